@@ -1,0 +1,147 @@
+//! What a rule is, and what it is given.
+
+use cudalint_findings::{Applicability, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
+use cudalint_program::Project;
+use cudalint_program::ir::{FunctionId, Module, ModuleId};
+use cudalint_replay::facts::{Facts, Site, Step};
+use cudalint_syntax::kinds::PythonKind;
+use cudalint_syntax::{Node, Span};
+use std::sync::Arc;
+
+/// A rule: its facts and its function. A `static` in the rule's file.
+pub struct Rule {
+    /// Name, group, page and so on, as output shows them.
+    pub info: RuleInfo,
+    /// The confidences it may report.
+    pub confidence: &'static [Confidence],
+    /// Whether its findings may carry a fix, and of which kind at best.
+    pub fix: Option<Applicability>,
+    /// What it listens to.
+    pub check: Check,
+}
+
+/// What a rule listens to.
+pub enum Check {
+    /// The facts of one module, after the replay.
+    Facts(fn(&ModuleContext<'_>, &mut Sink<'_>)),
+    /// Nodes of these kinds in Python trees; `Error` nodes included where named. One walk serves all rules.
+    PythonNodes(&'static [PythonKind], fn(&NodeContext<'_>, Node<'_>, &mut Sink<'_>)),
+    /// Reported by the engine itself (suppression hygiene): here for its page and level.
+    Engine,
+}
+
+/// One module and what is known about it.
+pub struct ModuleContext<'a> {
+    /// All modules.
+    pub project: &'a Project,
+    /// This module's id.
+    pub id: ModuleId,
+    /// This module.
+    pub module: &'a Module,
+    /// What the replay saw.
+    pub facts: &'a Facts,
+    /// Compute capabilities to judge limits by, as `major * 10 + minor`: a limit is broken for sure only when every one
+    /// of them breaks it.
+    pub architectures: &'a [u32],
+}
+
+impl ModuleContext<'_> {
+    /// The path and text of this module's file.
+    pub fn path(&self) -> &Arc<str> {
+        self.project.path(self.id)
+    }
+
+    /// Text of a span of this module.
+    pub fn text(&self, span: Span) -> &str {
+        self.project.text(self.id, span)
+    }
+
+    /// A span of this module as a place.
+    pub fn place(&self, span: Span) -> Place {
+        Place { path: Arc::clone(self.path()), range: span.range() }
+    }
+
+    /// A site of any module as a place.
+    pub fn place_of(&self, site: Site) -> Place {
+        Place { path: Arc::clone(self.project.path(site.module)), range: site.span.range() }
+    }
+
+    /// The way to an event as labels.
+    pub fn steps(&self, path: &[Step]) -> Vec<Label> {
+        path.iter().map(|step| Label { place: self.place_of(step.site), message: step.note.clone() }).collect()
+    }
+
+    /// The name of a function of this module, for [`Finding::function`].
+    pub fn function_name(&self, id: FunctionId) -> String {
+        self.module.functions.get(id.index()).map(|f| f.name.to_string()).unwrap_or_default()
+    }
+}
+
+/// A Python file while its tree is walked.
+pub struct NodeContext<'a> {
+    /// Path as given.
+    pub path: &'a Arc<str>,
+    /// Text of the whole file.
+    pub text: &'a str,
+    /// What the file's imports and definitions say about names.
+    pub python: &'a cudalint_program::python::PythonNames,
+}
+
+impl NodeContext<'_> {
+    /// Text of a node.
+    pub fn text_of(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or("")
+    }
+
+    /// A node as a place.
+    pub fn place(&self, node: Node<'_>) -> Place {
+        Place { path: Arc::clone(self.path), range: node.byte_range() }
+    }
+}
+
+/// Takes findings from rules.
+pub struct Sink<'a> {
+    findings: &'a mut Vec<Finding>,
+}
+
+impl<'a> Sink<'a> {
+    /// A sink that appends to a list.
+    pub fn new(findings: &'a mut Vec<Finding>) -> Self {
+        Self { findings }
+    }
+
+    /// Reports a finding.
+    pub fn report(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}
+
+impl Rule {
+    /// A finding of this rule with its group's default severity for `confidence`; the caller fills in the rest.
+    pub fn finding(&'static self, confidence: Confidence, place: Place, message: String) -> Finding {
+        Finding {
+            rule: &self.info,
+            severity: default_severity(self.info.group, confidence),
+            confidence,
+            message,
+            place,
+            label: String::new(),
+            function: String::new(),
+            related: Vec::new(),
+            witness: None::<Witness>,
+            help: None,
+            fix: None,
+            fingerprint: String::new(),
+        }
+    }
+}
+
+/// The level of a finding before settings: its group's for *definite*, a warning at most for *likely*.
+pub fn default_severity(group: cudalint_findings::Group, confidence: Confidence) -> Severity {
+    use cudalint_findings::Group;
+    match (group, confidence) {
+        (Group::Correctness, Confidence::Definite) => Severity::Error,
+        (Group::Correctness | Group::Suspicious | Group::Portability, _) => Severity::Warning,
+        (Group::Performance | Group::Pedantic | Group::Preview, _) => Severity::Info,
+    }
+}

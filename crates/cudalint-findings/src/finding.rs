@@ -1,0 +1,211 @@
+//! The finding: data only. Positions are byte ranges of a file until a format turns them into lines.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Should be looked at.
+    Warning,
+    /// A defect.
+    Error,
+}
+
+/// How sure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// Off by default.
+    Possible,
+    /// Rests on exactly the assumptions listed in the witness.
+    Likely,
+    /// The witness follows from facts in the source.
+    Definite,
+}
+
+/// The group of a rule, which sets the level of its findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// Wrong on every machine: definite findings are errors.
+    Correctness,
+    /// Very probably wrong: warnings.
+    Suspicious,
+    /// Wrong on some architectures or settings: warnings.
+    Portability,
+    /// Slow: off until asked for.
+    Performance,
+    /// A matter of taste: off until asked for.
+    Pedantic,
+    /// New: off until asked for.
+    Preview,
+}
+
+/// How a GPU run would show the defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Method {
+    Memcheck,
+    Racecheck,
+    Initcheck,
+    Synccheck,
+    Leakcheck,
+    ApiError,
+    Exception,
+    Output,
+    Watchpoint,
+    FaultInjection,
+    None,
+}
+
+/// A place: a byte range of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Path as given on the command line, joined with what was found below it; `/` on every system.
+    pub path: Arc<str>,
+    /// Byte range.
+    pub range: Range<usize>,
+}
+
+/// A place with words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// What is there.
+    pub message: String,
+}
+
+/// A kernel launch, as a witness states it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchWitness {
+    /// The launch.
+    pub place: Place,
+    /// Blocks along x, y, z.
+    pub grid: [u64; 3],
+    /// Threads along x, y, z.
+    pub block: [u64; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u64,
+}
+
+/// Kinds of memory accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AccessKind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// One access by one thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessWitness {
+    /// Block index.
+    pub block: [u64; 3],
+    /// Thread index.
+    pub thread: [u64; 3],
+    /// Kind.
+    pub kind: AccessKind,
+    /// Element index.
+    pub index: i64,
+    /// Elements that the object has.
+    pub extent: i64,
+    /// Where.
+    pub place: Place,
+}
+
+/// Why the finding is true: the numbers that show it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Witness {
+    /// The launch, where one matters.
+    pub launch: Option<LaunchWitness>,
+    /// Names and the values they have.
+    pub bindings: Vec<(String, i64)>,
+    /// The accesses.
+    pub accesses: Vec<AccessWitness>,
+    /// What is assumed, in words: empty for a definite finding.
+    pub assumptions: Vec<String>,
+    /// The way there.
+    pub path: Vec<Label>,
+}
+
+/// Whether a fix keeps the meaning of a correct program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applicability {
+    /// It does.
+    Safe,
+    /// It needs review.
+    Unsafe,
+    /// For reading only.
+    Display,
+}
+
+/// A change of text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// What is replaced.
+    pub place: Place,
+    /// By what.
+    pub text: String,
+}
+
+/// A proposed change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// How far it can be trusted.
+    pub applicability: Applicability,
+    /// What it does, in the imperative.
+    pub message: String,
+    /// The edits; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// What a rule is, as far as output needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Its group.
+    pub group: Group,
+    /// One sentence.
+    pub summary: &'static str,
+    /// The whole page, Markdown.
+    pub page: &'static str,
+    /// How a GPU run shows it.
+    pub method: Method,
+    /// The guideline of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming it matches.
+    pub guideline: Option<&'static str>,
+    /// CWE number.
+    pub cwe: Option<u32>,
+}
+
+/// One defect, reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static RuleInfo,
+    /// How bad, after settings.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// One sentence that names the things involved.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// Words for the primary place; empty to show the place alone.
+    pub label: String,
+    /// The function around it; empty at file scope.
+    pub function: String,
+    /// Other places that matter.
+    pub related: Vec<Label>,
+    /// The numbers.
+    pub witness: Option<Witness>,
+    /// What to do, in words.
+    pub help: Option<String>,
+    /// A change that mends it.
+    pub fix: Option<Fix>,
+    /// Stable identity (see `fingerprint`); filled by the engine.
+    pub fingerprint: String,
+}

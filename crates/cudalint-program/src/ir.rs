@@ -1,0 +1,551 @@
+//! The one program form that CUDA C++ and Python lower into.
+//!
+//! A [`Module`] is one region of one file. Expressions and statements live in the module's arenas and are named by
+//! small ids, so that side tables are vectors. Names are left as written ([`Path`]) and resolved through the project
+//! index at use, since most of a program's names live in other files. Whatever the front end cannot read becomes
+//! [`Expr::Unknown`] or [`Stmt::Unknown`] with its children still present: an unknown part may hide a finding, never
+//! make one.
+
+use crate::name::Name;
+use cudalint_syntax::Span;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// Position in the arena.
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// An expression of a module.
+    ExprId;
+    /// A statement of a module.
+    StmtId;
+    /// A type of a module.
+    TypeId;
+    /// A variable of a function: parameter or local.
+    LocalId;
+    /// A function of a module.
+    FunctionId;
+    /// A module of the project.
+    ModuleId;
+}
+
+/// One region of one file, lowered.
+#[derive(Debug, Default)]
+pub struct Module {
+    /// Expression arena.
+    pub exprs: Vec<ExprNode>,
+    /// Statement arena.
+    pub stmts: Vec<StmtNode>,
+    /// Type arena.
+    pub types: Vec<Type>,
+    /// Functions in source order: kernels, device, host, methods, and lambdas (which are functions without a name).
+    pub functions: Vec<Function>,
+    /// Variables at namespace scope and static members.
+    pub globals: Vec<Variable>,
+    /// Structs, classes and unions.
+    pub records: Vec<Record>,
+    /// `typedef` and `using X = T`.
+    pub aliases: Vec<Alias>,
+    /// Enumerators with the expression of their value where one is written.
+    pub enumerators: Vec<Enumerator>,
+    /// `#include`s in order.
+    pub includes: Vec<Include>,
+    /// Macros that this file defines.
+    pub macros: Vec<MacroDefinition>,
+    /// Ranges that the grammar could not read.
+    pub damage: Vec<Span>,
+}
+
+/// A name with its qualifiers, as written: `thrust::device_vector` is `["thrust", "device_vector"]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// Segments; a leading `::` is dropped.
+    pub segments: Vec<Name>,
+}
+
+impl Path {
+    /// A path of one segment.
+    pub fn single(name: Name) -> Self {
+        Self { segments: vec![name] }
+    }
+
+    /// The last segment.
+    pub fn last(&self) -> Option<&Name> {
+        self.segments.last()
+    }
+}
+
+/// Where something came from when a macro was expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// The macro's name.
+    pub name: Name,
+    /// The call site in this module's file: the span that messages use.
+    pub site: Span,
+}
+
+/// An expression with its place.
+#[derive(Clone, Debug)]
+pub struct ExprNode {
+    /// What it is.
+    pub kind: Expr,
+    /// Where it is written in this module's file. Inside a macro expansion: the argument's own span for what came from
+    /// an argument, else the span of the outermost call of the macro.
+    pub span: Span,
+    /// The outermost macro whose expansion this stands in.
+    pub expansion: Option<Name>,
+}
+
+/// Expressions.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// An integer, character or Boolean literal with its C type.
+    Int { value: i64, bytes: u8, signed: bool },
+    /// A floating-point literal; `bytes` is 4 or 8.
+    Float { value: f64, bytes: u8 },
+    /// A string literal, decoded as far as needed.
+    Str(Box<str>),
+    /// `nullptr`, `NULL`, `None`.
+    Null,
+    /// A parameter or local variable of the function around.
+    Local(LocalId),
+    /// A name that is not local: global, enumerator, function, template parameter, member of `this`, or unknown.
+    Name { path: Path, targs: Vec<TemplateArg> },
+    /// `this`.
+    This,
+    /// `-x`, `!x`, `~x`, `+x`.
+    Unary(UnaryOp, ExprId),
+    /// `a + b` and so on, short circuits excluded.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `a && b`.
+    AndThen(ExprId, ExprId),
+    /// `a || b`.
+    OrElse(ExprId, ExprId),
+    /// `a = b`, or `a op= b`.
+    Assign { op: Option<BinaryOp>, target: ExprId, value: ExprId },
+    /// `++a`, `a--`.
+    Step { prefix: bool, by: i8, target: ExprId },
+    /// `c ? a : b`.
+    Select(ExprId, ExprId, ExprId),
+    /// `(T)x`, `T(x)` with one argument of arithmetic or pointer type, `static_cast<T>(x)`.
+    Cast { ty: TypeId, value: ExprId },
+    /// `sizeof(T)`.
+    SizeOfType(TypeId),
+    /// `sizeof x`.
+    SizeOfExpr(ExprId),
+    /// `a[i]`; several indices for Python's `a[i, j]`.
+    Index { base: ExprId, indices: Vec<ExprId> },
+    /// `a.b`, `a->b`.
+    Member { base: ExprId, name: Name, arrow: bool },
+    /// `*p`.
+    Deref(ExprId),
+    /// `&x`.
+    AddressOf(ExprId),
+    /// `f(a, b)`; the callee's name carries its template arguments.
+    Call { callee: ExprId, args: Vec<ExprId> },
+    /// A kernel launch, in any spelling whose configuration is in sight.
+    Launch(Box<Launch>),
+    /// `T(a, b)`, `T{a, b}`, `dim3(16, 16)`.
+    Construct { ty: TypeId, args: Vec<ExprId>, braces: bool },
+    /// `{a, b}` where no type is written.
+    InitList(Vec<ExprId>),
+    /// `.field = value` inside an initializer list.
+    Designated { field: Name, value: ExprId },
+    /// `new T`, `new T[n]`.
+    New { ty: TypeId, count: Option<ExprId>, args: Vec<ExprId> },
+    /// `delete p`, `delete[] p`.
+    Delete { value: ExprId, array: bool },
+    /// A lambda; its body is a function of this module.
+    Lambda { function: FunctionId, by_reference: bool },
+    /// `a, b`: the value is the last.
+    Comma(Vec<ExprId>),
+    /// A macro or GNU statement expression used for its statements; the value, if any, is that of the last.
+    Statements(Vec<StmtId>),
+    /// `throw x`.
+    Throw(Option<ExprId>),
+    /// Not understood; the children are still evaluated.
+    Unknown(Vec<ExprId>),
+}
+
+/// A kernel launch: `k<T><<<grid, block, shared, stream>>>(args)`, `cudaLaunchKernel`, `k[grid, block](args)`.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kernel: usually a name with template arguments.
+    pub kernel: ExprId,
+    /// Grid, block, dynamic shared bytes, stream, as far as given.
+    pub config: Vec<ExprId>,
+    /// Kernel arguments.
+    pub args: Vec<ExprId>,
+    /// Whether this is `<<<…>>>`; else a call that returns a status.
+    pub chevron: bool,
+    /// The span of the configuration alone.
+    pub config_span: Span,
+}
+
+/// A template argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TemplateArg {
+    /// A type.
+    Type(TypeId),
+    /// A value.
+    Value(ExprId),
+    /// A bare name, which may be either.
+    Ambiguous(TypeId, ExprId),
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum UnaryOp {
+    Plus,
+    Minus,
+    Not,
+    BitNot,
+}
+
+/// Binary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    TrueDiv,
+    Rem,
+    Pow,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+}
+
+impl BinaryOp {
+    /// Whether the result is a truth value.
+    pub const fn is_comparison(self) -> bool {
+        matches!(self, Self::Lt | Self::Le | Self::Gt | Self::Ge | Self::Eq | Self::Ne)
+    }
+}
+
+/// A statement with its place.
+#[derive(Clone, Debug)]
+pub struct StmtNode {
+    /// What it is.
+    pub kind: Stmt,
+    /// Where it is written in this module's file.
+    pub span: Span,
+}
+
+/// A list of statements.
+pub type Block = Vec<StmtId>;
+
+/// Statements.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// An expression for its effect.
+    Expr(ExprId),
+    /// A local variable comes into being, with its initializer in [`Variable::init`].
+    Declare(LocalId),
+    /// `{ … }`: a scope.
+    Block(Block),
+    /// `if`; `init` statements of C++17 stand before it in the same block. `constant` for `if constexpr`.
+    If { condition: ExprId, then: Block, otherwise: Block, constant: bool },
+    /// Every loop with a condition.
+    Loop { kind: LoopKind, init: Block, condition: Option<ExprId>, step: Option<ExprId>, body: Block },
+    /// `for (x : range)`, `for x in range`.
+    ForEach { variable: LocalId, range: ExprId, body: Block },
+    /// `switch`: the body with its cases as labels in order.
+    Switch { value: ExprId, cases: Vec<SwitchCase> },
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+    /// `return`.
+    Return(Option<ExprId>),
+    /// `goto label`.
+    Goto(Name),
+    /// `label:`.
+    Label(Name),
+    /// `try { … } catch (…) { … }`: body and handlers.
+    Try { body: Block, handlers: Vec<Block> },
+    /// Inline assembly: its text and operand expressions.
+    Asm { text: Box<str>, operands: Vec<ExprId> },
+    /// A comment that stands for code (`// ... allocate as before ...`): the names it mentions may have been given any
+    /// value here; with none named, every variable that has no value yet.
+    Elided { names: Vec<Name> },
+    /// Not understood; the children are still run.
+    Unknown { exprs: Vec<ExprId>, blocks: Vec<Block> },
+}
+
+/// One `case` or `default` with the statements up to the next; control falls through unless they break.
+#[derive(Clone, Debug)]
+pub struct SwitchCase {
+    /// `None` for `default`.
+    pub value: Option<ExprId>,
+    /// Statements.
+    pub body: Block,
+}
+
+/// Kinds of loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum LoopKind {
+    For,
+    While,
+    DoWhile,
+}
+
+/// Types, structurally. Sizes come from [`crate::layout`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// `void`.
+    Void,
+    /// Integers, characters and Booleans.
+    Int { bytes: u8, signed: bool },
+    /// `bool`.
+    Bool,
+    /// `float`, `double`, `half`, `__nv_bfloat16`; bytes 2, 4, 8.
+    Float { bytes: u8 },
+    /// CUDA vector types such as `float4`, and `dim3` (three `unsigned`).
+    Vector { name: Name, bytes: u8, signed: bool, float: bool, lanes: u8 },
+    /// `T*`.
+    Pointer(TypeId),
+    /// `T&`, `T&&`.
+    Reference(TypeId),
+    /// `T[n]`; `None` for `T[]`.
+    Array(TypeId, Option<ExprId>),
+    /// `const T`, `volatile T`.
+    Qualified { ty: TypeId, is_const: bool, is_volatile: bool },
+    /// A record, alias, template parameter or unknown name, resolved at use.
+    Named { path: Path, args: Vec<TemplateArg> },
+    /// A function type.
+    Function,
+    /// `auto`, and a variable in Python.
+    Auto,
+    /// `decltype(x)`.
+    DeclType(ExprId),
+    /// Not understood.
+    Unknown,
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Space {
+    /// Ordinary: automatic on the host, registers or local memory in a kernel.
+    #[default]
+    Ordinary,
+    /// `static` local or namespace scope on the host.
+    Static,
+    /// `extern` without a value here.
+    Extern,
+    /// `__shared__ T x[n]`.
+    Shared,
+    /// `extern __shared__ T x[]`, `cuda.shared.array(0, …)`.
+    DynamicShared,
+    /// `__constant__`.
+    Constant,
+    /// `__device__` at namespace scope.
+    Device,
+    /// `__managed__`.
+    Managed,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Name; empty for an unnamed parameter.
+    pub name: Name,
+    /// Namespaces and classes around it, for globals.
+    pub scope: Path,
+    /// Type.
+    pub ty: TypeId,
+    /// Where it lives.
+    pub space: Space,
+    /// Initializer; for `T x(a, b)` and `T x{a, b}` an [`Expr::Construct`]; for a parameter its default value.
+    pub init: Option<ExprId>,
+    /// Whether it is `constexpr`.
+    pub is_constexpr: bool,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// Execution spaces of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ExecutionSpace {
+    /// Callable on the host (also when nothing is written).
+    pub host: bool,
+    /// `__device__`.
+    pub device: bool,
+    /// `__global__`.
+    pub global: bool,
+}
+
+/// A function, method, kernel or lambda.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its own name; empty for a lambda.
+    pub name: Name,
+    /// Namespaces and classes around it: `ns::Class`.
+    pub scope: Path,
+    /// Where it may run.
+    pub space: ExecutionSpace,
+    /// Whether an execution space was written (a lambda or `constexpr` function without one may run on both).
+    pub space_written: bool,
+    /// `constexpr` or `consteval`.
+    pub is_constexpr: bool,
+    /// Template parameters, in order.
+    pub template_params: Vec<TemplateParam>,
+    /// Whether this is an explicit specialization.
+    pub is_specialization: bool,
+    /// Variables; the first `param_count` are the parameters.
+    pub locals: Vec<Variable>,
+    /// How many of `locals` are parameters.
+    pub param_count: u32,
+    /// Whether it ends in `...`.
+    pub variadic: bool,
+    /// Return type.
+    pub returns: TypeId,
+    /// Member initializers of a constructor: field and value.
+    pub member_inits: Vec<(Name, Vec<ExprId>)>,
+    /// `None` for a declaration.
+    pub body: Option<Block>,
+    /// `__launch_bounds__(max threads, min blocks)`.
+    pub launch_bounds: Option<(ExprId, Option<ExprId>)>,
+    /// What kind of function it is.
+    pub role: FunctionRole,
+    /// `static`, and other storage that keeps it in its file.
+    pub is_static: bool,
+    /// `extern "C"`.
+    pub extern_c: bool,
+    /// The whole definition.
+    pub span: Span,
+    /// The name.
+    pub name_span: Span,
+    /// Whether the grammar lost part of it: findings inside are *likely* at best and have no fix.
+    pub damaged: bool,
+}
+
+/// Kinds of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum FunctionRole {
+    #[default]
+    Free,
+    Method,
+    StaticMethod,
+    Constructor,
+    Destructor,
+    Operator,
+    Lambda,
+}
+
+/// A template parameter.
+#[derive(Clone, Debug)]
+pub struct TemplateParam {
+    /// Name.
+    pub name: Name,
+    /// `typename T` when `None`; for a value parameter its type.
+    pub value_type: Option<TypeId>,
+    /// Default.
+    pub default: Option<TemplateArg>,
+    /// `typename... Ts`.
+    pub pack: bool,
+}
+
+/// A struct, class or union.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Name; empty when anonymous.
+    pub name: Name,
+    /// Namespaces and classes around it.
+    pub scope: Path,
+    /// Template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// Base classes.
+    pub bases: Vec<TypeId>,
+    /// Fields in order, static members excluded.
+    pub fields: Vec<Variable>,
+    /// Whether this is a union.
+    pub is_union: bool,
+    /// Whether any member function is virtual.
+    pub has_virtual: bool,
+    /// `__align__(n)` or `alignas(n)`.
+    pub align: Option<ExprId>,
+    /// Whether a body was seen; a declaration has none.
+    pub defined: bool,
+    /// Its methods: functions of this module whose scope is this record.
+    pub methods: Vec<FunctionId>,
+    /// Place of the name.
+    pub span: Span,
+}
+
+/// `typedef T X;`, `using X = T;`.
+#[derive(Clone, Debug)]
+pub struct Alias {
+    /// Name.
+    pub name: Name,
+    /// Scope around.
+    pub scope: Path,
+    /// Template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// What it means.
+    pub ty: TypeId,
+}
+
+/// An enumerator.
+#[derive(Clone, Debug)]
+pub struct Enumerator {
+    /// Name.
+    pub name: Name,
+    /// The enum's name, where it has one.
+    pub of: Name,
+    /// Scope around the enum.
+    pub scope: Path,
+    /// The value as written; without one it is the one before plus one.
+    pub value: Option<ExprId>,
+    /// Distance to the last enumerator with a written value (or to the first).
+    pub offset: u32,
+}
+
+/// An `#include`.
+#[derive(Clone, Debug)]
+pub struct Include {
+    /// The file as written.
+    pub target: Box<str>,
+    /// Whether it stands in angle brackets.
+    pub system: bool,
+    /// Place.
+    pub span: Span,
+}
+
+/// A macro definition, with its body lowered where it is an expression or statements.
+#[derive(Clone, Debug)]
+pub struct MacroDefinition {
+    /// Name.
+    pub name: Name,
+    /// Parameters; `None` for an object-like macro.
+    pub params: Option<Vec<Name>>,
+    /// Body as written, continuations joined by blanks.
+    pub body: Box<str>,
+    /// The whole directive.
+    pub span: Span,
+    /// The name.
+    pub name_span: Span,
+    /// Conditions of the `#if` groups around it, outermost first, as written.
+    pub conditions: Vec<Box<str>>,
+}

@@ -1,0 +1,11 @@
+//! Trees to one typed program form: the IR, the two front ends that lower into it, type layouts, and the project index
+//! that joins files. It reads no file by itself: the engine hands it text.
+
+pub mod ir;
+mod name;
+
+mod project;
+pub mod python;
+
+pub use name::Name;
+pub use project::Project;

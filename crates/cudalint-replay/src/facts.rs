@@ -1,0 +1,397 @@
+//! Facts: what the replay saw. Rules read these and nothing else of the program.
+
+use crate::value::{Assumptions, Quantity};
+use cudalint_program::Name;
+use cudalint_program::ir::{FunctionId, ModuleId};
+use cudalint_syntax::Span;
+
+/// A place in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The module.
+    pub module: ModuleId,
+    /// The bytes.
+    pub span: Span,
+}
+
+/// A step on the way to an event, in words that name values: "`bytes` is 4096", "called from `main`".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Where.
+    pub site: Site,
+    /// What.
+    pub note: String,
+}
+
+/// Identity of an allocation within one walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(pub u32);
+
+/// Where memory lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemorySpace {
+    /// `malloc`, `new`, locals, globals, container storage.
+    Host,
+    /// `cudaMallocHost`, `cudaHostAlloc`, registered memory: readable from the device under unified addressing.
+    Pinned,
+    /// `cudaMalloc` and its family, `__device__` and `__constant__` variables.
+    Device,
+    /// `cudaMallocManaged`, `__managed__`.
+    Managed,
+}
+
+/// An integer with the source text it came from and what it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Amount {
+    /// The value.
+    pub quantity: Quantity,
+    /// The value in the names of the source, where that can be said: `4 * n`, `4194304`.
+    pub text: String,
+    /// What it rests on.
+    pub assumptions: Assumptions,
+}
+
+/// An allocation, or an object that stands for one (a local array, a vector's storage).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Identity.
+    pub id: BufferId,
+    /// Where it lives.
+    pub space: MemorySpace,
+    /// Size in bytes.
+    pub bytes: Amount,
+    /// The name it is known by at its allocation: the variable assigned.
+    pub name: Name,
+    /// The call or declaration.
+    pub site: Site,
+    /// The API that made it (`cudaMalloc`), or `local`, `global`, `vector`, `new`, `malloc`.
+    pub api: Name,
+    /// Bytes of one element of the pointer it was first assigned to; `None` when unknown or `void`.
+    pub element: Option<i64>,
+    /// Whether it has been freed (surely) before this event.
+    pub freed: bool,
+}
+
+/// A pointer at an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pointer {
+    /// Into a buffer, at a byte offset.
+    Into { buffer: Buffer, offset: Amount },
+    /// Surely null.
+    Null,
+    /// A variable that surely nobody has given a value: its name and declaration.
+    Uninitialized { name: Name, declared: Site },
+    /// Into device, host, … memory whose allocation is not in sight but whose space is known for sure.
+    Somewhere { space: MemorySpace, why: String },
+    /// Nothing is known.
+    Unknown,
+}
+
+/// What an event's pointer argument looks like in the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointerArgument {
+    /// What it points to.
+    pub pointer: Pointer,
+    /// As written.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+    /// Size in bytes of what its static type points to; `None` for `void*` and unknown types.
+    pub element: Option<i64>,
+    /// The name of that type, for messages: `float`.
+    pub element_name: String,
+}
+
+/// `cudaMemcpyKind`, where it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum CopyKind {
+    HostToHost,
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
+    Default,
+    Unknown,
+}
+
+/// How a byte count is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CountShape {
+    /// As written.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+    /// `sizeof` factors found in the expression that computes it (definitions of local variables followed), each with
+    /// its value in bytes and its text, once per factor of the product; empty when there is none.
+    pub sizeofs: Vec<(i64, String)>,
+    /// Whether a `sizeof` was applied to a pointer, with the pointer's text.
+    pub sizeof_pointer: Option<String>,
+    /// Whether any part of the computation is out of sight (a call, a parameter, a field): then the absence of a
+    /// `sizeof` says nothing.
+    pub opaque: bool,
+}
+
+/// Three extents of a launch, each in its own right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extent3 {
+    /// Along x, y, z.
+    pub axes: [Amount; 3],
+    /// As written.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A launch at an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchFact {
+    /// The kernel, where it is in sight: module and function.
+    pub kernel: Option<(ModuleId, FunctionId)>,
+    /// Its name as written.
+    pub kernel_name: String,
+    /// Blocks.
+    pub grid: Extent3,
+    /// Threads of a block.
+    pub block: Extent3,
+    /// Dynamic shared bytes; known 0 when not given.
+    pub shared: Amount,
+    /// Whether a third configuration argument was written.
+    pub shared_written: bool,
+    /// The largest dynamic shared size that the host has asked for with `cudaFuncSetAttribute` for this kernel before
+    /// this launch; `Unknown` when it may have been set out of sight.
+    pub shared_opt_in: Amount,
+    /// Arguments.
+    pub args: Vec<LaunchArgument>,
+    /// Whether it is `<<<…>>>`.
+    pub chevron: bool,
+    /// The configuration's place.
+    pub config_span: Span,
+    /// `__launch_bounds__` of the kernel for this launch's template arguments.
+    pub launch_bounds: Option<Amount>,
+    /// What the kernel does with its threads, for this launch's template arguments.
+    pub kernel_summary: Option<std::sync::Arc<KernelSummary>>,
+}
+
+/// A kernel argument at a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchArgument {
+    /// As written.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+    /// As an integer.
+    pub amount: Amount,
+    /// As a pointer, when its type or value says it is one.
+    pub pointer: Option<Pointer>,
+}
+
+/// What a kernel's code says of itself, without a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelSummary {
+    /// Bytes of static shared memory; `None` when some size is out of sight.
+    pub static_shared: Option<i64>,
+    /// Dynamic shared arrays with name, element size and whether each is read or written (device functions called
+    /// included).
+    pub dynamic_shared: Vec<DynamicShared>,
+    /// Bounds that the kernel tests its one-dimensional global index against, as `index < parameter`: the index of
+    /// the parameter and the place. Only filled when the index is exactly `blockIdx.a * blockDim.a + threadIdx.a`,
+    /// each thread handles exactly one element, and no loop strides by the grid.
+    pub covers: Vec<CoverageClaim>,
+    /// The configurations the kernel is sure to use: whether y or z of blockIdx/threadIdx occur.
+    pub uses_axis: [bool; 3],
+    /// Whether some part could not be read.
+    pub incomplete: bool,
+}
+
+/// `if (i < n)` on a global index that is each thread's one element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoverageClaim {
+    /// 0, 1, 2 for x, y, z.
+    pub axis: u8,
+    /// Which parameter holds the bound.
+    pub parameter: u32,
+    /// Added to the parameter: `i < n - 1` has -1.
+    pub offset: i64,
+    /// Place of the test.
+    pub span: Span,
+}
+
+/// A dynamic shared array of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DynamicShared {
+    /// Name.
+    pub name: Name,
+    /// Bytes of an element, when known.
+    pub element: Option<i64>,
+    /// Declaration.
+    pub site: Site,
+    /// First read or write through it.
+    pub used: Option<Span>,
+    /// Whether it is written.
+    pub written: bool,
+    /// Whether its address is only taken to carve other arrays out of it.
+    pub carved: bool,
+}
+
+/// Something that happened on a path of host code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// Where: the call as written.
+    pub site: Site,
+    /// The host function whose code this is.
+    pub function: (ModuleId, FunctionId),
+    /// The way there: entry function, calls, and the definitions that give the values.
+    pub path: Vec<Step>,
+    /// What reaching this point rests on (default arguments, chosen branches): empty for facts.
+    pub assumptions: Assumptions,
+}
+
+/// Kinds of events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// Memory is allocated.
+    Allocate { buffer: Buffer, count: CountShape, pointer_text: String, element: Option<i64>, element_name: String },
+    /// Memory is freed.
+    Free { api: Name, argument: PointerArgument },
+    /// A linear copy: `cudaMemcpy` and its family, to and from symbols included.
+    Copy {
+        api: Name,
+        destination: PointerArgument,
+        source: PointerArgument,
+        bytes: Amount,
+        count: CountShape,
+        kind: CopyKind,
+        kind_span: Option<Span>,
+        asynchronous: bool,
+    },
+    /// `cudaMemset` and its family: `unit` is the bytes of one set element (1 for cudaMemset, 4 for cuMemsetD32).
+    Set {
+        api: Name,
+        destination: PointerArgument,
+        value: Amount,
+        value_text: String,
+        value_span: Span,
+        bytes: Amount,
+        count: CountShape,
+        unit: i64,
+    },
+    /// A kernel launch.
+    Launch(Box<LaunchFact>),
+    /// Host code reads or writes through a pointer: `*p`, `p[i]`, `p->x`, `memcpy(p, …)`, `printf("%s", p)`.
+    HostAccess { argument: PointerArgument, write: bool },
+}
+
+/// What becomes of the status of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StatusUse {
+    /// Dropped in statement position, or stored and never read before it is overwritten or dies.
+    Dropped,
+    /// Cast to void: explicit.
+    Voided,
+    /// Compared, returned, handed to a checker or to code out of sight, stored where others can read it.
+    Consumed,
+}
+
+/// How much a dropped status matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StatusWeight {
+    /// Allocations, copies, synchronizations, library calls: warn.
+    Matters,
+    /// Frees, destroys, resets, queries: info.
+    Teardown,
+}
+
+/// One call that returns a status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusCall {
+    /// The function called.
+    pub api: Name,
+    /// The library: `CUDA runtime`, `cuBLAS`.
+    pub library: &'static str,
+    /// The call.
+    pub span: Span,
+    /// What becomes of the status.
+    pub usage: StatusUse,
+    /// How much it matters.
+    pub weight: StatusWeight,
+    /// The variable it was stored in, when [`StatusUse::Dropped`] after an assignment.
+    pub stored: Option<Name>,
+}
+
+/// What becomes of a launch's own error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchStatus {
+    /// The launch.
+    pub span: Span,
+    /// The kernel as written.
+    pub kernel: String,
+    /// Whether on every path a checked `cudaGetLastError`/`cudaPeekAtLastError` (by whatever wrapper) follows before
+    /// the function's next launch of another statement list, or code out of sight may do so.
+    pub checked: bool,
+    /// Whether only a later checked synchronizing call sees it.
+    pub only_by_sync: bool,
+}
+
+/// Error handling of one host function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionStatus {
+    /// The function.
+    pub function: FunctionId,
+    /// Calls with a status, in order.
+    pub calls: Vec<StatusCall>,
+    /// Launches, in order.
+    pub launches: Vec<LaunchStatus>,
+    /// The last launch after which nothing checked synchronizes on some path to the function's end, when the function
+    /// is `main` or frees or reads the launch's results itself; with the dropped synchronizing call where there is one.
+    pub unobserved: Option<Unobserved>,
+}
+
+/// An asynchronous error that nobody can see.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unobserved {
+    /// The launch; `None` where it is elided but a synchronizing call's status is dropped.
+    pub launch: Option<Span>,
+    /// A synchronizing call whose status is dropped.
+    pub dropped_sync: Option<(Name, Span)>,
+}
+
+/// A macro or function that checks statuses, recognized by its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checker {
+    /// Its name.
+    pub name: Name,
+    /// The definition.
+    pub site: Site,
+    /// What is wrong with it, if anything.
+    pub defects: Vec<CheckerDefect>,
+}
+
+/// Ways in which a checker fails its purpose.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckerDefect {
+    /// The call itself stands inside `assert`, which `NDEBUG` removes.
+    CallInsideAssert { span: Span },
+    /// The parameter is evaluated again on the failure path or outside any test.
+    EvaluatesTwice { span: Span },
+    /// In some configuration (`NDEBUG`, `#ifdef DEBUG`) the macro expands to nothing, call included.
+    CompiledOut { condition: String, span: Span },
+    /// It reads the last error twice: the first read clears it, so the second prints "no error".
+    ReadsLastErrorTwice { first: Span, second: Span },
+}
+
+/// All that is known about one module after the replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Events in the order of their sites, each site's distinct outcomes once.
+    pub events: Vec<Event>,
+    /// Error handling by function.
+    pub status: Vec<FunctionStatus>,
+    /// Checkers defined in this module.
+    pub checkers: Vec<Checker>,
+    /// Kernels of this module with their summaries.
+    pub kernels: Vec<(FunctionId, std::sync::Arc<KernelSummary>)>,
+    /// What was cut short, by cause: for `--statistics`.
+    pub limits: Vec<(&'static str, u32)>,
+}

@@ -1,0 +1,6 @@
+//! What happens when the program runs: host code walked along its paths with values that are concrete, symbolic or
+//! unknown. The result is facts, each with its witness and the assumptions it rests on; no judgement in words is made
+//! here.
+
+pub mod facts;
+pub mod value;
