@@ -1,1 +1,7 @@
-//! x
+//! The rules of cudalint: each one turns facts (or nodes of a Python tree) into findings, and words them. A rule is a
+//! pair of files, `<group>/<rule>.rs` and `<group>/<rule>.md`; the table of all rules is derived from the folders.
+
+mod registry;
+pub mod words;
+
+pub use registry::RULES;
