@@ -1,9 +1,10 @@
 //! Words that several rules use: quantities, places and witnesses put the same way everywhere.
 
-use cudalint_engine::ModuleContext;
-use cudalint_findings::{Confidence, Label, Witness};
-use cudalint_replay::facts::{Buffer, Event};
-use cudalint_replay::value::Assumptions;
+use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
+use cudalint_replay::facts::{Amount, Buffer, Event, Extent3, LaunchFact, Site};
+use cudalint_replay::value::{Assumptions, Quantity};
+use cudalint_syntax::Span;
 
 /// What several values together rest on, each once, in order.
 pub fn assumptions<'a>(parts: impl IntoIterator<Item = &'a Assumptions>) -> Vec<String> {
@@ -43,4 +44,52 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
 /// `n thing` or `n things`.
 pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("{count} {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// The number, where it is one.
+pub fn known(amount: &Amount) -> Option<i64> {
+    match amount.quantity {
+        Quantity::Known(value) => Some(value),
+        Quantity::Symbolic(_) | Quantity::Unknown => None,
+    }
+}
+
+/// A launch as the witness states it, when every number of it is known.
+pub fn launch_witness(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact) -> Option<LaunchWitness> {
+    let axes = |extent: &Extent3| -> Option<[u64; 3]> {
+        let mut out = [1; 3];
+        for (slot, amount) in out.iter_mut().zip(&extent.axes) {
+            *slot = u64::try_from(known(amount)?).ok()?;
+        }
+        Some(out)
+    };
+    Some(LaunchWitness {
+        place: context.place_of(event.site),
+        grid: axes(&launch.grid)?,
+        block: axes(&launch.block)?,
+        shared_bytes: u64::try_from(known(&launch.shared)?).ok()?,
+    })
+}
+
+/// The host function that an event happened in, by name.
+pub fn function_of(context: &ModuleContext<'_>, event: &Event) -> String {
+    let (module, function) = event.function;
+    context.project.module(module).functions.get(function.index()).map(|f| f.name.to_string()).unwrap_or_default()
+}
+
+/// A finding about an event with its witness: `None` when it rests on more than one assumption.
+pub fn event_finding(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    event: &Event,
+    span: Span,
+    assumed: Vec<String>,
+    message: String,
+) -> Option<Finding> {
+    let confidence = confidence_for(&assumed)?;
+    let place = context.place_of(Site { module: event.site.module, span });
+    let mut finding = rule.finding(confidence, place, message);
+    finding.function = function_of(context, event);
+    finding.witness = Some(path_witness(context, event, assumed));
+    Some(finding)
 }

@@ -114,6 +114,11 @@ impl<'a> Sink<'a> {
     pub fn report(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
+
+    /// Reports a finding where there is one.
+    pub fn report_some(&mut self, finding: Option<Finding>) {
+        self.findings.extend(finding);
+    }
 }
 
 impl Rule {
@@ -132,6 +137,7 @@ impl Rule {
             help: None,
             fix: None,
             fingerprint: String::new(),
+            verification: None,
         }
     }
 }

@@ -193,6 +193,11 @@ pub struct KernelSummary {
     /// Dynamic shared arrays with name, element size and whether each is read or written (device functions called
     /// included).
     pub dynamic_shared: Vec<DynamicShared>,
+    /// Parameters that the kernel (or a device function it hands them to) dereferences.
+    pub dereferenced: Vec<u32>,
+    /// Whether a block-wide barrier stands between accesses to different dynamic shared arrays: then the memory is
+    /// used again on purpose.
+    pub barrier_between_dynamic: bool,
     /// Bounds that the kernel tests its one-dimensional global index against, as `index < parameter`: the index of
     /// the parameter and the place. Only filled when the index is exactly `blockIdx.a * blockDim.a + threadIdx.a`,
     /// each thread handles exactly one element, and no loop strides by the grid.
@@ -227,6 +232,9 @@ pub struct DynamicShared {
     pub site: Site,
     /// First read or write through it.
     pub used: Option<Span>,
+    /// Whether some access stands where every thread that runs the kernel at all comes by, or is guarded by thread and
+    /// block indices only.
+    pub surely_used: bool,
     /// Whether it is written.
     pub written: bool,
     /// Whether its address is only taken to carve other arrays out of it.

@@ -1,1 +1,51 @@
-fn main() {}
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `bench`, `python-tables`. Not part of the product.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod new_rule;
+
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of the cudalint project")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Writes both files of a new rule and enters it everywhere.
+    NewRule {
+        /// Group: correctness, suspicious, portability, performance, pedantic, preview.
+        group: String,
+        /// Name in kebab-case; it names the bad thing.
+        name: String,
+    },
+    /// Rewrites the files that are derived from the rules.
+    Sync,
+}
+
+fn main() -> ExitCode {
+    let root = root();
+    let result = match Arguments::parse().chore {
+        Chore::NewRule { group, name } => new_rule::create(&root, &group, &name),
+        Chore::Sync => cudalint_pages::derive::sync(&root)
+            .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
+            .map_err(|error| error.to_string()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_owned()
+}

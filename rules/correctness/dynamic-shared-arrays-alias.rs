@@ -1,0 +1,57 @@
+//! Two dynamic shared arrays of one kernel are used as if they were distinct.
+
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "dynamic-shared-arrays-alias",
+        group: Group::Correctness,
+        summary: "Two dynamic shared arrays of a kernel both begin at the same address.",
+        page: include_str!("dynamic-shared-arrays-alias.md"),
+        method: Method::Output,
+        guideline: Some("CUDA-3.4"),
+        cwe: Some(119),
+    },
+    confidence: &[Confidence::Definite],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for (id, summary) in &context.facts.kernels {
+        if summary.incomplete {
+            continue;
+        }
+        let used: Vec<_> = summary.dynamic_shared.iter().filter(|array| array.used.is_some()).collect();
+        let Some((first, rest)) = used.split_first() else { continue };
+        // Overlaid on purpose: one is carved up, or only one is ever written.
+        let Some(second) = rest.iter().find(|array| {
+            array.name != first.name && array.site.module == context.id && array.written && first.written
+        }) else {
+            continue;
+        };
+        if first.carved || second.carved || summary.barrier_between_dynamic {
+            continue;
+        }
+        let message = format!(
+            "`{}` and `{}` are both `extern __shared__`, so they are the same memory: each overwrites the other",
+            first.name, second.name
+        );
+        let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), message);
+        finding.label = format!("begins where `{}` begins", first.name);
+        finding.function = context.function_name(*id);
+        finding.related.push(Label { place: context.place_of(first.site), message: "begins at offset 0 too".to_owned() });
+        let mut path = Vec::new();
+        for array in [*first, *second] {
+            if let Some(span) = array.used {
+                path.push(Label { place: context.place(span), message: format!("uses `{}`", array.name) });
+            }
+        }
+        finding.witness = Some(Witness { path, ..Witness::default() });
+        finding.help =
+            Some(format!("declare one array and derive the other from it: `auto *{} = (T *)({} + count);`", second.name, first.name));
+        sink.report(finding);
+    }
+}

@@ -1,0 +1,56 @@
+//! A kernel with dynamic shared memory is launched without any.
+
+use crate::words::{assumptions, event_finding, known, launch_witness};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "dynamic-shared-size-too-small",
+        group: Group::Correctness,
+        summary: "A kernel uses dynamic shared memory, but the launch gives it none.",
+        page: include_str!("dynamic-shared-size-too-small.md"),
+        method: Method::Memcheck,
+        guideline: None,
+        cwe: Some(787),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        sink.report_some(check_event(context, event));
+    }
+}
+
+fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Launch(launch) = &event.kind else { return None };
+    if known(&launch.shared) != Some(0) {
+        return None;
+    }
+    let summary = launch.kernel_summary.as_ref()?;
+    let array = summary.dynamic_shared.iter().find(|array| array.used.is_some())?;
+    let mut assumed = assumptions([&event.assumptions, &launch.shared.assumptions]);
+    if !array.surely_used {
+        assumed.push(format!("the branch of `{}` that uses `{}` is taken", launch.kernel_name, array.name));
+    }
+    let given = if launch.shared_written { "gives 0 bytes" } else { "has no third argument, so it gives 0 bytes" };
+    let message = format!("`{}` uses the dynamic shared array `{}`, but its launch {given}", launch.kernel_name, array.name);
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    finding.label = "0 bytes of dynamic shared memory".to_owned();
+    finding.related.push(Label {
+        place: context.place_of(array.site),
+        message: format!("`{}` has the size that the launch gives", array.name),
+    });
+    finding.help = Some("pass the size in bytes as the third launch argument, such as `threads * sizeof(float)`".to_owned());
+    if let Some(witness) = &mut finding.witness {
+        witness.launch = launch_witness(context, event, launch);
+        witness.bindings = vec![("bytes given".to_owned(), 0)];
+        witness.bindings.extend(array.element.map(|bytes| ("bytes of the first element".to_owned(), bytes)));
+    }
+    Some(finding)
+}

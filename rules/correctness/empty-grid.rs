@@ -1,0 +1,46 @@
+//! A launch with no blocks.
+
+use crate::words::{assumptions, event_finding, known};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_replay::facts::EventKind;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "empty-grid",
+        group: Group::Correctness,
+        summary: "A kernel is launched with a grid of zero blocks, so it never runs.",
+        page: include_str!("empty-grid.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(1335),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        let EventKind::Launch(launch) = &event.kind else { continue };
+        let Some((axis, amount)) =
+            ["x", "y", "z"].into_iter().zip(&launch.grid.axes).find(|(_, amount)| known(amount) == Some(0))
+        else {
+            continue;
+        };
+        let message =
+            format!("the grid of `{}` has 0 blocks along {axis}: the launch fails and the kernel never runs", launch.kernel_name);
+        let assumed = assumptions([&event.assumptions, &amount.assumptions]);
+        let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, message) else { continue };
+        finding.label = format!("`{}` is 0", launch.grid.text);
+        finding.help = Some(
+            "integer division rounds down: round up with `(n + block - 1) / block`, and skip the launch when there is nothing to do"
+                .to_owned(),
+        );
+        if let Some(witness) = &mut finding.witness {
+            witness.launch = crate::words::launch_witness(context, event, launch);
+        }
+        sink.report(finding);
+    }
+}

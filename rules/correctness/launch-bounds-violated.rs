@@ -1,0 +1,63 @@
+//! A block larger than the kernel's `__launch_bounds__`.
+
+use crate::words::{assumptions, event_finding, known, launch_witness};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind, Site};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "launch-bounds-violated",
+        group: Group::Correctness,
+        summary: "A kernel is launched with more threads a block than its `__launch_bounds__` allow.",
+        page: include_str!("launch-bounds-violated.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(628),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        if let Some(finding) = check_event(context, event) {
+            sink.report(finding);
+        }
+    }
+}
+
+fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Launch(launch) = &event.kind else { return None };
+    let bound = launch.launch_bounds.as_ref()?;
+    let limit = known(bound)?;
+    let mut threads: i64 = 1;
+    for axis in &launch.block.axes {
+        threads = threads.checked_mul(known(axis)?)?;
+    }
+    // Above 1024 no kernel can be launched at all, and `launch-exceeds-device-limit` says so.
+    if threads <= limit || threads > 1024 || limit <= 0 {
+        return None;
+    }
+    let message = format!(
+        "`{}` is launched with {threads} threads a block, but its `__launch_bounds__` promise at most {limit}",
+        launch.kernel_name
+    );
+    let parts = launch.block.axes.iter().map(|axis| &axis.assumptions);
+    let assumed = assumptions(parts.chain([&event.assumptions, &bound.assumptions]));
+    let mut finding = event_finding(&RULE, context, event, launch.block.span, assumed, message)?;
+    finding.label = format!("{threads} threads a block");
+    if let Some((module, function)) = launch.kernel
+        && let Some(kernel) = context.project.module(module).functions.get(function.index())
+    {
+        let place = context.place_of(Site { module, span: kernel.name_span });
+        finding.related.push(Label { place, message: format!("compiled for at most {limit} threads a block") });
+    }
+    if let Some(witness) = &mut finding.witness {
+        witness.launch = launch_witness(context, event, launch);
+        witness.bindings = vec![("threads a block".to_owned(), threads), ("launch bound".to_owned(), limit)];
+    }
+    Some(finding)
+}

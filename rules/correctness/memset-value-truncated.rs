@@ -1,0 +1,84 @@
+//! A memset whose value is not the same in every byte of an element.
+
+use crate::words::{assumptions, event_finding, known};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "memset-value-truncated",
+        group: Group::Correctness,
+        summary: "A byte-wise memset is given a value that is not the same in every byte of an element.",
+        page: include_str!("memset-value-truncated.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: Some(704),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        if let Some(finding) = check_event(context, event) {
+            sink.report(finding);
+        }
+    }
+}
+
+fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_findings::Finding> {
+    let EventKind::Set { api, destination, value, value_text, value_span, unit: 1, .. } = &event.kind else { return None };
+    let element = destination.element.filter(|bytes| matches!(bytes, 2 | 4 | 8))?;
+    if !is_arithmetic(&destination.element_name) {
+        return None;
+    }
+    let number = known(value)?;
+    let byte = number & 0xff;
+    // A whole byte repeated is what hexadecimal fill patterns and "large" sentinels such as 0x7f ask for.
+    let fill_pattern = (0..=255).contains(&number) && is_hexadecimal(value_text);
+    if fill_pattern || matches!(number, 0 | -1 | 255) {
+        return None;
+    }
+    let stored = (0..element).fold(0u64, |all, _| (all << 8) | byte as u64);
+    let became = match (destination.element_name.as_str(), element) {
+        ("float", 4) => format!("{:e}", f32::from_bits(stored as u32)),
+        ("double", 8) => format!("{:e}", f64::from_bits(stored)),
+        (_, 4) => format!("{} (0x{stored:08x})", stored as u32 as i32),
+        (_, 2) => format!("{} (0x{stored:04x})", stored as u16 as i16),
+        _ => format!("0x{stored:016x}"),
+    };
+    let message = format!(
+        "`{api}` writes the byte {byte} everywhere, so each `{}` of `{}` becomes {became}, not {value_text}",
+        destination.element_name, destination.text
+    );
+    let assumed = assumptions([&event.assumptions, &value.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, *value_span, assumed, message)?;
+    finding.label = format!("only the low byte is used: {byte}");
+    finding.help = Some(format!(
+        "fill elements with a kernel, `thrust::fill` or `cuMemsetD{}`; `{api}` can only set bytes",
+        element * 8
+    ));
+    if let Some(witness) = &mut finding.witness {
+        witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
+    }
+    Some(finding)
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.trim_start_matches(['(', ' ']).to_ascii_lowercase().starts_with("0x")
+}
+
+fn is_arithmetic(name: &str) -> bool {
+    const WORDS: [&str; 11] =
+        ["int", "unsigned", "signed", "long", "short", "float", "double", "size_t", "half", "__half", "const"];
+    !name.is_empty()
+        && name.split_whitespace().all(|word| {
+            WORDS.contains(&word)
+                || ((word.starts_with("int") || word.starts_with("uint"))
+                    && word.ends_with("_t")
+                    && word.contains(|c: char| c.is_ascii_digit()))
+        })
+}

@@ -1,0 +1,84 @@
+//! A pointer is handed to the device before anything has given it a value.
+
+use crate::words::{assumptions, event_finding};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind, Pointer};
+use cudalint_syntax::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "uninitialized-device-pointer",
+        group: Group::Correctness,
+        summary: "A pointer that nothing has given a value is used as device memory.",
+        page: include_str!("uninitialized-device-pointer.md"),
+        method: Method::Memcheck,
+        guideline: None,
+        cwe: Some(824),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    let mut reported = Vec::new();
+    for event in &context.facts.events {
+        for (pointer, text, span, user) in uses(event) {
+            let Pointer::Uninitialized { name, declared } = pointer else { continue };
+            // The first use of a variable is where it matters; later ones repeat it.
+            if reported.contains(&(event.function, *declared)) {
+                continue;
+            }
+            if let Some(finding) = finding(context, event, name, text, span, &user, *declared) {
+                reported.push((event.function, *declared));
+                sink.report(finding);
+            }
+        }
+    }
+}
+
+fn uses(event: &Event) -> Vec<(&Pointer, &str, Span, String)> {
+    match &event.kind {
+        EventKind::Copy { api, destination, source, .. } => {
+            [destination, source].map(|p| (&p.pointer, p.text.as_str(), p.span, format!("`{api}`"))).to_vec()
+        }
+        EventKind::Set { api, destination, .. } => {
+            vec![(&destination.pointer, destination.text.as_str(), destination.span, format!("`{api}`"))]
+        }
+        EventKind::Free { api, argument } => {
+            vec![(&argument.pointer, argument.text.as_str(), argument.span, format!("`{api}`"))]
+        }
+        EventKind::Launch(launch) => launch
+            .args
+            .iter()
+            .filter_map(|argument| {
+                let pointer = argument.pointer.as_ref()?;
+                Some((pointer, argument.text.as_str(), argument.span, format!("the kernel `{}`", launch.kernel_name)))
+            })
+            .collect(),
+        EventKind::Allocate { .. } | EventKind::HostAccess { .. } => Vec::new(),
+    }
+}
+
+fn finding(
+    context: &ModuleContext<'_>,
+    event: &Event,
+    name: &str,
+    text: &str,
+    span: Span,
+    user: &str,
+    declared: cudalint_replay::facts::Site,
+) -> Option<Finding> {
+    let message = format!("`{text}` is given to {user}, but nothing has assigned `{name}` before");
+    let mut finding = event_finding(&RULE, context, event, span, assumptions([&event.assumptions]), message)?;
+    finding.label = "has no value here".to_owned();
+    finding.related.push(Label {
+        place: context.place_of(declared),
+        message: format!("`{name}` is declared here without a value"),
+    });
+    finding.help =
+        Some("allocate it first; an allocation inside a function must take the pointer's address or a reference".to_owned());
+    Some(finding)
+}

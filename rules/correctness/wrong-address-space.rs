@@ -1,0 +1,84 @@
+//! Memory is touched from the side that cannot reach it.
+
+use crate::words::{allocation_label, assumptions, event_finding, launch_witness};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind, LaunchFact, MemorySpace, Pointer};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "wrong-address-space",
+        group: Group::Correctness,
+        summary: "Host code dereferences a device pointer, or a kernel is given a pointer to host memory.",
+        page: include_str!("wrong-address-space.md"),
+        method: Method::Memcheck,
+        guideline: None,
+        cwe: Some(822),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+/// Since CUDA 12.2 some Linux systems let kernels read pageable memory (heterogeneous memory management, Grace): CUDA C++
+/// Programming Guide, unified memory, `pageableMemoryAccess`.
+const NO_PAGEABLE_ACCESS: &str = "the device cannot read pageable host memory (`pageableMemoryAccess` is 0)";
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        match &event.kind {
+            EventKind::HostAccess { .. } => sink.report_some(host_access(context, event)),
+            EventKind::Launch(launch) => sink.report_some(host_pointer_to_kernel(context, event, launch)),
+            _ => {}
+        }
+    }
+}
+
+fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::HostAccess { argument, write } = &event.kind else { return None };
+    let (buffer, why) = match &argument.pointer {
+        Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Device => {
+            (Some(buffer), format!("it was allocated by `{}`", buffer.api))
+        }
+        Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
+        _ => return None,
+    };
+    let does = if *write { "writes" } else { "reads" };
+    let message = format!("host code {does} through `{}`, which points to device memory: {why}", argument.text);
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
+    finding.label = "device memory, dereferenced on the host".to_owned();
+    finding.related.extend(buffer.map(|buffer| allocation_label(context, buffer)));
+    finding.help = Some("copy it to host memory with `cudaMemcpy` first, or allocate it with `cudaMallocManaged`".to_owned());
+    Some(finding)
+}
+
+fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact) -> Option<Finding> {
+    let (module, function) = launch.kernel?;
+    let kernel = context.project.module(module).functions.get(function.index())?;
+    // A kernel whose body is not in sight may only pass the pointer on.
+    kernel.body.as_ref()?;
+    let (index, argument, buffer) = launch.args.iter().enumerate().find_map(|(index, argument)| match &argument.pointer {
+        Some(Pointer::Into { buffer, .. }) if buffer.space == MemorySpace::Host => Some((index, argument, buffer)),
+        _ => None,
+    })?;
+    let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
+    if !used {
+        return None;
+    }
+    let parameter = kernel.locals.get(index).map(|parameter| parameter.name.to_string()).unwrap_or_default();
+    let message = format!(
+        "`{}` points to host memory, but the kernel `{}` dereferences it as `{parameter}`",
+        argument.text, launch.kernel_name
+    );
+    let mut assumed = assumptions([&event.assumptions]);
+    assumed.push(NO_PAGEABLE_ACCESS.to_owned());
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
+    finding.label = "host memory".to_owned();
+    finding.related.push(allocation_label(context, buffer));
+    finding.help = Some("copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned());
+    if let Some(witness) = &mut finding.witness {
+        witness.launch = launch_witness(context, event, launch);
+    }
+    Some(finding)
+}

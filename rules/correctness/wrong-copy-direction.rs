@@ -1,0 +1,112 @@
+//! A copy whose `cudaMemcpyKind` contradicts where its pointers point.
+
+use crate::words::{allocation_label, event_finding};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Method, RuleInfo};
+use cudalint_replay::facts::{CopyKind, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "wrong-copy-direction",
+        group: Group::Correctness,
+        summary: "The direction given to a copy contradicts where its pointers point.",
+        page: include_str!("wrong-copy-direction.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(628),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: Some(Applicability::Unsafe),
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        if let Some(finding) = check_event(context, event) {
+            sink.report(finding);
+        }
+    }
+}
+
+/// Where the memory surely is, when only one side can reach it: pinned and managed memory can be used from both.
+fn side(argument: &PointerArgument) -> Option<Side> {
+    let space = match &argument.pointer {
+        Pointer::Into { buffer, .. } => buffer.space,
+        Pointer::Somewhere { space, .. } => *space,
+        Pointer::Null | Pointer::Uninitialized { .. } | Pointer::Unknown => return None,
+    };
+    match space {
+        MemorySpace::Host => Some(Side::Host),
+        MemorySpace::Device => Some(Side::Device),
+        MemorySpace::Pinned | MemorySpace::Managed => None,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Host,
+    Device,
+}
+
+impl Side {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Device => "device",
+        }
+    }
+}
+
+fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Copy { api, destination, source, kind, kind_span, .. } = &event.kind else { return None };
+    let kind_span = (*kind_span)?;
+    let (to, from) = match kind {
+        CopyKind::HostToHost => (Side::Host, Side::Host),
+        CopyKind::HostToDevice => (Side::Device, Side::Host),
+        CopyKind::DeviceToHost => (Side::Host, Side::Device),
+        CopyKind::DeviceToDevice => (Side::Device, Side::Device),
+        CopyKind::Default | CopyKind::Unknown => return None,
+    };
+    let wrong_to = side(destination).filter(|actual| *actual != to);
+    let wrong_from = side(source).filter(|actual| *actual != from);
+    let (argument, role, actual, said) = match (wrong_to, wrong_from) {
+        (Some(actual), _) => (destination, "destination", actual, to),
+        (None, Some(actual)) => (source, "source", actual, from),
+        (None, None) => return None,
+    };
+    let message = format!(
+        "`{api}` is told that its {role} `{}` is {} memory, but it is {} memory",
+        argument.text,
+        said.word(),
+        actual.word()
+    );
+    let assumed = crate::words::assumptions([&event.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, kind_span, assumed, message)?;
+    finding.label = format!("says that `{}` is {} memory", argument.text, said.word());
+    for argument in [destination, source] {
+        if let Pointer::Into { buffer, .. } = &argument.pointer
+            && side(argument).is_some()
+        {
+            finding.related.push(allocation_label(context, buffer));
+        }
+    }
+    if let (Some(to), Some(from)) = (side(destination), side(source)) {
+        let right = match (to, from) {
+            (Side::Host, Side::Host) => "cudaMemcpyHostToHost",
+            (Side::Device, Side::Host) => "cudaMemcpyHostToDevice",
+            (Side::Host, Side::Device) => "cudaMemcpyDeviceToHost",
+            (Side::Device, Side::Device) => "cudaMemcpyDeviceToDevice",
+        };
+        finding.help = Some("swap the pointers instead if the copy was meant to go the other way".to_owned());
+        finding.fix = Some(Fix {
+            applicability: Applicability::Unsafe,
+            message: format!("write `{right}`"),
+            edits: vec![Edit {
+                place: context.place_of(Site { module: event.site.module, span: kind_span }),
+                text: right.to_owned(),
+            }],
+        });
+    }
+    Some(finding)
+}
