@@ -6,6 +6,7 @@ use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_replay::facts::{Facts, Site, Step};
 use cudalint_syntax::kinds::PythonKind;
 use cudalint_syntax::{Node, Span};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A rule: its facts and its function. A `static` in the rule's file.
@@ -26,8 +27,8 @@ pub enum Check {
     Facts(fn(&ModuleContext<'_>, &mut Sink<'_>)),
     /// Nodes of these kinds in Python trees; `Error` nodes included where named. One walk serves all rules.
     PythonNodes(&'static [PythonKind], fn(&NodeContext<'_>, Node<'_>, &mut Sink<'_>)),
-    /// Reported by the engine itself (suppression hygiene): here for its page and level.
-    Engine,
+    /// The suppression comments of one file, after every other rule has spoken.
+    Ignores(fn(&IgnoreContext<'_>, &mut Sink<'_>)),
 }
 
 /// One module and what is known about it.
@@ -97,6 +98,55 @@ impl NodeContext<'_> {
     pub fn place(&self, node: Node<'_>) -> Place {
         Place { path: Arc::clone(self.path), range: node.byte_range() }
     }
+}
+
+/// The suppression comments of one file.
+pub struct IgnoreContext<'a> {
+    /// Path as given.
+    pub path: &'a Arc<str>,
+    /// Text of the whole file.
+    pub text: &'a str,
+    /// The comments in order.
+    pub comments: &'a [IgnoreComment],
+}
+
+impl IgnoreContext<'_> {
+    /// A byte range of the file as a place.
+    pub fn place(&self, range: Range<usize>) -> Place {
+        Place { path: Arc::clone(self.path), range }
+    }
+}
+
+/// One `cudalint: ignore[…]` or `cudalint: file-ignore[…]`.
+#[derive(Clone, Debug)]
+pub struct IgnoreComment {
+    /// The whole comment.
+    pub range: Range<usize>,
+    /// The names in its brackets.
+    pub names: Vec<IgnoredName>,
+    /// What stands between the brackets; `None` when there are none.
+    pub brackets: Option<Range<usize>>,
+    /// Whether it is meant for the whole file.
+    pub whole_file: bool,
+    /// What to delete when the comment goes: its line, when nothing else is on it.
+    pub removal: Range<usize>,
+}
+
+/// A name in the brackets of a suppression comment.
+#[derive(Clone, Debug)]
+pub struct IgnoredName {
+    /// As written.
+    pub name: String,
+    /// Where.
+    pub range: Range<usize>,
+    /// The rule's place in the rule table; `None` when there is no such rule.
+    pub rule: Option<usize>,
+    /// For an unknown name, the rule's name that is most like it.
+    pub nearest: Option<String>,
+    /// Whether the rule ran over this file, so that not being used means something.
+    pub judged: bool,
+    /// Whether it suppressed a finding.
+    pub used: bool,
 }
 
 /// Takes findings from rules.

@@ -181,6 +181,68 @@ pub struct RuleInfo {
     pub cwe: Option<u32>,
 }
 
+/// What a GPU run said about a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Evidence of this kind at this kernel and line.
+    Confirmed,
+    /// It ran, and nothing was seen.
+    NotObserved,
+    /// The witness's own access ran and was in bounds, or its call succeeded. Never for races and orderings.
+    Refuted,
+    /// No program could be built.
+    Unviable,
+    /// It ran out of time.
+    Timeout,
+    /// No device, tool or architecture for it.
+    Unsupported,
+}
+
+/// One report of a tool about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvidenceRecord {
+    /// What the tool calls it.
+    pub kind: String,
+    /// The kernel, where the tool names one.
+    pub kernel: Option<String>,
+    /// The file, relative to the outcome folder.
+    pub path: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Block index.
+    pub block: Option<[u64; 3]>,
+    /// Thread index.
+    pub thread: Option<[u64; 3]>,
+    /// The tool's words.
+    pub text: String,
+}
+
+/// What a verdict rests on. Paths are relative to the outcome folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Tool and version.
+    pub back_end: String,
+    /// The GPU; none where nothing ran.
+    pub device: Option<String>,
+    /// What the tool reported.
+    pub records: Vec<EvidenceRecord>,
+    /// The command that ran.
+    pub command: Option<String>,
+    /// File with its output.
+    pub log: Option<String>,
+    /// Program that shows the defect again.
+    pub reproducer: Option<String>,
+}
+
+/// A verdict with its evidence: filled by a verifying run only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verification {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What it rests on.
+    pub evidence: Evidence,
+}
+
 /// One defect, reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -208,4 +270,6 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// Stable identity (see `fingerprint`); filled by the engine.
     pub fingerprint: String,
+    /// What a GPU run said; none after a check alone.
+    pub verification: Option<Verification>,
 }

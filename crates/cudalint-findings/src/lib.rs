@@ -2,5 +2,27 @@
 //! here knows how a finding came about, and nothing prints: formats return text.
 
 mod finding;
+pub mod fingerprint;
+pub mod format;
+pub mod lines;
+pub mod model;
+mod names;
+pub mod report;
 
 pub use finding::*;
+pub use format::{Format, Options};
+pub use lines::{LineIndex, Position};
+pub use report::{FileCounts, Report, Source, Sources};
+
+/// The tool's name in every format.
+pub const TOOL: &str = "cudalint";
+/// The tool's version in every format.
+pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Where the pages of the rules lie unless [`Options::rules_url`] says otherwise. The pages have no home on the network
+/// yet; `.invalid` is reserved (RFC 2606), so that a link never leads to a stranger's page.
+pub const RULES_URL: &str = "https://cudalint.invalid/rules";
+
+/// Address of a rule's page.
+pub fn rule_url(rules_url: &str, rule: &str) -> String {
+    format!("{}/{rule}", rules_url.trim_end_matches('/'))
+}

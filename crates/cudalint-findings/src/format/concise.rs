@@ -1,0 +1,18 @@
+//! `concise`: one line a finding, `path:line:col: level[rule] message`, the surest and worst first.
+
+use super::{Options, paint};
+use crate::report::Report;
+use std::fmt::Write;
+
+/// One line a finding, in the order of [`Report::by_importance`].
+pub fn render(report: &Report, options: &Options) -> String {
+    let mut out = String::new();
+    for finding in report.by_importance() {
+        let at = report.sources.start(&finding.place);
+        let head = format!("{}[{}]", finding.severity.name(), finding.rule.name);
+        let head = paint(&head, super::style(finding.severity), options.color);
+        let message = super::one_line(&finding.message);
+        let _ = writeln!(out, "{}:{}:{}: {head} {message}", finding.place.path, at.line, at.column);
+    }
+    out
+}

@@ -1,0 +1,126 @@
+//! The output formats: each one a function from a report to text.
+
+pub mod concise;
+pub mod full;
+pub mod json;
+mod snippet;
+pub mod statistics;
+
+use crate::finding::Severity;
+use crate::report::Report;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::str::FromStr;
+
+/// How to write a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Whether `full` and `concise` use terminal colours.
+    pub color: bool,
+    /// Columns of the terminal, for `full`.
+    pub width: usize,
+    /// Where the pages of the rules lie; a rule's page is at this, `/` and its name.
+    pub rules_url: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { color: false, width: 100, rules_url: crate::RULES_URL.to_owned() }
+    }
+}
+
+/// An output format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Source, labels, witness and help, for people.
+    #[default]
+    Full,
+    /// One line a finding.
+    Concise,
+    /// The findings document.
+    Json,
+    /// One finding a line, as JSON.
+    JsonLines,
+}
+
+impl Format {
+    /// Every format, in the order that help shows.
+    pub const ALL: &'static [Self] = &[Self::Full, Self::Concise, Self::Json, Self::JsonLines];
+
+    /// Names of all formats, in the same order.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|format| format.name())
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Concise => "concise",
+            Self::Json => "json",
+            Self::JsonLines => "json-lines",
+        }
+    }
+
+    /// Whether the format is for people, so that colour and a closing summary have a place in it.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Self::Full | Self::Concise)
+    }
+
+    /// Writes a report.
+    pub fn render(self, report: &Report, options: &Options) -> String {
+        match self {
+            Self::Full => full::render(report, options),
+            Self::Concise => concise::render(report, options),
+            Self::Json => json::render(report, options),
+            Self::JsonLines => json::render_lines(report, options),
+        }
+    }
+}
+
+/// A word that is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown output format `{name}`; one of {}", Format::names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownFormat {
+    /// The word.
+    pub name: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let found = Self::ALL.iter().find(|format| format.name() == name);
+        found.copied().ok_or_else(|| UnknownFormat { name: name.to_owned() })
+    }
+}
+
+/// A value as JSON. The models hold nothing that JSON cannot (no maps with other keys than text, no writers that
+/// fail), so the error case cannot come up; it would read as `null`.
+pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
+    let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    text.unwrap_or_else(|_| "null".to_owned())
+}
+
+/// Text on one line: line breaks and other control characters as blanks.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().into()
+    } else {
+        text.into()
+    }
+}
+
+/// Terminal codes of a level: bold red, bold yellow, bold blue.
+pub(crate) fn style(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "1;31",
+        Severity::Warning => "1;33",
+        Severity::Info => "1;34",
+    }
+}
+
+/// Text in terminal codes, or as it is.
+pub(crate) fn paint<'t>(text: &'t str, codes: &str, color: bool) -> Cow<'t, str> {
+    if color { format!("\u{1b}[{codes}m{text}\u{1b}[0m").into() } else { text.into() }
+}

@@ -1,0 +1,141 @@
+//! Byte offsets as lines and columns.
+
+/// A line and a column, both from 1; columns count Unicode scalar values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in Unicode scalar values.
+    pub column: u32,
+}
+
+/// Where the lines of one text start. Lines end at `\n` or `\r\n`, as the parser counts them.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    /// Reads a text once.
+    pub fn new(text: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1));
+        Self { starts }
+    }
+
+    /// Lines of the text; one that ends in a line break has an empty last line.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Never true: an empty text has one line.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The line of a byte, from 0. Offsets past the end belong to the last line.
+    pub fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    /// First byte of a line (from 0); the last line's for lines past the end.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts.get(line).or(self.starts.last()).copied().unwrap_or(0)
+    }
+
+    /// Bytes of a line (from 0) with its line break, within `text`.
+    pub fn full_range(&self, text: &str, line: usize) -> std::ops::Range<usize> {
+        let start = self.start(line).min(text.len());
+        let end = self.starts.get(line + 1).copied().unwrap_or(text.len()).min(text.len());
+        start..end.max(start)
+    }
+
+    /// Bytes of a line (from 0) without its line break.
+    pub fn range(&self, text: &str, line: usize) -> std::ops::Range<usize> {
+        let full = self.full_range(text, line);
+        let content = text.get(full.clone()).unwrap_or("");
+        let content = content.strip_suffix('\n').map_or(content, |rest| rest.strip_suffix('\r').unwrap_or(rest));
+        full.start..full.start + content.len()
+    }
+
+    /// The text of a line before an offset: an offset inside a character counts as the character's first byte, one
+    /// inside the line break as the end of the line.
+    fn before<'t>(&self, text: &'t str, offset: usize) -> (usize, &'t str) {
+        let offset = floor_char_boundary(text, offset);
+        let line = self.line(offset);
+        let range = self.range(text, line);
+        (line, text.get(range.start..offset.clamp(range.start, range.end)).unwrap_or(""))
+    }
+
+    /// Line and column of an offset, counted in Unicode scalar values. Never panics: offsets past the end count as
+    /// the end.
+    pub fn position(&self, text: &str, offset: usize) -> Position {
+        let (line, before) = self.before(text, offset);
+        Position { line: line as u32 + 1, column: before.chars().count() as u32 + 1 }
+    }
+
+    /// Line and column of an offset, both from 0, the column in UTF-16 units (as editors count).
+    pub fn utf16(&self, text: &str, offset: usize) -> (u32, u32) {
+        let (line, before) = self.before(text, offset);
+        (line as u32, before.chars().map(char::len_utf16).sum::<usize>() as u32)
+    }
+}
+
+/// The last character boundary at or before an offset.
+pub(crate) fn floor_char_boundary(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, offset: usize) -> (u32, u32) {
+        let position = LineIndex::new(text).position(text, offset);
+        (position.line, position.column)
+    }
+
+    #[test]
+    fn columns_count_scalar_values() {
+        let text = "a é 😀 漢 b\n";
+        assert_eq!(at(text, 0), (1, 1));
+        assert_eq!(at(text, text.find('é').unwrap_or(0)), (1, 3));
+        assert_eq!(at(text, text.find('😀').unwrap_or(0)), (1, 5));
+        assert_eq!(at(text, text.find('b').unwrap_or(0)), (1, 9));
+    }
+
+    #[test]
+    fn an_offset_inside_a_character_is_its_start() {
+        let text = "x😀y";
+        for offset in 1..5 {
+            assert_eq!(at(text, offset), (1, 2));
+        }
+        assert_eq!(at(text, 5), (1, 3));
+    }
+
+    #[test]
+    fn line_breaks() {
+        let text = "ab\r\ncd\n\r\nx";
+        assert_eq!(at(text, 2), (1, 3), "the carriage return");
+        assert_eq!(at(text, 3), (1, 3), "the line feed after it");
+        assert_eq!(at(text, 4), (2, 1));
+        assert_eq!(at(text, 7), (3, 1));
+        assert_eq!(at(text, 9), (4, 1));
+        assert_eq!(at(text, 10), (4, 2), "the end");
+        assert_eq!(at(text, 1000), (4, 2), "past the end");
+        assert_eq!(at("", 0), (1, 1));
+        assert_eq!(at("a\n", 2), (2, 1));
+    }
+
+    #[test]
+    fn utf16_counts_pairs_twice() {
+        let text = "é😀漢;";
+        let index = LineIndex::new(text);
+        assert_eq!(index.utf16(text, text.len() - 1), (0, 4));
+        assert_eq!(index.utf16(text, text.len()), (0, 5));
+    }
+}

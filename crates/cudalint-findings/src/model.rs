@@ -1,0 +1,509 @@
+//! The findings document as other tools read it: the serde model of the `json` format, from which its schema is made.
+//! A change of meaning raises [`VERSION`].
+
+use crate::finding::{self, Finding, Place};
+use crate::lines;
+use crate::report::{Report, Sources};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Version of the document's meaning.
+pub const VERSION: u32 = 1;
+
+/// The whole output of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "cudalint findings")]
+pub struct Document {
+    /// Version of the document's meaning.
+    pub version: u32,
+    /// Who wrote it.
+    pub tool: Tool,
+    /// In the order of path, offset, rule.
+    pub findings: Vec<FindingEntry>,
+    /// Files of the run.
+    pub files: Files,
+    /// Findings by level.
+    pub summary: Summary,
+}
+
+/// The program that wrote a document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// `cudalint`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// How many files a run met.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    /// Read and linted.
+    pub checked: usize,
+    /// Found but not linted.
+    pub skipped: usize,
+    /// Linted files of which a part could not be parsed.
+    pub damaged: usize,
+}
+
+/// Findings by level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Summary {
+    pub error: usize,
+    pub warning: usize,
+    pub info: usize,
+}
+
+/// One defect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingEntry {
+    /// Name of the rule.
+    pub rule: String,
+    /// Group of the rule.
+    pub group: Group,
+    /// How bad, after settings.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// One sentence.
+    pub message: String,
+    /// As given on the command line, joined with what was found below it; `/` on every system.
+    pub path: String,
+    /// Where.
+    pub range: Range,
+    /// The function around it; null at file scope.
+    pub function: Option<String>,
+    /// Other places that matter.
+    pub related: Vec<Related>,
+    /// The numbers that show it; null where the place says it all.
+    pub witness: Option<Witness>,
+    /// How a GPU run would show it, and what one has shown.
+    pub verification: Verification,
+    /// A change that mends it; null where none is offered.
+    pub fix: Option<Fix>,
+    /// The same for the same defect after unrelated edits above it; different for two defects of one rule in one
+    /// function.
+    pub fingerprint: String,
+    /// The rule's page.
+    pub url: String,
+}
+
+/// A range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// First character.
+    pub start: Position,
+    /// The character after the last.
+    pub end: Position,
+}
+
+/// A character of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Position {
+    /// From 1.
+    #[schemars(range(min = 1))]
+    pub line: u32,
+    /// From 1, in Unicode scalar values.
+    #[schemars(range(min = 1))]
+    pub column: u32,
+}
+
+/// A place with words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Related {
+    /// The file.
+    pub path: String,
+    /// Where in it.
+    pub range: Range,
+    /// What is there.
+    pub message: String,
+}
+
+/// Why the finding is true.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Witness {
+    /// The launch, where one matters.
+    pub launch: Option<Launch>,
+    /// Names and the values they have.
+    #[serde(serialize_with = "write_bindings", deserialize_with = "read_bindings")]
+    #[schemars(with = "std::collections::BTreeMap<String, i64>")]
+    pub bindings: Vec<(String, i64)>,
+    /// The accesses; two for a race.
+    pub accesses: Vec<Access>,
+    /// What is assumed; empty for a definite finding.
+    pub assumptions: Vec<String>,
+    /// The way there.
+    pub path: Vec<Step>,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// File of the launch.
+    pub path: String,
+    /// Its line, from 1.
+    #[schemars(range(min = 1))]
+    pub line: u32,
+    /// Blocks along x, y, z.
+    pub grid: [u64; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u64; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u64,
+}
+
+/// One access by one thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// Block index.
+    pub block: [u64; 3],
+    /// Thread index.
+    pub thread: [u64; 3],
+    /// Kind.
+    pub kind: AccessKind,
+    /// Element index.
+    pub index: i64,
+    /// Elements that the object has.
+    pub extent: i64,
+    /// Line of the access, from 1.
+    #[schemars(range(min = 1))]
+    pub line: u32,
+}
+
+/// One step of the way to a defect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The file.
+    pub path: String,
+    /// Line, from 1.
+    #[schemars(range(min = 1))]
+    pub line: u32,
+    /// What happens there.
+    pub note: String,
+}
+
+/// How a GPU run would show a finding, and what one has shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Verification {
+    /// How a run would show it.
+    pub method: Method,
+    /// Null after a check alone.
+    pub verdict: Option<Verdict>,
+    /// What the verdict rests on; only beside a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+}
+
+/// What a verdict rests on. Paths are relative to the outcome folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// Tool and version.
+    pub back_end: String,
+    /// The GPU; null where nothing ran.
+    pub device: Option<String>,
+    /// What the tool reported.
+    pub records: Vec<EvidenceRecord>,
+    /// The command that ran.
+    pub command: Option<String>,
+    /// File with its output.
+    pub log: Option<String>,
+    /// Program that shows the defect again.
+    pub reproducer: Option<String>,
+}
+
+/// One report of a tool about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceRecord {
+    /// What the tool calls it.
+    pub kind: String,
+    /// The kernel, where the tool names one.
+    pub kernel: Option<String>,
+    /// The file.
+    pub path: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Block index.
+    pub block: Option<[u64; 3]>,
+    /// Thread index.
+    pub thread: Option<[u64; 3]>,
+    /// The tool's words.
+    pub text: String,
+}
+
+/// A proposed change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fix {
+    /// How far it can be trusted.
+    pub applicability: Applicability,
+    /// What it does, in the imperative.
+    pub message: String,
+    /// The edits; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// A change of text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The file.
+    pub path: String,
+    /// What is replaced.
+    pub range: Range,
+    /// By what.
+    pub text: String,
+}
+
+/// A closed set of words that mirrors an enum of [`finding`].
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl From<finding::$name> for $name {
+            fn from(value: finding::$name) -> Self {
+                match value { $(finding::$name::$variant => Self::$variant),* }
+            }
+        }
+    };
+}
+
+words! {
+    /// How bad a finding is.
+    Severity { /** Should not be there. */ Error, /** Should be looked at. */ Warning, /** Good to know. */ Info }
+}
+words! {
+    /// How sure a finding is.
+    Confidence {
+        /// The witness follows from facts in the source.
+        Definite,
+        /// Rests on exactly the assumptions listed.
+        Likely,
+        /// Off by default.
+        Possible,
+    }
+}
+words! {
+    /// Group of a rule.
+    #[allow(missing_docs)]
+    Group { Correctness, Suspicious, Portability, Performance, Pedantic, Preview }
+}
+words! {
+    /// How a GPU run would show a finding.
+    #[allow(missing_docs)]
+    Method {
+        Memcheck, Racecheck, Initcheck, Synccheck, Leakcheck, ApiError, Exception, Output, Watchpoint, FaultInjection,
+        None,
+    }
+}
+words! {
+    /// Kind of a memory access.
+    #[allow(missing_docs)]
+    AccessKind { Read, Write, Atomic }
+}
+words! {
+    /// How far a fix can be trusted.
+    Applicability {
+        /// A correct program keeps its meaning.
+        Safe,
+        /// Needs review.
+        Unsafe,
+        /// For reading only.
+        Display,
+    }
+}
+words! {
+    /// What a GPU run said.
+    Verdict {
+        /// Evidence of this kind at this kernel and line.
+        Confirmed,
+        /// It ran, and nothing was seen.
+        NotObserved,
+        /// The witness's own access ran and was in bounds, or its call succeeded.
+        Refuted,
+        /// No program could be built.
+        Unviable,
+        /// It ran out of time.
+        Timeout,
+        /// No device, tool or architecture for it.
+        Unsupported,
+    }
+}
+
+/// Bindings as an object in their own order. A name that comes twice keeps its first value.
+fn write_bindings<S: Serializer>(bindings: &[(String, i64)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serde_json::Map::new();
+    for (name, value) in bindings {
+        map.entry(name.as_str()).or_insert_with(|| (*value).into());
+    }
+    map.serialize(serializer)
+}
+
+/// The reverse of [`write_bindings`].
+fn read_bindings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, i64)>, D::Error> {
+    use serde::de::Error;
+    let map = serde_json::Map::deserialize(deserializer)?;
+    map.into_iter()
+        .map(|(name, value)| match value.as_i64() {
+            Some(value) => Ok((name, value)),
+            None => Err(Error::custom(format!("the value of `{name}` is not a whole number of 64 bits"))),
+        })
+        .collect()
+}
+
+impl Document {
+    /// The document of a report. Pages of rules lie below `rules_url`.
+    pub fn new(report: &Report, rules_url: &str) -> Self {
+        let summary = report.summary();
+        Self {
+            version: VERSION,
+            tool: Tool { name: crate::TOOL.to_owned(), version: crate::TOOL_VERSION.to_owned() },
+            findings: report
+                .findings
+                .iter()
+                .map(|finding| FindingEntry::new(finding, &report.sources, rules_url))
+                .collect(),
+            files: Files {
+                checked: report.files.checked,
+                skipped: report.files.skipped,
+                damaged: report.files.damaged,
+            },
+            summary: Summary { error: summary.error, warning: summary.warning, info: summary.info },
+        }
+    }
+}
+
+impl FindingEntry {
+    /// One finding. Its rule's page lies below `rules_url`.
+    pub fn new(finding: &Finding, sources: &Sources, rules_url: &str) -> Self {
+        Self {
+            rule: finding.rule.name.to_owned(),
+            group: finding.rule.group.into(),
+            severity: finding.severity.into(),
+            confidence: finding.confidence.into(),
+            message: finding.message.clone(),
+            path: finding.place.path.to_string(),
+            range: range(&finding.place, sources),
+            function: Some(finding.function.clone()).filter(|name| !name.is_empty()),
+            related: finding
+                .related
+                .iter()
+                .map(|label| Related {
+                    path: label.place.path.to_string(),
+                    range: range(&label.place, sources),
+                    message: label.message.clone(),
+                })
+                .collect(),
+            witness: finding.witness.as_ref().map(|witness| Witness::new(witness, sources)),
+            verification: Verification::new(finding),
+            fix: finding.fix.as_ref().map(|fix| Fix {
+                applicability: fix.applicability.into(),
+                message: fix.message.clone(),
+                edits: fix
+                    .edits
+                    .iter()
+                    .map(|edit| Edit {
+                        path: edit.place.path.to_string(),
+                        range: range(&edit.place, sources),
+                        text: edit.text.clone(),
+                    })
+                    .collect(),
+            }),
+            fingerprint: finding.fingerprint.clone(),
+            url: crate::rule_url(rules_url, finding.rule.name),
+        }
+    }
+}
+
+impl Witness {
+    fn new(witness: &finding::Witness, sources: &Sources) -> Self {
+        Self {
+            launch: witness.launch.as_ref().map(|launch| Launch {
+                path: launch.place.path.to_string(),
+                line: sources.start(&launch.place).line,
+                grid: launch.grid,
+                block: launch.block,
+                shared_bytes: launch.shared_bytes,
+            }),
+            bindings: witness.bindings.clone(),
+            accesses: witness
+                .accesses
+                .iter()
+                .map(|access| Access {
+                    block: access.block,
+                    thread: access.thread,
+                    kind: access.kind.into(),
+                    index: access.index,
+                    extent: access.extent,
+                    line: sources.start(&access.place).line,
+                })
+                .collect(),
+            assumptions: witness.assumptions.clone(),
+            path: witness
+                .path
+                .iter()
+                .map(|step| Step {
+                    path: step.place.path.to_string(),
+                    line: sources.start(&step.place).line,
+                    note: step.message.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Verification {
+    fn new(finding: &Finding) -> Self {
+        let done = finding.verification.as_ref();
+        Self {
+            method: finding.rule.method.into(),
+            verdict: done.map(|done| done.verdict.into()),
+            evidence: done.map(|done| Evidence {
+                back_end: done.evidence.back_end.clone(),
+                device: done.evidence.device.clone(),
+                records: done
+                    .evidence
+                    .records
+                    .iter()
+                    .map(|record| EvidenceRecord {
+                        kind: record.kind.clone(),
+                        kernel: record.kernel.clone(),
+                        path: record.path.clone(),
+                        line: record.line,
+                        block: record.block,
+                        thread: record.thread,
+                        text: record.text.clone(),
+                    })
+                    .collect(),
+                command: done.evidence.command.clone(),
+                log: done.evidence.log.clone(),
+                reproducer: done.evidence.reproducer.clone(),
+            }),
+        }
+    }
+}
+
+/// A place as lines and columns.
+fn range(place: &Place, sources: &Sources) -> Range {
+    let position = |at: lines::Position| Position { line: at.line, column: at.column };
+    let (start, end) = sources.positions(place);
+    Range { start: position(start), end: position(end) }
+}

@@ -1,0 +1,176 @@
+//! What one run has to say: findings, counts of files, and the texts they point into.
+
+use crate::finding::{Finding, Group, Method, Place, Severity};
+use crate::lines::{LineIndex, Position};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// How many files a run met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileCounts {
+    /// Files read and linted.
+    pub checked: usize,
+    /// Files found but not linted.
+    pub skipped: usize,
+    /// Linted files of which a part could not be parsed.
+    pub damaged: usize,
+}
+
+/// How many findings a report has at each level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Errors.
+    pub error: usize,
+    /// Warnings.
+    pub warning: usize,
+    /// Notes.
+    pub info: usize,
+}
+
+/// One text and, once something asked for a line, its lines.
+#[derive(Debug)]
+pub struct Source {
+    text: Arc<str>,
+    index: OnceLock<LineIndex>,
+}
+
+impl Source {
+    /// A text whose lines are not counted yet.
+    pub fn new(text: Arc<str>) -> Self {
+        Self { text, index: OnceLock::new() }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its lines.
+    pub fn lines(&self) -> &LineIndex {
+        self.index.get_or_init(|| LineIndex::new(&self.text))
+    }
+}
+
+/// The texts of the files that findings point into, by path.
+#[derive(Debug, Default)]
+pub struct Sources {
+    files: BTreeMap<Arc<str>, Source>,
+}
+
+impl Sources {
+    /// No texts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds or replaces a text.
+    pub fn insert(&mut self, path: Arc<str>, text: Arc<str>) {
+        self.files.insert(path, Source::new(text));
+    }
+
+    /// The text of a path.
+    pub fn get(&self, path: &str) -> Option<&Source> {
+        self.files.get(path)
+    }
+
+    /// The text of a place, with its end brought into the file; empty when the file is not here.
+    pub fn slice(&self, place: &Place) -> &str {
+        let Some(source) = self.get(&place.path) else { return "" };
+        let start = crate::lines::floor_char_boundary(source.text(), place.range.start);
+        let end = crate::lines::floor_char_boundary(source.text(), place.range.end).max(start);
+        source.text().get(start..end).unwrap_or("")
+    }
+
+    /// Start and end of a place; line 1, column 1 when the file is not here.
+    pub fn positions(&self, place: &Place) -> (Position, Position) {
+        match self.get(&place.path) {
+            Some(source) => {
+                let start = source.lines().position(source.text(), place.range.start);
+                let end = source.lines().position(source.text(), place.range.end.max(place.range.start));
+                (start, end)
+            }
+            None => (Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
+        }
+    }
+
+    /// Where a place starts.
+    pub fn start(&self, place: &Place) -> Position {
+        self.get(&place.path)
+            .map_or(Position { line: 1, column: 1 }, |source| source.lines().position(source.text(), place.range.start))
+    }
+
+    /// Start and end of a place from 0, in UTF-16 units.
+    pub fn utf16(&self, place: &Place) -> [(u32, u32); 2] {
+        self.get(&place.path).map_or([(0, 0); 2], |source| {
+            let lines = source.lines();
+            let start = lines.utf16(source.text(), place.range.start);
+            [start, lines.utf16(source.text(), place.range.end.max(place.range.start))]
+        })
+    }
+}
+
+/// What one run has to say.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Sorted by path, offset, rule.
+    pub findings: Vec<Finding>,
+    /// What was read.
+    pub files: FileCounts,
+    /// The texts findings point into.
+    pub sources: Sources,
+}
+
+impl Report {
+    /// Puts findings into their order and gives those without a fingerprint one.
+    pub fn new(mut findings: Vec<Finding>, files: FileCounts, sources: Sources) -> Self {
+        sort(&mut findings);
+        crate::fingerprint::fill(&mut findings, &sources);
+        Self { findings, files, sources }
+    }
+
+    /// Findings by level.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        for finding in &self.findings {
+            match finding.severity {
+                Severity::Error => summary.error += 1,
+                Severity::Warning => summary.warning += 1,
+                Severity::Info => summary.info += 1,
+            }
+        }
+        summary
+    }
+
+    /// The order for people: what is surely wrong comes first, so that the first screen shows it. Error-handling
+    /// findings (those that only an injected fault can show: an ignored status) come last however many there are and
+    /// whatever level the settings give them; within each part by level, then group, then confidence, then path,
+    /// offset and rule.
+    pub fn by_importance(&self) -> Vec<&Finding> {
+        let mut findings: Vec<&Finding> = self.findings.iter().collect();
+        findings.sort_by_key(|finding| {
+            (is_error_handling(finding), Reverse(finding.severity), finding.rule.group, Reverse(finding.confidence))
+        });
+        findings
+    }
+}
+
+/// Whether a finding is about an ignored status rather than a wrong program: nothing but an injected fault shows it,
+/// and it is not a defect of group *correctness*.
+fn is_error_handling(finding: &Finding) -> bool {
+    finding.rule.method == Method::FaultInjection && finding.rule.group != Group::Correctness
+}
+
+/// The order for machines: path, offset, rule; then what else tells two findings apart, so that the order never
+/// depends on who found them first.
+pub fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        (&a.place.path, a.place.range.start, a.rule.name, a.place.range.end, &a.message).cmp(&(
+            &b.place.path,
+            b.place.range.start,
+            b.rule.name,
+            b.place.range.end,
+            &b.message,
+        ))
+    });
+}
