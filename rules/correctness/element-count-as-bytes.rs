@@ -1,0 +1,125 @@
+//! A byte count that counts elements, or the size of something else.
+
+use crate::counts::{Miscount, miscount};
+use crate::words::{allocation_label, assumptions, event_finding};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
+use cudalint_replay::value::Quantity;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "element-count-as-bytes",
+        group: Group::Correctness,
+        summary: "A byte count holds a number of elements, or the size of something else.",
+        page: include_str!("element-count-as-bytes.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: Some(131),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        match &event.kind {
+            EventKind::Copy { api, destination, source, bytes, count, .. } => {
+                let both = [destination, source];
+                let found = both.into_iter().find_map(|side| Some((side, miscount(side, &bytes.quantity, count)?)));
+                if let Some((side, why)) = found {
+                    sink.report_some(finding(context, event, ("copies", api), side, bytes, count, &why));
+                }
+            }
+            EventKind::Set { api, destination, bytes, count, unit: 1, .. } => {
+                if let Some(why) = miscount(destination, &bytes.quantity, count) {
+                    sink.report_some(finding(context, event, ("sets", api), destination, bytes, count, &why));
+                }
+            }
+            EventKind::Allocate { buffer, count, element: Some(element), element_name, .. }
+                if *element > 1 && *element != 8 && count.sizeofs.is_empty() =>
+            {
+                sink.report_some(pointer_sized(context, event, buffer, count, element_name));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An allocation of `sizeof p` bytes, p being the pointer it is for.
+fn pointer_sized(
+    context: &ModuleContext<'_>,
+    event: &Event,
+    buffer: &cudalint_replay::facts::Buffer,
+    count: &CountShape,
+    element_name: &str,
+) -> Option<Finding> {
+    let pointer = count.sizeof_pointer.as_ref().filter(|pointer| pointer.trim() == buffer.name.as_str())?;
+    if buffer.bytes.quantity != Quantity::Known(8) {
+        return None;
+    }
+    let message = format!(
+        "`{}` allocates `sizeof({pointer})`, the 8 bytes of a pointer, not of `{element_name}` elements",
+        buffer.api
+    );
+    let mut finding = event_finding(&RULE, context, event, count.span, assumptions([&event.assumptions]), message)?;
+    finding.label = "the size of an address".to_owned();
+    finding.help = Some(format!("write `count * sizeof(*{pointer})`"));
+    Some(finding)
+}
+
+fn finding(
+    context: &ModuleContext<'_>,
+    event: &Event,
+    (does, api): (&str, &str),
+    side: &PointerArgument,
+    bytes: &Amount,
+    count: &CountShape,
+    why: &Miscount,
+) -> Option<Finding> {
+    let name = &side.element_name;
+    let (message, label, help) = match why {
+        Miscount::SizeOfPointer(pointer) => (
+            format!("`{api}` {does} `sizeof({pointer})` bytes: the 8 bytes of the pointer, not what it points to"),
+            "the size of an address".to_owned(),
+            format!("write `count * sizeof(*{pointer})`"),
+        ),
+        Miscount::SizeOfTwice(text) => (
+            format!("the count of `{api}` multiplies by `{text}` twice: {} bytes", bytes.text),
+            format!("`{text}` is in it already"),
+            format!("multiply by `{text}` once"),
+        ),
+        Miscount::Elements { element } => (
+            format!(
+                "`{api}` {does} {} bytes of `{}`, which holds that many `{name}` elements of {element} bytes: only 1 in {element} is reached",
+                bytes.text, side.text
+            ),
+            "elements, not bytes".to_owned(),
+            format!("write `{} * sizeof({name})`", count.text),
+        ),
+        Miscount::OtherType { written, written_bytes, element } => (
+            format!(
+                "the count of `{api}` is in units of `{written}` ({written_bytes} bytes), but `{}` was allocated for `{name}` elements ({element} bytes)",
+                side.text
+            ),
+            format!("{} bytes", bytes.text),
+            format!("write `sizeof({name})`"),
+        ),
+    };
+    let mut rests_on = vec![&event.assumptions, &bytes.assumptions];
+    if let Pointer::Into { buffer, .. } = &side.pointer {
+        rests_on.push(&buffer.bytes.assumptions);
+    }
+    let mut finding = event_finding(&RULE, context, event, count.span, assumptions(rests_on), message)?;
+    finding.label = label;
+    finding.help = Some(help);
+    if let Pointer::Into { buffer, .. } = &side.pointer {
+        finding.related.push(allocation_label(context, buffer));
+    }
+    if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
+        witness.bindings.push(("bytes".to_owned(), *number));
+    }
+    Some(finding)
+}
