@@ -4,9 +4,32 @@
 //! per fence); a region becomes a [`ParsedRegion`]: a tree-sitter tree whose byte offsets are those of the whole file,
 //! made from a masked copy of the same length. Nothing here reads files, and parsing never fails on content: what the
 //! grammar cannot read is listed as damage.
+//!
+//! Read the text of a node from the raw text by its byte range, never from the tree's own view: the mask may have
+//! respelled it ([`MaskKind`]). Trees may be thousands of levels deep (chains of operators or `else if`), so walk them
+//! with a cursor or count the depth.
 
+mod comments;
+mod defines;
+mod files;
 pub mod kinds;
+mod lexer;
+mod macros;
+mod mask;
+mod parse;
+mod region;
+mod source;
 mod span;
 
+pub use comments::{Comment, comments};
+pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
+pub use files::{FileKind, contains_cuda, contains_gpu_python};
+pub use macros::MacroTable;
+pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
+pub use parse::{
+    FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
+};
+pub use region::{Language, Region, regions};
+pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
 pub use tree_sitter::{Node, Tree, TreeCursor};

@@ -1,0 +1,267 @@
+//! Regions to trees, with damage listed and limits on nesting and effort.
+
+use crate::defines::Define;
+use crate::kinds::{cuda_language, python_language};
+use crate::macros::MacroTable;
+use crate::mask::{MaskNote, mask};
+use crate::region::{Language, Region};
+use crate::span::Span;
+use std::ops::ControlFlow;
+use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
+
+/// Brackets nested deeper than this are not parsed.
+pub const MAX_NESTING: usize = 1_000;
+
+/// Parsers that are used again. One per thread.
+#[derive(Default)]
+pub struct ParserPool {
+    cuda: Option<Parser>,
+    python: Option<Parser>,
+}
+
+impl std::fmt::Debug for ParserPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParserPool").finish_non_exhaustive()
+    }
+}
+
+impl ParserPool {
+    /// An empty pool; parsers are made when first needed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn parser(&mut self, language: Language) -> &mut Parser {
+        let slot = match language {
+            Language::Cuda => &mut self.cuda,
+            Language::Python => &mut self.python,
+        };
+        slot.get_or_insert_with(|| {
+            let mut parser = Parser::new();
+            let grammar = match language {
+                Language::Cuda => cuda_language(),
+                Language::Python => python_language(),
+            };
+            // Fails only for a grammar of another ABI, which the tests would show; then every parse gives no tree.
+            let _ = parser.set_language(&grammar);
+            parser
+        })
+    }
+}
+
+/// Why a region has no tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// Brackets nest deeper than [`MAX_NESTING`].
+    TooDeep,
+    /// Parsing took more steps than a text of this size may.
+    TooCostly,
+}
+
+/// A parsed region.
+#[derive(Debug)]
+pub struct ParsedRegion {
+    /// The language.
+    pub language: Language,
+    /// The region's span in the file.
+    pub span: Span,
+    /// The tree; byte offsets are those of the file, rows and columns are not meaningful. `None` when refused.
+    pub tree: Option<Tree>,
+    /// Why there is no tree.
+    pub refusal: Option<Refusal>,
+    /// The masked bytes of the region, as long as the region, when they differ from the raw ones.
+    pub masked: Option<Vec<u8>>,
+    /// What the mask changed, in order of the text.
+    pub notes: Vec<MaskNote>,
+    /// Outermost ERROR nodes, and MISSING nodes (empty spans), in order; the whole region when refused.
+    pub damage: Vec<Span>,
+}
+
+impl ParsedRegion {
+    /// The root node, if there is a tree.
+    pub fn root(&self) -> Option<Node<'_>> {
+        self.tree.as_ref().map(Tree::root_node)
+    }
+}
+
+/// Parses one region of a file. `file_defines` are the file's own definitions ([`crate::scan_directives`]), which
+/// override the project's.
+pub fn parse_region(
+    text: &str,
+    region: &Region,
+    macros: &MacroTable,
+    file_defines: &[Define],
+    pool: &mut ParserPool,
+) -> ParsedRegion {
+    let mut parsed = ParsedRegion {
+        language: region.language,
+        span: region.span,
+        tree: None,
+        refusal: None,
+        masked: None,
+        notes: Vec::new(),
+        damage: Vec::new(),
+    };
+    let raw = text.as_bytes().get(region.span.range()).unwrap_or(&[]);
+    if bracket_depth(raw, region.language) > MAX_NESTING {
+        parsed.refusal = Some(Refusal::TooDeep);
+        parsed.damage.push(region.span);
+        return parsed;
+    }
+    if region.language == Language::Cuda {
+        let masked = mask(text, region.span, macros, file_defines);
+        parsed.notes = masked.notes;
+        if masked.text != raw {
+            parsed.masked = Some(masked.text);
+        }
+    }
+    let bytes = parsed.masked.as_deref().unwrap_or(raw);
+    match parse_bytes(bytes, region.span.start as usize, region.language, pool) {
+        Some(tree) => {
+            damage(&tree, &mut parsed.damage);
+            parsed.tree = Some(tree);
+        }
+        None => {
+            parsed.refusal = Some(Refusal::TooCostly);
+            parsed.damage.push(region.span);
+        }
+    }
+    parsed
+}
+
+/// Parses `bytes`, which stand at `offset` of their file.
+fn parse_bytes(bytes: &[u8], offset: usize, language: Language, pool: &mut ParserPool) -> Option<Tree> {
+    let parser = pool.parser(language);
+    let whole = Range {
+        start_byte: offset,
+        end_byte: offset + bytes.len(),
+        start_point: Point::new(0, offset),
+        end_point: Point::new(usize::MAX >> 33, 0),
+    };
+    let ranges: &[Range] = if offset == 0 { &[] } else { std::slice::from_ref(&whole) };
+    parser.set_included_ranges(ranges).ok()?;
+    let mut budget = 20_000 + bytes.len();
+    let mut progress = |_: &tree_sitter::ParseState| {
+        budget = budget.saturating_sub(1);
+        if budget == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut read = |at: usize, _: Point| bytes.get(at.saturating_sub(offset)..).unwrap_or(&[]);
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
+}
+
+/// Outermost ERROR nodes and MISSING nodes.
+fn damage(tree: &Tree, found: &mut Vec<Span>) {
+    if !tree.root_node().has_error() {
+        return;
+    }
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let mut descend = false;
+        if node.is_error() || node.is_missing() {
+            found.push(Span::from(node));
+        } else {
+            descend = node.has_error();
+        }
+        if descend && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}
+
+/// Deepest nesting of brackets outside comments and literals.
+fn bracket_depth(bytes: &[u8], language: Language) -> usize {
+    match language {
+        Language::Cuda => crate::lexer::lex(bytes, 0).depth,
+        Language::Python => python_depth(bytes),
+    }
+}
+
+/// Upper bound by counting brackets in Python text; literals are not told apart, so an unbalanced text in a string may
+/// count too.
+fn python_depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for b in bytes {
+        match b {
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// What a fragment is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FragmentKind {
+    /// One expression.
+    Expression,
+    /// Statements of a function body.
+    Statements,
+}
+
+/// A macro's body (or another piece of code) parsed by itself inside a small function.
+#[derive(Debug)]
+pub struct ParsedFragment {
+    /// The tree; byte offsets are those of `wrapped`.
+    pub tree: Tree,
+    /// The text that was parsed, wrapper included.
+    pub wrapped: String,
+    /// Offset of the fragment in `wrapped`: subtract it from a node's offset to get the fragment's.
+    pub shift: usize,
+    /// Length of the fragment.
+    pub len: usize,
+    /// ERROR and MISSING nodes, in offsets of the fragment.
+    pub damage: Vec<Span>,
+    kind: FragmentKind,
+}
+
+impl ParsedFragment {
+    /// The node that holds the fragment: the expression itself, or the compound statement around the statements.
+    pub fn content(&self) -> Option<Node<'_>> {
+        let body = self.tree.root_node().child(0)?.child_by_field_name("body")?;
+        match self.kind {
+            FragmentKind::Statements => Some(body),
+            FragmentKind::Expression => body.named_child(0)?.named_child(0),
+        }
+    }
+
+    /// The text of a node.
+    pub fn text(&self, node: Node<'_>) -> &str {
+        self.wrapped.get(node.byte_range()).unwrap_or("")
+    }
+}
+
+/// Parses a fragment. `None` when it nests too deep, costs too much or cannot be parsed at all.
+pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> Option<ParsedFragment> {
+    let (before, after) = match kind {
+        FragmentKind::Expression => ("void f(){return ", "\n;}"),
+        FragmentKind::Statements => ("void f(){", "\n;}"),
+    };
+    if bracket_depth(text.as_bytes(), Language::Cuda) > MAX_NESTING {
+        return None;
+    }
+    let wrapped = format!("{before}{text}{after}");
+    let whole = Span::new(0, wrapped.len());
+    let masked = mask(&wrapped, whole, &MacroTable::default(), &[]);
+    let tree = parse_bytes(&masked.text, 0, Language::Cuda, pool)?;
+    let mut spans = Vec::new();
+    damage(&tree, &mut spans);
+    let shift = before.len();
+    let inside = |at: u32| (at as usize).saturating_sub(shift).min(text.len());
+    let damage = spans.into_iter().map(|span| Span::new(inside(span.start), inside(span.end))).collect();
+    Some(ParsedFragment { tree, wrapped, shift, len: text.len(), damage, kind })
+}
