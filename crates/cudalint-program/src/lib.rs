@@ -6,6 +6,7 @@ mod name;
 
 mod project;
 pub mod python;
+pub mod visit;
 
 pub use name::Name;
 pub use project::Project;

@@ -1,0 +1,181 @@
+//! Visiting expressions and statements without recursion: every analysis that only looks uses these, so that none can
+//! run out of stack on deep code.
+
+use crate::ir::{Block, Expr, ExprId, LocalId, Module, Stmt, StmtId, TemplateArg};
+
+/// Calls `visit` for each direct operand of an expression, in order of evaluation. Statements inside (statement
+/// expressions) are left to [`statements_inside`]; lambda bodies are functions of their own.
+pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
+    match expr {
+        Expr::Int { .. }
+        | Expr::Float { .. }
+        | Expr::Str(_)
+        | Expr::Null
+        | Expr::Local(_)
+        | Expr::This
+        | Expr::SizeOfType(_)
+        | Expr::Lambda { .. }
+        | Expr::Statements(_)
+        | Expr::Throw(None) => {}
+        Expr::Name { targs, .. } => {
+            for targ in targs {
+                if let TemplateArg::Value(value) = targ {
+                    visit(*value);
+                }
+            }
+        }
+        Expr::Unary(_, a)
+        | Expr::SizeOfExpr(a)
+        | Expr::Cast { value: a, .. }
+        | Expr::Member { base: a, .. }
+        | Expr::Deref(a)
+        | Expr::AddressOf(a)
+        | Expr::Step { target: a, .. }
+        | Expr::Designated { value: a, .. }
+        | Expr::Delete { value: a, .. }
+        | Expr::Throw(Some(a)) => visit(*a),
+        Expr::Binary(_, a, b) | Expr::AndThen(a, b) | Expr::OrElse(a, b) => {
+            visit(*a);
+            visit(*b);
+        }
+        Expr::Assign { target, value, .. } => {
+            visit(*value);
+            visit(*target);
+        }
+        Expr::Select(a, b, c) => {
+            visit(*a);
+            visit(*b);
+            visit(*c);
+        }
+        Expr::Index { base, indices } => {
+            visit(*base);
+            indices.iter().copied().for_each(visit);
+        }
+        Expr::Call { callee, args } => {
+            visit(*callee);
+            args.iter().copied().for_each(visit);
+        }
+        Expr::Launch(launch) => {
+            visit(launch.kernel);
+            launch.config.iter().chain(&launch.args).copied().for_each(visit);
+        }
+        Expr::Construct { args, .. } | Expr::InitList(args) | Expr::Comma(args) | Expr::Unknown(args) => {
+            args.iter().copied().for_each(visit);
+        }
+        Expr::New { count, args, .. } => count.iter().chain(args).copied().for_each(visit),
+    }
+}
+
+/// The statements of a statement expression.
+pub fn statements_inside(expr: &Expr) -> &[StmtId] {
+    match expr {
+        Expr::Statements(block) => block,
+        _ => &[],
+    }
+}
+
+/// What a walk meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A statement, before its parts.
+    Stmt(StmtId),
+    /// An expression, before its operands.
+    Expr(ExprId),
+    /// A local variable at its declaration, before its initializer.
+    Declare(LocalId),
+}
+
+/// Walks a block in source order, parents before their parts, lambda bodies excluded. `locals` gives a declared
+/// variable's initializer. The callback says whether to go into the parts of what it was given.
+pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut visit: impl FnMut(Item) -> bool) {
+    let mut stack: Vec<Item> = block.iter().rev().map(|id| Item::Stmt(*id)).collect();
+    let mut parts = Vec::new();
+    while let Some(item) = stack.pop() {
+        if !visit(item) {
+            continue;
+        }
+        parts.clear();
+        match item {
+            Item::Stmt(id) => {
+                if let Some(node) = module.stmts.get(id.index()) {
+                    statement_parts(&node.kind, &mut parts);
+                }
+            }
+            Item::Declare(id) => {
+                parts.extend(function.locals.get(id.index()).and_then(|local| local.init).map(Item::Expr));
+            }
+            Item::Expr(id) => {
+                if let Some(node) = module.exprs.get(id.index()) {
+                    operands(&node.kind, |operand| parts.push(Item::Expr(operand)));
+                    parts.extend(statements_inside(&node.kind).iter().map(|id| Item::Stmt(*id)));
+                }
+            }
+        }
+        stack.extend(parts.drain(..).rev());
+    }
+}
+
+/// Every expression below and including `root`, parents first.
+pub fn walk_expr(module: &Module, root: ExprId, mut visit: impl FnMut(ExprId, &Expr) -> bool) {
+    let mut stack = vec![root];
+    let mut parts = Vec::new();
+    while let Some(id) = stack.pop() {
+        let Some(node) = module.exprs.get(id.index()) else { continue };
+        if visit(id, &node.kind) {
+            parts.clear();
+            operands(&node.kind, |operand| parts.push(operand));
+            stack.extend(parts.drain(..).rev());
+        }
+    }
+}
+
+fn statement_parts(stmt: &Stmt, parts: &mut Vec<Item>) {
+    let mut block = |block: &Block, parts: &mut Vec<Item>| parts.extend(block.iter().map(|id| Item::Stmt(*id)));
+    match stmt {
+        Stmt::Expr(expr) | Stmt::Return(Some(expr)) => parts.push(Item::Expr(*expr)),
+        Stmt::Declare(local) => parts.push(Item::Declare(*local)),
+        Stmt::Block(body) => block(body, parts),
+        Stmt::If { condition, then, otherwise, .. } => {
+            parts.push(Item::Expr(*condition));
+            block(then, parts);
+            block(otherwise, parts);
+        }
+        Stmt::Loop { init, condition, step, body, .. } => {
+            block(init, parts);
+            parts.extend(condition.map(Item::Expr));
+            block(body, parts);
+            parts.extend(step.map(Item::Expr));
+        }
+        Stmt::ForEach { variable, range, body } => {
+            parts.push(Item::Expr(*range));
+            parts.push(Item::Declare(*variable));
+            block(body, parts);
+        }
+        Stmt::Switch { value, cases } => {
+            parts.push(Item::Expr(*value));
+            for case in cases {
+                parts.extend(case.value.map(Item::Expr));
+                block(&case.body, parts);
+            }
+        }
+        Stmt::Try { body, handlers } => {
+            block(body, parts);
+            for handler in handlers {
+                block(handler, parts);
+            }
+        }
+        Stmt::Asm { operands, .. } => parts.extend(operands.iter().map(|id| Item::Expr(*id))),
+        Stmt::Unknown { exprs, blocks } => {
+            parts.extend(exprs.iter().map(|id| Item::Expr(*id)));
+            for inner in blocks {
+                block(inner, parts);
+            }
+        }
+        Stmt::Return(None)
+        | Stmt::Break
+        | Stmt::Continue
+        | Stmt::Goto(_)
+        | Stmt::Label(_)
+        | Stmt::Elided { .. } => {}
+    }
+}
