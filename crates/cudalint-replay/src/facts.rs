@@ -170,6 +170,11 @@ pub struct LaunchFact {
     pub launch_bounds: Option<Amount>,
     /// What the kernel does with its threads, for this launch's template arguments.
     pub kernel_summary: Option<std::sync::Arc<KernelSummary>>,
+    /// Parameters of the kernel that are not plain data, for this launch's template arguments.
+    pub parameter_faults: Vec<ParameterFault>,
+    /// Whether the block's size is written as a division by the grid's (`threads, (n + threads - 1) / threads`), with
+    /// the place of that division: then the two were probably swapped.
+    pub block_divided_by_grid: Option<Site>,
 }
 
 /// A kernel argument at a launch.
@@ -389,6 +394,58 @@ pub enum CheckerDefect {
     ReadsLastErrorTwice { first: Span, second: Span },
 }
 
+/// A call that the execution spaces forbid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpaceFault {
+    /// The function that calls.
+    pub caller: FunctionId,
+    /// The call's callee as written.
+    pub span: Span,
+    /// What is called.
+    pub callee: String,
+    /// Where it is defined; `None` for names of the CUDA headers and the standard library.
+    pub declared: Option<Site>,
+    /// What is wrong.
+    pub kind: SpaceFaultKind,
+}
+
+/// Ways in which a call crosses execution spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpaceFaultKind {
+    /// Device code calls a function that exists on the host only.
+    DeviceCallsHost,
+    /// Host code calls a function that exists on the device only.
+    HostCallsDevice,
+    /// A kernel is called like a function, without a launch configuration.
+    KernelCalled,
+}
+
+/// A kernel parameter whose type does not survive the bytewise copy to the device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterFault {
+    /// The kernel.
+    pub kernel: FunctionId,
+    /// Which parameter.
+    pub parameter: u32,
+    /// The type as written.
+    pub type_name: String,
+    /// What is wrong.
+    pub kind: ParameterFaultKind,
+}
+
+/// Ways in which a kernel parameter's type is not plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterFaultKind {
+    /// A reference: the device would follow a host address.
+    Reference,
+    /// A host container (`std::vector`, `std::string`): its data stay on the host.
+    HostContainer,
+    /// The class has virtual functions: the copy's table points to host code.
+    Virtual { class: Site },
+    /// The destructor releases what the copy shares with the original, and no copy constructor prevents it.
+    ReleasesOnCopy { destructor: Site, releases: String },
+}
+
 /// All that is known about one module after the replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -400,6 +457,10 @@ pub struct Facts {
     pub checkers: Vec<Checker>,
     /// Kernels of this module with their summaries.
     pub kernels: Vec<(FunctionId, std::sync::Arc<KernelSummary>)>,
+    /// Calls across execution spaces, in order.
+    pub space_faults: Vec<SpaceFault>,
+    /// Kernel parameters that are not plain data, in order.
+    pub parameter_faults: Vec<ParameterFault>,
     /// What was cut short, by cause: for `--statistics`.
     pub limits: Vec<(&'static str, u32)>,
 }

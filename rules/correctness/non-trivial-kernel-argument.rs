@@ -1,0 +1,95 @@
+//! A kernel parameter that is more than plain data.
+
+use crate::words::{assumptions, event_finding};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "non-trivial-kernel-argument",
+        group: Group::Correctness,
+        summary: "A kernel argument is more than plain data: its bytes alone do not work on the device.",
+        page: include_str!("non-trivial-kernel-argument.md"),
+        method: Method::Memcheck,
+        guideline: Some("CUDA-1.8"),
+        cwe: Some(664),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for fault in &context.facts.parameter_faults {
+        match fault.kind {
+            ParameterFaultKind::Reference | ParameterFaultKind::HostContainer => {
+                sink.report_some(at_parameter(context, fault));
+            }
+            // These need an object that is passed, so they are reported at launches.
+            ParameterFaultKind::Virtual { .. } | ParameterFaultKind::ReleasesOnCopy { .. } => {}
+        }
+    }
+    for event in &context.facts.events {
+        sink.report_some(at_launch(context, event));
+    }
+}
+
+fn at_parameter(context: &ModuleContext<'_>, fault: &ParameterFault) -> Option<Finding> {
+    let kernel = context.module.functions.get(fault.kernel.index())?;
+    let parameter = kernel.locals.get(fault.parameter as usize)?;
+    let (message, help) = match fault.kind {
+        ParameterFaultKind::Reference => (
+            format!("the kernel `{}` takes `{}` by reference, which would be a host address", kernel.name, parameter.name),
+            "pass it by value, or as a pointer to device memory",
+        ),
+        _ => (
+            format!(
+                "the kernel `{}` takes a `{}` by value, whose elements stay in host memory",
+                kernel.name, fault.type_name
+            ),
+            "pass a pointer to device memory and a size",
+        ),
+    };
+    let mut finding = RULE.finding(Confidence::Definite, context.place(parameter.span), message);
+    finding.function = kernel.name.to_string();
+    finding.help = Some(help.to_owned());
+    let path = vec![Label { place: context.place(kernel.name_span), message: "a kernel".to_owned() }];
+    finding.witness = Some(Witness { path, ..Witness::default() });
+    Some(finding)
+}
+
+fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Launch(launch) = &event.kind else { return None };
+    let (fault, argument) = launch
+        .parameter_faults
+        .iter()
+        .find_map(|fault| Some((fault, launch.args.get(fault.parameter as usize)?)))?;
+    let (message, related) = match &fault.kind {
+        ParameterFaultKind::Virtual { class } => (
+            format!(
+                "`{}` has virtual functions: its copy on the device points to host code when `{}` calls one",
+                argument.text, launch.kernel_name
+            ),
+            Label { place: context.place_of(*class), message: format!("`{}` has virtual functions", fault.type_name) },
+        ),
+        ParameterFaultKind::ReleasesOnCopy { destructor, releases } => (
+            format!(
+                "`{}` is copied for the launch of `{}`, and the copy's destructor calls `{releases}` on what `{}` still owns",
+                argument.text, launch.kernel_name, argument.text
+            ),
+            Label { place: context.place_of(*destructor), message: format!("calls `{releases}`") },
+        ),
+        ParameterFaultKind::Reference | ParameterFaultKind::HostContainer => return None,
+    };
+    let mut assumed = assumptions([&event.assumptions]);
+    if matches!(fault.kind, ParameterFaultKind::Virtual { .. }) {
+        assumed.push(format!("`{}` calls a virtual function of it", launch.kernel_name));
+    }
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
+    finding.label = "copied byte by byte".to_owned();
+    finding.related.push(related);
+    finding.help = Some("pass a plain struct of device pointers and sizes".to_owned());
+    Some(finding)
+}

@@ -1,0 +1,104 @@
+//! More shared memory than a block may have.
+
+use crate::words::{assumptions, event_finding, known, launch_witness};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Witness};
+use cudalint_program::arch;
+use cudalint_replay::facts::{Event, EventKind, KernelSummary};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "shared-memory-over-limit",
+        group: Group::Correctness,
+        summary: "A kernel asks for more shared memory than a block may have.",
+        page: include_str!("shared-memory-over-limit.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(770),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+/// Shared memory of a block without opting in, on every architecture: CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability".
+const WITHOUT_OPT_IN: i64 = 48 * 1024;
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for (id, summary) in &context.facts.kernels {
+        sink.report_some(static_over_limit(context, *id, summary));
+    }
+    for event in &context.facts.events {
+        sink.report_some(dynamic_over_limit(context, event));
+    }
+}
+
+fn static_over_limit(
+    context: &ModuleContext<'_>,
+    id: cudalint_program::ir::FunctionId,
+    summary: &KernelSummary,
+) -> Option<Finding> {
+    let bytes = summary.static_shared.filter(|bytes| *bytes > WITHOUT_OPT_IN)?;
+    let kernel = context.module.functions.get(id.index())?;
+    let message = format!(
+        "`{}` declares {bytes} bytes of static shared memory; a block may have {WITHOUT_OPT_IN}, and the file does not assemble",
+        kernel.name
+    );
+    let mut finding = RULE.finding(Confidence::Definite, context.place(kernel.name_span), message);
+    finding.function = kernel.name.to_string();
+    finding.label = format!("{bytes} bytes");
+    finding.help =
+        Some("declare it `extern __shared__` and opt in with `cudaFuncSetAttribute`, or use smaller tiles".to_owned());
+    finding.witness =
+        Some(Witness { bindings: vec![("static shared bytes".to_owned(), bytes)], ..Witness::default() });
+    Some(finding)
+}
+
+fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Launch(launch) = &event.kind else { return None };
+    let dynamic = known(&launch.shared)?;
+    let fixed = launch.kernel_summary.as_ref().and_then(|summary| summary.static_shared).unwrap_or(0);
+    let total = dynamic.checked_add(fixed)?;
+    if total <= WITHOUT_OPT_IN {
+        return None;
+    }
+    let largest = context.architectures.iter().filter_map(|sm| arch::limits(*sm)).map(|l| l.shared_opt_in).max()?;
+    let mut assumed = assumptions([&event.assumptions, &launch.shared.assumptions]);
+    let (message, help) = if total > largest {
+        (
+            format!(
+                "`{}` is launched with {total} bytes of shared memory a block; no architecture in the set has more than {largest}",
+                launch.kernel_name
+            ),
+            "use smaller tiles, or name the architectures with `--arch`".to_owned(),
+        )
+    } else {
+        let allowed = known(&launch.shared_opt_in)?;
+        if dynamic <= allowed {
+            return None;
+        }
+        assumed.extend(assumptions([&launch.shared_opt_in.assumptions]));
+        assumed.dedup();
+        (
+            format!(
+                "`{}` is launched with {dynamic} bytes of dynamic shared memory, but nothing has raised its limit of {}",
+                launch.kernel_name,
+                allowed.max(WITHOUT_OPT_IN)
+            ),
+            format!(
+                "call `cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {dynamic})` first",
+                launch.kernel_name
+            ),
+        )
+    };
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    finding.label = format!("{total} bytes");
+    finding.help = Some(help);
+    if let Some(witness) = &mut finding.witness {
+        witness.launch = launch_witness(context, event, launch);
+        witness.bindings = vec![("dynamic shared bytes".to_owned(), dynamic), ("static shared bytes".to_owned(), fixed)];
+    }
+    Some(finding)
+}

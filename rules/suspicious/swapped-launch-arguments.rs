@@ -1,0 +1,49 @@
+//! Grid and block in each other's place.
+
+use crate::words::{event_finding, launch_witness};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{Event, EventKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "swapped-launch-arguments",
+        group: Group::Suspicious,
+        summary: "The number of blocks is given as the number of threads a block.",
+        page: include_str!("swapped-launch-arguments.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(683),
+    },
+    confidence: &[Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        sink.report_some(check_event(context, event));
+    }
+}
+
+fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
+    let EventKind::Launch(launch) = &event.kind else { return None };
+    let division = launch.block_divided_by_grid?;
+    let message = format!(
+        "`{}` is launched with `{}` threads a block, which was computed as a number of blocks of `{}` threads",
+        launch.kernel_name, launch.block.text, launch.grid.text
+    );
+    let assumed = vec![format!("`{}` is meant as the size of a block", launch.grid.text)];
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    finding.label = "grid and block look swapped".to_owned();
+    finding.related.push(Label {
+        place: context.place_of(division),
+        message: format!("divides the work by `{}`", launch.grid.text),
+    });
+    finding.help = Some(format!("write `<<<{}, {}>>>`", launch.block.text, launch.grid.text));
+    if let Some(witness) = &mut finding.witness {
+        witness.launch = launch_witness(context, event, launch);
+    }
+    Some(finding)
+}
