@@ -17,6 +17,7 @@ mod lexer;
 mod macros;
 mod mask;
 mod parse;
+mod python_mask;
 mod region;
 mod source;
 mod span;
@@ -29,6 +30,7 @@ pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
 pub use parse::{
     FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
 };
+pub use python_mask::{PythonChevron, python_chevrons};
 pub use region::{Language, Region, regions};
 pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;

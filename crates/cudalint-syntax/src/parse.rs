@@ -115,6 +115,9 @@ pub fn parse_region(
             parsed.masked = Some(masked.text);
         }
     }
+    if region.language == Language::Python {
+        parsed.masked = crate::python_mask::mask_python(raw);
+    }
     let bytes = parsed.masked.as_deref().unwrap_or(raw);
     match parse_bytes(bytes, region.span.start as usize, region.language, pool) {
         Some(tree) => {
