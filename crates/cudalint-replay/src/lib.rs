@@ -2,5 +2,6 @@
 //! unknown. The result is facts, each with its witness and the assumptions it rests on; no judgement in words is made
 //! here.
 
+mod algebra;
 pub mod facts;
 pub mod value;

@@ -1,0 +1,385 @@
+//! Polynomials over atoms: the arithmetic behind symbolic sizes, and evaluation at chosen points.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Most terms a polynomial may have; beyond it a result is unknown.
+const MAX_TERMS: usize = 24;
+/// Highest degree of a term.
+const MAX_DEGREE: usize = 5;
+/// How deep closed operations may nest before evaluation gives up.
+const MAX_DEPTH: u32 = 8;
+
+/// A symbol of the replay: an input nobody fixes (a parameter, a result read from outside), or an operation that
+/// stays closed (`n / 256`). Equal ids mean equal values within one walk.
+#[derive(Clone, Debug)]
+pub struct Atom(Arc<AtomInfo>);
+
+/// What an atom stands for.
+#[derive(Debug)]
+struct AtomInfo {
+    id: u32,
+    name: String,
+    kind: AtomKind,
+}
+
+/// Kinds of atoms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AtomKind {
+    /// A number that whoever calls or runs the program chooses freely: a parameter of an entry function, a number
+    /// read from the command line. Points may be chosen for it.
+    Input,
+    /// Computed out of sight: equal to itself, but no value may be chosen for it.
+    Opaque,
+    /// `sizeof(T)` of a type that is not in sight: at least 1.
+    SizeOf,
+    /// An operation that no polynomial expresses.
+    Closed(ClosedOp, Poly, Poly),
+}
+
+/// Operations that stay closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ClosedOp {
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+}
+
+impl ClosedOp {
+    /// The C spelling; `None` for those that are function calls.
+    const fn symbol(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Div => "/",
+            Self::Rem => "%",
+            Self::Shl => "<<",
+            Self::Shr => ">>",
+            Self::And => "&",
+            Self::Or => "|",
+            Self::Xor => "^",
+            Self::Min | Self::Max => return None,
+        })
+    }
+
+    /// The result on two numbers; `None` when C leaves it undefined.
+    pub fn apply(self, a: i64, b: i64) -> Option<i64> {
+        match self {
+            Self::Div => a.checked_div(b),
+            Self::Rem => a.checked_rem(b),
+            Self::Shl => {
+                let shift = u32::try_from(b).ok().filter(|shift| *shift < 63)?;
+                a.checked_mul(1_i64.checked_shl(shift)?)
+            }
+            Self::Shr => a.checked_shr(u32::try_from(b).ok().filter(|shift| *shift < 64)?),
+            Self::And => Some(a & b),
+            Self::Or => Some(a | b),
+            Self::Xor => Some(a ^ b),
+            Self::Min => Some(a.min(b)),
+            Self::Max => Some(a.max(b)),
+        }
+    }
+}
+
+impl Atom {
+    /// An atom; `id` must be new within the walk.
+    pub fn new(id: u32, name: String, kind: AtomKind) -> Self {
+        Self(Arc::new(AtomInfo { id, name, kind }))
+    }
+
+    /// Its number within the walk.
+    pub fn id(&self) -> u32 {
+        self.0.id
+    }
+
+    /// Its name in the source; empty for a closed operation.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it stands for.
+    pub fn kind(&self) -> &AtomKind {
+        &self.0.kind
+    }
+
+    /// Whether it is at least 0, given that inputs are counts.
+    fn is_non_negative(&self, depth: u32) -> bool {
+        match self.kind() {
+            AtomKind::Input | AtomKind::Opaque | AtomKind::SizeOf => true,
+            AtomKind::Closed(op, a, b) => {
+                depth < MAX_DEPTH
+                    && match op {
+                        ClosedOp::Min => a.is_non_negative(depth + 1) && b.is_non_negative(depth + 1),
+                        ClosedOp::Max => a.is_non_negative(depth + 1) || b.is_non_negative(depth + 1),
+                        ClosedOp::Rem => a.is_non_negative(depth + 1),
+                        ClosedOp::And => a.is_non_negative(depth + 1) || b.is_non_negative(depth + 1),
+                        _ => a.is_non_negative(depth + 1) && b.is_non_negative(depth + 1),
+                    }
+            }
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        !matches!(self.kind(), AtomKind::Closed(..))
+    }
+
+    fn evaluate(&self, at: &BTreeMap<u32, i64>, depth: u32) -> Option<i64> {
+        match self.kind() {
+            AtomKind::Closed(op, a, b) => {
+                if depth > MAX_DEPTH {
+                    return None;
+                }
+                let (a, b) = (a.evaluate_at(at, depth + 1)?, b.evaluate_at(at, depth + 1)?);
+                // A negative operand would have wrapped had its type been unsigned, which is not known here.
+                if a < 0 || b < 0 {
+                    return None;
+                }
+                op.apply(a, b)
+            }
+            _ => at.get(&self.id()).copied(),
+        }
+    }
+
+    fn bases(&self, into: &mut BTreeSet<Self>, constants: &mut BTreeSet<i64>, depth: u32) {
+        if let AtomKind::Closed(_, a, b) = self.kind() {
+            if depth < MAX_DEPTH {
+                a.collect_bases(into, constants, depth + 1);
+                b.collect_bases(into, constants, depth + 1);
+            }
+        } else {
+            into.insert(self.clone());
+        }
+    }
+}
+
+impl PartialEq for Atom {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Atom {}
+
+impl PartialOrd for Atom {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Atom {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.id().cmp(&other.id())
+    }
+}
+
+impl Hash for Atom {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+/// A polynomial over atoms with integer coefficients: a map from sorted products of atoms to coefficients, without
+/// zeros. The empty product is the constant term.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Poly {
+    /// Terms.
+    pub terms: BTreeMap<Vec<Atom>, i64>,
+}
+
+impl Poly {
+    /// A number.
+    pub fn constant(value: i64) -> Self {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Vec::new(), value);
+        }
+        Self { terms }
+    }
+
+    /// One atom.
+    pub fn atom(atom: Atom) -> Self {
+        Self { terms: BTreeMap::from([(vec![atom], 1)]) }
+    }
+
+    /// The number, when no atom is left.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// `self + factor * other`; `None` when a coefficient or the size runs over.
+    pub fn plus_times(&self, other: &Self, factor: i64) -> Option<Self> {
+        let mut terms = self.terms.clone();
+        for (product, coefficient) in &other.terms {
+            let added = coefficient.checked_mul(factor)?;
+            let sum = terms.get(product).copied().unwrap_or(0).checked_add(added)?;
+            if sum == 0 {
+                terms.remove(product);
+            } else {
+                terms.insert(product.clone(), sum);
+            }
+        }
+        (terms.len() <= MAX_TERMS).then_some(Self { terms })
+    }
+
+    /// The product; `None` when it grows too large.
+    pub fn times(&self, other: &Self) -> Option<Self> {
+        let mut result = Self::default();
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut product: Vec<Atom> = left.iter().chain(right).cloned().collect();
+                if product.len() > MAX_DEGREE {
+                    return None;
+                }
+                product.sort();
+                let coefficient = a.checked_mul(*b)?;
+                let sum = result.terms.get(&product).copied().unwrap_or(0).checked_add(coefficient)?;
+                if sum == 0 {
+                    result.terms.remove(&product);
+                } else {
+                    result.terms.insert(product, sum);
+                }
+            }
+        }
+        (result.terms.len() <= MAX_TERMS).then_some(result)
+    }
+
+    /// `self / divisor` when every coefficient is a multiple of it.
+    pub fn divided_exactly(&self, divisor: i64) -> Option<Self> {
+        let mut terms = BTreeMap::new();
+        for (product, coefficient) in &self.terms {
+            if divisor == 0 || coefficient.checked_rem(divisor)? != 0 {
+                return None;
+            }
+            terms.insert(product.clone(), coefficient.checked_div(divisor)?);
+        }
+        Some(Self { terms })
+    }
+
+    /// The value where each plain atom has the number given by its id; `None` on overflow, division by zero, a
+    /// negative operand of a closed operation, or a missing atom.
+    pub fn evaluate(&self, at: &BTreeMap<u32, i64>) -> Option<i64> {
+        self.evaluate_at(at, 0)
+    }
+
+    fn evaluate_at(&self, at: &BTreeMap<u32, i64>, depth: u32) -> Option<i64> {
+        let mut sum = 0_i64;
+        for (product, coefficient) in &self.terms {
+            let mut value = *coefficient;
+            for atom in product {
+                value = value.checked_mul(atom.evaluate(at, depth)?)?;
+            }
+            sum = sum.checked_add(value)?;
+        }
+        Some(sum)
+    }
+
+    /// Whether it is at least 0 wherever every plain atom is; `false` when that cannot be seen from the signs.
+    pub(crate) fn is_non_negative(&self, depth: u32) -> bool {
+        self.terms.iter().all(|(product, c)| *c >= 0 && product.iter().all(|atom| atom.is_non_negative(depth)))
+    }
+
+    /// Whether some positive part needs no closed operation: then it is positive once every atom is at least 1.
+    pub(crate) fn has_plain_positive_term(&self) -> bool {
+        self.terms.iter().any(|(product, c)| *c > 0 && product.iter().all(Atom::is_plain))
+    }
+
+    /// Whether any closed operation occurs.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.terms.keys().flatten().any(|atom| !atom.is_plain())
+    }
+
+    fn collect_bases(&self, into: &mut BTreeSet<Atom>, constants: &mut BTreeSet<i64>, depth: u32) {
+        for (product, coefficient) in &self.terms {
+            if product.is_empty() && depth > 0 {
+                constants.insert(*coefficient);
+            }
+            for atom in product {
+                atom.bases(into, constants, depth);
+            }
+        }
+    }
+
+    /// The plain atoms it is made of, those inside closed operations included, and the constants inside closed
+    /// operations.
+    pub fn bases(&self) -> (BTreeSet<Atom>, BTreeSet<i64>) {
+        let (mut atoms, mut constants) = (BTreeSet::new(), BTreeSet::new());
+        self.collect_bases(&mut atoms, &mut constants, 0);
+        (atoms, constants)
+    }
+}
+
+fn write_atom(f: &mut String, atom: &Atom, depth: u32) {
+    match atom.kind() {
+        AtomKind::Closed(..) if depth > MAX_DEPTH => f.push_str("..."),
+        AtomKind::Closed(op, a, b) => {
+            let (a, b) = (poly_text(a, depth + 1), poly_text(b, depth + 1));
+            if let Some(symbol) = op.symbol() {
+                let wrap = |s: String| if s.contains(' ') { format!("({s})") } else { s };
+                let _ = write!(f, "{} {symbol} {}", wrap(a), wrap(b));
+            } else {
+                let name = if matches!(op, ClosedOp::Min) { "min" } else { "max" };
+                let _ = write!(f, "{name}({a}, {b})");
+            }
+        }
+        _ => f.push_str(atom.name()),
+    }
+}
+
+fn poly_text(poly: &Poly, depth: u32) -> String {
+    let mut text = String::new();
+    // Highest degree first, the constant last, as people write sizes.
+    let mut terms: Vec<_> = poly.terms.iter().collect();
+    terms.sort_by_key(|(product, _)| std::cmp::Reverse(product.len()));
+    for (i, (product, coefficient)) in terms.iter().enumerate() {
+        let negative = **coefficient < 0;
+        let size = coefficient.unsigned_abs();
+        if i > 0 {
+            text.push_str(if negative { " - " } else { " + " });
+        } else if negative {
+            text.push('-');
+        }
+        let mut first = true;
+        if size != 1 || product.is_empty() {
+            let _ = write!(text, "{size}");
+            first = false;
+        }
+        let alone = product.len() == 1 && first;
+        for atom in *product {
+            if !first {
+                text.push_str(" * ");
+            }
+            first = false;
+            let mut one = String::new();
+            write_atom(&mut one, atom, depth);
+            let closed = matches!(atom.kind(), AtomKind::Closed(op, ..) if op.symbol().is_some());
+            if closed && !(alone && terms.len() == 1) {
+                let _ = write!(text, "({one})");
+            } else {
+                text.push_str(&one);
+            }
+        }
+    }
+    if text.is_empty() {
+        text.push('0');
+    }
+    text
+}
+
+impl fmt::Display for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&poly_text(self, 0))
+    }
+}
