@@ -1,6 +1,25 @@
 //! Runs rules over files: walking, settings, dispatch, suppression, order. It is handed the rule table and knows no
 //! rule by name.
 
+pub mod compile_commands;
+mod engine;
+mod levels;
+mod lint;
+mod load;
+pub mod names;
+mod outcome;
+mod pipeline;
+mod provider;
+mod root;
 pub mod rule;
+pub mod settings;
+mod suppress;
+#[cfg(test)]
+mod testing;
+mod walk;
 
-pub use rule::{Check, ModuleContext, NodeContext, Rule, Sink};
+pub use engine::{Configuration, DEFAULT_ARCHITECTURES, Engine, Progress, Request, StandardInput, UsageError};
+pub use levels::{Choices, Levels, on_by_default};
+pub use outcome::{Fault, Outcome, Statistics};
+pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};
+pub use settings::{Level, MinConfidence, Settings};

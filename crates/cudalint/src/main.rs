@@ -1,1 +1,48 @@
-fn main() {}
+//! The program: arguments, printing, exit codes.
+
+mod args;
+mod check;
+mod explain;
+mod out;
+mod progress;
+
+use args::{Cli, Command};
+use clap::{CommandFactory as _, Parser as _};
+use cudalint_engine::Engine;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // A fault in one file is told in one line and does not end the run; see the engine's faults.
+    std::panic::set_hook(Box::new(|_| {}));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { check::TROUBLE } else { check::CLEAN });
+        }
+    };
+    let engine = Engine::new(cudalint_rules::RULES);
+    let run = std::panic::catch_unwind(|| match cli.command {
+        None => check::run(&engine, &cli.check),
+        Some(Command::Check(args)) => check::run(&engine, &args),
+        Some(Command::Explain(args)) => explain::explain(&engine, &args),
+        Some(Command::Rules(args)) => explain::list(&engine, args.format),
+        Some(Command::Completions { shell }) => completions(shell),
+    });
+    ExitCode::from(run.unwrap_or_else(|_| {
+        out::message("error", "internal fault: please report it");
+        check::TROUBLE
+    }))
+}
+
+fn completions(shell: clap_complete::Shell) -> u8 {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cudalint", &mut script);
+    match out::print(&String::from_utf8_lossy(&script)) {
+        Ok(()) => check::CLEAN,
+        Err(problem) => {
+            out::message("error", &problem);
+            check::TROUBLE
+        }
+    }
+}

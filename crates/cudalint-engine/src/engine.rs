@@ -1,0 +1,386 @@
+//! A run over paths: which files, which projects they belong to, one result.
+
+use crate::compile_commands::{self, Build};
+use crate::levels::{Choices, Levels};
+use crate::lint::{ProjectInput, Source, lint_project};
+use crate::outcome::{Fault, Outcome, Part};
+use crate::provider::{Disk, Memory};
+use crate::root::{self, Roots};
+use crate::rule::Rule;
+use crate::settings::{self, Loaded, Settings};
+use crate::walk::{self, Globs, display, display_from, real_path};
+use cudalint_findings::Finding;
+use cudalint_syntax::FileKind;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The architectures that limits are judged by when nobody names any: sm_80 and newer.
+pub const DEFAULT_ARCHITECTURES: [u32; 7] = [80, 86, 87, 89, 90, 100, 120];
+
+/// Where settings come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Configuration {
+    /// The nearest settings file of each file's project.
+    #[default]
+    Nearest,
+    /// None.
+    Isolated,
+    /// This file, for everything.
+    File(PathBuf),
+}
+
+/// Text from standard input.
+#[derive(Clone, Debug)]
+pub struct StandardInput {
+    /// The file it stands for; without one it is a CUDA C++ file of no project.
+    pub filename: Option<PathBuf>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What to lint and how.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// Linted instead of paths.
+    pub standard_input: Option<StandardInput>,
+    /// Rules and levels of the command line.
+    pub choices: Choices,
+    /// Architectures of the command line, as written.
+    pub architectures: Vec<String>,
+    /// Where settings come from.
+    pub configuration: Configuration,
+    /// Whether `exclude` holds for files named explicitly too.
+    pub force_exclude: bool,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Steps done.
+    pub done: usize,
+    /// Steps in sight: it may grow.
+    pub total: usize,
+}
+
+/// What makes a run impossible: bad arguments or settings, in words.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Runs rules over files. It is handed the rule table.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    rules: &'static [&'static Rule],
+}
+
+/// Files of one project.
+struct Group {
+    root: Option<PathBuf>,
+    settings: Loaded,
+    sources: Vec<Source>,
+}
+
+impl Engine {
+    /// An engine with these rules.
+    pub const fn new(rules: &'static [&'static Rule]) -> Self {
+        Self { rules }
+    }
+
+    /// The rule table.
+    pub const fn rules(&self) -> &'static [&'static Rule] {
+        self.rules
+    }
+
+    /// Lints paths or standard input. Work runs on the current rayon pool.
+    ///
+    /// # Errors
+    /// When arguments or a settings file are wrong. What cannot be read is no error here: see [`Outcome::faults`].
+    pub fn check(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, UsageError> {
+        let fixed = match &request.configuration {
+            Configuration::Nearest => None,
+            Configuration::Isolated => Some(Loaded::default()),
+            Configuration::File(file) => Some(Loaded {
+                settings: root::load(file, self.rules)
+                    .map_err(|error| UsageError(error.to_string()))?
+                    .ok_or_else(|| UsageError(format!("{}: has no table [tool.cudalint]", file.display())))?,
+                file: Some(real_path(file)),
+            }),
+        };
+        // Wrong names on the command line are told even when no file is found.
+        Levels::new(self.rules, &Settings::default(), &request.choices).map_err(UsageError)?;
+        let architectures = request
+            .architectures
+            .iter()
+            .map(|text| settings::architecture(text))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(UsageError)?;
+
+        let mut roots = Roots::new(self.rules, fixed);
+        let mut disk = Disk::default();
+        let mut all = Part::default();
+        let groups = match &request.standard_input {
+            Some(input) => vec![self.standard_input(input, &mut roots, &mut disk)?],
+            None => self.groups(request, &mut roots, &mut all)?,
+        };
+        let folder = std::env::current_dir().unwrap_or_default();
+        let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
+        for mut group in groups {
+            let levels = Levels::new(self.rules, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let build = group.root.as_deref().map(compile_commands::find).unwrap_or_default();
+            let mut capped = false;
+            if let Some(root) = &group.root {
+                capped = add_index(root, &mut group.sources, &group.settings, &mut roots, &folder, absolute)?;
+            }
+            let base = base_of(&group);
+            let part = lint_project(&ProjectInput {
+                rules: self.rules,
+                levels: &levels,
+                settings: &group.settings.settings,
+                overrides: overrides(self.rules, &group.settings, &base),
+                architectures: pick(&architectures, &group.settings.settings, &build),
+                includes: includes(&group.settings.settings, &base, &build),
+                defines: group.settings.settings.parse.defines.iter().cloned().chain(build.defines).collect(),
+                sources: group.sources,
+                shown: &|real| display_from(real, &folder, absolute),
+                provider: &disk,
+                progress,
+            });
+            all.statistics.capped_projects += usize::from(capped);
+            all.absorb(part);
+        }
+        Ok(all.finish())
+    }
+
+    /// Lints texts in memory, as one project of their own: all findings at the levels of the settings given as the text
+    /// of a `cudalint.toml`, those of every confidence.
+    ///
+    /// # Errors
+    /// When the settings are wrong, or cudalint fails on the texts.
+    pub fn lint_texts(&self, files: &[(String, &str)], settings: Option<&str>) -> Result<Vec<Finding>, String> {
+        let settings = match settings {
+            Some(text) => settings::parse(Path::new("cudalint.toml"), text, self.rules)
+                .map_err(|error| error.to_string())?
+                .unwrap_or_default(),
+            None => Settings::default(),
+        };
+        let choices = Choices {
+            levels: vec![],
+            select: if settings.lint.select.is_empty() { vec!["all".to_owned()] } else { vec![] },
+            ..Choices::default()
+        };
+        let levels = Levels::new(self.rules, &settings, &choices)?;
+        let mut memory = Memory::default();
+        let mut sources = Vec::new();
+        for (name, text) in files {
+            let real = PathBuf::from(name);
+            let kind = FileKind::of(&real).ok_or_else(|| format!("`{name}` is no file that cudalint reads"))?;
+            memory.files.insert(real.clone(), text.as_bytes().to_vec());
+            sources.push(Source { path: name.as_str().into(), real, kind, explicit: true, reported: true });
+        }
+        let loaded = Loaded { settings, file: None };
+        let part = lint_project(&ProjectInput {
+            rules: self.rules,
+            levels: &levels,
+            settings: &loaded.settings,
+            overrides: overrides(self.rules, &loaded, Path::new("")),
+            architectures: pick(&[], &loaded.settings, &Build::default()),
+            includes: includes(&loaded.settings, Path::new(""), &Build::default()),
+            defines: loaded.settings.parse.defines.clone(),
+            sources,
+            shown: &|real| display(real),
+            provider: &memory,
+            progress: &|_| {},
+        });
+        let outcome = part.finish();
+        match outcome.faults.first() {
+            Some(fault) => Err(format!("{}: {}", fault.path, fault.message)),
+            None => Ok(outcome.report.findings),
+        }
+    }
+
+    fn standard_input(
+        &self,
+        input: &StandardInput,
+        roots: &mut Roots<'_>,
+        disk: &mut Disk,
+    ) -> Result<Group, UsageError> {
+        let wrong = |error: settings::SettingsError| UsageError(error.to_string());
+        let path = input.filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
+        let kind = match &input.filename {
+            None => FileKind::Cuda,
+            Some(name) => FileKind::of(name).ok_or_else(|| {
+                UsageError(format!("--stdin-filename {}: no file of a kind that cudalint reads", name.display()))
+            })?,
+        };
+        let real = real_path(&path);
+        disk.overlay.insert(real.clone(), input.bytes.clone());
+        let folder = real.parent().unwrap_or(Path::new("")).to_owned();
+        let root = if input.filename.is_some() { roots.root(&folder).map_err(wrong)? } else { None };
+        Ok(Group {
+            root,
+            settings: roots.settings(&folder).map_err(wrong)?,
+            sources: vec![Source { path: display(&path).into(), real, kind, explicit: true, reported: true }],
+        })
+    }
+
+    /// The files of the paths, by the project they belong to.
+    fn groups(&self, request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
+        let wrong = |error: settings::SettingsError| UsageError(error.to_string());
+        let here = [PathBuf::from(".")];
+        let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
+        let excludes = Excludes::new(paths, roots).map_err(wrong)?;
+        let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
+        all.faults.extend(walked.faults);
+        for path in walked.unread {
+            all.faults.push(Fault {
+                path: display(&path),
+                message: "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown"
+                    .to_owned(),
+                internal: false,
+            });
+        }
+        let mut groups: BTreeMap<(Option<PathBuf>, Option<PathBuf>), Group> = BTreeMap::new();
+        for file in walked.files {
+            let folder = file.real.parent().unwrap_or(Path::new("")).to_owned();
+            let root = roots.root(&folder).map_err(wrong)?;
+            let settings = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
+            let group = groups.entry((root.clone(), settings.file.clone())).or_insert_with(|| Group {
+                root,
+                settings,
+                sources: Vec::new(),
+            });
+            // A settings file below the given folder excludes, too.
+            if (!file.explicit || request.force_exclude) && exclusion(&group.settings).matches(&file.real) {
+                continue;
+            }
+            group.sources.push(Source {
+                path: display(&file.path).into(),
+                real: file.real,
+                kind: file.kind,
+                explicit: file.explicit,
+                reported: true,
+            });
+        }
+        Ok(groups.into_values().filter(|group| !group.sources.is_empty()).collect())
+    }
+}
+
+/// The `exclude` globs of a settings file.
+fn exclusion(loaded: &Loaded) -> Globs {
+    let base = loaded.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    Globs::new(base, &loaded.settings.exclude)
+}
+
+/// The `exclude` globs that concern the paths of a run: those of the settings around each path. A settings file further
+/// down adds its own when its project is indexed.
+struct Excludes(Vec<Globs>);
+
+impl Excludes {
+    fn new(paths: &[PathBuf], roots: &mut Roots<'_>) -> Result<Self, settings::SettingsError> {
+        let mut globs: BTreeMap<PathBuf, Globs> = BTreeMap::new();
+        for path in paths {
+            let real = real_path(path);
+            let folder = if real.is_dir() { real } else { real.parent().unwrap_or(Path::new("")).to_owned() };
+            let loaded = roots.settings(&folder)?;
+            if let Some(base) = loaded.file.as_deref().and_then(Path::parent) {
+                globs.entry(base.to_owned()).or_insert_with(|| exclusion(&loaded));
+            }
+        }
+        Ok(Self(globs.into_values().collect()))
+    }
+
+    fn matches(&self, real: &Path) -> bool {
+        self.0.iter().any(|globs| globs.matches(real))
+    }
+}
+
+/// Adds the project's other sources, for the index alone. The answer says whether they were left out for their size.
+fn add_index(
+    root: &Path,
+    sources: &mut Vec<Source>,
+    settings: &Loaded,
+    roots: &mut Roots<'_>,
+    folder: &Path,
+    absolute: bool,
+) -> Result<bool, UsageError> {
+    let globs = exclusion(settings);
+    let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
+    let known: FxHashSet<PathBuf> = sources.iter().map(|source| source.real.clone()).collect();
+    let mut others = Vec::new();
+    let mut bytes = 0;
+    for file in walked.files {
+        // Python files do not see one another; a folder with a mark of its own is another project.
+        if !matches!(file.kind, FileKind::Cuda | FileKind::CFamily) {
+            continue;
+        }
+        let parent = file.real.parent().unwrap_or(root);
+        if roots.root(parent).map_err(|error| UsageError(error.to_string()))?.as_deref() != Some(root) {
+            continue;
+        }
+        bytes += file.bytes;
+        if !known.contains(&file.real) {
+            others.push(Source {
+                path: display_from(&file.real, folder, absolute).into(),
+                real: file.real,
+                kind: file.kind,
+                explicit: false,
+                reported: false,
+            });
+        }
+    }
+    if bytes > settings.settings.index.max_bytes {
+        return Ok(true);
+    }
+    sources.extend(others);
+    Ok(false)
+}
+
+/// The folder that relative paths of the settings start from.
+fn base_of(group: &Group) -> PathBuf {
+    let file = group.settings.file.as_deref().and_then(Path::parent).map(Path::to_owned);
+    file.or_else(|| group.root.clone()).unwrap_or_default()
+}
+
+/// Architectures: the command line's, else the settings', else the build's, else sm_80 and newer.
+fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
+    let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
+    let mut picked = if !given.is_empty() {
+        given.to_vec()
+    } else if !configured.is_empty() {
+        configured
+    } else if !build.architectures.is_empty() {
+        build.architectures.clone()
+    } else {
+        DEFAULT_ARCHITECTURES.to_vec()
+    };
+    picked.sort_unstable();
+    picked.dedup();
+    picked
+}
+
+fn includes(settings: &Settings, base: &Path, build: &Build) -> Vec<PathBuf> {
+    settings.parse.include_paths.iter().map(|path| base.join(path)).chain(build.includes.iter().cloned()).collect()
+}
+
+/// `[[override]]`s, ready to ask: whether a real path and a rule are meant.
+fn overrides(rules: &[&Rule], settings: &Loaded, base: &Path) -> Vec<(Globs, Vec<usize>)> {
+    settings
+        .settings
+        .overrides
+        .iter()
+        .map(|entry| {
+            let selectors: Vec<_> =
+                entry.ignore.iter().filter_map(|name| crate::names::selector(rules, name).ok()).collect();
+            let off = rules
+                .iter()
+                .enumerate()
+                .filter(|(index, rule)| selectors.iter().any(|selector| selector.matches(*index, rule)))
+                .map(|(index, _)| index)
+                .collect();
+            (Globs::new(base, &entry.paths), off)
+        })
+        .collect()
+}

@@ -1,0 +1,120 @@
+//! Which rules run and how bad their findings are: defaults by group, then settings, then the command line. Of two
+//! selectors the more specific wins: a rule over its group, a group over `all`.
+
+use crate::names::{Selector, selector};
+use crate::rule::{Rule, default_severity};
+use crate::settings::{Level, MinConfidence, Settings};
+use cudalint_findings::{Confidence, Finding, Group, Severity};
+
+/// Choices of the command line; they stand above those of the settings file.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// Replaces the selection of the settings file when not empty.
+    pub select: Vec<String>,
+    /// Turned off, besides what the settings file turns off.
+    pub ignore: Vec<String>,
+    /// Levels in the order given; a level also turns the rule on.
+    pub levels: Vec<(String, Level)>,
+    /// The least confidence shown.
+    pub min_confidence: Option<MinConfidence>,
+}
+
+/// The level of every rule.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// By place in the rule table: whether it runs, and the level it was given.
+    rules: Vec<(bool, Option<Severity>)>,
+    minimum: Confidence,
+}
+
+impl Levels {
+    /// Works out the level of every rule.
+    ///
+    /// # Errors
+    /// With a sentence, when a selector of the command line names no rule or group.
+    pub fn new(rules: &[&Rule], settings: &Settings, choices: &Choices) -> Result<Self, String> {
+        let read = |names: &[String]| names.iter().map(|name| selector(rules, name)).collect::<Result<Vec<_>, _>>();
+        let selected = if choices.select.is_empty() { read(&settings.lint.select)? } else { read(&choices.select)? };
+        let mut ignored = read(&choices.ignore)?;
+        // A selection on the command line starts afresh: what the file ignores stays ignored only below it.
+        if choices.select.is_empty() {
+            ignored.extend(read(&settings.lint.ignore)?);
+        }
+        let mut given = Vec::new();
+        for (name, level) in settings.lint.levels.iter().map(|(name, level)| (name, *level)) {
+            given.push((selector(rules, name)?, level, 0_usize));
+        }
+        for (order, (name, level)) in choices.levels.iter().enumerate() {
+            given.push((selector(rules, name)?, *level, order + 1));
+        }
+        let table = rules
+            .iter()
+            .enumerate()
+            .map(|(index, rule)| {
+                let strongest = |list: &[Selector]| {
+                    list.iter()
+                        .filter(|selector| selector.matches(index, rule))
+                        .map(|selector| selector.specificity())
+                        .max()
+                        .unwrap_or(0)
+                };
+                let mut runs = if selected.is_empty() { on_by_default(rule.info.group) } else { false };
+                let select = strongest(&selected);
+                runs |= select > 0;
+                let mut severity = None;
+                // Command-line levels stand above those of the file at any specificity.
+                let chosen = given
+                    .iter()
+                    .filter(|(selector, ..)| selector.matches(index, rule))
+                    .max_by_key(|(selector, _, order)| (*order > 0, selector.specificity(), *order));
+                let mut asked = select;
+                if let Some((selector, level, _)) = chosen {
+                    severity = level.severity();
+                    // A level from the file does not reach around a selection on the command line.
+                    if chosen.is_some_and(|(.., order)| *order > 0) || choices.select.is_empty() || runs {
+                        runs = severity.is_some();
+                        asked = asked.max(selector.specificity());
+                    }
+                }
+                let ignore = strongest(&ignored);
+                if ignore > 0 && ignore >= asked {
+                    runs = false;
+                }
+                (runs, severity)
+            })
+            .collect();
+        let minimum = match choices.min_confidence.or(settings.lint.min_confidence) {
+            Some(MinConfidence::Definite) => Confidence::Definite,
+            Some(MinConfidence::Likely) | None => Confidence::Likely,
+            Some(MinConfidence::Possible) => Confidence::Possible,
+        };
+        Ok(Self { rules: table, minimum })
+    }
+
+    /// Whether the rule at a place of the table runs.
+    pub fn runs(&self, index: usize) -> bool {
+        self.rules.get(index).is_some_and(|(runs, _)| *runs)
+    }
+
+    /// Whether a confidence is shown.
+    pub fn shows(&self, confidence: Confidence) -> bool {
+        confidence >= self.minimum
+    }
+
+    /// Gives a finding of the rule at `index` its level. A finding that its rule has lowered stays lowered, and a
+    /// *likely* finding is a warning at most.
+    pub fn apply(&self, index: usize, finding: &mut Finding) {
+        let usual = default_severity(finding.rule.group, finding.confidence);
+        if let Some(level) = self.rules.get(index).and_then(|(_, level)| *level) {
+            finding.severity = if finding.severity < usual { level.min(finding.severity) } else { level };
+        }
+        if finding.confidence < Confidence::Definite {
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
+    }
+}
+
+/// Whether the rules of a group run without being asked for.
+pub const fn on_by_default(group: Group) -> bool {
+    matches!(group, Group::Correctness | Group::Suspicious | Group::Portability)
+}

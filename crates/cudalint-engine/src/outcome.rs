@@ -1,0 +1,125 @@
+//! What a run gives back: findings, the texts they point into, what could not be read, and counts.
+
+use cudalint_findings::{FileCounts, Finding, Report, Sources};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that kept a file, or part of a run, from being linted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The file or folder.
+    pub path: String,
+    /// What happened.
+    pub message: String,
+    /// Whether cudalint is to blame.
+    pub internal: bool,
+}
+
+impl Fault {
+    /// A file that the system would not read.
+    pub fn unreadable(path: &str, error: &std::io::Error) -> Self {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => error.to_string(),
+        };
+        Self { path: path.to_owned(), message: format!("cannot be read: {why}"), internal: false }
+    }
+
+    /// A fault of cudalint itself, with the words of the panic.
+    pub fn internal(path: &str, said: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            message: format!("internal fault in this file: please report it ({said}); other files are not affected"),
+            internal: true,
+        }
+    }
+}
+
+/// Counts of a run; the same for the same input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Findings shown, by rule.
+    pub by_rule: BTreeMap<String, usize>,
+    /// Findings that a comment suppressed.
+    pub suppressed: usize,
+    /// Budgets that ran out, by cause.
+    pub limits: BTreeMap<String, u64>,
+    /// Files that were not linted, by cause.
+    pub skipped: BTreeMap<String, usize>,
+    /// Files read for the index, those linted included.
+    pub indexed_files: usize,
+    /// Their bytes.
+    pub indexed_bytes: u64,
+    /// Projects whose sources exceed `index.max-bytes`.
+    pub capped_projects: usize,
+}
+
+/// The result of a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Findings in order, the texts they point into, and counts of files.
+    pub report: Report,
+    /// What could not be read, in order.
+    pub faults: Vec<Fault>,
+    /// What a user should know but need not act on.
+    pub notes: Vec<String>,
+    /// Counts.
+    pub statistics: Statistics,
+}
+
+/// The result for one project; several are joined into an [`Outcome`].
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub findings: Vec<Finding>,
+    pub sources: Vec<(Arc<str>, Arc<str>)>,
+    pub faults: Vec<Fault>,
+    pub notes: Vec<String>,
+    pub files: FileCounts,
+    pub statistics: Statistics,
+}
+
+impl Part {
+    /// Adds another project's result.
+    pub fn absorb(&mut self, other: Self) {
+        self.findings.extend(other.findings);
+        self.sources.extend(other.sources);
+        self.faults.extend(other.faults);
+        self.notes.extend(other.notes);
+        self.files.checked += other.files.checked;
+        self.files.skipped += other.files.skipped;
+        self.files.damaged += other.files.damaged;
+        let (to, from) = (&mut self.statistics, other.statistics);
+        for (cause, count) in from.limits {
+            *to.limits.entry(cause).or_default() += count;
+        }
+        for (cause, count) in from.skipped {
+            *to.skipped.entry(cause).or_default() += count;
+        }
+        to.suppressed += from.suppressed;
+        to.indexed_files += from.indexed_files;
+        to.indexed_bytes += from.indexed_bytes;
+        to.capped_projects += from.capped_projects;
+    }
+
+    /// Puts everything into its order.
+    pub fn finish(mut self) -> Outcome {
+        for finding in &self.findings {
+            *self.statistics.by_rule.entry(finding.rule.name.to_owned()).or_default() += 1;
+        }
+        let mut sources = Sources::new();
+        for (path, text) in self.sources {
+            sources.insert(path, text);
+        }
+        self.faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.message.cmp(&b.message)));
+        self.faults.dedup();
+        self.notes.sort();
+        self.notes.dedup();
+        Outcome {
+            report: Report::new(self.findings, self.files, sources),
+            faults: self.faults,
+            notes: self.notes,
+            statistics: self.statistics,
+        }
+    }
+}

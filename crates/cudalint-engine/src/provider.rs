@@ -1,0 +1,73 @@
+//! Where texts come from: the disk, with single files overlaid by what an editor or a pipe holds.
+
+use rustc_hash::FxHashMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Gives the bytes of files by their real paths. The engine's only way to source texts.
+pub trait Provider: Sync {
+    /// The bytes of a file.
+    fn read(&self, real: &Path) -> io::Result<Vec<u8>>;
+
+    /// The real path of a file, when there is one: how an `#include` becomes a file.
+    fn resolve(&self, path: &Path) -> Option<PathBuf>;
+}
+
+/// The disk, below texts that are held in memory.
+#[derive(Debug, Default)]
+pub struct Disk {
+    /// Texts that stand in for files, by real path.
+    pub overlay: FxHashMap<PathBuf, Vec<u8>>,
+}
+
+impl Provider for Disk {
+    fn read(&self, real: &Path) -> io::Result<Vec<u8>> {
+        if let Some(bytes) = self.overlay.get(real) {
+            return Ok(bytes.clone());
+        }
+        let meta = std::fs::metadata(real)?;
+        if !meta.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        // Larger files are refused anyway; they need not be read for that.
+        if meta.len() > cudalint_syntax::MAX_SOURCE_BYTES as u64 {
+            return Err(io::Error::other(cudalint_syntax::SourceProblem::TooLarge { bytes: meta.len() as usize }));
+        }
+        std::fs::read(real)
+    }
+
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        if self.overlay.contains_key(path) {
+            return Some(path.to_owned());
+        }
+        let real = std::fs::canonicalize(path).ok()?;
+        real.is_file().then_some(real)
+    }
+}
+
+/// Texts in memory and nothing else.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Bytes by path.
+    pub files: FxHashMap<PathBuf, Vec<u8>>,
+}
+
+impl Provider for Memory {
+    fn read(&self, real: &Path) -> io::Result<Vec<u8>> {
+        self.files.get(real).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        let mut real = PathBuf::new();
+        for part in path.components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir if real.file_name().is_some() => {
+                    real.pop();
+                }
+                part => real.push(part),
+            }
+        }
+        self.files.contains_key(&real).then_some(real)
+    }
+}

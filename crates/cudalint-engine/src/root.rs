@@ -1,0 +1,101 @@
+//! The project that a file belongs to: the nearest folder above it that marks one, and the settings that hold there.
+
+use crate::rule::Rule;
+use crate::settings::{self, Loaded, SettingsError};
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+
+/// Names that mark the root of a project.
+const MARKS: [&str; 3] = ["cudalint.toml", ".git", "compile_commands.json"];
+
+/// Finds roots and settings of folders, each folder looked at once.
+pub struct Roots<'a> {
+    rules: &'a [&'static Rule],
+    /// Settings that hold everywhere: of `--config` or `--isolated`.
+    fixed: Option<Loaded>,
+    roots: FxHashMap<PathBuf, Option<PathBuf>>,
+    loaded: FxHashMap<PathBuf, Option<Loaded>>,
+}
+
+impl<'a> Roots<'a> {
+    /// With `fixed` settings, no settings file is looked for.
+    pub fn new(rules: &'a [&'static Rule], fixed: Option<Loaded>) -> Self {
+        Self { rules, fixed, roots: FxHashMap::default(), loaded: FxHashMap::default() }
+    }
+
+    /// The root of the project around a folder.
+    ///
+    /// # Errors
+    /// When a `pyproject.toml` on the way is not well formed where it concerns cudalint.
+    pub fn root(&mut self, folder: &Path) -> Result<Option<PathBuf>, SettingsError> {
+        let mut passed = Vec::new();
+        let mut found = None;
+        for ancestor in folder.ancestors() {
+            if let Some(known) = self.roots.get(ancestor) {
+                found.clone_from(known);
+                break;
+            }
+            passed.push(ancestor.to_owned());
+            if MARKS.iter().any(|mark| ancestor.join(mark).exists()) || self.settings_in(ancestor)?.is_some() {
+                found = Some(ancestor.to_owned());
+                break;
+            }
+        }
+        for folder in passed {
+            self.roots.insert(folder, found.clone());
+        }
+        Ok(found)
+    }
+
+    /// The settings that hold in a folder: those of the nearest settings file at or above it.
+    ///
+    /// # Errors
+    /// When that file cannot be read or is wrong.
+    pub fn settings(&mut self, folder: &Path) -> Result<Loaded, SettingsError> {
+        if let Some(fixed) = &self.fixed {
+            return Ok(fixed.clone());
+        }
+        for ancestor in folder.ancestors() {
+            if let Some(loaded) = self.settings_in(ancestor)? {
+                return Ok(loaded);
+            }
+        }
+        Ok(Loaded::default())
+    }
+
+    /// The settings file directly in a folder.
+    fn settings_in(&mut self, folder: &Path) -> Result<Option<Loaded>, SettingsError> {
+        if let Some(known) = self.loaded.get(folder) {
+            return Ok(known.clone());
+        }
+        let mut found = None;
+        // With fixed settings a broken file on the way does no harm: it is not read.
+        if self.fixed.is_none() {
+            for name in ["cudalint.toml", "pyproject.toml"] {
+                let file = folder.join(name);
+                if file.is_file()
+                    && let Some(settings) = load(&file, self.rules)?
+                {
+                    found = Some(Loaded { settings, file: Some(file) });
+                    break;
+                }
+            }
+        }
+        self.loaded.insert(folder.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+/// Reads a settings file; `None` for a `pyproject.toml` that does not mention cudalint.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn load(file: &Path, rules: &[&Rule]) -> Result<Option<settings::Settings>, SettingsError> {
+    let text = std::fs::read_to_string(file).map_err(|error| SettingsError {
+        path: file.to_owned(),
+        line: 1,
+        problem: format!("cannot be read: {error}"),
+    })?;
+    let shown = std::env::current_dir().ok().and_then(|here| file.strip_prefix(here).ok().map(Path::to_owned));
+    settings::parse(shown.as_deref().unwrap_or(file), &text, rules)
+}

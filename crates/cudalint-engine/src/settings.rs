@@ -1,0 +1,360 @@
+//! The settings file: `cudalint.toml`, or `[tool.cudalint]` in `pyproject.toml`. Read into data, and checked so that
+//! every mistake is told with its file, line, key and the nearest right name.
+
+use crate::names;
+use crate::rule::Rule;
+use cudalint_findings::Severity;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+/// Settings of one project.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Which rules run, and how bad their findings are.
+    pub lint: LintSettings,
+    /// Globs, relative to this file, of what is neither linted nor indexed unless it is named on the command line.
+    pub exclude: Vec<String>,
+    /// Architectures to judge limits by, as in `["sm_80", "sm_90"]`. Without it, those of `compile_commands.json`, and
+    /// without that, sm_80 and newer.
+    pub arch: Vec<String>,
+    /// How sources are read.
+    pub parse: ParseSettings,
+    /// The index of the project.
+    pub index: IndexSettings,
+    /// Rules that are off below certain paths.
+    #[serde(rename = "override")]
+    pub overrides: Vec<Override>,
+}
+
+/// `[lint]`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LintSettings {
+    /// Rules and groups (or `all`) that run. Without it: the groups correctness, suspicious and portability.
+    pub select: Vec<String>,
+    /// Rules and groups that do not run.
+    pub ignore: Vec<String>,
+    /// Levels by rule or group. A level other than `off` also turns the rule on.
+    pub levels: BTreeMap<String, Level>,
+    /// The least confidence that is shown.
+    pub min_confidence: Option<MinConfidence>,
+}
+
+/// `[parse]`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ParseSettings {
+    /// Macros that stand in front of declarations and mean nothing to the analysis: `["MYLIB_API"]`.
+    pub declaration_macros: Vec<String>,
+    /// Folders, relative to this file, in which `#include`s are looked for.
+    pub include_paths: Vec<String>,
+    /// Macros that are defined from outside: `["NDEBUG", "BLOCK=256"]`.
+    pub defines: Vec<String>,
+}
+
+/// `[index]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IndexSettings {
+    /// Bytes of sources up to which the whole project is indexed; above it, only the paths given and what they include.
+    pub max_bytes: u64,
+}
+
+impl Default for IndexSettings {
+    fn default() -> Self {
+        Self { max_bytes: 64 << 20 }
+    }
+}
+
+/// One `[[override]]`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Override {
+    /// Globs relative to this file.
+    pub paths: Vec<String>,
+    /// Rules and groups that do not run there.
+    pub ignore: Vec<String>,
+}
+
+/// How bad a rule's findings are, or that it is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Level {
+    Error,
+    Warning,
+    Info,
+    Off,
+}
+
+impl Level {
+    /// As a severity; `None` for off.
+    pub const fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Info => Some(Severity::Info),
+            Self::Off => None,
+        }
+    }
+}
+
+/// The least confidence that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum MinConfidence {
+    Definite,
+    Likely,
+    Possible,
+}
+
+/// A settings file that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// What it says.
+    pub settings: Settings,
+    /// The file; `None` for the defaults.
+    pub file: Option<PathBuf>,
+}
+
+/// What is wrong with a settings file.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{}:{line}: {problem}", path.display())]
+pub struct SettingsError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// The key and what is wrong with it.
+    pub problem: String,
+}
+
+/// `pyproject.toml`, as far as it concerns cudalint.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Pyproject {
+    tool: Tool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tool {
+    cudalint: Option<Settings>,
+}
+
+/// Reads the text of a settings file. A file called `pyproject.toml` is read at its table `[tool.cudalint]`; the result
+/// is `None` when it has none.
+///
+/// # Errors
+/// When the text is not TOML, or a key or value is not known.
+pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings>, SettingsError> {
+    let pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");
+    let error = |at: Option<usize>, problem: String| SettingsError {
+        path: path.to_owned(),
+        line: at.map_or(1, |at| text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)),
+        problem,
+    };
+    let document = DeTable::parse(text)
+        .map_err(|problem| error(problem.span().map(|span| span.start), format!("not TOML: {}", problem.message())))?;
+    let read = if pyproject {
+        toml::from_str::<Pyproject>(text).map(|pyproject| pyproject.tool.cudalint)
+    } else {
+        toml::from_str::<Settings>(text).map(Some)
+    };
+    let settings = read.map_err(|problem| {
+        let at = problem.span().map(|span| span.start);
+        error(at, describe(document.get_ref(), at.unwrap_or(0), problem.message()))
+    })?;
+    let Some(settings) = settings else { return Ok(None) };
+    let prefix: &[&str] = if pyproject { &["tool", "cudalint"] } else { &[] };
+    let fail = |key: &[&str], value: &str, problem: String| {
+        let keys: Vec<&str> = prefix.iter().chain(key).copied().collect();
+        let at = locate(document.get_ref(), &keys, value).map(|span| span.start);
+        error(at, format!("`{}`: {problem}", keys.join(".")))
+    };
+    for (key, list) in [("select", &settings.lint.select), ("ignore", &settings.lint.ignore)] {
+        for name in list {
+            names::selector(rules, name).map_err(|problem| fail(&["lint", key], name, problem))?;
+        }
+    }
+    for name in settings.lint.levels.keys() {
+        names::selector(rules, name).map_err(|problem| fail(&["lint", "levels"], name, problem))?;
+    }
+    for entry in &settings.overrides {
+        for name in &entry.ignore {
+            names::selector(rules, name).map_err(|problem| fail(&["override", "ignore"], name, problem))?;
+        }
+        for glob in &entry.paths {
+            globset::Glob::new(glob)
+                .map_err(|problem| fail(&["override", "paths"], glob, format!("not a glob: {problem}")))?;
+        }
+    }
+    for glob in &settings.exclude {
+        globset::Glob::new(glob).map_err(|problem| fail(&["exclude"], glob, format!("not a glob: {problem}")))?;
+    }
+    for arch in &settings.arch {
+        architecture(arch).map_err(|problem| fail(&["arch"], arch, problem))?;
+    }
+    Ok(Some(settings))
+}
+
+/// `sm_90a`, `compute_80`, `90` as `major * 10 + minor`.
+///
+/// # Errors
+/// With a sentence, when it is not an architecture.
+pub fn architecture(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_")).unwrap_or(text);
+    let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
+    match digits.parse::<u32>() {
+        Ok(number) if (30..=200).contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is not an architecture; write it as `sm_80`")),
+    }
+}
+
+/// Words for a mistake that the deserializer found, with the key it concerns.
+fn describe(document: &DeTable<'_>, at: usize, message: &str) -> String {
+    let keys = keys_at(document, at);
+    let key = keys.join(".");
+    if let Some(rest) = message.strip_prefix("unknown field ") {
+        let mut quoted = rest.split('`').skip(1).step_by(2);
+        let wrong = quoted.next().unwrap_or_default();
+        let known: Vec<&str> = quoted.collect();
+        let parent = keys.iter().take(keys.len().saturating_sub(1)).map(String::as_str).collect::<Vec<_>>();
+        let full = parent.iter().copied().chain([wrong]).collect::<Vec<_>>().join(".");
+        return match names::nearest(wrong, known.iter().copied()) {
+            Some(near) => format!("`{full}`: unknown key; did you mean `{near}`?"),
+            None => format!("`{full}`: unknown key; known here: {}", known.join(", ")),
+        };
+    }
+    if let Some(rest) = message.strip_prefix("unknown variant ") {
+        let mut quoted = rest.split('`').skip(1).step_by(2);
+        let wrong = quoted.next().unwrap_or_default();
+        let known: Vec<&str> = quoted.collect();
+        return match names::nearest(wrong, known.iter().copied()) {
+            Some(near) => format!("`{key}`: unknown value `{wrong}`; did you mean `{near}`?"),
+            None => format!("`{key}`: unknown value `{wrong}`; known: {}", known.join(", ")),
+        };
+    }
+    let said = message.replace("a sequence", "a list").replace("sequence", "list").replace("a map", "a table");
+    if key.is_empty() { said } else { format!("`{key}`: {said}") }
+}
+
+/// The dotted key whose name or value covers an offset.
+fn keys_at(table: &DeTable<'_>, at: usize) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut table = table;
+    'down: loop {
+        // A header `[lint]` gives the table a span of its own that may not cover its entries, so children go first.
+        let mut covering: Option<(&str, &DeValue<'_>)> = None;
+        for (key, value) in table {
+            if key.span().contains(&at) || covers(value.get_ref(), &value.span(), at) {
+                covering = Some((key.get_ref(), value.get_ref()));
+                if !value.span().contains(&at) || value.get_ref().as_table().is_some() {
+                    break;
+                }
+            }
+        }
+        let Some((key, value)) = covering else { return keys };
+        keys.push(key.to_owned());
+        let mut inner = value;
+        loop {
+            match inner {
+                DeValue::Table(below) => {
+                    table = below;
+                    continue 'down;
+                }
+                DeValue::Array(list) => {
+                    let Some(item) = list.iter().find(|item| covers(item.get_ref(), &item.span(), at)) else {
+                        return keys;
+                    };
+                    inner = item.get_ref();
+                }
+                _ => return keys,
+            }
+        }
+    }
+}
+
+/// Whether a value, or anything inside it, lies over an offset. The nesting of a TOML text is bounded by its parser.
+fn covers(value: &DeValue<'_>, span: &Range<usize>, at: usize) -> bool {
+    if span.contains(&at) {
+        return true;
+    }
+    match value {
+        DeValue::Table(table) => {
+            table.iter().any(|(key, value)| key.span().contains(&at) || covers(value.get_ref(), &value.span(), at))
+        }
+        DeValue::Array(list) => list.iter().any(|item| covers(item.get_ref(), &item.span(), at)),
+        _ => false,
+    }
+}
+
+/// The place of the string `value` (or of the key `value`) at or below a dotted key.
+fn locate(table: &DeTable<'_>, keys: &[&str], value: &str) -> Option<Range<usize>> {
+    let Some((first, rest)) = keys.split_first() else {
+        return table.iter().find(|(key, _)| key.get_ref() == value).map(|(key, _)| key.span());
+    };
+    let (_, found) = table.iter().find(|(key, _)| key.get_ref() == first)?;
+    match found.get_ref() {
+        DeValue::Table(below) => locate(below, rest, value),
+        DeValue::Array(list) => list.iter().find_map(|item| match item.get_ref() {
+            DeValue::Table(below) => locate(below, rest, value),
+            other => (other.as_str() == Some(value)).then(|| item.span()),
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn problem(file: &str, text: &str) -> String {
+        parse(Path::new(file), text, &[]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line_key_and_the_nearest_name() {
+        assert_eq!(
+            problem("cudalint.toml", "arch = [\"sm_80\"]\n[lint]\nselct = []\n"),
+            "cudalint.toml:3: `lint.selct`: unknown key; did you mean `select`?"
+        );
+        assert_eq!(
+            problem("cudalint.toml", "[lint]\nselect = 3\n"),
+            "cudalint.toml:2: `lint.select`: invalid type: integer `3`, expected a list"
+        );
+        assert_eq!(
+            problem("cudalint.toml", "[lint.levels]\ncorrectness = \"eror\"\n"),
+            "cudalint.toml:2: `lint.levels.correctness`: unknown value `eror`; did you mean `error`?"
+        );
+        assert_eq!(
+            problem("cudalint.toml", "[lint]\nselect = [\n  \"all\",\n  \"corectness\",\n]\n"),
+            "cudalint.toml:4: `lint.select`: there is no rule or group `corectness`; did you mean `correctness`?"
+        );
+        assert_eq!(
+            problem("cudalint.toml", "\n[[override]]\npaths = [\"a/**\"]\nignore = [\"pedantc\"]\n"),
+            "cudalint.toml:4: `override.ignore`: there is no rule or group `pedantc`; did you mean `pedantic`?"
+        );
+        assert_eq!(
+            problem("pyproject.toml", "[tool.cudalint.index]\nmax-bytes = \"x\"\n"),
+            "pyproject.toml:2: `tool.cudalint.index.max-bytes`: invalid type: string \"x\", expected u64"
+        );
+        assert_eq!(
+            problem("cudalint.toml", "arch = [\"volta\"]\n"),
+            "cudalint.toml:1: `arch`: `volta` is not an architecture; write it as `sm_80`"
+        );
+        assert!(problem("cudalint.toml", "a = = 1\n").starts_with("cudalint.toml:1: not TOML: "));
+    }
+
+    #[test]
+    fn a_pyproject_without_the_table_has_no_settings() {
+        assert!(parse(Path::new("pyproject.toml"), "[project]\nname = \"x\"\n", &[]).unwrap().is_none());
+    }
+}

@@ -1,0 +1,22 @@
+//! Rules for the engine's own tests.
+
+use crate::rule::{Check, Rule};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+
+/// A rule that says nothing.
+pub const fn rule(name: &'static str) -> Rule {
+    Rule {
+        info: RuleInfo {
+            name,
+            group: Group::Correctness,
+            summary: "",
+            page: "",
+            method: Method::None,
+            guideline: None,
+            cwe: None,
+        },
+        confidence: &[Confidence::Definite],
+        fix: None,
+        check: Check::Facts(|_, _| {}),
+    }
+}

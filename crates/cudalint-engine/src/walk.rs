@@ -1,0 +1,222 @@
+//! From the paths on the command line to files: `.gitignore` and hidden files respected, settings' `exclude` globs too,
+//! files named explicitly always taken. What cannot be read is told, and everything else is still found.
+
+use crate::outcome::Fault;
+use cudalint_syntax::FileKind;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use rustc_hash::FxHashSet;
+use std::path::{Component, Path, PathBuf};
+
+/// A file to lint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The path as given, joined with what was found below it.
+    pub path: PathBuf,
+    /// The same file without links and relative parts: its identity.
+    pub real: PathBuf,
+    /// What it is by its name.
+    pub kind: FileKind,
+    /// Whether it was named itself.
+    pub explicit: bool,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// Files, sorted by path; each real file once.
+    pub files: Vec<Found>,
+    /// What could not be read.
+    pub faults: Vec<Fault>,
+    /// Files named explicitly that are of no kind that cudalint reads.
+    pub unread: Vec<PathBuf>,
+}
+
+/// Finds the files of the given paths. `extra` are extensions-independent decisions made by the caller: explicit files
+/// are taken whatever they are excluded by, unless `force_exclude`.
+pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: bool) -> Walked {
+    let mut walked = Walked::default();
+    for path in paths {
+        match std::fs::metadata(path) {
+            Err(error) => walked.faults.push(Fault::unreadable(&display(path), &error)),
+            Ok(meta) if meta.is_dir() => walk_folder(path, excluded, &mut walked),
+            Ok(meta) => {
+                let real = real_path(path);
+                if force_exclude && excluded(&real) {
+                    continue;
+                }
+                match FileKind::of(path) {
+                    Some(kind) => {
+                        walked.files.push(Found { path: tidy(path), real, kind, explicit: true, bytes: meta.len() })
+                    }
+                    None => walked.unread.push(tidy(path)),
+                }
+            }
+        }
+    }
+    // An explicit mention of a file stands above its mention below a folder.
+    walked.files.sort_by(|a, b| b.explicit.cmp(&a.explicit).then_with(|| a.path.cmp(&b.path)));
+    let mut seen = FxHashSet::default();
+    walked.files.retain(|file| seen.insert(file.real.clone()));
+    walked.files.sort_by(|a, b| a.path.cmp(&b.path));
+    walked.faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.message.cmp(&b.message)));
+    walked.faults.dedup();
+    walked
+}
+
+fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Walked) {
+    let base = real_path(folder);
+    let walker = ignore::WalkBuilder::new(folder)
+        .follow_links(true)
+        .require_git(false)
+        .git_global(false)
+        .sort_by_file_name(Ord::cmp)
+        .build();
+    let mut pruned: Vec<PathBuf> = Vec::new();
+    for entry in walker {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                walked.faults.extend(fault_of(&error, None));
+                continue;
+            }
+        };
+        let below = entry.path().strip_prefix(folder).unwrap_or(Path::new(""));
+        let real = base.join(below);
+        if below.as_os_str().is_empty() {
+            continue;
+        }
+        // The walk goes on below an excluded folder; nothing of it is taken.
+        if pruned.last().is_some_and(|folder| real.starts_with(folder)) {
+            continue;
+        }
+        if excluded(&real) {
+            pruned.push(real);
+            continue;
+        }
+        let Some(kind) = FileKind::of(entry.path()) else { continue };
+        if kind == FileKind::Markdown || !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let bytes = entry.metadata().map_or(0, |meta| meta.len());
+        // Only below a link can the joined path differ from the real one.
+        let real = std::fs::canonicalize(&real).unwrap_or(real);
+        walked.files.push(Found { path: tidy(entry.path()), real, kind, explicit: false, bytes });
+    }
+}
+
+/// Words for what went wrong on a walk; `None` for what concerns no file that would be linted.
+fn fault_of(error: &ignore::Error, path: Option<&Path>) -> Option<Fault> {
+    match error {
+        ignore::Error::WithPath { path, err } => fault_of(err, Some(path)),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => fault_of(err, path),
+        ignore::Error::Loop { ancestor, child } => Some(Fault {
+            path: display(child),
+            message: format!("directory loop: this link leads back to {}", display(ancestor)),
+            internal: false,
+        }),
+        ignore::Error::Io(error) => {
+            let path = path?;
+            let link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+            if link && error.kind() == std::io::ErrorKind::NotFound {
+                FileKind::of(path).filter(|kind| *kind != FileKind::Markdown)?;
+                return Some(Fault {
+                    path: display(path),
+                    message: "dangling link: its target does not exist".to_owned(),
+                    internal: false,
+                });
+            }
+            Some(Fault::unreadable(&display(path), error))
+        }
+        // A glob in somebody's ignore file that does not parse is not ours to complain about.
+        _ => None,
+    }
+}
+
+/// The real path, or the path itself made absolute where it cannot be found.
+pub fn real_path(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The path without `.` parts.
+pub fn tidy(path: &Path) -> PathBuf {
+    let tidy: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    if tidy.as_os_str().is_empty() { PathBuf::from(".") } else { tidy }
+}
+
+/// A path as output shows it: `/` on every system.
+pub fn display(path: &Path) -> String {
+    let text = tidy(path).to_string_lossy().into_owned();
+    if std::path::MAIN_SEPARATOR == '/' { text } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
+}
+
+/// A real path as output shows it when nobody named it: as seen from `folder`, or whole when `absolute`.
+pub fn display_from(real: &Path, folder: &Path, absolute: bool) -> String {
+    if absolute {
+        return display(real);
+    }
+    let mut up = PathBuf::new();
+    for ancestor in folder.ancestors() {
+        if let Ok(below) = real.strip_prefix(ancestor) {
+            return display(&up.join(below));
+        }
+        up.push("..");
+    }
+    display(real)
+}
+
+/// Globs of a settings file, against paths below its folder. A glob without `/` matches at any depth.
+#[derive(Clone, Debug, Default)]
+pub struct Globs {
+    folder: PathBuf,
+    set: GlobSet,
+}
+
+impl Globs {
+    /// Compiles globs; those that are none were told about when the settings were read.
+    pub fn new(folder: &Path, globs: &[String]) -> Self {
+        let mut set = GlobSetBuilder::new();
+        for text in globs {
+            let bare = text.trim_start_matches("./").trim_end_matches('/');
+            let anywhere =
+                if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") };
+            if let Ok(glob) = Glob::new(&anywhere) {
+                set.add(glob);
+            }
+        }
+        Self { folder: folder.to_owned(), set: set.build().unwrap_or_default() }
+    }
+
+    /// Whether a real path is matched, or lies below a folder that is.
+    pub fn matches(&self, real: &Path) -> bool {
+        if self.set.is_empty() {
+            return false;
+        }
+        let Ok(below) = real.strip_prefix(&self.folder) else { return false };
+        below.ancestors().take_while(|part| !part.as_os_str().is_empty()).any(|part| self.set.is_match(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_nobody_named_is_shown_as_seen_from_here() {
+        let shown = |real: &str, absolute| display_from(Path::new(real), Path::new("/home/me/code"), absolute);
+        assert_eq!(shown("/home/me/code/src/a.cu", false), "src/a.cu");
+        assert_eq!(shown("/home/me/lib/a.cuh", false), "../lib/a.cuh");
+        assert_eq!(shown("/home/me/lib/a.cuh", true), "/home/me/lib/a.cuh");
+    }
+
+    #[test]
+    fn globs_match_below_their_folder_only() {
+        let globs = Globs::new(Path::new("/p"), &["third_party".to_owned(), "src/gen/*.cu".to_owned()]);
+        assert!(globs.matches(Path::new("/p/third_party/x/a.cu")));
+        assert!(globs.matches(Path::new("/p/a/third_party")));
+        assert!(globs.matches(Path::new("/p/src/gen/a.cu")));
+        assert!(!globs.matches(Path::new("/p/src/a.cu")));
+        assert!(!globs.matches(Path::new("/q/third_party/a.cu")));
+    }
+}

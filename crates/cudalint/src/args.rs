@@ -1,0 +1,180 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cudalint_findings::Format;
+use std::path::PathBuf;
+
+/// Finds defects in CUDA C++ and GPU Python and shows a witness for each.
+///
+/// `cudalint PATHS` is `cudalint check PATHS`. A folder with the name of a subcommand is written `./check`.
+#[derive(Debug, Parser)]
+#[command(name = "cudalint", version, args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Exit status: 0 no error-level finding, 1 some, 2 bad arguments or settings, unreadable input or an internal fault."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Without a subcommand: `check`.
+    #[command(flatten)]
+    pub check: CheckArgs,
+}
+
+/// Subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Lint files and folders
+    Check(Box<CheckArgs>),
+    /// Show the page of a rule
+    Explain(ExplainArgs),
+    /// List the rules
+    Rules(RulesArgs),
+    /// Write a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `check`.
+#[derive(Clone, Debug, Default, Args)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct CheckArgs {
+    /// Files and folders to report on; `-` for standard input [default: .]
+    #[arg(value_name = "PATHS")]
+    pub paths: Vec<PathBuf>,
+
+    /// How findings are written
+    #[arg(long, value_name = "FORMAT", default_value = "full", value_parser = format_parser())]
+    pub output_format: Format,
+    /// Write findings to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// Count findings by rule, and what was skipped or cut short, instead of listing them
+    #[arg(long)]
+    pub statistics: bool,
+    /// Exit with 0 even when findings at level error are left
+    #[arg(long)]
+    pub exit_zero: bool,
+
+    /// Run only these rules or groups, or `all`; may be given several times, with commas too
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
+    pub select: Vec<String>,
+    /// Do not run these rules or groups
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
+    pub ignore: Vec<String>,
+    /// Run these rules or groups at level error
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
+    pub error: Vec<String>,
+    /// Run these rules or groups at level warning
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
+    pub warn: Vec<String>,
+    /// Run these rules or groups at level info
+    #[arg(long, value_name = "RULES", value_delimiter = ',', help_heading = "Rules")]
+    pub info: Vec<String>,
+    /// The least confidence that is shown [default: likely]
+    #[arg(long, value_name = "CONFIDENCE", value_enum, help_heading = "Rules")]
+    pub min_confidence: Option<Confidence>,
+    /// Architectures to judge limits by, as sm_80,sm_90 [default: sm_80 and newer]
+    #[arg(long, value_name = "ARCHS", value_delimiter = ',', help_heading = "Rules")]
+    pub arch: Vec<String>,
+
+    /// Use this settings file for everything
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Files")]
+    pub config: Option<PathBuf>,
+    /// Use no settings file
+    #[arg(long, help_heading = "Files")]
+    pub isolated: bool,
+    /// Leave out files that the settings exclude even when they are named
+    #[arg(long, help_heading = "Files")]
+    pub force_exclude: bool,
+    /// Read standard input and treat it as this file
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub stdin_filename: Option<PathBuf>,
+
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
+    pub color: ColorChoice,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N", help_heading = "Output", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print findings only: no summary, notes or progress
+    #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
+    pub quiet: bool,
+    /// Also say which files were not linted and why
+    #[arg(long, short, help_heading = "Output")]
+    pub verbose: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Clone, Debug, Args)]
+pub struct ExplainArgs {
+    /// The rule
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub rule: Option<String>,
+    /// Every rule
+    #[arg(long)]
+    pub all: bool,
+    /// How the page is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: PageFormat,
+}
+
+/// Arguments of `rules`.
+#[derive(Clone, Debug, Args)]
+pub struct RulesArgs {
+    /// How the list is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: ListFormat,
+}
+
+/// Formats of `rules`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// A table
+    #[default]
+    Text,
+    /// A JSON array
+    Json,
+}
+
+/// Formats of `explain`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    /// Plain text
+    #[default]
+    Text,
+    /// The page as it is
+    Markdown,
+    /// Name, group, confidence, fix and page
+    Json,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set; also with `CLICOLOR_FORCE`
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Confidences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Confidence {
+    /// The witness follows from the source
+    Definite,
+    /// Rests on one named assumption
+    Likely,
+    /// Everything
+    Possible,
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(Format::names()).try_map(|name| name.parse::<Format>())
+}

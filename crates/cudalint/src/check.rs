@@ -1,0 +1,193 @@
+//! `cudalint check`: arguments to a run, its result to text and an exit code.
+
+use crate::args::{CheckArgs, ColorChoice, Confidence};
+use crate::{out, progress};
+use cudalint_engine::{
+    Choices, Configuration, Engine, Level, MinConfidence, Outcome, Request, StandardInput, Statistics, UsageError,
+};
+use cudalint_findings::Options;
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+/// Exit code when nothing at level error is left.
+pub const CLEAN: u8 = 0;
+/// Exit code when something is.
+pub const FOUND: u8 = 1;
+/// Exit code for bad arguments, settings or input, and for faults of cudalint itself.
+pub const TROUBLE: u8 = 2;
+
+/// Runs `check` and gives its exit code.
+pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
+    let outcome = request(args).and_then(|request| lint(engine, args, &request));
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            out::message("error", &error.0);
+            return TROUBLE;
+        }
+    };
+    let text = render(args, &outcome);
+    let written = match &args.output_file {
+        None => out::print(&text),
+        Some(file) => std::fs::write(file, &text)
+            .map_err(|error| format!("--output-file {}: cannot be written: {error}", file.display())),
+    };
+    for fault in &outcome.faults {
+        out::message("error", &format!("{}: {}", fault.path, fault.message));
+    }
+    if !args.quiet {
+        for note in &outcome.notes {
+            out::message("note", note);
+        }
+        if outcome.statistics.capped_projects > 0 {
+            out::message(
+                "note",
+                "the project is larger than `index.max-bytes`: only the given paths and what they include were indexed",
+            );
+        }
+        if args.verbose {
+            for (cause, count) in &outcome.statistics.skipped {
+                out::message("note", &format!("not linted: {count} ({cause})"));
+            }
+        }
+    }
+    if let Err(problem) = written {
+        out::message("error", &problem);
+        return TROUBLE;
+    }
+    if !outcome.faults.is_empty() {
+        return TROUBLE;
+    }
+    if outcome.report.summary().error > 0 && !args.exit_zero { FOUND } else { CLEAN }
+}
+
+fn request(args: &CheckArgs) -> Result<Request, UsageError> {
+    let dash = Path::new("-");
+    let piped = args.stdin_filename.is_some() || args.paths.iter().any(|path| path == dash);
+    if piped && args.paths.iter().any(|path| path != dash) {
+        return Err(UsageError("standard input is linted alone: give no other paths with it".to_owned()));
+    }
+    let standard_input = if piped {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| UsageError(format!("standard input cannot be read: {error}")))?;
+        Some(StandardInput { filename: args.stdin_filename.clone(), bytes })
+    } else {
+        None
+    };
+    let mut levels = Vec::new();
+    for (names, level) in [(&args.info, Level::Info), (&args.warn, Level::Warning), (&args.error, Level::Error)] {
+        levels.extend(names.iter().map(|name| (name.clone(), level)));
+    }
+    Ok(Request {
+        paths: if piped { Vec::new() } else { args.paths.clone() },
+        standard_input,
+        choices: Choices {
+            select: args.select.clone(),
+            ignore: args.ignore.clone(),
+            levels,
+            min_confidence: args.min_confidence.map(|confidence| match confidence {
+                Confidence::Definite => MinConfidence::Definite,
+                Confidence::Likely => MinConfidence::Likely,
+                Confidence::Possible => MinConfidence::Possible,
+            }),
+        },
+        architectures: args.arch.clone(),
+        configuration: match &args.config {
+            Some(file) => Configuration::File(PathBuf::from(file)),
+            None if args.isolated => Configuration::Isolated,
+            None => Configuration::Nearest,
+        },
+        force_exclude: args.force_exclude,
+    })
+}
+
+fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads.map_or(0, usize::from))
+        // Parsers and walks keep their own depth bounds; this leaves them room.
+        .stack_size(16 << 20)
+        .build()
+        .map_err(|error| UsageError(format!("threads cannot be started: {error}")))?;
+    let progress = progress::Line::new(!args.quiet);
+    let outcome = pool.install(|| engine.check(request, &|step| progress.tell(step)));
+    progress.clear();
+    outcome
+}
+
+fn render(args: &CheckArgs, outcome: &Outcome) -> String {
+    let report = &outcome.report;
+    if args.statistics {
+        return statistics(outcome);
+    }
+    let options = Options {
+        color: args.output_file.is_none() && use_color(args.color),
+        width: terminal_width(),
+        ..Options::default()
+    };
+    let mut text = args.output_format.render(report, &options);
+    if args.output_format.is_for_people() && !args.quiet {
+        let summary = report.summary();
+        let counts = [(summary.error, "error"), (summary.warning, "warning"), (summary.info, "note")]
+            .iter()
+            .enumerate()
+            .filter(|(place, (count, _))| *place < 2 || *count > 0)
+            .map(|(_, (count, word))| counted(*count, word))
+            .collect::<Vec<_>>();
+        let _ = writeln!(text, "Found {} in {}.", counts.join(", "), counted(report.files.checked, "file"));
+    }
+    text
+}
+
+/// `--statistics`: everything that a run counts; the same for the same input.
+fn statistics(outcome: &Outcome) -> String {
+    let Statistics { suppressed, limits, skipped, indexed_files, indexed_bytes, capped_projects, .. } =
+        &outcome.statistics;
+    let limits: Vec<(String, usize)> = limits.iter().map(|(cause, count)| (cause.clone(), *count as usize)).collect();
+    let mut text = cudalint_findings::format::statistics::render(&outcome.report, &limits);
+    let files = &outcome.report.files;
+    let _ = writeln!(
+        text,
+        "files: {} checked, {} with parts that could not be parsed, {} skipped",
+        files.checked, files.damaged, files.skipped
+    );
+    for (cause, count) in skipped {
+        let _ = writeln!(text, "skipped: {count} {cause}");
+    }
+    let _ = writeln!(text, "index: {} of {indexed_bytes} bytes", counted(*indexed_files, "file"));
+    if *capped_projects > 0 {
+        let _ = writeln!(text, "index cut short by `index.max-bytes`: {}", counted(*capped_projects, "project"));
+    }
+    let _ = writeln!(text, "suppressed by comments: {suppressed}");
+    text
+}
+
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// Whether standard output gets colours.
+fn use_color(choice: ColorChoice) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto
+            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") =>
+        {
+            true
+        }
+        ColorChoice::Auto => {
+            std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}
+
+/// Columns of the terminal, or a page's width where there is none.
+fn terminal_width() -> usize {
+    if std::io::stdout().is_terminal() { usize::from(progress::columns()).clamp(40, 160) } else { 100 }
+}

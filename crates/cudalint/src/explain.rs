@@ -1,0 +1,112 @@
+//! `cudalint explain` and `cudalint rules`: what is known about rules, as text or data.
+
+use crate::args::{ExplainArgs, ListFormat, PageFormat};
+use crate::check::{CLEAN, TROUBLE};
+use crate::out;
+use cudalint_engine::{Engine, Rule, names, on_by_default};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Runs `explain` and gives its exit code.
+pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
+    let rules: Vec<&Rule> = match &args.rule {
+        None => engine.rules().to_vec(),
+        Some(name) => match engine.rules().iter().find(|rule| rule.info.name == name) {
+            Some(rule) => vec![rule],
+            None => {
+                let near = names::nearest(name, engine.rules().iter().map(|rule| rule.info.name));
+                let advice = near
+                    .map_or_else(|| "`cudalint rules` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+                out::message("error", &format!("there is no rule `{name}`; {advice}"));
+                return TROUBLE;
+            }
+        },
+    };
+    let text = match args.format {
+        PageFormat::Json if args.all => pretty(&rules.iter().map(|rule| as_json(rule)).collect()),
+        PageFormat::Json => rules.first().map(|rule| pretty(&as_json(rule))).unwrap_or_default(),
+        PageFormat::Markdown => {
+            rules.iter().map(|rule| rule.info.page.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n"
+        }
+        PageFormat::Text => rules.iter().map(|rule| plain(rule)).collect::<Vec<_>>().join("\n\n"),
+    };
+    print(&text)
+}
+
+/// Runs `rules` and gives its exit code.
+pub fn list(engine: &Engine, format: ListFormat) -> u8 {
+    let text = match format {
+        ListFormat::Json => pretty(&engine.rules().iter().map(|rule| as_json(rule)).collect()),
+        ListFormat::Text => {
+            let width = engine.rules().iter().map(|rule| rule.info.name.len()).max().unwrap_or(0);
+            engine.rules().iter().fold(String::new(), |mut text, rule| {
+                let group = rule.info.group.name();
+                let off = if on_by_default(rule.info.group) { "" } else { " (off by default)" };
+                let _ = writeln!(text, "{:width$}  {group:11}  {}{off}", rule.info.name, rule.info.summary);
+                text
+            })
+        }
+    };
+    print(&text)
+}
+
+fn print(text: &str) -> u8 {
+    match out::print(text) {
+        Ok(()) => CLEAN,
+        Err(problem) => {
+            out::message("error", &problem);
+            TROUBLE
+        }
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn as_json(rule: &Rule) -> Value {
+    json!({
+        "name": rule.info.name,
+        "group": rule.info.group.name(),
+        "summary": rule.info.summary,
+        "on-by-default": on_by_default(rule.info.group),
+        "confidence": rule.confidence.iter().map(|confidence| confidence.name()).collect::<Vec<_>>(),
+        "fix": rule.fix.map(cudalint_findings::Applicability::name),
+        "verification": rule.info.method.name(),
+        "guideline": rule.info.guideline,
+        "cwe": rule.info.cwe,
+        "page": rule.info.page,
+    })
+}
+
+/// A page as plain text: headings underlined, fences indented, the rule's facts below the title.
+fn plain(rule: &Rule) -> String {
+    let mut text = String::new();
+    let mut fence = false;
+    for line in rule.info.page.lines() {
+        if line.starts_with("```") {
+            fence = !fence;
+        } else if fence {
+            let _ = writeln!(text, "{}", format!("    {line}").trim_end());
+        } else if let Some(title) = line.strip_prefix("# ") {
+            let _ = writeln!(text, "{title}\n{}", "=".repeat(title.chars().count()));
+            let _ = writeln!(text, "\n{}", facts(rule));
+        } else if let Some(heading) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
+            let _ = writeln!(text, "{heading}\n{}", "-".repeat(heading.chars().count()));
+        } else {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+fn facts(rule: &Rule) -> String {
+    let mut facts = vec![format!("Group: {}", rule.info.group.name())];
+    let confidence: Vec<_> = rule.confidence.iter().map(|confidence| confidence.name()).collect();
+    facts.push(format!("Confidence: {}", confidence.join(", ")));
+    facts.extend(rule.fix.map(|fix| format!("Fix: {}", fix.name())));
+    facts.push(format!("Shown by: {}", rule.info.method.name()));
+    facts.extend(rule.info.guideline.map(|guideline| format!("NVIDIA guideline: {guideline}")));
+    facts.extend(rule.info.cwe.map(|cwe| format!("CWE-{cwe}")));
+    facts.join(" · ")
+}
