@@ -1,6 +1,8 @@
 //! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `bench`, `python-tables`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
+mod corpus;
 mod new_rule;
 
 use clap::{Parser, Subcommand};
@@ -25,6 +27,20 @@ enum Chore {
     },
     /// Rewrites the files that are derived from the rules.
     Sync,
+    /// Lints the projects of `test-corpus/projects.toml` found below a folder and prints what changed.
+    Corpus {
+        /// The folder that holds the projects.
+        folder: PathBuf,
+        /// Write the findings as the new accepted state.
+        #[arg(long)]
+        accept: bool,
+    },
+    /// Compares the whole run with parsing alone, and one thread with two.
+    Bench {
+        /// Folders to lint.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -34,6 +50,8 @@ fn main() -> ExitCode {
         Chore::Sync => cudalint_pages::derive::sync(&root)
             .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
             .map_err(|error| error.to_string()),
+        Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
+        Chore::Bench { folders } => bench::run(&root, &folders),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,9 +13,9 @@ pub fn create(root: &Path, group: &str, name: &str) -> Result<(), String> {
         return Err(format!("no group `{group}`: choose one of {}", GROUPS.join(", ")));
     }
     let kebab = !name.is_empty()
-        && name.split('-').all(|word| {
-            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
-        });
+        && name
+            .split('-')
+            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
     if !kebab {
         return Err(format!("`{name}` is not kebab-case, such as `copy-exceeds-allocation`"));
     }
