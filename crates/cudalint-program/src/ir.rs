@@ -478,7 +478,7 @@ pub struct Record {
     pub template_params: Vec<TemplateParam>,
     /// Base classes.
     pub bases: Vec<TypeId>,
-    /// Fields in order, static members excluded.
+    /// Fields in order, static members excluded. A bit-field has the type [`Type::Unknown`].
     pub fields: Vec<Variable>,
     /// Whether this is a union.
     pub is_union: bool,
@@ -488,6 +488,8 @@ pub struct Record {
     pub align: Option<ExprId>,
     /// Whether a body was seen; a declaration has none.
     pub defined: bool,
+    /// Whether this is an explicit or partial specialization.
+    pub is_specialization: bool,
     /// Its methods: functions of this module whose scope is this record.
     pub methods: Vec<FunctionId>,
     /// Place of the name.
@@ -520,6 +522,8 @@ pub struct Enumerator {
     pub value: Option<ExprId>,
     /// Distance to the last enumerator with a written value (or to the first).
     pub offset: u32,
+    /// The type that the enum is written to have: `enum E : unsigned char`.
+    pub underlying: Option<TypeId>,
 }
 
 /// An `#include`.
@@ -538,7 +542,7 @@ pub struct Include {
 pub struct MacroDefinition {
     /// Name.
     pub name: Name,
-    /// Parameters; `None` for an object-like macro.
+    /// Parameters; `None` for an object-like macro. A variadic macro's last one is `...`.
     pub params: Option<Vec<Name>>,
     /// Body as written, continuations joined by blanks.
     pub body: Box<str>,
@@ -546,6 +550,7 @@ pub struct MacroDefinition {
     pub span: Span,
     /// The name.
     pub name_span: Span,
-    /// Conditions of the `#if` groups around it, outermost first, as written.
+    /// Conditions of the `#if` groups around it, outermost first, each as an expression that must hold: `#ifdef X` is
+    /// `defined(X)`, a branch not taken is `!(…)`.
     pub conditions: Vec<Box<str>>,
 }

@@ -1,7 +1,11 @@
 //! Trees to one typed program form: the IR, the two front ends that lower into it, type layouts, and the project index
 //! that joins files. It reads no file by itself: the engine hands it text.
 
+pub mod condition;
+pub mod includes;
 pub mod ir;
+pub mod macro_index;
+pub mod macro_lookup;
 mod name;
 
 mod project;

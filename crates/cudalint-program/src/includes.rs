@@ -1,0 +1,370 @@
+//! Which file includes which, among the files of a project.
+
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// One file as the include graph needs it.
+#[derive(Clone, Debug, Default)]
+pub struct IncludingFile {
+    /// Path, with `/` between its parts.
+    pub path: String,
+    /// Included paths as written, each with whether it stands in angle brackets.
+    pub includes: Vec<(String, bool)>,
+    /// Whether the file stands for itself (a fence in a document): it sees no other, and none sees it.
+    pub alone: bool,
+}
+
+/// The include graph of a project.
+#[derive(Debug, Default)]
+pub struct IncludeGraph {
+    edges: Vec<Vec<u32>>,
+    includers: Vec<Vec<u32>>,
+    missing: Vec<bool>,
+    alone: Vec<bool>,
+    reach: Vec<OnceLock<Reach>>,
+}
+
+/// What one file sees.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Files included, at any depth, sorted; the file itself excluded.
+    pub included: Vec<u32>,
+    /// Files that include it, at any depth, and what those include; sorted, without `included` and itself. Empty when
+    /// there are too many to speak of one context.
+    pub context: Vec<u32>,
+    /// Whether some include of the file or of `included` is out of sight and is no system header.
+    pub missing: bool,
+}
+
+/// More includers than this make no common context.
+const MAX_CONTEXT: usize = 300;
+
+impl IncludeGraph {
+    /// Resolves every include: next to the file, below `folders` (`-I`), else the file whose path ends in the included
+    /// one and shares the longest way from the root with the including file, when that is one file.
+    pub fn build(files: &[IncludingFile], folders: &[String]) -> Self {
+        let paths: Vec<String> = files.iter().map(|file| normalize(&file.path)).collect();
+        let mut exact: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut by_name: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+        for (index, path) in paths.iter().enumerate() {
+            if files.get(index).is_some_and(|file| !file.alone) {
+                exact.entry(path).or_insert(index as u32);
+                by_name.entry(last_part(path)).or_default().push(index as u32);
+            }
+        }
+        let folders: Vec<String> = folders.iter().map(|folder| normalize(folder)).collect();
+        let mut graph = Self {
+            edges: vec![Vec::new(); files.len()],
+            includers: vec![Vec::new(); files.len()],
+            missing: vec![false; files.len()],
+            alone: files.iter().map(|file| file.alone).collect(),
+            reach: Vec::new(),
+        };
+        graph.reach.resize_with(files.len(), OnceLock::new);
+        for (index, file) in files.iter().enumerate() {
+            if file.alone {
+                continue;
+            }
+            let Some(path) = paths.get(index) else { continue };
+            for (target, system) in &file.includes {
+                let found = resolve(path, target, *system, &folders, &exact, &by_name, &paths);
+                match found {
+                    Some(other) if other as usize != index => {
+                        if let Some(edges) = graph.edges.get_mut(index)
+                            && !edges.contains(&other)
+                        {
+                            edges.push(other);
+                        }
+                        if let Some(includers) = graph.includers.get_mut(other as usize)
+                            && !includers.contains(&(index as u32))
+                        {
+                            includers.push(index as u32);
+                        }
+                    }
+                    Some(_) => {}
+                    None if *system && is_system_header(target) => {}
+                    None => {
+                        if let Some(missing) = graph.missing.get_mut(index) {
+                            *missing = true;
+                        }
+                    }
+                }
+            }
+        }
+        graph
+    }
+
+    /// Files that a file includes itself, in order.
+    pub fn direct(&self, file: u32) -> &[u32] {
+        self.edges.get(file as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a file sees no other.
+    pub fn is_alone(&self, file: u32) -> bool {
+        self.alone.get(file as usize).copied().unwrap_or(true)
+    }
+
+    /// What a file sees. Computed once and kept.
+    pub fn reach(&self, file: u32) -> &Reach {
+        static NOTHING: Reach = Reach { included: Vec::new(), context: Vec::new(), missing: false };
+        self.reach.get(file as usize).map_or(&NOTHING, |cell| cell.get_or_init(|| self.compute(file)))
+    }
+
+    fn compute(&self, file: u32) -> Reach {
+        if self.is_alone(file) {
+            return Reach::default();
+        }
+        let included = closure(&[file], &self.edges, usize::MAX);
+        let missing = std::iter::once(&file).chain(&included).any(|f| self.missing.get(*f as usize) == Some(&true));
+        let includers = closure(&[file], &self.includers, MAX_CONTEXT);
+        let mut context = Vec::new();
+        if includers.len() < MAX_CONTEXT {
+            context.extend_from_slice(&includers);
+            context.extend(closure(&includers, &self.edges, usize::MAX));
+            context.sort_unstable();
+            context.dedup();
+            context.retain(|f| *f != file && included.binary_search(f).is_err());
+        }
+        Reach { included, context, missing }
+    }
+}
+
+/// Everything that `edges` lead to from `starts`, sorted, the starts excluded; stops at about `limit` files.
+fn closure(starts: &[u32], edges: &[Vec<u32>], limit: usize) -> Vec<u32> {
+    let mut seen: rustc_hash::FxHashSet<u32> = starts.iter().copied().collect();
+    let mut stack: Vec<u32> = starts.to_vec();
+    let mut found = Vec::new();
+    while let Some(file) = stack.pop() {
+        for other in edges.get(file as usize).into_iter().flatten() {
+            if seen.insert(*other) {
+                found.push(*other);
+                stack.push(*other);
+            }
+        }
+        if found.len() >= limit {
+            break;
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The file that an `#include` of `from` means.
+fn resolve(
+    from: &str,
+    target: &str,
+    system: bool,
+    folders: &[String],
+    exact: &FxHashMap<&str, u32>,
+    by_name: &FxHashMap<&str, Vec<u32>>,
+    paths: &[String],
+) -> Option<u32> {
+    let clean = normalize(target);
+    let candidates = by_name.get(last_part(&clean))?;
+    if !system && let Some(found) = exact.get(join(folder_of(from), target).as_str()) {
+        return Some(*found);
+    }
+    for folder in folders {
+        if let Some(found) = exact.get(join(folder, target).as_str()) {
+            return Some(*found);
+        }
+    }
+    let suffix = clean.trim_start_matches("../").trim_start_matches('/');
+    let mut best: Option<(usize, u32)> = None;
+    let mut tied = false;
+    for candidate in candidates {
+        let Some(path) = paths.get(*candidate as usize) else { continue };
+        let fits = path.strip_suffix(suffix).is_some_and(|head| head.is_empty() || head.ends_with('/'));
+        if !fits || path == from {
+            continue;
+        }
+        let shared = shared_parts(path, from);
+        match best {
+            Some((most, _)) if most > shared => {}
+            Some((most, _)) if most == shared => tied = true,
+            _ => {
+                best = Some((shared, *candidate));
+                tied = false;
+            }
+        }
+    }
+    best.filter(|_| !tied).map(|(_, found)| found)
+}
+
+/// A path with `/` between its parts, without `.` and with `a/..` taken out.
+pub(crate) fn normalize(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if absolute && parts.is_empty() => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if absolute { format!("/{joined}") } else { joined }
+}
+
+fn join(folder: &str, target: &str) -> String {
+    if folder.is_empty() || target.starts_with('/') {
+        normalize(target)
+    } else {
+        normalize(&format!("{folder}/{target}"))
+    }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, last)| last)
+}
+
+fn shared_parts(a: &str, b: &str) -> usize {
+    a.split('/').zip(b.split('/')).take_while(|(x, y)| x == y).count()
+}
+
+/// Whether a header in angle brackets is the toolchain's or a GPU library's own, which no project file stands for.
+fn is_system_header(target: &str) -> bool {
+    const FOLDERS: [&str; 12] = [
+        "thrust/",
+        "cub/",
+        "cuda/",
+        "cooperative_groups/",
+        "sys/",
+        "nvtx3/",
+        "GL/",
+        "EGL/",
+        "linux/",
+        "bits/",
+        "arpa/",
+        "netinet/",
+    ];
+    const STARTS: [&str; 14] = [
+        "cuda", "cu", "nv", "curand", "device_", "vector_", "math_", "sm_", "texture_", "surface_", "driver_", "host_",
+        "crt/", "mma",
+    ];
+    const NAMES: [&str; 52] = [
+        "assert.h",
+        "complex.h",
+        "ctype.h",
+        "errno.h",
+        "fcntl.h",
+        "fenv.h",
+        "float.h",
+        "getopt.h",
+        "inttypes.h",
+        "iso646.h",
+        "limits.h",
+        "locale.h",
+        "malloc.h",
+        "math.h",
+        "memory.h",
+        "mpi.h",
+        "omp.h",
+        "pthread.h",
+        "sched.h",
+        "setjmp.h",
+        "signal.h",
+        "stdarg.h",
+        "stdatomic.h",
+        "stdbool.h",
+        "stddef.h",
+        "stdint.h",
+        "stdio.h",
+        "stdlib.h",
+        "string.h",
+        "strings.h",
+        "time.h",
+        "tgmath.h",
+        "unistd.h",
+        "dlfcn.h",
+        "dirent.h",
+        "libgen.h",
+        "alloca.h",
+        "values.h",
+        "channel_descriptor.h",
+        "library_types.h",
+        "helper_math_builtin.h",
+        "builtin_types.h",
+        "common_functions.h",
+        "cooperative_groups.h",
+        "nccl.h",
+        "mma.h",
+        "npp.h",
+        "npps.h",
+        "nppi.h",
+        "cudnn.h",
+        "windows.h",
+        "conio.h",
+    ];
+    // Standard C++ headers have no extension.
+    !target.contains('.') && !target.contains('/')
+        || FOLDERS.iter().any(|folder| target.starts_with(folder))
+        || NAMES.contains(&target)
+        || (!target.contains('/') && STARTS.iter().any(|start| target.starts_with(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, includes: &[&str]) -> IncludingFile {
+        let includes = includes
+            .iter()
+            .map(|target| match target.strip_prefix('<') {
+                Some(rest) => (rest.trim_end_matches('>').to_owned(), true),
+                None => ((*target).to_owned(), false),
+            })
+            .collect();
+        IncludingFile { path: path.to_owned(), includes, alone: false }
+    }
+
+    #[test]
+    fn includes_resolve_next_door_then_by_folder_then_by_suffix() {
+        let files = [
+            file("p/a/main.cu", &["util.h", "../inc/x.h", "<helper.h>", "y.h", "gone.h"]),
+            file("p/a/util.h", &[]),
+            file("p/b/util.h", &[]),
+            file("p/inc/x.h", &["main.cu"]),
+            file("p/Common/helper.h", &[]),
+            file("p/deep/y.h", &[]),
+        ];
+        let graph = IncludeGraph::build(&files, &["p/deep".to_owned()]);
+        assert_eq!(graph.direct(0), [1, 3, 4, 5]);
+        assert_eq!(*graph.reach(0).included, [1, 3, 4, 5]);
+        assert!(graph.reach(0).missing);
+        // A file that includes its includer: no endless walk, and neither contains itself.
+        assert_eq!(*graph.reach(3).included, [0, 1, 4, 5]);
+        assert_eq!(*graph.reach(1).context, [0, 3, 4, 5]);
+    }
+
+    #[test]
+    fn equally_near_files_are_not_chosen_between() {
+        let files = [file("p/main.cu", &["<u.h>"]), file("p/a/u.h", &[]), file("p/b/u.h", &[])];
+        let graph = IncludeGraph::build(&files, &[]);
+        assert!(graph.direct(0).is_empty());
+        assert!(graph.reach(0).missing);
+    }
+
+    #[test]
+    fn self_including_header_ends() {
+        let graph = IncludeGraph::build(&[file("a.h", &["a.h", "b.h"]), file("b.h", &["a.h"])], &[]);
+        assert_eq!(*graph.reach(0).included, [1]);
+        assert_eq!(*graph.reach(1).included, [0]);
+    }
+
+    #[test]
+    fn fences_see_nothing() {
+        let mut fence = file("doc.md", &["a.h"]);
+        fence.alone = true;
+        let graph = IncludeGraph::build(&[fence, file("a.h", &[])], &[]);
+        assert!(graph.reach(0).included.is_empty());
+        assert!(!graph.reach(0).missing);
+    }
+}

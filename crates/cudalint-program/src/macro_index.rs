@@ -1,0 +1,243 @@
+//! The macros of all files, and which definition each file sees.
+
+use crate::condition::{Defines, evaluate};
+use crate::includes::{IncludeGraph, IncludingFile};
+use crate::ir::MacroDefinition;
+use crate::macro_lookup::MacroLookup;
+use crate::name::Name;
+use cudalint_syntax::{Define, Directives, Span};
+use rustc_hash::FxHashMap;
+
+/// The parameter that stands for `...`; its uses are `__VA_ARGS__`.
+pub const VARIADIC: &str = "...";
+
+/// A `#define` in the form that the program keeps: a negated condition is written `!(…)`, and a variadic macro's last
+/// parameter is [`VARIADIC`].
+pub fn macro_definition(define: &Define) -> MacroDefinition {
+    let mut params: Option<Vec<Name>> =
+        define.params.as_ref().map(|names| names.iter().map(|name| Name::from(name.as_str())).collect());
+    if define.variadic
+        && let Some(params) = &mut params
+    {
+        params.push(Name::from(VARIADIC));
+    }
+    MacroDefinition {
+        name: Name::from(define.name.as_str()),
+        params,
+        body: define.body.as_str().into(),
+        span: define.span,
+        name_span: define.name_span,
+        conditions: define
+            .conditions
+            .iter()
+            .map(|condition| if condition.negated { negation(&condition.text) } else { condition.text.as_str().into() })
+            .collect(),
+    }
+}
+
+fn negation(condition: &str) -> Box<str> {
+    format!("!({condition})").into()
+}
+
+/// One file before lowering: what decides which macros others see.
+#[derive(Clone, Copy, Debug)]
+pub struct MacroFile<'a> {
+    /// Path, as for [`IncludeGraph`].
+    pub path: &'a str,
+    /// Its directives.
+    pub directives: &'a Directives,
+    /// Whether it stands for itself (a fence in a document).
+    pub alone: bool,
+}
+
+/// The macros of a project by name.
+#[derive(Debug, Default)]
+pub struct MacroIndex {
+    graph: IncludeGraph,
+    by_name: FxHashMap<Name, Vec<Entry>>,
+    command_line: FxHashMap<Name, MacroDefinition>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    file: u32,
+    /// Whether its conditions are surely false.
+    dead: bool,
+    /// Whether it is a default: it stands under `!defined` of its own name.
+    fallback: bool,
+    definition: MacroDefinition,
+}
+
+impl MacroIndex {
+    /// Indexes all files. `folders` are the `-I` folders in the form of the files' paths.
+    pub fn build(files: &[MacroFile<'_>], folders: &[String], defines: &Defines) -> Self {
+        let including: Vec<IncludingFile> = files
+            .iter()
+            .map(|file| IncludingFile {
+                path: file.path.to_owned(),
+                includes: file.directives.includes.iter().map(|i| (i.path.clone(), i.system)).collect(),
+                alone: file.alone,
+            })
+            .collect();
+        let mut index = Self { graph: IncludeGraph::build(&including, folders), ..Self::default() };
+        for (file, source) in files.iter().enumerate() {
+            for define in &source.directives.defines {
+                let definition = macro_definition(define);
+                let own = format!("defined({})", define.name);
+                let entry = Entry {
+                    file: file as u32,
+                    dead: definition.conditions.iter().any(|text| evaluate(text, defines) == Some(false)),
+                    fallback: define.conditions.iter().any(|c| c.negated && c.text.replace(' ', "") == own),
+                    definition,
+                };
+                index.by_name.entry(entry.definition.name.clone()).or_default().push(entry);
+            }
+        }
+        for (name, value) in defines.iter() {
+            let name = Name::from(name);
+            let definition = MacroDefinition {
+                name: name.clone(),
+                params: None,
+                body: value.into(),
+                span: Span::default(),
+                name_span: Span::default(),
+                conditions: Vec::new(),
+            };
+            index.command_line.insert(name, definition);
+        }
+        index
+    }
+
+    /// The macros that the file at this position of the list sees.
+    pub fn visible(&self, file: usize) -> VisibleMacros<'_> {
+        VisibleMacros { index: self, file: file as u32 }
+    }
+}
+
+/// The macros of one file: its own, then the command line's, then those of the headers it includes, then those of the
+/// files that include it, then one that the project defines in one way only.
+#[derive(Clone, Copy, Debug)]
+pub struct VisibleMacros<'a> {
+    index: &'a MacroIndex,
+    file: u32,
+}
+
+impl MacroLookup for VisibleMacros<'_> {
+    fn lookup(&self, name: &str) -> Option<&MacroDefinition> {
+        let command_line = self.index.command_line.get(name);
+        let Some(entries) = self.index.by_name.get(name) else { return command_line };
+        let file = self.file;
+        if entries.iter().any(|entry| entry.file == file && !entry.dead) {
+            return choose(entries.iter().filter(|entry| entry.file == file));
+        }
+        if command_line.is_some() || self.index.graph.is_alone(file) {
+            return command_line;
+        }
+        let reach = self.index.graph.reach(file);
+        for set in [&reach.included, &reach.context] {
+            let within = |entry: &&Entry| set.binary_search(&entry.file).is_ok();
+            if entries.iter().filter(within).any(|entry| !entry.dead) {
+                return choose(entries.iter().filter(within));
+            }
+        }
+        // A name that comes from a header out of sight may be another than the project's.
+        if !reach.missing {
+            return None;
+        }
+        choose(entries.iter().filter(|entry| !self.index.graph.is_alone(entry.file)))
+    }
+}
+
+/// The definition that holds, where conditions leave one, or several that exclude each other (then the first).
+fn choose<'e>(entries: impl Iterator<Item = &'e Entry>) -> Option<&'e MacroDefinition> {
+    let live: Vec<&Entry> = entries.filter(|entry| !entry.dead).collect();
+    // A default counts only where nothing else defines the name.
+    let firm: Vec<&Entry> = live.iter().copied().filter(|entry| !entry.fallback).collect();
+    let candidates = if firm.is_empty() { live } else { firm };
+    let (first, rest) = candidates.split_first()?;
+    for other in rest {
+        let same = other.definition.body == first.definition.body && other.definition.params == first.definition.params;
+        let later_default = other.fallback && first.fallback && other.file == first.file;
+        if !same && !later_default && !exclude(&first.definition, &other.definition) {
+            return None;
+        }
+    }
+    Some(&first.definition)
+}
+
+/// Whether two definitions can never both be active.
+fn exclude(a: &MacroDefinition, b: &MacroDefinition) -> bool {
+    let opposed = |x: &str, y: &str| x.strip_prefix("!(").and_then(|rest| rest.strip_suffix(')')) == Some(y);
+    a.conditions.iter().any(|x| b.conditions.iter().any(|y| opposed(x, y) || opposed(y, x)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use cudalint_syntax::scan_directives;
+
+    fn bodies(files: &[(&str, &str)], defines: &[&str], file: usize, names: &[&str]) -> Vec<Option<String>> {
+        let directives: Vec<Directives> =
+            files.iter().map(|(_, text)| scan_directives(text, Span::new(0, text.len()))).collect();
+        let list: Vec<MacroFile<'_>> = files
+            .iter()
+            .zip(&directives)
+            .map(|((path, _), directives)| MacroFile { path, directives, alone: path.ends_with(".md") })
+            .collect();
+        let index = MacroIndex::build(&list, &[], &Defines::new(defines.iter().copied()));
+        let visible = index.visible(file);
+        names.iter().map(|name| visible.lookup(name).map(|m| m.body.to_string())).collect()
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn own_file_then_headers_then_includers() {
+        let files = [
+            ("a.cu", "#include \"a.h\"\n#define N 1\n#include \"k.cu\"\n"),
+            ("a.h", "#pragma once\n#define N 2\n#define M 3\n"),
+            ("k.cu", "int x;\n"),
+            ("other.cu", "#define P 4\n"),
+        ];
+        assert_eq!(bodies(&files, &[], 0, &["N", "M", "P"]), [some("1"), some("3"), None]);
+        // `k.cu` is text of `a.cu`; there N is 1 or 2, so nothing is said of it.
+        assert_eq!(bodies(&files, &[], 2, &["N", "M", "P"]), [None, some("3"), None]);
+    }
+
+    #[test]
+    fn a_name_from_a_header_out_of_sight_may_be_the_projects_own() {
+        let files =
+            [("a.cu", "#include \"gone.h\"\n"), ("b.cu", "#define N 1\n#define Q 1\n"), ("c.cu", "#define Q 2\n")];
+        assert_eq!(bodies(&files, &[], 0, &["N", "Q"]), [some("1"), None]);
+    }
+
+    #[test]
+    fn conditions_choose() {
+        let text = "#ifdef NDEBUG\n#define C(x)\n#else\n#define C(x) check(x)\n#endif\n\
+                    #ifdef BIG\n#define N 1000\n#else\n#define N 10\n#endif\n\
+                    #ifndef T\n#define T 16\n#endif\n#define D 1\n#undef D\n#define D 2\n";
+        let names = ["C", "N", "T", "D"];
+        assert_eq!(bodies(&[("a.cu", text)], &[], 0, &names), [some("check(x)"), some("1000"), some("16"), None]);
+        let given = ["NDEBUG", "T=32"];
+        assert_eq!(bodies(&[("a.cu", text)], &given, 0, &names), [some(""), some("1000"), some("32"), None]);
+    }
+
+    #[test]
+    fn fences_see_only_themselves() {
+        let files =
+            [("d.md", "#define A 1\n#include \"x.h\"\n"), ("x.h", "#define B 1\n"), ("e.cu", "#include \"no.h\"\n")];
+        assert_eq!(bodies(&files, &[], 0, &["A", "B"]), [some("1"), None]);
+        assert_eq!(bodies(&files, &[], 2, &["A", "B"]), [None, some("1")]);
+    }
+
+    #[test]
+    fn variadic_macros_end_in_dots() {
+        let text = "#define LOG(f, ...) printf(f, __VA_ARGS__)\n";
+        let directives = scan_directives(text, Span::new(0, text.len()));
+        let definition = macro_definition(directives.defines.first().unwrap());
+        assert_eq!(definition.params.unwrap(), ["f", "..."].map(Name::from));
+    }
+}
