@@ -5,12 +5,13 @@ pub mod condition;
 pub mod includes;
 pub mod ir;
 pub mod macro_index;
-pub mod macro_lookup;
 mod name;
 
-mod project;
+pub mod project;
+mod resolve;
 pub mod python;
 pub mod visit;
 
 pub use name::Name;
-pub use project::Project;
+pub use project::{Project, ProjectOptions, Source};
+pub use resolve::Entry;

@@ -3,7 +3,6 @@
 use crate::condition::{Defines, evaluate};
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::MacroDefinition;
-use crate::macro_lookup::MacroLookup;
 use crate::name::Name;
 use cudalint_syntax::{Define, Directives, Span};
 use rustc_hash::FxHashMap;
@@ -27,16 +26,19 @@ pub fn macro_definition(define: &Define) -> MacroDefinition {
         body: define.body.as_str().into(),
         span: define.span,
         name_span: define.name_span,
-        conditions: define
-            .conditions
-            .iter()
-            .map(|condition| if condition.negated { negation(&condition.text) } else { condition.text.as_str().into() })
-            .collect(),
+        conditions: written(define),
     }
 }
 
-fn negation(condition: &str) -> Box<str> {
-    format!("!({condition})").into()
+fn written(define: &Define) -> Vec<Box<str>> {
+    define
+        .conditions
+        .iter()
+        .map(|condition| match condition.negated {
+            true => format!("!({})", condition.text).into(),
+            false => condition.text.as_str().into(),
+        })
+        .collect()
 }
 
 /// One file before lowering: what decides which macros others see.
@@ -50,26 +52,97 @@ pub struct MacroFile<'a> {
     pub alone: bool,
 }
 
+/// A form of a macro definition that the index can hold.
+pub trait Definition: Sized {
+    /// The macro's name.
+    fn name(&self) -> &str;
+    /// Whether two definitions say the same.
+    fn same(&self, other: &Self) -> bool;
+    /// Conditions that must hold, a negated one as `!(…)`.
+    fn conditions(&self) -> Vec<Box<str>>;
+    /// An object-like macro that the command line defines.
+    fn from_command_line(name: &str, value: &str) -> Self;
+}
+
+impl Definition for Define {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        self.body == other.body && self.params == other.params && self.variadic == other.variadic
+    }
+
+    fn conditions(&self) -> Vec<Box<str>> {
+        written(self)
+    }
+
+    fn from_command_line(name: &str, value: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            params: None,
+            variadic: false,
+            body: value.to_owned(),
+            span: Span::default(),
+            name_span: Span::default(),
+            body_span: Span::default(),
+            conditions: [].into(),
+        }
+    }
+}
+
+impl Definition for MacroDefinition {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        self.body == other.body && self.params == other.params
+    }
+
+    fn conditions(&self) -> Vec<Box<str>> {
+        self.conditions.clone()
+    }
+
+    fn from_command_line(name: &str, value: &str) -> Self {
+        Self {
+            name: Name::from(name),
+            params: None,
+            body: value.into(),
+            span: Span::default(),
+            name_span: Span::default(),
+            conditions: Vec::new(),
+        }
+    }
+}
+
 /// The macros of a project by name.
-#[derive(Debug, Default)]
-pub struct MacroIndex {
+#[derive(Debug)]
+pub struct MacroIndex<D> {
     graph: IncludeGraph,
-    by_name: FxHashMap<Name, Vec<Entry>>,
-    command_line: FxHashMap<Name, MacroDefinition>,
+    by_name: FxHashMap<Box<str>, Vec<Entry<D>>>,
+    command_line: FxHashMap<Box<str>, D>,
+}
+
+impl<D> Default for MacroIndex<D> {
+    fn default() -> Self {
+        Self { graph: IncludeGraph::default(), by_name: FxHashMap::default(), command_line: FxHashMap::default() }
+    }
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Entry<D> {
     file: u32,
     /// Whether its conditions are surely false.
     dead: bool,
     /// Whether it is a default: it stands under `!defined` of its own name.
     fallback: bool,
-    definition: MacroDefinition,
+    conditions: Vec<Box<str>>,
+    definition: D,
 }
 
-impl MacroIndex {
-    /// Indexes all files. `folders` are the `-I` folders in the form of the files' paths.
+impl MacroIndex<Define> {
+    /// Indexes all files before they are lowered. `folders` are the `-I` folders in the form of the files' paths.
     pub fn build(files: &[MacroFile<'_>], folders: &[String], defines: &Defines) -> Self {
         let including: Vec<IncludingFile> = files
             .iter()
@@ -79,51 +152,66 @@ impl MacroIndex {
                 alone: file.alone,
             })
             .collect();
-        let mut index = Self { graph: IncludeGraph::build(&including, folders), ..Self::default() };
-        for (file, source) in files.iter().enumerate() {
-            for define in &source.directives.defines {
-                let definition = macro_definition(define);
-                let own = format!("defined({})", define.name);
-                let entry = Entry {
-                    file: file as u32,
-                    dead: definition.conditions.iter().any(|text| evaluate(text, defines) == Some(false)),
-                    fallback: define.conditions.iter().any(|c| c.negated && c.text.replace(' ', "") == own),
-                    definition,
-                };
-                index.by_name.entry(entry.definition.name.clone()).or_default().push(entry);
+        let definitions = files.iter().enumerate().flat_map(|(file, source)| {
+            source.directives.defines.iter().map(move |define| (file as u32, define.clone()))
+        });
+        Self::assemble(IncludeGraph::build(&including, folders), definitions, defines)
+    }
+}
+
+impl<D: Definition> MacroIndex<D> {
+    /// From definitions, each with the position of its file in the graph.
+    pub(crate) fn assemble(
+        graph: IncludeGraph,
+        definitions: impl Iterator<Item = (u32, D)>,
+        defines: &Defines,
+    ) -> Self {
+        let mut index = Self { graph, ..Self::default() };
+        for (file, definition) in definitions {
+            let conditions = definition.conditions();
+            let own = if conditions.is_empty() { String::new() } else { format!("!(defined({}))", definition.name()) };
+            let entry = Entry {
+                file,
+                dead: conditions.iter().any(|text| evaluate(text, defines) == Some(false)),
+                fallback: conditions.iter().any(|text| text.replace(' ', "") == own),
+                conditions,
+                definition,
+            };
+            match index.by_name.get_mut(entry.definition.name()) {
+                Some(list) => list.push(entry),
+                None => {
+                    index.by_name.insert(entry.definition.name().into(), vec![entry]);
+                }
             }
         }
         for (name, value) in defines.iter() {
-            let name = Name::from(name);
-            let definition = MacroDefinition {
-                name: name.clone(),
-                params: None,
-                body: value.into(),
-                span: Span::default(),
-                name_span: Span::default(),
-                conditions: Vec::new(),
-            };
-            index.command_line.insert(name, definition);
+            index.command_line.insert(name.into(), D::from_command_line(name, value));
         }
         index
     }
 
+    /// The include graph of the files.
+    pub fn graph(&self) -> &IncludeGraph {
+        &self.graph
+    }
+
     /// The macros that the file at this position of the list sees.
-    pub fn visible(&self, file: usize) -> VisibleMacros<'_> {
+    pub fn visible(&self, file: usize) -> VisibleMacros<'_, D> {
         VisibleMacros { index: self, file: file as u32 }
     }
 }
 
 /// The macros of one file: its own, then the command line's, then those of the headers it includes, then those of the
 /// files that include it, then one that the project defines in one way only.
-#[derive(Clone, Copy, Debug)]
-pub struct VisibleMacros<'a> {
-    index: &'a MacroIndex,
+#[derive(Debug)]
+pub struct VisibleMacros<'a, D> {
+    index: &'a MacroIndex<D>,
     file: u32,
 }
 
-impl MacroLookup for VisibleMacros<'_> {
-    fn lookup(&self, name: &str) -> Option<&MacroDefinition> {
+impl<'a, D: Definition> VisibleMacros<'a, D> {
+    /// The definition that a use of `name` means; `None` when there is none, or several that differ.
+    pub fn lookup(&self, name: &str) -> Option<&'a D> {
         let command_line = self.index.command_line.get(name);
         let Some(entries) = self.index.by_name.get(name) else { return command_line };
         let file = self.file;
@@ -135,7 +223,7 @@ impl MacroLookup for VisibleMacros<'_> {
         }
         let reach = self.index.graph.reach(file);
         for set in [&reach.included, &reach.context] {
-            let within = |entry: &&Entry| set.binary_search(&entry.file).is_ok();
+            let within = |entry: &&Entry<D>| set.binary_search(&entry.file).is_ok();
             if entries.iter().filter(within).any(|entry| !entry.dead) {
                 return choose(entries.iter().filter(within));
             }
@@ -149,16 +237,16 @@ impl MacroLookup for VisibleMacros<'_> {
 }
 
 /// The definition that holds, where conditions leave one, or several that exclude each other (then the first).
-fn choose<'e>(entries: impl Iterator<Item = &'e Entry>) -> Option<&'e MacroDefinition> {
-    let live: Vec<&Entry> = entries.filter(|entry| !entry.dead).collect();
+fn choose<'e, D: Definition>(entries: impl Iterator<Item = &'e Entry<D>>) -> Option<&'e D> {
+    let live: Vec<&Entry<D>> = entries.filter(|entry| !entry.dead).collect();
     // A default counts only where nothing else defines the name.
-    let firm: Vec<&Entry> = live.iter().copied().filter(|entry| !entry.fallback).collect();
+    let firm: Vec<&Entry<D>> = live.iter().copied().filter(|entry| !entry.fallback).collect();
     let candidates = if firm.is_empty() { live } else { firm };
     let (first, rest) = candidates.split_first()?;
     for other in rest {
-        let same = other.definition.body == first.definition.body && other.definition.params == first.definition.params;
+        let same = other.definition.same(&first.definition);
         let later_default = other.fallback && first.fallback && other.file == first.file;
-        if !same && !later_default && !exclude(&first.definition, &other.definition) {
+        if !same && !later_default && !exclude(&first.conditions, &other.conditions) {
             return None;
         }
     }
@@ -166,9 +254,9 @@ fn choose<'e>(entries: impl Iterator<Item = &'e Entry>) -> Option<&'e MacroDefin
 }
 
 /// Whether two definitions can never both be active.
-fn exclude(a: &MacroDefinition, b: &MacroDefinition) -> bool {
+fn exclude(a: &[Box<str>], b: &[Box<str>]) -> bool {
     let opposed = |x: &str, y: &str| x.strip_prefix("!(").and_then(|rest| rest.strip_suffix(')')) == Some(y);
-    a.conditions.iter().any(|x| b.conditions.iter().any(|y| opposed(x, y) || opposed(y, x)))
+    a.iter().any(|x| b.iter().any(|y| opposed(x, y) || opposed(y, x)))
 }
 
 #[cfg(test)]

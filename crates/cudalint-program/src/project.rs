@@ -1,17 +1,82 @@
 //! The project index: all modules, their texts, and the names that cross files.
+//!
+//! A name that is used in one module is looked for there first, then in the files that the module's file includes (at
+//! any depth), then in those that include it, and last in the whole project: there only when some include is out of
+//! sight, so that the name may come from it, and only when one single thing has that name. Several candidates in one
+//! step are no answer.
 
-use crate::ir::{Module, ModuleId};
+use crate::condition::Defines;
+use crate::includes::{IncludeGraph, IncludingFile};
+use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
+use crate::macro_index::{MacroIndex, VisibleMacros};
+use crate::resolve::Tables;
 use cudalint_syntax::Span;
 use std::sync::Arc;
+
+/// A module on its way into a project.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// Path of its file as given by the user, with `/` between its parts.
+    pub path: Arc<str>,
+    /// Text of the whole file.
+    pub text: Arc<str>,
+    /// The module.
+    pub module: Module,
+    /// Whether it stands for itself: a fence of a document sees no other module, and none sees it.
+    pub alone: bool,
+}
+
+/// What the build says about a project.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectOptions {
+    /// `-I` folders, written as the files' paths are.
+    pub include_folders: Vec<String>,
+    /// `-D` definitions: `NAME` or `NAME=value`.
+    pub defines: Vec<String>,
+}
 
 /// All modules of a run.
 #[derive(Debug, Default)]
 pub struct Project {
     modules: Vec<Module>,
     sources: Vec<(Arc<str>, Arc<str>)>,
+    macros: MacroIndex<MacroDefinition>,
+    pub(crate) tables: Tables,
 }
 
 impl Project {
+    /// Joins modules. Their positions in the list become their ids.
+    pub fn build(sources: Vec<Source>, options: &ProjectOptions) -> Self {
+        let files: Vec<IncludingFile> = sources
+            .iter()
+            .map(|source| IncludingFile {
+                path: source.path.to_string(),
+                includes: source.module.includes.iter().map(|i| (i.target.to_string(), i.system)).collect(),
+                alone: source.alone,
+            })
+            .collect();
+        let defines = Defines::new(options.defines.iter().map(String::as_str));
+        let graph = IncludeGraph::build(&files, &options.include_folders);
+        let definitions = sources
+            .iter()
+            .enumerate()
+            .flat_map(|(file, source)| source.module.macros.iter().map(move |m| (file as u32, m.clone())));
+        let macros = MacroIndex::assemble(graph, definitions, &defines);
+        let mut project = Self { macros, ..Self::default() };
+        for source in sources {
+            let id = ModuleId(project.modules.len() as u32);
+            project.tables.add(id, &source.module);
+            project.modules.push(source.module);
+            project.sources.push((source.path, source.text));
+        }
+        project
+    }
+
+    /// The ids of all modules, in order.
+    pub fn modules(&self) -> impl Iterator<Item = ModuleId> + use<> {
+        (0..self.modules.len() as u32).map(ModuleId)
+    }
+
     /// A module.
     pub fn module(&self, id: ModuleId) -> &Module {
         &self.modules[id.index()]
@@ -22,8 +87,34 @@ impl Project {
         &self.sources[id.index()].0
     }
 
+    /// The whole text of a module's file.
+    pub fn source(&self, id: ModuleId) -> &Arc<str> {
+        &self.sources[id.index()].1
+    }
+
     /// Text of a span of a module's file; empty when out of range.
     pub fn text(&self, id: ModuleId, span: Span) -> &str {
         self.sources[id.index()].1.get(span.range()).unwrap_or("")
+    }
+
+    /// The macros that a module sees.
+    pub fn macros(&self, id: ModuleId) -> VisibleMacros<'_, MacroDefinition> {
+        self.macros.visible(id.index())
+    }
+
+    /// Which file includes which.
+    pub fn includes(&self) -> &IncludeGraph {
+        self.macros.graph()
+    }
+
+    /// All kernels with a body, in order of modules.
+    pub fn kernels(&self) -> impl Iterator<Item = (ModuleId, FunctionId)> + '_ {
+        self.modules.iter().enumerate().flat_map(|(module, it)| {
+            it.functions
+                .iter()
+                .enumerate()
+                .filter(|(_, f)| f.space.global && f.body.is_some())
+                .map(move |(function, _)| (ModuleId(module as u32), FunctionId(function as u32)))
+        })
     }
 }

@@ -1,0 +1,358 @@
+//! Lookup of names across the project: functions, kernels, methods, records, aliases, enumerators and globals.
+
+use crate::ir::{
+    Alias, Enumerator, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Space, Variable,
+};
+use crate::name::Name;
+use crate::project::Project;
+use rustc_hash::FxHashMap;
+
+/// Things by the last segment of their names.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    functions: Table,
+    records: Table,
+    aliases: Table,
+    enumerators: Table,
+    enums: Table,
+    globals: Table,
+}
+
+type Table = FxHashMap<Name, Vec<Entry>>;
+
+/// The position of something in a module's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry {
+    /// The module.
+    pub module: ModuleId,
+    /// Position in the module's list of such things.
+    pub index: u32,
+}
+
+impl Tables {
+    pub(crate) fn add(&mut self, id: ModuleId, module: &Module) {
+        fn add<'m>(table: &mut Table, id: ModuleId, names: impl Iterator<Item = &'m Name>) {
+            for (index, name) in names.enumerate() {
+                if !name.is_empty() {
+                    table.entry(name.clone()).or_default().push(Entry { module: id, index: index as u32 });
+                }
+            }
+        }
+        add(&mut self.functions, id, module.functions.iter().map(|it| &it.name));
+        add(&mut self.records, id, module.records.iter().map(|it| &it.name));
+        add(&mut self.aliases, id, module.aliases.iter().map(|it| &it.name));
+        add(&mut self.enumerators, id, module.enumerators.iter().map(|it| &it.name));
+        add(&mut self.enums, id, module.enumerators.iter().map(|it| &it.of));
+        add(&mut self.globals, id, module.globals.iter().map(|it| &it.name));
+    }
+}
+
+fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
+    path.last().and_then(|name| table.get(name.as_str())).map_or(&[], Vec::as_slice)
+}
+
+/// How well `scope` plus the thing's own name answers to `path` used inside `inside`: `None` not at all, more is better.
+fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u32> {
+    let scope: Vec<&str> = segments(scope).collect();
+    let written: Vec<&str> = segments(path).collect();
+    let qualifiers = written.len().checked_sub(1).map(|n| &written[..n])?;
+    if !scope.ends_with(qualifiers) {
+        return None;
+    }
+    // What is left of the scope must be where the use stands, or be brought in by a `using`.
+    let rest = scope.len() - qualifiers.len();
+    let shared = segments(inside).zip(&scope).take_while(|(a, b)| a == *b).count();
+    if shared >= rest {
+        Some(rest as u32 + 1)
+    } else if needs_scope && qualifiers.is_empty() {
+        None
+    } else {
+        Some(0)
+    }
+}
+
+fn segments(path: &Path) -> impl Iterator<Item = &str> {
+    path.segments.iter().map(Name::as_str).filter(|segment| !segment.is_empty())
+}
+
+impl Project {
+    /// The entries of the nearest step that has any: the module itself, what it includes, what includes it, and the
+    /// whole project where an include is out of sight. The flag says whether it is the last step.
+    fn nearest(&self, from: ModuleId, candidates: &[Entry]) -> (Vec<Entry>, bool) {
+        let own: Vec<Entry> = candidates.iter().copied().filter(|entry| entry.module == from).collect();
+        if !own.is_empty() || candidates.is_empty() {
+            return (own, false);
+        }
+        let graph = self.includes();
+        if graph.is_alone(from.0) {
+            return (Vec::new(), false);
+        }
+        let reach = graph.reach(from.0);
+        for set in [&reach.included, &reach.context] {
+            let within: Vec<Entry> =
+                candidates.iter().copied().filter(|entry| set.binary_search(&entry.module.0).is_ok()).collect();
+            if !within.is_empty() {
+                return (within, false);
+            }
+        }
+        if !reach.missing {
+            return (Vec::new(), true);
+        }
+        (candidates.iter().copied().filter(|entry| !graph.is_alone(entry.module.0)).collect(), true)
+    }
+
+    /// The one entry that fits best in the nearest step.
+    fn single(
+        &self,
+        from: ModuleId,
+        inside: &Path,
+        path: &Path,
+        entries: &[Entry],
+        scope_of: impl Fn(Entry) -> Option<(Path, bool)>,
+    ) -> Option<Entry> {
+        if entries.is_empty() {
+            return None;
+        }
+        let fitting: Vec<(Entry, u32)> = entries
+            .iter()
+            .filter_map(|entry| {
+                let (scope, needs_scope) = scope_of(*entry)?;
+                Some((*entry, fit(&scope, path, inside, needs_scope)?))
+            })
+            .collect();
+        let plain: Vec<Entry> = fitting.iter().map(|(entry, _)| *entry).collect();
+        let (near, _) = self.nearest(from, &plain);
+        let best = fitting.iter().filter(|(entry, _)| near.contains(entry)).map(|(_, fit)| *fit).max()?;
+        let mut left = fitting.iter().filter(|(entry, fit)| *fit == best && near.contains(entry));
+        let (first, _) = left.next()?;
+        left.next().is_none().then_some(*first)
+    }
+
+    /// A function by its position.
+    pub fn function_at(&self, module: ModuleId, function: FunctionId) -> Option<&Function> {
+        self.module(module).functions.get(function.index())
+    }
+
+    fn function_entry(&self, entry: Entry) -> Option<&Function> {
+        self.function_at(entry.module, FunctionId(entry.index))
+    }
+
+    /// The function that a call of `path` with `args` arguments means, when used in module `from` inside the scope
+    /// `inside`. A definition is preferred to a declaration. Where several fit, or a specialization exists, there is no
+    /// answer.
+    pub fn function(&self, from: ModuleId, inside: &Path, path: &Path, args: usize) -> Option<(ModuleId, FunctionId)> {
+        self.find_function(from, inside, path, Some(args), |_| true)
+    }
+
+    /// The function that `path` means where it is not called: as an argument, or in `&f`.
+    pub fn function_named(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<(ModuleId, FunctionId)> {
+        self.find_function(from, inside, path, None, |_| true)
+    }
+
+    /// The kernel that a launch of `path` means; `args` where they are known.
+    pub fn kernel(
+        &self,
+        from: ModuleId,
+        inside: &Path,
+        path: &Path,
+        args: Option<usize>,
+    ) -> Option<(ModuleId, FunctionId)> {
+        self.find_function(from, inside, path, args, |function| function.space.global)
+    }
+
+    /// Every function in sight that `path` may mean, whatever its parameters: those of the nearest step.
+    pub fn overloads(&self, from: ModuleId, inside: &Path, path: &Path) -> Vec<(ModuleId, FunctionId)> {
+        let entries = self.fitting_functions(inside, path, |_| true);
+        let plain: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
+        self.nearest(from, &plain).0.into_iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
+    }
+
+    fn fitting_functions(&self, inside: &Path, path: &Path, accept: impl Fn(&Function) -> bool) -> Vec<(Entry, u32)> {
+        of(&self.tables.functions, path)
+            .iter()
+            .filter_map(|entry| {
+                let function = self.function_entry(*entry).filter(|function| accept(function))?;
+                let member = !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda);
+                Some((*entry, fit(&function.scope, path, inside, member)?))
+            })
+            .collect()
+    }
+
+    fn find_function(
+        &self,
+        from: ModuleId,
+        inside: &Path,
+        path: &Path,
+        args: Option<usize>,
+        accept: impl Fn(&Function) -> bool,
+    ) -> Option<(ModuleId, FunctionId)> {
+        let fitting = self.fitting_functions(inside, path, accept);
+        let takes = |entry: Entry| {
+            args.is_none_or(|args| {
+                let Some(function) = self.function_entry(entry) else { return false };
+                // Defaults may stand on another declaration of the same function.
+                fitting.iter().filter_map(|(other, _)| self.function_entry(*other)).any(|other| {
+                    other.param_count == function.param_count
+                        && other.variadic == function.variadic
+                        && accepts(other, args)
+                })
+            })
+        };
+        let plain: Vec<Entry> = fitting.iter().map(|(entry, _)| *entry).filter(|entry| takes(*entry)).collect();
+        let (near, last) = self.nearest(from, &plain);
+        let best = fitting.iter().filter(|(entry, _)| near.contains(entry)).map(|(_, fit)| *fit).max()?;
+        let near: Vec<Entry> = fitting
+            .iter()
+            .filter(|(entry, fit)| *fit == best && near.contains(entry))
+            .map(|(entry, _)| *entry)
+            .collect();
+        let has_body = |entry: &Entry| self.function_entry(*entry).is_some_and(|function| function.body.is_some());
+        if near.iter().any(|entry| self.function_entry(*entry).is_some_and(|function| function.is_specialization)) {
+            return None;
+        }
+        let answer = |entry: Entry| Some((entry.module, FunctionId(entry.index)));
+        let defined: Vec<Entry> = near.iter().copied().filter(has_body).collect();
+        match defined.as_slice() {
+            [one] => {
+                let hidden = last && self.function_entry(*one).is_some_and(|function| function.is_static);
+                return if hidden { None } else { answer(*one) };
+            }
+            [] => {}
+            _ => return None,
+        }
+        // Declared in sight: its definition may stand anywhere.
+        let declared = *near.first()?;
+        let declaration = self.function_entry(declared)?;
+        if self.includes().is_alone(from.0) {
+            return answer(declared);
+        }
+        let mut elsewhere = plain.iter().copied().filter(|entry| {
+            has_body(entry)
+                && !self.includes().is_alone(entry.module.0)
+                && self.function_entry(*entry).is_some_and(|function| {
+                    !function.is_static
+                        && function.param_count == declaration.param_count
+                        && segments(&function.scope).eq(segments(&declaration.scope))
+                })
+        });
+        match (elsewhere.next(), elsewhere.next()) {
+            (Some(one), None) => answer(one),
+            _ => answer(declared),
+        }
+    }
+
+    /// The method `name` of a record that takes `args` arguments, wherever it is defined; bases are not searched.
+    pub fn method(&self, record: Entry, name: &str, args: usize) -> Option<(ModuleId, FunctionId)> {
+        let owner = self.record_at(record)?;
+        let mut scope = owner.scope.clone();
+        scope.segments.push(owner.name.clone());
+        let mut path = scope.clone();
+        path.segments.push(Name::from(name));
+        let (module, function) = self.find_function(record.module, &scope, &path, Some(args), |function| {
+            function.role != FunctionRole::Free && function.role != FunctionRole::Lambda
+        })?;
+        Some((module, function))
+    }
+
+    /// A record by its position.
+    pub fn record_at(&self, entry: Entry) -> Option<&Record> {
+        self.module(entry.module).records.get(entry.index as usize)
+    }
+
+    /// The defined record that `path` means; none where a specialization may stand in for it.
+    pub fn record(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let entries = of(&self.tables.records, path);
+        let found = self.single(from, inside, path, entries, |entry| {
+            let record = self.record_at(entry).filter(|record| record.defined && !record.is_specialization)?;
+            Some((record.scope.clone(), false))
+        })?;
+        let scope = &self.record_at(found)?.scope;
+        let specialized = entries.iter().any(|entry| {
+            (entry.module == found.module || entry.module == from)
+                && self.record_at(*entry).is_some_and(|record| record.is_specialization && record.scope == *scope)
+        });
+        (!specialized).then_some(found)
+    }
+
+    /// An alias by its position.
+    pub fn alias_at(&self, entry: Entry) -> Option<&Alias> {
+        self.module(entry.module).aliases.get(entry.index as usize)
+    }
+
+    /// The `typedef` or `using` that `path` means.
+    pub fn alias(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        self.single(from, inside, path, of(&self.tables.aliases, path), |entry| {
+            Some((self.alias_at(entry)?.scope.clone(), false))
+        })
+    }
+
+    /// An enumerator by its position.
+    pub fn enumerator_at(&self, entry: Entry) -> Option<&Enumerator> {
+        self.module(entry.module).enumerators.get(entry.index as usize)
+    }
+
+    /// The enumerator that `path` means, with or without its enum's name.
+    pub fn enumerator(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let qualifier = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at));
+        self.single(from, inside, path, of(&self.tables.enumerators, path), |entry| {
+            let enumerator = self.enumerator_at(entry)?;
+            let mut scope = enumerator.scope.clone();
+            if qualifier == Some(&enumerator.of) {
+                scope.segments.push(enumerator.of.clone());
+            }
+            Some((scope, false))
+        })
+    }
+
+    /// An enumerator of the enum that `path` means, to tell that it is an enum and of which type.
+    pub fn enum_type(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        // One entry for each enumerator: any of them speaks for its enum.
+        let mut heads: Vec<Entry> = Vec::new();
+        for entry in of(&self.tables.enums, path) {
+            let scope = &self.enumerator_at(*entry)?.scope;
+            let known = heads.iter().any(|head| {
+                head.module == entry.module && self.enumerator_at(*head).is_some_and(|other| other.scope == *scope)
+            });
+            if !known {
+                heads.push(*entry);
+            }
+        }
+        self.single(from, inside, path, &heads, |entry| Some((self.enumerator_at(entry)?.scope.clone(), false)))
+    }
+
+    /// A variable at namespace scope by its position.
+    pub fn global_at(&self, entry: Entry) -> Option<&Variable> {
+        self.module(entry.module).globals.get(entry.index as usize)
+    }
+
+    /// The variable at namespace scope, or static member, that `path` means; its definition where there is one.
+    pub fn global(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        let entries = of(&self.tables.globals, path);
+        let scope_of = |entry: Entry| Some((self.global_at(entry)?.scope.clone(), false));
+        let is_extern = |entry: &Entry| self.global_at(*entry).is_some_and(|v| v.space == Space::Extern);
+        let defined: Vec<Entry> = entries.iter().copied().filter(|entry| !is_extern(entry)).collect();
+        if let Some(found) = self.single(from, inside, path, &defined, scope_of) {
+            return Some(found);
+        }
+        let declared: Vec<Entry> = entries.iter().copied().filter(is_extern).collect();
+        let (near, last) = self.nearest(from, &declared);
+        if near.is_empty() || last {
+            return None;
+        }
+        match defined.as_slice() {
+            [one] if !self.includes().is_alone(one.module.0) && !self.includes().is_alone(from.0) => Some(*one),
+            _ => near.first().copied(),
+        }
+    }
+}
+
+/// Whether a function can be called with so many arguments, by this declaration of it.
+fn accepts(function: &Function, args: usize) -> bool {
+    let params = function.locals.get(..function.param_count as usize).unwrap_or(&function.locals);
+    let pack = function.template_params.iter().any(|param| param.pack);
+    let required = params.iter().take_while(|param| param.init.is_none()).count();
+    if pack {
+        return args + 1 >= required;
+    }
+    args >= required && (function.variadic || args <= params.len())
+}
