@@ -1,0 +1,95 @@
+//! Limits of the compute capabilities.
+//!
+//! Source: *CUDA C++ Programming Guide*, "Features and Technical Specifications", table "Technical Specifications per
+//! Compute Capability" (CUDA 13.0; compute capabilities before 7.5 from the guide of CUDA 12.9).
+
+/// Limits of one compute capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Compute capability as `major * 10 + minor`.
+    pub capability: u32,
+    /// Threads of a block.
+    pub block_threads: i64,
+    /// Threads of a block along x, y, z.
+    pub block: [i64; 3],
+    /// Blocks of a grid along x, y, z.
+    pub grid: [i64; 3],
+    /// Bytes of shared memory of a block without opting in; also the limit of static shared memory.
+    pub shared: i64,
+    /// Bytes of shared memory of a block that a kernel can be given with
+    /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, static shared memory included.
+    pub shared_opt_in: i64,
+    /// Threads of a warp.
+    pub warp: i64,
+    /// Threads that one multiprocessor holds.
+    pub resident_threads: i64,
+    /// Bytes of constant memory.
+    pub constant: i64,
+}
+
+/// Bytes of shared memory a block has on every architecture without opting in.
+pub const SHARED_WITHOUT_OPT_IN: i64 = 48 * 1024;
+
+/// Compute capability, opt-in shared memory of a block in KiB, resident threads.
+const TABLE: [(u32, i64, i64); 21] = [
+    (50, 48, 2048),
+    (52, 48, 2048),
+    (53, 48, 2048),
+    (60, 48, 2048),
+    (61, 48, 2048),
+    (62, 48, 2048),
+    (70, 96, 2048),
+    (72, 96, 2048),
+    (75, 64, 1024),
+    (80, 163, 2048),
+    (86, 99, 1536),
+    (87, 163, 1536),
+    (88, 99, 1536),
+    (89, 99, 1536),
+    (90, 227, 2048),
+    (100, 227, 2048),
+    (101, 227, 2048),
+    (103, 227, 2048),
+    (110, 227, 2048),
+    (120, 99, 1536),
+    (121, 99, 1536),
+];
+
+/// Capabilities that a project is judged by when it names none: sm_80 and newer.
+pub const DEFAULT_ARCHITECTURES: [u32; 12] = [80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+
+/// The limits of a compute capability; `None` for one that is not known.
+pub fn limits(capability: u32) -> Option<Limits> {
+    let (capability, kib, resident_threads) = *TABLE.iter().find(|(known, ..)| *known == capability)?;
+    Some(Limits {
+        capability,
+        block_threads: 1024,
+        block: [1024, 1024, 64],
+        grid: [0x7fff_ffff, 65_535, 65_535],
+        shared: SHARED_WITHOUT_OPT_IN,
+        shared_opt_in: kib * 1024,
+        warp: 32,
+        resident_threads,
+        constant: 64 * 1024,
+    })
+}
+
+/// All compute capabilities that are known, in order.
+pub fn known() -> impl Iterator<Item = u32> {
+    TABLE.iter().map(|(capability, ..)| *capability)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_set_is_known_and_its_most_generous_member_has_227_kib() {
+        let all: Vec<Limits> = DEFAULT_ARCHITECTURES.iter().filter_map(|sm| limits(*sm)).collect();
+        assert_eq!(all.len(), DEFAULT_ARCHITECTURES.len());
+        assert_eq!(all.iter().map(|it| it.shared_opt_in).max(), Some(232_448));
+        assert_eq!(all.iter().map(|it| it.shared_opt_in).min(), Some(101_376));
+        assert_eq!(limits(0), None);
+        assert!(known().is_sorted());
+    }
+}
