@@ -8,6 +8,7 @@ pub mod lines;
 pub mod model;
 mod names;
 pub mod report;
+pub mod schema;
 
 pub use finding::*;
 pub use format::{Format, Options};

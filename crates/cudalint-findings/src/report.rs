@@ -33,12 +33,13 @@ pub struct Summary {
 pub struct Source {
     text: Arc<str>,
     index: OnceLock<LineIndex>,
+    printable: OnceLock<Option<String>>,
 }
 
 impl Source {
     /// A text whose lines are not counted yet.
     pub fn new(text: Arc<str>) -> Self {
-        Self { text, index: OnceLock::new() }
+        Self { text, index: OnceLock::new(), printable: OnceLock::new() }
     }
 
     /// The text.
@@ -46,10 +47,36 @@ impl Source {
         &self.text
     }
 
+    /// The text with every character that could steer a terminal replaced by one of the same length in bytes, so that
+    /// offsets stay true.
+    pub(crate) fn printable(&self) -> &str {
+        self.printable.get_or_init(|| printable(&self.text)).as_deref().unwrap_or(&self.text)
+    }
+
     /// Its lines.
     pub fn lines(&self) -> &LineIndex {
         self.index.get_or_init(|| LineIndex::new(&self.text))
     }
+}
+
+/// See [`Source::printable`]; none when the text is printable as it is.
+fn printable(text: &str) -> Option<String> {
+    let stays = |c: char, next: Option<char>| match c {
+        '\n' | '\t' => true,
+        '\r' => next == Some('\n'),
+        _ => !crate::format::steers(c),
+    };
+    let next = |at: usize, c: char| text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
+    if text.char_indices().all(|(at, c)| stays(c, next(at, c))) {
+        return None;
+    }
+    let replaced = text.char_indices().map(|(at, c)| match c.len_utf8() {
+        _ if stays(c, next(at, c)) => c,
+        1 => '?',
+        2 => '\u{bf}',
+        _ => '\u{fffd}',
+    });
+    Some(replaced.collect())
 }
 
 /// The texts of the files that findings point into, by path.

@@ -12,7 +12,7 @@ pub fn render(report: &Report, options: &Options) -> String {
         let head = format!("{}[{}]", finding.severity.name(), finding.rule.name);
         let head = paint(&head, super::style(finding.severity), options.color);
         let message = super::one_line(&finding.message);
-        let _ = writeln!(out, "{}:{}:{}: {head} {message}", finding.place.path, at.line, at.column);
+        let _ = writeln!(out, "{}:{}:{}: {head} {message}", super::one_line(&finding.place.path), at.line, at.column);
     }
     out
 }

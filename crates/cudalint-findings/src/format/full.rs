@@ -7,9 +7,13 @@ use crate::report::Report;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Related places shown with their source; the others are named in one line, so that a finding with a hundred places
-/// does not fill ten screens.
-const SHOWN_RELATED: usize = 8;
+/// Related places that are all shown with their source. Of more, the first few are, and the others are named by their
+/// lines, so that a finding with a hundred places does not fill ten screens.
+const ALL_RELATED: usize = 6;
+/// Related places shown when there are more than [`ALL_RELATED`].
+const FEW_RELATED: usize = 3;
+/// Related places named by their lines; only the machine formats list all of more.
+const NAMED_RELATED: usize = 40;
 
 /// Everything about every finding, in the order of [`Report::by_importance`], with an empty line after each.
 pub fn render(report: &Report, options: &Options) -> String {
@@ -29,34 +33,38 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
     let message = paint(&message, "1", options.color);
     let _ = writeln!(out, "{head} ({}): {message}", finding.confidence.name());
 
-    let (shown, unshown) = finding.related.split_at(finding.related.len().min(SHOWN_RELATED));
-    let same_file: Vec<&Label> = shown.iter().filter(|label| label.place.path == finding.place.path).collect();
-    snippets.render(out, report, &finding.place, &finding.label, &same_file);
+    // A related place that is the primary one only adds its words.
+    let (same, related): (Vec<&Label>, Vec<&Label>) =
+        finding.related.iter().partition(|label| label.place == finding.place);
+    let words = match same.first() {
+        Some(same) if finding.label.is_empty() => &same.message,
+        _ => &finding.label,
+    };
+    let shown = if related.len() > ALL_RELATED { FEW_RELATED } else { related.len() };
+    let (shown, named) = related.split_at(shown);
+    let of_file =
+        |path: &Arc<str>| -> Vec<&Label> { shown.iter().filter(|label| label.place.path == *path).copied().collect() };
+    snippets.render(out, report, &finding.place, words, &of_file(&finding.place.path));
     let mut done: Vec<&Arc<str>> = vec![&finding.place.path];
     for label in shown {
-        if done.contains(&&label.place.path) {
-            continue;
-        }
-        done.push(&label.place.path);
-        let others: Vec<&Label> = shown.iter().filter(|other| other.place.path == label.place.path).collect();
-        if let Some((first, rest)) = others.split_first() {
-            snippets.render(out, report, &first.place, &first.message, rest);
+        if !done.contains(&&label.place.path) {
+            done.push(&label.place.path);
+            if let Some((first, rest)) = of_file(&label.place.path).split_first() {
+                snippets.render(out, report, &first.place, &first.message, rest);
+            }
         }
     }
-    if !unshown.is_empty() {
-        let places: Vec<String> = unshown
-            .iter()
-            .map(|label| {
-                let line = report.sources.start(&label.place).line;
-                if label.place.path == finding.place.path {
-                    line.to_string()
-                } else {
-                    format!("{}:{line}", label.place.path)
-                }
-            })
-            .collect();
-        let (what, line) = if places.len() == 1 { ("place", "line") } else { ("places", "lines") };
-        note(out, "also", &format!("{} more {what}: {line} {}", places.len(), places.join(", ")), options);
+    if !named.is_empty() {
+        let mut text = format!("{} more, at line ", named.len());
+        for (count, label) in named.iter().take(NAMED_RELATED).enumerate() {
+            text.push_str(if count == 0 { "" } else { ", " });
+            if label.place.path != finding.place.path {
+                let _ = write!(text, "{}:", label.place.path);
+            }
+            let _ = write!(text, "{}", report.sources.start(&label.place).line);
+        }
+        text.push_str(if named.len() > NAMED_RELATED { ", …" } else { "" });
+        note(out, "also", &text, options);
     }
     if let Some(witness) = &finding.witness {
         witness_text(out, finding, witness, report, options);
@@ -123,7 +131,7 @@ fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: 
 }
 
 /// Three extents or indices.
-fn extent(axes: [u64; 3]) -> String {
+pub(super) fn extent(axes: [u64; 3]) -> String {
     let [x, y, z] = axes;
     format!("({x}, {y}, {z})")
 }

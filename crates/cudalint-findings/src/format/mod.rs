@@ -2,9 +2,15 @@
 
 pub mod concise;
 pub mod full;
+pub mod github;
+pub mod gitlab;
 pub mod json;
+pub mod junit;
+pub mod lsp;
+pub mod sarif;
 mod snippet;
 pub mod statistics;
+mod uri;
 
 use crate::finding::Severity;
 use crate::report::Report;
@@ -21,11 +27,14 @@ pub struct Options {
     pub width: usize,
     /// Where the pages of the rules lie; a rule's page is at this, `/` and its name.
     pub rules_url: String,
+    /// The folder that relative paths start from, absolute and with `/`, for formats that need whole addresses (`lsp`);
+    /// without it their addresses are relative.
+    pub root: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { color: false, width: 100, rules_url: crate::RULES_URL.to_owned() }
+        Self { color: false, width: 100, rules_url: crate::RULES_URL.to_owned(), root: None }
     }
 }
 
@@ -41,11 +50,31 @@ pub enum Format {
     Json,
     /// One finding a line, as JSON.
     JsonLines,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// Code Quality report of GitLab.
+    Gitlab,
+    /// `JUnit` XML.
+    Junit,
+    /// Diagnostics of the Language Server Protocol.
+    Lsp,
 }
 
 impl Format {
     /// Every format, in the order that help shows.
-    pub const ALL: &'static [Self] = &[Self::Full, Self::Concise, Self::Json, Self::JsonLines];
+    pub const ALL: &'static [Self] = &[
+        Self::Full,
+        Self::Concise,
+        Self::Json,
+        Self::JsonLines,
+        Self::Sarif,
+        Self::Github,
+        Self::Gitlab,
+        Self::Junit,
+        Self::Lsp,
+    ];
 
     /// Names of all formats, in the same order.
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -59,6 +88,11 @@ impl Format {
             Self::Concise => "concise",
             Self::Json => "json",
             Self::JsonLines => "json-lines",
+            Self::Sarif => "sarif",
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Junit => "junit",
+            Self::Lsp => "lsp",
         }
     }
 
@@ -74,6 +108,11 @@ impl Format {
             Self::Concise => concise::render(report, options),
             Self::Json => json::render(report, options),
             Self::JsonLines => json::render_lines(report, options),
+            Self::Sarif => sarif::render(report, options),
+            Self::Github => github::render(report, options),
+            Self::Gitlab => gitlab::render(report, options),
+            Self::Junit => junit::render(report, options),
+            Self::Lsp => lsp::render(report, options),
         }
     }
 }
@@ -102,13 +141,18 @@ pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
     text.unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Text on one line: line breaks and other control characters as blanks.
+/// Text on one line that cannot steer a terminal: line breaks and other control characters as blanks.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().into()
+    if text.chars().any(steers) {
+        text.chars().map(|c| if steers(c) { ' ' } else { c }).collect::<String>().into()
     } else {
         text.into()
     }
+}
+
+/// Control characters, and those that turn the direction of writing.
+pub(crate) fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Terminal codes of a level: bold red, bold yellow, bold blue.

@@ -16,6 +16,8 @@ use std::ops::Range;
 const LONG_LINE: usize = 400;
 /// Bytes shown before and after a label of a long line.
 const AROUND: usize = 60;
+/// Lines between labels of one drawing; with a line of context around each, they touch.
+const NEAR: usize = 3;
 /// Lines of a label that are shown; of a longer one, only the first line.
 const LONG_LABEL: usize = 6;
 
@@ -40,13 +42,20 @@ impl Snippet {
     pub(super) fn render(&self, out: &mut String, report: &Report, place: &Place, words: &str, others: &[&Label]) {
         let Some(source) = report.sources.get(&place.path) else {
             out.push_str("  --> ");
-            out.push_str(&place.path);
+            out.push_str(&super::one_line(&place.path));
             out.push('\n');
             return;
         };
         let mut labels = vec![labeled(source, place, words, true)];
         labels.extend(others.iter().map(|label| labeled(source, &label.place, &label.message, false)));
-        let view = View { path: &place.path, text: source.text(), lines: source.lines() };
+        let path = super::one_line(&place.path);
+        for labels in apart(source.lines(), labels) {
+            self.draw(out, View { path: &path, text: source.printable(), lines: source.lines() }, labels);
+        }
+    }
+
+    /// Draws labels of one file that do not overlap.
+    fn draw(&self, out: &mut String, view: View<'_>, labels: Vec<LabeledSpan>) {
         let drawing = Drawing { view, labels };
         let mut text = String::new();
         if self.handler.render_report(&mut text, &drawing).is_err() {
@@ -58,15 +67,42 @@ impl Snippet {
     }
 }
 
+/// Labels in drawings, the one of the first label first: a label joins a drawing when its lines are so near that miette
+/// shows them as one piece, and when it overlaps no label there, since underlines cannot lie on each other.
+fn apart(lines: &LineIndex, labels: Vec<LabeledSpan>) -> Vec<Vec<LabeledSpan>> {
+    let end = |label: &LabeledSpan| label.offset() + label.len().max(1);
+    let near = |a: &LabeledSpan, b: &LabeledSpan| {
+        lines.line(b.offset()) <= lines.line(end(a)) + NEAR && lines.line(a.offset()) <= lines.line(end(b)) + NEAR
+    };
+    let mut drawings: Vec<Vec<LabeledSpan>> = Vec::new();
+    for label in labels {
+        let fits = drawings.iter_mut().find(|drawing| {
+            drawing.iter().any(|other| near(other, &label))
+                && drawing.iter().all(|other| end(&label) <= other.offset() || end(other) <= label.offset())
+        });
+        match fits {
+            Some(drawing) => drawing.push(label),
+            None => drawings.push(vec![label]),
+        }
+    }
+    drawings
+}
+
 /// A place as miette takes it: inside the text, on character boundaries, not over too many lines.
 fn labeled(source: &Source, place: &Place, words: &str, primary: bool) -> LabeledSpan {
     let text = source.text();
     let lines = source.lines();
-    let start = floor_char_boundary(text, place.range.start);
+    let mut start = floor_char_boundary(text, place.range.start);
     let mut end = floor_char_boundary(text, place.range.end).max(start);
     let first = lines.line(start);
     if lines.line(end) >= first + LONG_LABEL || end - start > LONG_LINE {
         end = floor_char_boundary(text, lines.range(text, first).end.clamp(start, start + LONG_LINE));
+    }
+    if start == text.len() && start > 0 {
+        // Nothing stands at the end of a file: show the last character, or the end of the last line.
+        let line = lines.range(text, lines.line(start - 1));
+        start = if line.end < start { line.end } else { floor_char_boundary(text, start - 1) };
+        end = start.max(line.end);
     }
     let words = Some(words).filter(|words| !words.is_empty()).map(|words| super::one_line(words).into_owned());
     let span = SourceSpan::new(start.into(), end - start);
@@ -81,6 +117,14 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// Whether a span that joins several labels can be shown as one piece: not over many or long lines.
+    fn fits(&self, span: &Range<usize>) -> bool {
+        span.len() <= LONG_LINE
+            || (span.len() <= 20 * LONG_LINE
+                && (self.lines.line(span.start)..=self.lines.line(span.end))
+                    .all(|line| self.lines.full_range(self.text, line).len() <= LONG_LINE))
+    }
+
     /// The bytes to show for a span: whole lines, or a part when one of them is long.
     fn window(&self, span: &Range<usize>, before: usize, after: usize) -> Range<usize> {
         let first = self.lines.line(span.start);
@@ -123,7 +167,7 @@ impl SourceCode for View<'_> {
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let range = span.offset()..span.offset() + span.len();
-        if range.end > self.text.len() {
+        if range.end > self.text.len() || !self.fits(&range) {
             return Err(MietteError::OutOfBounds);
         }
         let window = self.window(&range, before, after);

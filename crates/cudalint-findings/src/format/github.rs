@@ -1,0 +1,43 @@
+//! `github`: workflow commands, which GitHub Actions shows as annotations.
+
+use super::Options;
+use crate::finding::Severity;
+use crate::report::Report;
+use std::fmt::Write;
+
+/// One command a finding. GitHub takes columns only for a place on one line, so others carry their lines alone.
+pub fn render(report: &Report, _options: &Options) -> String {
+    let mut out = String::new();
+    for finding in &report.findings {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let (start, end) = report.sources.positions(&finding.place);
+        let file = super::uri::without_dot(&finding.place.path);
+        let _ = write!(out, "::{command} file={},line={}", property(file), start.line);
+        if start.line == end.line {
+            let _ = write!(out, ",col={},endLine={},endColumn={}", start.column, end.line, end.column);
+        } else {
+            let _ = write!(out, ",endLine={}", end.line);
+        }
+        let title = format!("{} ({})", finding.rule.name, finding.confidence.name());
+        let mut text = finding.message.clone();
+        if let Some(help) = &finding.help {
+            let _ = write!(text, "\nhelp: {help}");
+        }
+        let _ = writeln!(out, ",title={}::{}", property(&title), data(&text));
+    }
+    out
+}
+
+/// The text of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a command's property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,74 @@
+//! `gitlab`: a Code Quality report.
+
+use super::Options;
+use crate::finding::{Confidence, Finding, Severity};
+use crate::lines::Position;
+use crate::report::Report;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Issue<'a> {
+    description: &'a str,
+    check_name: &'a str,
+    fingerprint: &'a str,
+    severity: &'static str,
+    location: Location<'a>,
+}
+
+#[derive(Serialize)]
+struct Location<'a> {
+    path: &'a str,
+    positions: Positions,
+}
+
+#[derive(Serialize)]
+struct Positions {
+    begin: Point,
+    end: Point,
+}
+
+#[derive(Serialize)]
+struct Point {
+    line: u32,
+    column: u32,
+}
+
+impl From<Position> for Point {
+    fn from(at: Position) -> Self {
+        Self { line: at.line, column: at.column }
+    }
+}
+
+/// A definite error is critical, another error major, a warning minor.
+fn severity(finding: &Finding) -> &'static str {
+    match (finding.severity, finding.confidence) {
+        (Severity::Error, Confidence::Definite) => "critical",
+        (Severity::Error, _) => "major",
+        (Severity::Warning, _) => "minor",
+        (Severity::Info, _) => "info",
+    }
+}
+
+/// An array of issues. Paths have no `./` in front, which GitLab does not take.
+pub fn render(report: &Report, _options: &Options) -> String {
+    let issues: Vec<Issue<'_>> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            let (begin, end) = report.sources.positions(&finding.place);
+            Issue {
+                description: &finding.message,
+                check_name: finding.rule.name,
+                fingerprint: &finding.fingerprint,
+                severity: severity(finding),
+                location: Location {
+                    path: super::uri::without_dot(&finding.place.path),
+                    positions: Positions { begin: begin.into(), end: end.into() },
+                },
+            }
+        })
+        .collect();
+    let mut out = super::to_json(&issues, true);
+    out.push('\n');
+    out
+}

@@ -1,0 +1,48 @@
+//! `junit`: XML that build servers show as tests: a suite a file, a case a finding. Only errors fail, as with the exit
+//! code; warnings and notes are skipped cases, so that they are seen and break nothing.
+
+use super::Options;
+use crate::finding::Severity;
+use crate::report::Report;
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+
+/// The XML. Without findings, one suite with one case that passed.
+pub fn render(report: &Report, _options: &Options) -> String {
+    let mut xml = quick_junit::Report::new(crate::TOOL);
+    let mut findings = report.findings.iter().peekable();
+    if findings.peek().is_none() {
+        let mut suite = TestSuite::new(crate::TOOL);
+        suite.add_test_case(TestCase::new("no findings", TestCaseStatus::success()));
+        xml.add_test_suite(suite);
+    }
+    while let Some(first) = findings.peek() {
+        let path = first.place.path.clone();
+        let mut suite = TestSuite::new(&*path);
+        while let Some(finding) = findings.next_if(|finding| finding.place.path == path) {
+            let at = report.sources.start(&finding.place);
+            let place = format!("{path}:{}:{}", at.line, at.column);
+            let mut status = match finding.severity {
+                Severity::Error => {
+                    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                    status.set_description(format!("{place}: {}", finding.message));
+                    status
+                }
+                Severity::Warning | Severity::Info => TestCaseStatus::skipped(),
+            };
+            let kind = format!("{} ({})", finding.severity.name(), finding.confidence.name());
+            status.set_type(kind).set_message(finding.message.as_str());
+            let mut case = TestCase::new(format!("{}:{}:{}", finding.rule.name, at.line, at.column), status);
+            case.set_classname(&*path);
+            case.extra.insert("line".into(), at.line.to_string().into());
+            case.extra.insert("column".into(), at.column.to_string().into());
+            suite.add_test_case(case);
+        }
+        xml.add_test_suite(suite);
+    }
+    // The writer is a vector of bytes, which takes everything.
+    let mut out = xml.to_string().unwrap_or_default();
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! `lsp`: an array of `PublishDiagnosticsParams`, one a file with findings. Lines and characters count from 0,
+//! characters in UTF-16 units. A language server publishes the same values.
+
+use super::Options;
+use crate::finding::{Finding, Place, Severity};
+use crate::report::{Report, Sources};
+use serde::Serialize;
+
+/// The diagnostics of one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishDiagnosticsParams {
+    /// The file.
+    pub uri: String,
+    /// Its diagnostics, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// Where.
+    pub range: Range,
+    /// 1 error, 2 warning, 3 information.
+    pub severity: u8,
+    /// The rule.
+    pub code: &'static str,
+    /// Its page.
+    pub code_description: CodeDescription,
+    /// `cudalint`.
+    pub source: &'static str,
+    /// One sentence, and help on a line of its own.
+    pub message: String,
+    /// Other places that matter, the way to the defect among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related_information: Vec<RelatedInformation>,
+    /// What a client hands back when it asks for actions.
+    pub data: Data,
+}
+
+/// A range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Range {
+    /// First character.
+    pub start: Position,
+    /// The character after the last.
+    pub end: Position,
+}
+
+/// A character of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Position {
+    /// Line, from 0.
+    pub line: u32,
+    /// UTF-16 unit of the line, from 0.
+    pub character: u32,
+}
+
+/// Where a rule is described.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CodeDescription {
+    /// The page.
+    pub href: String,
+}
+
+/// A place of some file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Location {
+    /// The file.
+    pub uri: String,
+    /// Where in it.
+    pub range: Range,
+}
+
+/// A place with words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RelatedInformation {
+    /// Where.
+    pub location: Location,
+    /// What is there.
+    pub message: String,
+}
+
+/// What a client hands back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Data {
+    /// The finding's fingerprint.
+    pub fingerprint: String,
+    /// `definite`, `likely` or `possible`.
+    pub confidence: &'static str,
+}
+
+/// The array, with a line break at its end.
+pub fn render(report: &Report, options: &Options) -> String {
+    let mut out = super::to_json(&params(report, options), true);
+    out.push('\n');
+    out
+}
+
+/// Diagnostics by file, in the order of paths.
+pub fn params(report: &Report, options: &Options) -> Vec<PublishDiagnosticsParams> {
+    let mut files: Vec<(&str, PublishDiagnosticsParams)> = Vec::new();
+    for finding in &report.findings {
+        let path = &*finding.place.path;
+        let diagnostic = diagnostic(finding, &report.sources, options);
+        match files.last_mut() {
+            Some((last, file)) if *last == path => file.diagnostics.push(diagnostic),
+            _ => {
+                let uri = super::uri::whole(path, options.root.as_deref());
+                files.push((path, PublishDiagnosticsParams { uri, diagnostics: vec![diagnostic] }));
+            }
+        }
+    }
+    files.into_iter().map(|(_, file)| file).collect()
+}
+
+/// One finding as a diagnostic.
+pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Diagnostic {
+    let path = finding.witness.iter().flat_map(|witness| &witness.path);
+    let related = finding.related.iter().chain(path).map(|label| RelatedInformation {
+        location: Location {
+            uri: super::uri::whole(&label.place.path, options.root.as_deref()),
+            range: range(&label.place, sources),
+        },
+        message: label.message.clone(),
+    });
+    let mut message = finding.message.clone();
+    if let Some(help) = &finding.help {
+        message.push_str("\nhelp: ");
+        message.push_str(help);
+    }
+    Diagnostic {
+        range: range(&finding.place, sources),
+        severity: match finding.severity {
+            Severity::Error => 1,
+            Severity::Warning => 2,
+            Severity::Info => 3,
+        },
+        code: finding.rule.name,
+        code_description: CodeDescription { href: crate::rule_url(&options.rules_url, finding.rule.name) },
+        source: crate::TOOL,
+        message,
+        related_information: related.collect(),
+        data: Data { fingerprint: finding.fingerprint.clone(), confidence: finding.confidence.name() },
+    }
+}
+
+/// A place in UTF-16 units.
+fn range(place: &Place, sources: &Sources) -> Range {
+    let [start, end] = sources.utf16(place).map(|(line, character)| Position { line, character });
+    Range { start, end }
+}
