@@ -345,6 +345,8 @@ pub struct LaunchStatus {
     pub checked: bool,
     /// Whether only a later checked synchronizing call sees it.
     pub only_by_sync: bool,
+    /// Whether such a check follows on some paths, but not on all.
+    pub checked_on_some_path: bool,
 }
 
 /// Error handling of one host function.
@@ -359,6 +361,10 @@ pub struct FunctionStatus {
     /// The last launch after which nothing checked synchronizes on some path to the function's end, when the function
     /// is `main` or frees or reads the launch's results itself; with the dropped synchronizing call where there is one.
     pub unobserved: Option<Unobserved>,
+    /// A macro by which this function (or else another of its module) checks statuses of the CUDA runtime.
+    pub wrapper: Option<Name>,
+    /// Whether the grammar lost part of the function: what is said of it is *likely* at best.
+    pub damaged: bool,
 }
 
 /// An asynchronous error that nobody can see.

@@ -3,5 +3,7 @@
 //! here.
 
 mod algebra;
+pub mod checkers;
 pub mod facts;
+pub mod status;
 pub mod value;

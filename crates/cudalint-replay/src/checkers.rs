@@ -1,0 +1,280 @@
+//! Checkers: macros and functions that look at statuses, recognized by their bodies, and what is wrong with them.
+//!
+//! A macro's body is read as tokens: how often each parameter is evaluated on the path that evaluates it most, what
+//! stands inside `assert`, and whether a definition for another configuration drops its argument altogether.
+
+mod tokens;
+
+use crate::facts::{Checker, CheckerDefect, Site};
+use crate::status::{ModuleStatus, Survey};
+use cudalint_program::ir::{Expr, Module, ModuleId};
+use cudalint_program::{Name, Project};
+use cudalint_syntax::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokens::{Token, tokenize};
+
+/// A function-like macro, reduced to what matters for statuses.
+#[derive(Clone, Debug)]
+pub(crate) struct MacroShape {
+    /// Its name.
+    pub name: Name,
+    /// The directive.
+    span: Span,
+    name_span: Span,
+    params: Vec<Name>,
+    tokens: Vec<Token>,
+    conditions: Vec<Box<str>>,
+    /// Whether it compares, tests or hands on what it is given, in this definition.
+    pub looks_at_status: bool,
+    /// Whether it takes exactly one argument.
+    pub takes_one: bool,
+    /// Whether the body speaks of CUDA statuses.
+    speaks_of_status: bool,
+}
+
+/// The macros of one module.
+pub(crate) fn shapes(module: &Module) -> Vec<MacroShape> {
+    let mut shapes: Vec<MacroShape> = Vec::new();
+    for definition in &module.macros {
+        let Some(params) = &definition.params else { continue };
+        let tokens = tokenize(&definition.body);
+        let speaks_of_status = tokens.iter().any(|token| token.is_word() && is_status_word(&token.text));
+        let looks_at_status = params.iter().any(|param| tokens::looks_at(&tokens, param));
+        shapes.push(MacroShape {
+            name: definition.name.clone(),
+            span: definition.span,
+            name_span: definition.name_span,
+            params: params.clone(),
+            tokens,
+            conditions: definition.conditions.clone(),
+            looks_at_status,
+            takes_one: params.len() == 1 && params.iter().all(|param| param.as_str() != "..."),
+            speaks_of_status,
+        });
+    }
+    shapes
+}
+
+/// The macros of this module's code in whose arguments GPU calls stand.
+pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashSet<Name> {
+    let module = project.module(id);
+    let mut used = FxHashSet::default();
+    for node in &module.exprs {
+        let Some(expansion) = &node.expansion else { continue };
+        let Expr::Call { callee, .. } = &node.kind else { continue };
+        let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|callee| &callee.kind) else {
+            continue;
+        };
+        let Some(name) = path.last() else { continue };
+        // What comes from the body of the macro has the span of the macro's call; what comes from an argument has its own.
+        if crate::status::apis::status_api(name).is_some()
+            && project.text(id, node.span).trim_start().starts_with(name.as_str())
+        {
+            used.insert(expansion.clone());
+        }
+    }
+    used
+}
+
+fn is_status_word(word: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "cudaSuccess",
+        "CUDA_SUCCESS",
+        "NVRTC_SUCCESS",
+        "CUBLAS_STATUS_SUCCESS",
+        "CUFFT_SUCCESS",
+        "CUDNN_STATUS_SUCCESS",
+        "CURAND_STATUS_SUCCESS",
+        "CUSPARSE_STATUS_SUCCESS",
+        "CUSOLVER_STATUS_SUCCESS",
+        "ncclSuccess",
+        "cudaGetErrorString",
+        "cudaGetLastError",
+    ];
+    WORDS.contains(&word) || crate::status::apis::STATUS_TYPES.contains(&word)
+}
+
+/// Fills in the checkers of every module.
+pub(crate) fn find(surveys: &[Survey], modules: &mut [ModuleStatus]) {
+    let mut by_name: FxHashMap<&str, Vec<&MacroShape>> = FxHashMap::default();
+    for shape in surveys.iter().flat_map(|survey| &survey.macros) {
+        by_name.entry(shape.name.as_str()).or_default().push(shape);
+    }
+    let used = used_closure(surveys, &by_name);
+    for (index, survey) in surveys.iter().enumerate() {
+        let module = ModuleId(index as u32);
+        let Some(slot) = modules.get_mut(index) else { continue };
+        for shape in &survey.macros {
+            let in_use = used.contains(shape.name.as_str());
+            if !(in_use && (shape.looks_at_status || shape.mentions_any_param()) || shape.speaks_of_status) {
+                continue;
+            }
+            let defects = defects(shape, survey, &by_name, in_use);
+            if shape.looks_at_status || !defects.is_empty() {
+                let site = Site { module, span: shape.name_span };
+                slot.checkers.push(Checker { name: shape.name.clone(), site, defects });
+            }
+        }
+        for function in &survey.functions {
+            for (first, second) in &function.flow.double_reads {
+                let site = Site { module, span: *first };
+                let defects = vec![CheckerDefect::ReadsLastErrorTwice { first: *first, second: *second }];
+                slot.checkers.push(Checker { name: function.name.clone(), site, defects });
+            }
+        }
+        // A macro compiled out in one configuration is the fault of the definition that drops the call.
+        let compiled_out = compiled_out(survey, &used);
+        slot.checkers.extend(compiled_out.into_iter().map(|(shape, defect)| Checker {
+            name: shape.name.clone(),
+            site: Site { module, span: shape.name_span },
+            defects: vec![defect],
+        }));
+        slot.checkers.sort_by_key(|checker| checker.site);
+    }
+}
+
+/// Names of the macros used with a GPU call, directly or through another macro that hands its argument on.
+fn used_closure<'a>(surveys: &'a [Survey], by_name: &FxHashMap<&'a str, Vec<&'a MacroShape>>) -> FxHashSet<&'a str> {
+    let mut used: FxHashSet<&str> = FxHashSet::default();
+    let mut work: Vec<&str> = surveys.iter().flat_map(|survey| &survey.used_macros).map(Name::as_str).collect();
+    while let Some(name) = work.pop() {
+        if !used.insert(name) {
+            continue;
+        }
+        for shape in by_name.get(name).into_iter().flatten() {
+            for called in tokens::called_with(&shape.tokens, &shape.params) {
+                if let Some((inner, _)) = by_name.get_key_value(called) {
+                    work.push(inner);
+                }
+            }
+        }
+    }
+    used
+}
+
+fn defects(
+    shape: &MacroShape,
+    survey: &Survey,
+    by_name: &FxHashMap<&str, Vec<&MacroShape>>,
+    in_use: bool,
+) -> Vec<CheckerDefect> {
+    let mut defects = Vec::new();
+    let own_assert =
+        by_name.contains_key("assert") || survey.functions.iter().any(|function| *function.name == *"assert");
+    let only_in_debug = shape.conditions.iter().any(|condition| condition.contains("NDEBUG"));
+    let body = |at: usize| shape.place_of(at);
+    if !own_assert && !only_in_debug && (in_use || shape.speaks_of_status) {
+        let inside = shape.params.iter().find_map(|param| tokens::inside_assert(&shape.tokens, param));
+        if let Some(at) = inside {
+            defects.push(CheckerDefect::CallInsideAssert { span: body(at) });
+        }
+    }
+    if in_use {
+        let is_macro = |name: &str| by_name.contains_key(name);
+        let twice = shape.params.iter().find_map(|param| tokens::evaluated_twice(&shape.tokens, param, &is_macro));
+        if let Some(at) = twice {
+            defects.push(CheckerDefect::EvaluatesTwice { span: body(at) });
+        }
+    }
+    if let Some((first, second)) = tokens::last_error_twice(&shape.tokens) {
+        defects.push(CheckerDefect::ReadsLastErrorTwice { first: body(first), second: body(second) });
+    }
+    defects
+}
+
+/// Definitions that drop their argument where another definition of the same file evaluates it.
+fn compiled_out<'a>(survey: &'a Survey, used: &FxHashSet<&str>) -> Vec<(&'a MacroShape, CheckerDefect)> {
+    let mut found = Vec::new();
+    for shape in &survey.macros {
+        let gone = !shape.params.is_empty() && !shape.mentions_any_param();
+        let Some(condition) = shape.conditions.last().filter(|_| gone && used.contains(shape.name.as_str())) else {
+            continue;
+        };
+        let twin = survey.macros.iter().any(|other| {
+            other.name == shape.name
+                && other.span != shape.span
+                && other.looks_at_status
+                && other.params.len() == shape.params.len()
+        });
+        // Without CUDA, or on the device, there is no call to lose.
+        let platform = shape.conditions.iter().any(|condition| {
+            let upper = condition.to_ascii_uppercase();
+            ["CUDA", "HIP", "ARCH", "GPU", "WIN", "LINUX", "APPLE", "MSC", "GNUC", "ROCM", "PLATFORM"]
+                .iter()
+                .any(|word| upper.contains(word))
+        });
+        if twin && !platform {
+            let defect = CheckerDefect::CompiledOut { condition: condition.trim().to_owned(), span: shape.name_span };
+            found.push((shape, defect));
+        }
+    }
+    found
+}
+
+impl MacroShape {
+    fn mentions_any_param(&self) -> bool {
+        self.params.iter().any(|param| {
+            let name = if param.as_str() == "..." { "__VA_ARGS__" } else { param.as_str() };
+            self.tokens.iter().any(|token| token.is_word() && *token.text == *name)
+        })
+    }
+
+    /// The place of a token: bodies are joined over continued lines, so only the first line can be told exactly.
+    fn place_of(&self, _token: usize) -> Span {
+        self.name_span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tokens::{evaluated_twice, inside_assert, last_error_twice, looks_at, tokenize};
+
+    const NO_MACRO: &dyn Fn(&str) -> bool = &|_| false;
+
+    #[test]
+    fn an_argument_evaluated_on_the_failure_path_again() {
+        let twice = "do { if ((x) != cudaSuccess) { printf(\"%s\\n\", cudaGetErrorString(x)); } } while (0)";
+        assert!(evaluated_twice(&tokenize(twice), "x", NO_MACRO).is_some());
+    }
+
+    #[test]
+    fn one_evaluation_with_its_text_or_on_exclusive_paths() {
+        for once in [
+            "do { cudaError_t e = (x); if (e != cudaSuccess) die(e, #x); } while (0)",
+            "if (verbose) { log(x); } else { check(x); }",
+            "(verbose ? log(x) : check(x))",
+            "check((x), sizeof(x))",
+            "do { decltype(x) e = (x); check(e); } while (0)",
+        ] {
+            assert_eq!(evaluated_twice(&tokenize(once), "x", NO_MACRO), None, "{once}");
+        }
+    }
+
+    #[test]
+    fn a_call_inside_assert_goes_with_it() {
+        assert!(inside_assert(&tokenize("assert((x) == cudaSuccess)"), "x").is_some());
+        assert_eq!(inside_assert(&tokenize("{ cudaError_t e = (x); assert(e == cudaSuccess); }"), "x"), None);
+        assert_eq!(inside_assert(&tokenize("static_assert(sizeof(x) > 0)"), "x"), None);
+    }
+
+    #[test]
+    fn the_last_error_read_again_after_its_test() {
+        let twice =
+            "if (cudaGetLastError() != cudaSuccess) { printf(\"%s\", cudaGetErrorString(cudaGetLastError())); }";
+        assert!(last_error_twice(&tokenize(twice)).is_some());
+        let peeked = twice.replacen("cudaGetLastError", "cudaPeekAtLastError", 1);
+        assert_eq!(last_error_twice(&tokenize(&peeked)), None);
+        let synchronized = "{ e = cudaGetLastError(); if (e != cudaSuccess) die(e); cudaDeviceSynchronize(); e = cudaGetLastError(); }";
+        assert_eq!(last_error_twice(&tokenize(synchronized)), None);
+    }
+
+    #[test]
+    fn looking_at_a_parameter() {
+        assert!(looks_at(&tokenize("check((x), #x)"), "x"));
+        assert!(looks_at(&tokenize("if (cudaSuccess != x) exit(1)"), "x"));
+        assert!(looks_at(&tokenize("{ cudaError_t e = x; if (e) exit(1); }"), "x"));
+        assert!(!looks_at(&tokenize("x"), "x"));
+        assert!(!looks_at(&tokenize("(x)"), "x"));
+        assert!(!looks_at(&tokenize("do { (void)(x); } while (0)"), "x"));
+    }
+}

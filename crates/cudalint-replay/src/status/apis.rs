@@ -1,0 +1,471 @@
+//! What a function out of sight can do to error state, by its name: status-returning APIs with their weight, and the
+//! functions known to check nothing.
+
+use crate::facts::StatusWeight;
+
+/// A function of a GPU library that returns a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusApi {
+    /// The library, for messages.
+    pub library: &'static str,
+    /// How much a dropped status matters.
+    pub weight: StatusWeight,
+    /// What the call does to errors that are already there.
+    pub role: ApiRole,
+}
+
+/// What a call has to do with errors of work launched before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApiRole {
+    /// `cudaGetLastError`, `cudaPeekAtLastError`: returns the launch's own error.
+    LastError,
+    /// Waits for the device, so that its status carries asynchronous errors.
+    Synchronizes,
+    /// Starts a kernel.
+    Launches,
+    /// Neither.
+    Plain,
+}
+
+/// Types whose values are statuses.
+pub const STATUS_TYPES: [&str; 14] = [
+    "cudaError_t",
+    "cudaError",
+    "CUresult",
+    "nvrtcResult",
+    "nvJitLinkResult",
+    "cublasStatus_t",
+    "cublasStatus",
+    "cufftResult",
+    "cufftResult_t",
+    "cudnnStatus_t",
+    "curandStatus_t",
+    "cusparseStatus_t",
+    "cusolverStatus_t",
+    "ncclResult_t",
+];
+
+/// Libraries by the prefix of their functions; the character after it is upper case (or `Xt`, `Lt`, `Dn`, …).
+const LIBRARIES: [(&str, &str); 12] = [
+    ("cublas", "cuBLAS"),
+    ("cufft", "cuFFT"),
+    ("cudnn", "cuDNN"),
+    ("curand", "cuRAND"),
+    ("cusparse", "cuSPARSE"),
+    ("cusolver", "cuSOLVER"),
+    ("nccl", "NCCL"),
+    ("nvrtc", "NVRTC"),
+    ("nvJitLink", "nvJitLink"),
+    ("cudaLaunch", "CUDA runtime"),
+    ("cuda", "CUDA runtime"),
+    ("cu", "CUDA driver"),
+];
+
+/// Functions with a library's prefix that return something other than a status.
+const NOT_STATUS: [&str; 36] = [
+    "cudaGetErrorString",
+    "cudaGetErrorName",
+    "cudaCreateChannelDesc",
+    "cudaCreateChannelDescHalf",
+    "cudaGetTextureObjectHandle",
+    "cudaGridDependencySynchronize",
+    "cudaTriggerProgrammaticLaunchCompletion",
+    "cudaGetParameterBuffer",
+    "cudaGetParameterBufferV2",
+    "cudaGraphKernelNodeSetEnabled",
+    "cublasGetStatusString",
+    "cublasGetStatusName",
+    "cublasLtGetStatusString",
+    "cublasLtGetStatusName",
+    "cublasLtGetVersion",
+    "cublasLtGetCudartVersion",
+    "cublasGetCudartVersion",
+    "cublasMigrateComputeType",
+    "cublasSetPointerModeFromHost",
+    "cudnnGetErrorString",
+    "cudnnGetVersion",
+    "cudnnGetCudartVersion",
+    "cudnnGetMaxDeviceVersion",
+    "cudnnGetLastErrorString",
+    "cusparseGetErrorString",
+    "cusparseGetErrorName",
+    "cusparseGetMatType",
+    "cusparseGetMatFillMode",
+    "cusparseGetMatDiagType",
+    "cusparseGetMatIndexBase",
+    "ncclGetErrorString",
+    "ncclGetLastError",
+    "nvrtcGetErrorString",
+    "cublasCaxpyCheck",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorString",
+    "cufftGetErrorString",
+];
+
+/// Looks a name up: `None` when it is no status-returning function of a known library.
+pub fn status_api(name: &str) -> Option<StatusApi> {
+    if NOT_STATUS.contains(&name) || name.ends_with("_t") || name.ends_with("_st") {
+        return None;
+    }
+    let (prefix, library) = LIBRARIES.iter().find(|(prefix, _)| name.starts_with(prefix))?;
+    let rest = name.get(prefix.len()..)?;
+    let first = rest.chars().next()?;
+    let known = first.is_ascii_uppercase()
+        || (*prefix == "cublas" && rest.starts_with("gemm"))
+        || prefix.len() > 4 && *library == "CUDA runtime";
+    if !known || rest.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') && rest.contains('_') {
+        return None;
+    }
+    if *library == "CUDA driver" && !is_driver_function(rest) {
+        return None;
+    }
+    // The first generation of cuBLAS (cublas.h) returns void or the result itself from its computing functions.
+    if *library == "cuBLAS" && legacy_blas(rest) {
+        return None;
+    }
+    Some(StatusApi { library, weight: weight(name, rest), role: role(name) })
+}
+
+/// Driver functions begin with one of these after `cu`: a plain upper-case letter would catch project names (`cuArray`).
+fn is_driver_function(rest: &str) -> bool {
+    const FAMILIES: [&str; 30] = [
+        "Init",
+        "Device",
+        "Ctx",
+        "Module",
+        "Library",
+        "Kernel",
+        "Func",
+        "Launch",
+        "Mem",
+        "Memcpy",
+        "Memset",
+        "Stream",
+        "Event",
+        "Graph",
+        "Graphics",
+        "Link",
+        "Array",
+        "MipmappedArray",
+        "Tex",
+        "Surf",
+        "Param",
+        "Pointer",
+        "Ipc",
+        "Profiler",
+        "Occupancy",
+        "DriverGetVersion",
+        "Import",
+        "External",
+        "Multicast",
+        "Tensor",
+    ];
+    FAMILIES.iter().any(|family| {
+        rest.strip_prefix(family)
+            .is_some_and(|tail| tail.is_empty() || tail.starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
+    })
+}
+
+/// `cublasSgemm` exists in two generations; only handles tell them apart, so the first argument decides at the call.
+fn legacy_blas(rest: &str) -> bool {
+    rest == "GetError"
+}
+
+fn weight(name: &str, rest: &str) -> StatusWeight {
+    const TEARDOWN: [&str; 6] = ["Free", "Destroy", "Reset", "Unregister", "Shutdown", "Unload"];
+    const QUIET: [&str; 10] = [
+        "cudaThreadExit",
+        "cudaDeviceSetCacheConfig",
+        "cudaFuncSetCacheConfig",
+        "cudaThreadSetCacheConfig",
+        "cudaDeviceSetSharedMemConfig",
+        "cudaFuncSetSharedMemConfig",
+        "cudaMemAdvise",
+        "cudaEventElapsedTime",
+        "cudaPeekAtLastError",
+        "cuEventElapsedTime",
+    ];
+    let teardown = TEARDOWN.iter().any(|word| rest.contains(word)) && !rest.contains("FreeAsyncSupported")
+        || QUIET.contains(&name)
+        || rest.starts_with("Profiler")
+        || rest.contains("Prefetch")
+        || rest.ends_with("Close")
+        || is_query(rest);
+    if teardown { StatusWeight::Teardown } else { StatusWeight::Matters }
+}
+
+/// Calls that only ask: a dropped status leaves the answer unset, but moves no data.
+fn is_query(rest: &str) -> bool {
+    (rest.starts_with("Get") && !rest.starts_with("GetSymbol") && !rest.starts_with("GetTexture"))
+        || rest.ends_with("Query")
+        || rest.contains("GetVersion")
+        || rest.contains("GetDeviceCount")
+        || rest.contains("GetAttribute")
+        || rest.contains("GetProperties")
+        || rest.contains("CanAccessPeer")
+        || rest.starts_with("MemGetInfo")
+        || rest.starts_with("Occupancy")
+        || rest.contains("GetName")
+}
+
+fn role(name: &str) -> ApiRole {
+    if matches!(name, "cudaGetLastError" | "cudaPeekAtLastError") {
+        return ApiRole::LastError;
+    }
+    let synchronizes = name.ends_with("Synchronize")
+        || name.ends_with("Query")
+        || ((name.starts_with("cudaMemcpy") || name.starts_with("cuMemcpy"))
+            && !name.contains("Async")
+            && !name.contains("Batch"))
+        // These are documented to return errors of earlier work, and wait in practice.
+        || matches!(name, "cudaFree" | "cudaFreeHost" | "cuMemFree" | "cuMemFree_v2" | "cudaDeviceReset" | "cudaThreadExit")
+        || matches!(name, "cublasGetVector" | "cublasGetMatrix");
+    if synchronizes {
+        ApiRole::Synchronizes
+    } else if name.starts_with("cudaLaunch") && name.contains("Kernel") || name.starts_with("cuLaunch") {
+        ApiRole::Launches
+    } else {
+        ApiRole::Plain
+    }
+}
+
+/// Whether a function out of sight is known to check no CUDA error: the C library, POSIX, OpenMP and MPI.
+pub fn checks_nothing(path: &[&str]) -> bool {
+    const C_LIBRARY: [&str; 120] = [
+        "printf",
+        "fprintf",
+        "sprintf",
+        "snprintf",
+        "vprintf",
+        "vfprintf",
+        "puts",
+        "fputs",
+        "putchar",
+        "fputc",
+        "putc",
+        "fflush",
+        "fopen",
+        "fclose",
+        "fread",
+        "fwrite",
+        "fscanf",
+        "scanf",
+        "sscanf",
+        "fgets",
+        "fgetc",
+        "getc",
+        "getchar",
+        "gets",
+        "feof",
+        "fseek",
+        "ftell",
+        "rewind",
+        "perror",
+        "remove",
+        "malloc",
+        "calloc",
+        "realloc",
+        "free",
+        "memcpy",
+        "memset",
+        "memmove",
+        "memcmp",
+        "strcmp",
+        "strncmp",
+        "strcpy",
+        "strncpy",
+        "strcat",
+        "strlen",
+        "strstr",
+        "strchr",
+        "strrchr",
+        "strtok",
+        "strdup",
+        "strtol",
+        "strtoul",
+        "strtod",
+        "strtof",
+        "strerror",
+        "strcasecmp",
+        "atoi",
+        "atol",
+        "atoll",
+        "atof",
+        "rand",
+        "srand",
+        "rand_r",
+        "random",
+        "srandom",
+        "drand48",
+        "srand48",
+        "lrand48",
+        "time",
+        "clock",
+        "difftime",
+        "gettimeofday",
+        "clock_gettime",
+        "localtime",
+        "ctime",
+        "strftime",
+        "getenv",
+        "setenv",
+        "getopt",
+        "getopt_long",
+        "exit",
+        "abort",
+        "atexit",
+        "assert",
+        "qsort",
+        "bsearch",
+        "sqrt",
+        "sqrtf",
+        "pow",
+        "powf",
+        "exp",
+        "expf",
+        "log",
+        "logf",
+        "log2",
+        "log10",
+        "fabs",
+        "fabsf",
+        "abs",
+        "labs",
+        "min",
+        "max",
+        "floor",
+        "floorf",
+        "ceil",
+        "ceilf",
+        "round",
+        "sin",
+        "sinf",
+        "cos",
+        "cosf",
+        "tan",
+        "fmin",
+        "fmax",
+        "fminf",
+        "fmaxf",
+        "fmod",
+        "swap",
+        "sleep",
+        "usleep",
+        "signal",
+    ];
+    match path {
+        ["std", ..] => true,
+        [.., last] => {
+            C_LIBRARY.contains(last)
+                || last.starts_with("omp_")
+                || last.starts_with("MPI_")
+                || last.starts_with("make_")
+                || last.starts_with("__")
+                || last.starts_with("aligned_")
+                || last.starts_with("posix_")
+        }
+        [] => false,
+    }
+}
+
+/// Whether a method out of sight is one of the standard library's containers, strings, streams or clocks.
+pub fn method_checks_nothing(name: &str) -> bool {
+    const METHODS: [&str; 40] = [
+        "size",
+        "data",
+        "begin",
+        "end",
+        "cbegin",
+        "cend",
+        "rbegin",
+        "rend",
+        "push_back",
+        "emplace_back",
+        "pop_back",
+        "resize",
+        "reserve",
+        "clear",
+        "empty",
+        "front",
+        "back",
+        "at",
+        "c_str",
+        "str",
+        "substr",
+        "length",
+        "append",
+        "insert",
+        "erase",
+        "find",
+        "count",
+        "get",
+        "open",
+        "close",
+        "is_open",
+        "good",
+        "fail",
+        "read",
+        "write",
+        "precision",
+        "width",
+        "fill",
+        "what",
+        "fetch_add",
+    ];
+    METHODS.contains(&name)
+}
+
+/// Whether the name of a function out of sight says that it looks at errors.
+pub fn sounds_like_check(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["error", "check", "err", "safe", "verify", "assert"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether control does not come back.
+pub fn never_returns(name: &str) -> bool {
+    matches!(
+        name,
+        "exit"
+            | "abort"
+            | "_exit"
+            | "_Exit"
+            | "quick_exit"
+            | "terminate"
+            | "__builtin_unreachable"
+            | "__builtin_trap"
+            | "longjmp"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn libraries_and_weights() {
+        let malloc = status_api("cudaMalloc").unwrap();
+        assert_eq!((malloc.library, malloc.weight), ("CUDA runtime", StatusWeight::Matters));
+        assert_eq!(status_api("cudaFree").unwrap().weight, StatusWeight::Teardown);
+        assert_eq!(status_api("cudaGetDeviceCount").unwrap().weight, StatusWeight::Teardown);
+        assert_eq!(status_api("cuMemAlloc_v2").unwrap().library, "CUDA driver");
+        assert_eq!(status_api("cublasSgemm").unwrap().library, "cuBLAS");
+        assert_eq!(status_api("cudaDeviceSynchronize").unwrap().role, ApiRole::Synchronizes);
+    }
+
+    #[test]
+    fn other_names_are_no_status_functions() {
+        for name in [
+            "cudaGetErrorString",
+            "cudaError_t",
+            "cuArray2",
+            "curl_easy_init",
+            "current",
+            "cutStartTimer",
+            "cudaCreateChannelDesc",
+            "cudnnGetVersion",
+            "custom",
+        ] {
+            assert_eq!(status_api(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! From the statements of a function to its [`Flow`].
+
+use super::apis;
+use super::flow::{Action, EXIT, Fate, Flow, Segment};
+use cudalint_program::Name;
+use cudalint_program::Project;
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, StmtId, SwitchCase, Type, TypeId};
+use cudalint_syntax::Span;
+use std::collections::HashMap;
+
+/// Nesting beyond which a function is not followed.
+const MAX_DEPTH: u32 = 300;
+
+pub(super) struct Builder<'a> {
+    pub(super) project: &'a Project,
+    pub(super) id: ModuleId,
+    pub(super) module: &'a Module,
+    pub(super) function: &'a Function,
+    pub(super) flow: Flow,
+    pub(super) depth: u32,
+    pub(super) legacy_blas: bool,
+    current: u32,
+    breaks: Vec<u32>,
+    continues: Vec<u32>,
+    labels: HashMap<Name, u32>,
+}
+
+/// Reduces a function. `legacy_blas`: the module uses the first generation of cuBLAS.
+pub(super) fn build(project: &Project, id: ModuleId, function: &Function, legacy_blas: bool) -> Flow {
+    let mut builder = Builder {
+        project,
+        id,
+        module: project.module(id),
+        function,
+        flow: Flow { segments: vec![Segment::default(), Segment::default()], ..Flow::default() },
+        depth: 0,
+        legacy_blas,
+        current: 0,
+        breaks: Vec::new(),
+        continues: Vec::new(),
+        labels: HashMap::new(),
+    };
+    for value in function.member_inits.iter().flat_map(|(_, values)| values) {
+        builder.expr(*value, Fate::Consumed);
+    }
+    if let Some(body) = &function.body {
+        builder.block(body);
+    }
+    builder.goto(EXIT);
+    builder.flow
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn push(&mut self, action: Action) {
+        if let Some(segment) = self.flow.segments.get_mut(self.current as usize) {
+            segment.actions.push(action);
+        }
+    }
+
+    pub(super) fn new_segment(&mut self) -> u32 {
+        self.flow.segments.push(Segment::default());
+        (self.flow.segments.len() - 1) as u32
+    }
+
+    pub(super) fn edge(&mut self, from: u32, to: u32) {
+        if let Some(segment) = self.flow.segments.get_mut(from as usize) {
+            segment.next.push(to);
+        }
+    }
+
+    fn rare_edge(&mut self, from: u32, to: u32) {
+        if let Some(segment) = self.flow.segments.get_mut(from as usize) {
+            segment.rarely.push(to);
+        }
+    }
+
+    pub(super) fn goto(&mut self, to: u32) {
+        self.edge(self.current, to);
+    }
+
+    pub(super) fn here(&self) -> u32 {
+        self.current
+    }
+
+    pub(super) fn start(&mut self, segment: u32) {
+        self.current = segment;
+    }
+
+    /// What follows cannot be reached from here.
+    pub(super) fn dead_end(&mut self) {
+        self.current = self.new_segment();
+    }
+
+    pub(super) fn block(&mut self, block: &[StmtId]) {
+        for stmt in block {
+            self.stmt(*stmt, Fate::Dropped);
+        }
+    }
+
+    /// `fate`: what becomes of the value when the statement is the last of a statement expression.
+    pub(super) fn stmt(&mut self, id: StmtId, fate: Fate) {
+        let module = self.module;
+        let Some(node) = module.stmts.get(id.index()) else { return };
+        if self.depth > MAX_DEPTH {
+            self.flow.lost = true;
+            return;
+        }
+        self.depth += 1;
+        match &node.kind {
+            Stmt::Expr(value) => self.expr(*value, fate),
+            Stmt::Declare(local) => self.declare(*local),
+            Stmt::Block(block) => self.block(block),
+            Stmt::If { condition, then, otherwise, .. } => self.if_else(*condition, then, otherwise),
+            Stmt::Loop { kind, init, condition, step, body } => {
+                self.block(init);
+                let runs_first = *kind == cudalint_program::ir::LoopKind::DoWhile;
+                self.repeat(*condition, *step, body, runs_first);
+            }
+            Stmt::ForEach { variable, range, body } => {
+                self.expr(*range, Fate::Consumed);
+                self.push(Action::Write(*variable));
+                self.repeat(None, None, body, false);
+            }
+            Stmt::Switch { value, cases } => self.switch(*value, cases),
+            Stmt::Break => self.jump(self.breaks.last().copied()),
+            Stmt::Continue => self.jump(self.continues.last().copied()),
+            Stmt::Return(value) => {
+                if let Some(value) = value {
+                    self.expr(*value, Fate::Returned);
+                }
+                self.jump(Some(EXIT));
+            }
+            Stmt::Goto(label) => {
+                let target = self.label(label);
+                self.jump(Some(target));
+            }
+            Stmt::Label(label) => {
+                let target = self.label(label);
+                self.goto(target);
+                self.start(target);
+            }
+            Stmt::Try { body, handlers } => self.try_catch(body, handlers),
+            Stmt::Asm { operands, .. } => {
+                for operand in operands {
+                    self.expr(*operand, Fate::Consumed);
+                }
+            }
+            Stmt::Elided { .. } => self.elided(node.span),
+            Stmt::Unknown { exprs, blocks } => {
+                for value in exprs {
+                    self.expr(*value, Fate::Consumed);
+                }
+                for block in blocks {
+                    self.optional(|builder| builder.block(block));
+                }
+                self.push(Action::Opaque);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn jump(&mut self, target: Option<u32>) {
+        if let Some(target) = target {
+            self.goto(target);
+        }
+        self.dead_end();
+    }
+
+    fn label(&mut self, name: &Name) -> u32 {
+        if let Some(segment) = self.labels.get(name) {
+            return *segment;
+        }
+        let segment = self.new_segment();
+        self.labels.insert(name.clone(), segment);
+        segment
+    }
+
+    /// Code that may be skipped.
+    pub(super) fn optional(&mut self, inside: impl FnOnce(&mut Self)) {
+        let (body, after) = (self.new_segment(), self.new_segment());
+        self.goto(body);
+        self.goto(after);
+        self.start(body);
+        inside(self);
+        self.goto(after);
+        self.start(after);
+    }
+
+    fn if_else(&mut self, condition: ExprId, then: &[StmtId], otherwise: &[StmtId]) {
+        self.note_double_read(condition, then);
+        self.expr(condition, Fate::Consumed);
+        let from = self.here();
+        let (yes, after) = (self.new_segment(), self.new_segment());
+        let constant = match self.module.exprs.get(condition.index()).map(|node| &node.kind) {
+            Some(Expr::Int { value, .. }) => Some(*value != 0),
+            _ => None,
+        };
+        if constant != Some(false) {
+            self.edge(from, yes);
+        }
+        self.start(yes);
+        self.block(then);
+        self.goto(after);
+        if otherwise.is_empty() {
+            if constant != Some(true) {
+                self.edge(from, after);
+            }
+        } else {
+            let no = self.new_segment();
+            if constant != Some(true) {
+                self.edge(from, no);
+            }
+            self.start(no);
+            self.block(otherwise);
+            self.goto(after);
+        }
+        self.start(after);
+    }
+
+    /// A loop. For what surely happens, it is taken to run at least once.
+    fn repeat(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &[StmtId], runs_first: bool) {
+        let (inside, next, head, after) =
+            (self.new_segment(), self.new_segment(), self.new_segment(), self.new_segment());
+        self.goto(inside);
+        if !runs_first {
+            self.rare_edge(self.here(), head);
+        }
+        self.start(inside);
+        self.breaks.push(after);
+        self.continues.push(next);
+        self.block(body);
+        self.breaks.pop();
+        self.continues.pop();
+        self.goto(next);
+        self.start(next);
+        if let Some(step) = step {
+            self.expr(step, Fate::Dropped);
+        }
+        self.goto(head);
+        self.start(head);
+        let mut again = None;
+        if let Some(condition) = condition {
+            if let Some(Expr::Int { value, .. }) = self.module.exprs.get(condition.index()).map(|node| &node.kind) {
+                again = Some(*value != 0);
+            }
+            self.expr(condition, Fate::Consumed);
+        } else if runs_first || step.is_some() {
+            again = Some(true);
+        }
+        if again != Some(false) {
+            self.goto(inside);
+        }
+        if again != Some(true) {
+            self.goto(after);
+        }
+        self.start(after);
+    }
+
+    fn switch(&mut self, value: ExprId, cases: &[SwitchCase]) {
+        self.expr(value, Fate::Consumed);
+        let from = self.here();
+        let after = self.new_segment();
+        self.breaks.push(after);
+        let mut fall_from: Option<u32> = None;
+        for case in cases {
+            let segment = self.new_segment();
+            self.edge(from, segment);
+            if let Some(previous) = fall_from {
+                self.edge(previous, segment);
+            }
+            self.start(segment);
+            self.block(&case.body);
+            fall_from = Some(self.here());
+        }
+        self.breaks.pop();
+        if let Some(previous) = fall_from {
+            self.edge(previous, after);
+        }
+        if cases.is_empty() {
+            self.edge(from, after);
+        } else if cases.iter().all(|case| case.value.is_some()) {
+            self.rare_edge(from, after);
+        }
+        self.start(after);
+    }
+
+    fn try_catch(&mut self, body: &[StmtId], handlers: &[Vec<StmtId>]) {
+        let first = self.new_segment();
+        self.goto(first);
+        self.start(first);
+        let before = self.flow.segments.len() as u32 - 1;
+        self.block(body);
+        let end = self.flow.segments.len() as u32;
+        let after = self.new_segment();
+        self.goto(after);
+        for handler in handlers {
+            let entry = self.new_segment();
+            for segment in before..end {
+                self.rare_edge(segment, entry);
+            }
+            self.start(entry);
+            self.block(handler);
+            self.goto(after);
+        }
+        self.start(after);
+    }
+
+    /// A comment in the place of code: what it says decides what it may do.
+    fn elided(&mut self, span: Span) {
+        let text = self.project.text(self.id, span).to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if says(&["omitted", "omit ", "skipped", "left out"]) {
+            return;
+        }
+        if says(&["check", "error", "sync", "wait", "copy", "copies", "memcpy", "transfer", "read back", "result"]) {
+            self.push(Action::Opaque);
+        }
+    }
+
+    fn declare(&mut self, id: LocalId) {
+        let Some(variable) = self.function.locals.get(id.index()) else { return };
+        let Some(init) = variable.init else { return };
+        let init = self.unwrap_single(init, variable.ty);
+        if self.holds_status(variable.ty) && variable.space == cudalint_program::ir::Space::Ordinary {
+            self.define(id, init, false);
+        } else {
+            self.expr(init, Fate::Consumed);
+        }
+    }
+
+    /// `T x(v)` and `T x{v}` of a type that holds a status are `T x = v`.
+    fn unwrap_single(&self, init: ExprId, ty: TypeId) -> ExprId {
+        match self.module.exprs.get(init.index()).map(|node| &node.kind) {
+            Some(Expr::Construct { args, .. } | Expr::InitList(args)) if args.len() == 1 && self.holds_status(ty) => {
+                args.first().copied().unwrap_or(init)
+            }
+            _ => init,
+        }
+    }
+
+    /// Whether a variable of this type is a plain copy of a status: a status type, an integer, `bool` or `auto`.
+    pub(super) fn holds_status(&self, ty: TypeId) -> bool {
+        match self.module.types.get(ty.index()) {
+            Some(Type::Int { .. } | Type::Bool | Type::Auto) => true,
+            Some(Type::Qualified { ty: inner, .. }) => match self.module.types.get(inner.index()) {
+                Some(Type::Named { path, .. }) => is_status_name(path.last()),
+                Some(Type::Int { .. } | Type::Bool | Type::Auto) => true,
+                _ => false,
+            },
+            Some(Type::Named { path, .. }) => is_status_name(path.last()),
+            _ => false,
+        }
+    }
+
+    /// `local = value`: the statuses among the values it can take are stored.
+    pub(super) fn define(&mut self, local: LocalId, value: ExprId, accumulate: bool) {
+        let from = self.flow.calls.len() as u32;
+        self.expr(value, Fate::Stored(local));
+        let to = self.flow.calls.len() as u32;
+        self.push(Action::Define { local, from, to, accumulate });
+    }
+
+    /// `if (cudaGetLastError() != cudaSuccess) … cudaGetLastError() …`: the second read finds nothing.
+    fn note_double_read(&mut self, condition: ExprId, then: &[StmtId]) {
+        let module = self.module;
+        let Some(Expr::Binary(op, left, right)) = module.exprs.get(condition.index()).map(|node| &node.kind) else {
+            return;
+        };
+        if *op != cudalint_program::ir::BinaryOp::Ne {
+            return;
+        }
+        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(|name| name == "cudaGetLastError");
+        let Some(first) = [left, right].into_iter().find(|id| is_read(id)) else { return };
+        if let Some(second) = first_cuda_call(module, then)
+            && is_read(&second)
+            && let (Some(first), Some(second)) = (module.exprs.get(first.index()), module.exprs.get(second.index()))
+            && first.expansion.is_none()
+        {
+            self.flow.double_reads.push((first.span, second.span));
+        }
+    }
+}
+
+/// Whether a name is that of a status type.
+pub(super) fn is_status_name(name: Option<&Name>) -> bool {
+    name.is_some_and(|name| apis::STATUS_TYPES.contains(&name.as_str()))
+}
+
+/// The first call of a GPU library among the leading plain statements of a block, texts of errors excepted.
+fn first_cuda_call(module: &Module, block: &[StmtId]) -> Option<ExprId> {
+    let mut work: Vec<ExprId> = Vec::new();
+    for stmt in block {
+        let value = match module.stmts.get(stmt.index()).map(|node| &node.kind) {
+            Some(Stmt::Expr(value)) => *value,
+            _ => return None,
+        };
+        work.push(value);
+        let mut budget = 200;
+        while let Some(id) = work.pop() {
+            budget -= 1;
+            let node = module.exprs.get(id.index())?;
+            if budget == 0 || matches!(node.kind, Expr::Statements(_) | Expr::Lambda { .. }) {
+                return None;
+            }
+            if super::call_name(module, id).is_some_and(|name| apis::status_api(name).is_some()) {
+                return Some(id);
+            }
+            let mut inside = Vec::new();
+            cudalint_program::visit::operands(&node.kind, |operand| inside.push(operand));
+            work.extend(inside.into_iter().rev());
+        }
+    }
+    None
+}

@@ -1,0 +1,343 @@
+//! Expressions: what is called, and what becomes of each value.
+
+use super::apis::{self, ApiRole};
+use super::build::Builder;
+use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId, ExprNode, Launch, LocalId, Space, Type};
+use cudalint_syntax::Span;
+
+/// Nesting beyond which an expression is not followed.
+const MAX_DEPTH: u32 = 400;
+
+impl Builder<'_> {
+    pub(super) fn expr(&mut self, id: ExprId, fate: Fate) {
+        let module = self.module;
+        let Some(node) = module.exprs.get(id.index()) else { return };
+        if self.depth > MAX_DEPTH {
+            self.flow.lost = true;
+            return;
+        }
+        self.depth += 1;
+        match &node.kind {
+            Expr::Int { .. }
+            | Expr::Float { .. }
+            | Expr::Str(_)
+            | Expr::Null
+            | Expr::Name { .. }
+            | Expr::This
+            | Expr::SizeOfType(_)
+            | Expr::SizeOfExpr(_) => {}
+            Expr::Local(local) => self.read(*local, fate),
+            Expr::Lambda { function, .. } => {
+                self.escape_captured(node.span);
+                self.call_site(node, Callee::Lambda(*function), Name::from(""), 0, Fate::Consumed);
+            }
+            Expr::Unary(_, a)
+            | Expr::Member { base: a, .. }
+            | Expr::Deref(a)
+            | Expr::Designated { value: a, .. }
+            | Expr::Delete { value: a, .. } => self.expr(*a, Fate::Consumed),
+            Expr::AddressOf(a) => {
+                if let Some(Expr::Local(local)) = module.exprs.get(a.index()).map(|inner| &inner.kind) {
+                    self.flow.escaped.push(*local);
+                }
+                self.expr(*a, Fate::Consumed);
+            }
+            Expr::Cast { ty, value } => {
+                let voided = matches!(module.types.get(ty.index()), Some(Type::Void));
+                self.expr(*value, if voided { Fate::Voided } else { fate });
+            }
+            Expr::Construct { ty, args, .. } if args.len() == 1 && self.holds_status(*ty) => {
+                self.all(args, fate);
+            }
+            Expr::Step { target, .. } => {
+                self.expr(*target, Fate::Consumed);
+            }
+            Expr::Binary(_, a, b) => {
+                self.expr(*a, Fate::Consumed);
+                self.expr(*b, Fate::Consumed);
+            }
+            Expr::AndThen(a, b) | Expr::OrElse(a, b) => {
+                self.expr(*a, Fate::Consumed);
+                if matters(module.exprs.get(b.index())) {
+                    let b = *b;
+                    self.optional(|builder| builder.expr(b, Fate::Consumed));
+                } else {
+                    self.expr(*b, Fate::Consumed);
+                }
+            }
+            Expr::Select(condition, a, b) => {
+                self.expr(*condition, Fate::Consumed);
+                let from = self.here();
+                let after = self.new_segment();
+                for branch in [*a, *b] {
+                    let segment = self.new_segment();
+                    self.edge(from, segment);
+                    self.start(segment);
+                    self.expr(branch, fate);
+                    self.goto(after);
+                }
+                self.start(after);
+            }
+            Expr::Assign { op, target, value } => self.assign(op.is_some(), *target, *value, fate),
+            Expr::Index { base, indices } => {
+                self.expr(*base, Fate::Consumed);
+                self.all(indices, Fate::Consumed);
+            }
+            Expr::Call { callee, args } => self.call(node, *callee, args, fate),
+            Expr::Launch(launch) => self.launch(node, launch, fate),
+            Expr::Construct { args, .. } | Expr::InitList(args) | Expr::Unknown(args) => {
+                self.all(args, Fate::Consumed);
+            }
+            Expr::New { count, args, .. } => {
+                if let Some(count) = count {
+                    self.expr(*count, Fate::Consumed);
+                }
+                self.all(args, Fate::Consumed);
+            }
+            Expr::Comma(parts) => {
+                if let Some((last, before)) = parts.split_last() {
+                    self.all(before, Fate::Dropped);
+                    self.expr(*last, fate);
+                }
+            }
+            Expr::Statements(block) => {
+                if let Some((last, before)) = block.split_last() {
+                    self.block(before);
+                    self.stmt(*last, fate);
+                }
+            }
+            Expr::Throw(value) => {
+                if let Some(value) = value {
+                    self.expr(*value, Fate::Consumed);
+                }
+                self.dead_end();
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn all(&mut self, list: &[ExprId], fate: Fate) {
+        for id in list {
+            self.expr(*id, fate);
+        }
+    }
+
+    fn read(&mut self, local: LocalId, fate: Fate) {
+        if matches!(fate, Fate::Dropped | Fate::Voided) {
+            return;
+        }
+        if local.0 < self.function.param_count && local.0 < 64 {
+            self.flow.reads_parameters |= 1 << local.0;
+        }
+        if fate != Fate::Returned && !self.flow.tested.contains(&local) {
+            self.flow.tested.push(local);
+        }
+        self.push(Action::Read(local));
+    }
+
+    fn assign(&mut self, compound: bool, target: ExprId, value: ExprId, fate: Fate) {
+        let local = match self.module.exprs.get(target.index()).map(|node| &node.kind) {
+            Some(Expr::Local(local)) => *local,
+            target_kind => {
+                // `std::ignore = call()` is an explicit drop.
+                let ignored = matches!(target_kind, Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| *name == "ignore"));
+                self.expr(value, if ignored { Fate::Voided } else { Fate::Consumed });
+                self.expr(target, Fate::Consumed);
+                return;
+            }
+        };
+        let Some(variable) = self.function.locals.get(local.index()) else { return };
+        let plain = self.holds_status(variable.ty) && variable.space == Space::Ordinary;
+        if plain && matches!(fate, Fate::Dropped | Fate::Voided) {
+            self.define(local, value, compound);
+        } else {
+            self.expr(value, Fate::Consumed);
+            if compound {
+                self.read(local, Fate::Consumed);
+            }
+            self.push(Action::Write(local));
+        }
+    }
+
+    fn call(&mut self, node: &ExprNode, callee: ExprId, args: &[ExprId], fate: Fate) {
+        let module = self.module;
+        let Some(callee_node) = module.exprs.get(callee.index()) else { return };
+        let (who, name) = match &callee_node.kind {
+            Expr::Name { path, .. } => {
+                let name = path.last().cloned().unwrap_or_default();
+                let scope = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at)).cloned();
+                let api = if scope.is_none() { apis::status_api(&name) } else { None };
+                match api {
+                    Some(api) if !(api.library == "cuBLAS" && self.returns_nothing(&name, args)) => {
+                        (Callee::Api(api), name)
+                    }
+                    Some(_) => (Callee::Named { name: Name::from("printf"), scope: None }, name),
+                    None => (Callee::Named { name: name.clone(), scope }, name),
+                }
+            }
+            Expr::Member { base, name, .. } => {
+                self.expr(*base, Fate::Consumed);
+                (Callee::Method(name.clone()), name.clone())
+            }
+            Expr::Local(local) => {
+                let lambda = self
+                    .function
+                    .locals
+                    .get(local.index())
+                    .and_then(|variable| variable.init)
+                    .and_then(|init| module.exprs.get(init.index()))
+                    .and_then(|init| match &init.kind {
+                        Expr::Lambda { function, .. } => Some(*function),
+                        _ => None,
+                    });
+                self.read(*local, Fate::Consumed);
+                (lambda.map_or(Callee::Opaque, Callee::Lambda), Name::from(""))
+            }
+            Expr::Lambda { function, .. } => {
+                self.escape_captured(callee_node.span);
+                (Callee::Lambda(*function), Name::from(""))
+            }
+            _ => {
+                self.expr(callee, Fate::Consumed);
+                (Callee::Opaque, Name::from(""))
+            }
+        };
+        // The site's number must be known to its arguments, but they are evaluated before it.
+        let index = self.flow.calls.len() as u32;
+        let is_api = matches!(who, Callee::Api(_));
+        let never_returns = !is_api && apis::never_returns(&name);
+        let initializer = is_api
+            && *name == *"cudaFree"
+            && args.first().and_then(|arg| module.exprs.get(arg.index())).is_some_and(|arg| is_null(module, arg));
+        let site = self.site(node, who, name, args.len() as u32, fate, initializer);
+        self.flow.calls.push(site);
+        for (position, arg) in args.iter().enumerate() {
+            let fate = if is_api { Fate::Consumed } else { Fate::Argument { call: index, position: position as u32 } };
+            self.expr(*arg, fate);
+        }
+        self.push(Action::Call(index));
+        if never_returns {
+            self.dead_end();
+        }
+    }
+
+    fn call_site(&mut self, node: &ExprNode, callee: Callee, name: Name, arguments: u32, fate: Fate) {
+        let index = self.flow.calls.len() as u32;
+        let site = self.site(node, callee, name, arguments, fate, false);
+        self.flow.calls.push(site);
+        self.push(Action::Call(index));
+    }
+
+    fn site(
+        &self,
+        node: &ExprNode,
+        callee: Callee,
+        name: Name,
+        arguments: u32,
+        fate: Fate,
+        initializer: bool,
+    ) -> CallSite {
+        CallSite {
+            callee,
+            name,
+            arguments,
+            span: node.span,
+            fate,
+            expansion: node.expansion.clone(),
+            damaged: self.in_damage(node.span),
+            initializer,
+            stored_is_read: false,
+        }
+    }
+
+    fn in_damage(&self, span: Span) -> bool {
+        self.module.damage.iter().any(|damage| damage.overlaps(span))
+    }
+
+    fn launch(&mut self, node: &ExprNode, launch: &Launch, fate: Fate) {
+        for value in launch.config.iter().chain(&launch.args) {
+            self.expr(*value, Fate::Consumed);
+        }
+        let kernel =
+            self.module.exprs.get(launch.kernel.index()).map_or("", |kernel| self.project.text(self.id, kernel.span));
+        if launch.chevron {
+            let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(id.index()));
+            let site = LaunchSite {
+                span: node.span,
+                kernel: kernel.to_owned(),
+                streamed: streamed.is_some_and(|stream| !is_null(self.module, stream)),
+                damaged: self.in_damage(node.span),
+            };
+            let index = self.flow.launches.len() as u32;
+            self.flow.launches.push(site);
+            self.push(Action::Launch(index));
+            return;
+        }
+        let text = self.project.text(self.id, node.span);
+        let written = text.split(['(', '<']).next().unwrap_or("").trim();
+        let name = if apis::status_api(written).is_some() { written } else { "cudaLaunchKernel" };
+        if let Some(api) = apis::status_api(name) {
+            self.call_site(node, Callee::Api(api), Name::from(name), launch.args.len() as u32, fate);
+        }
+    }
+
+    /// The first generation of cuBLAS (`cublas.h`) computes without a handle and returns nothing.
+    fn returns_nothing(&self, name: &str, args: &[ExprId]) -> bool {
+        const WITH_STATUS: [&str; 8] = [
+            "cublasInit",
+            "cublasShutdown",
+            "cublasAlloc",
+            "cublasFree",
+            "cublasSetVector",
+            "cublasGetVector",
+            "cublasSetMatrix",
+            "cublasGetMatrix",
+        ];
+        let flag = args.first().and_then(|arg| self.module.exprs.get(arg.index()));
+        let by_flag = flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }));
+        (self.legacy_blas || by_flag) && !WITH_STATUS.contains(&name)
+    }
+
+    /// A lambda may read or change the locals that its text names.
+    fn escape_captured(&mut self, span: Span) {
+        let text = self.project.text(self.id, span);
+        for (index, local) in self.function.locals.iter().enumerate() {
+            if !local.name.is_empty() && text.contains(local.name.as_str()) {
+                self.flow.escaped.push(LocalId(index as u32));
+                if (index as u32) < self.function.param_count && index < 64 {
+                    self.flow.reads_parameters |= 1 << index;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the right side of a short circuit does more than look at values.
+fn matters(node: Option<&ExprNode>) -> bool {
+    !matches!(
+        node.map(|node| &node.kind),
+        Some(Expr::Local(_) | Expr::Name { .. } | Expr::Int { .. } | Expr::Null | Expr::Member { .. })
+    )
+}
+
+/// `0`, `NULL`, `nullptr`, and casts of them.
+fn is_null(module: &cudalint_program::ir::Module, node: &ExprNode) -> bool {
+    match &node.kind {
+        Expr::Null | Expr::Int { value: 0, .. } => true,
+        Expr::Cast { value, .. } => module
+            .exprs
+            .get(value.index())
+            .is_some_and(|inner| matches!(inner.kind, Expr::Null | Expr::Int { value: 0, .. })),
+        _ => false,
+    }
+}
+
+/// The role of a call, when it is one of a GPU library.
+pub(super) fn role_of(site: &CallSite) -> Option<ApiRole> {
+    match &site.callee {
+        Callee::Api(api) => Some(api.role),
+        _ => None,
+    }
+}

@@ -1,0 +1,126 @@
+//! The shape of one function as far as error handling goes: basic blocks of the few actions that matter, in order.
+
+use super::apis::StatusApi;
+use cudalint_program::Name;
+use cudalint_program::ir::{FunctionId, LocalId};
+use cudalint_syntax::Span;
+
+/// What the code around a value does with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing: a statement of its own.
+    Dropped,
+    /// `(void)`.
+    Voided,
+    /// Goes into a local variable, which may be read later.
+    Stored(LocalId),
+    /// The value of a `return`.
+    Returned,
+    /// An argument: of which call (an index into [`Flow::calls`]) and at which position.
+    Argument { call: u32, position: u32 },
+    /// Looked at, or stored where others can.
+    Consumed,
+}
+
+/// Who is called.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Callee {
+    /// A function of a GPU library that returns a status.
+    Api(StatusApi),
+    /// A function by name; scopes before it are kept apart, as `["ns", "f"]`.
+    Named { name: Name, scope: Option<Name> },
+    /// A method of an object.
+    Method(Name),
+    /// A lambda of this module, called by the variable that holds it, or made here (which counts as a call).
+    Lambda(FunctionId),
+    /// A function pointer or a computed callee.
+    Opaque,
+}
+
+/// A call, a launch through a function, or a lambda that comes into being.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallSite {
+    /// Who.
+    pub callee: Callee,
+    /// The name as written, for messages.
+    pub name: Name,
+    /// How many arguments.
+    pub arguments: u32,
+    /// The place.
+    pub span: Span,
+    /// What becomes of the result.
+    pub fate: Fate,
+    /// The outermost macro it stands in.
+    pub expansion: Option<Name>,
+    /// Whether it stands in code that the grammar lost in part.
+    pub damaged: bool,
+    /// `cudaFree(0)`: creates the context.
+    pub initializer: bool,
+    /// Whether a variable keeps the status: liveness said that it is read later.
+    pub stored_is_read: bool,
+}
+
+/// A `<<<…>>>` launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchSite {
+    /// The place.
+    pub span: Span,
+    /// The kernel as written.
+    pub kernel: String,
+    /// Whether a stream other than the default one is given.
+    pub streamed: bool,
+    /// Whether it stands in code that the grammar lost in part.
+    pub damaged: bool,
+}
+
+/// One thing that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A local variable is read.
+    Read(LocalId),
+    /// It is given a value that is no status.
+    Write(LocalId),
+    /// It is given the status of the calls `from..to` that have this fate; `accumulate` for `|=` and the like.
+    Define { local: LocalId, from: u32, to: u32, accumulate: bool },
+    /// A call.
+    Call(u32),
+    /// A launch.
+    Launch(u32),
+    /// Code that may do anything with errors: inline elision of a check, statements that are not understood.
+    Opaque,
+}
+
+/// Actions without a branch between them.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// In order.
+    pub actions: Vec<Action>,
+    /// Where control goes.
+    pub next: Vec<u32>,
+    /// Where control may also go, for "may be read later" only: loops that do not run, handlers of exceptions.
+    pub rarely: Vec<u32>,
+}
+
+/// The exit's segment.
+pub const EXIT: u32 = 1;
+
+/// A function, reduced.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// Segments: 0 is the entry, [`EXIT`] the normal end.
+    pub segments: Vec<Segment>,
+    /// Calls.
+    pub calls: Vec<CallSite>,
+    /// Launches.
+    pub launches: Vec<LaunchSite>,
+    /// Bit `i`: parameter `i` is read somewhere (only the first 64; later ones count as read).
+    pub reads_parameters: u64,
+    /// Locals whose address or reference goes elsewhere.
+    pub escaped: Vec<LocalId>,
+    /// Locals that are read other than by `return`.
+    pub tested: Vec<LocalId>,
+    /// Last errors read again after the test of a first read: both places.
+    pub double_reads: Vec<(Span, Span)>,
+    /// Whether the function could not be followed to the end.
+    pub lost: bool,
+}

@@ -1,0 +1,536 @@
+//! Between functions: who is called, what callees check, what callers check, and the facts that follow.
+
+use super::apis::{self, ApiRole};
+use super::flow::{CallSite, Callee, Fate};
+use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SYNC, Solved};
+use super::{FunctionSurvey, ModuleStatus, Survey};
+use crate::checkers;
+use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
+use cudalint_program::ir::{FunctionRole, ModuleId};
+use cudalint_program::{Name, Project};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
+const ROUNDS: usize = 6;
+
+struct Join<'a> {
+    project: &'a Project,
+    surveys: &'a [Survey],
+    /// All functions: module and place in its survey.
+    functions: Vec<(usize, usize)>,
+    by_name: FxHashMap<&'a str, Vec<u32>>,
+    by_id: FxHashMap<(usize, u32), u32>,
+    /// Modules that each module can see through its includes.
+    visible: Vec<FxHashSet<usize>>,
+    /// By function and call: the functions in sight that it may reach.
+    targets: Vec<Vec<Vec<u32>>>,
+    /// By function: effect bits on its callers.
+    effects: Vec<u8>,
+    /// Macros that look at the status in at least one of their definitions.
+    checking_macros: FxHashSet<&'a str>,
+}
+
+pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
+    let mut join = Join::new(project, surveys);
+    join.resolve();
+    join.settle_effects();
+    let exits = join.settle_exits();
+    let mut modules: Vec<ModuleStatus> = surveys.iter().map(|_| ModuleStatus::default()).collect();
+    let has_callers = join.functions_with_callers();
+    for (index, &(module, _)) in join.functions.iter().enumerate() {
+        let exit = exits.get(index).copied().unwrap_or_default();
+        if let Some(status) = join.facts(index, exit, has_callers.contains(&(index as u32)))
+            && let Some(slot) = modules.get_mut(module)
+        {
+            slot.functions.push(status);
+        }
+    }
+    checkers::find(surveys, &mut modules);
+    offer_wrappers(surveys, &mut modules);
+    modules
+}
+
+impl<'a> Join<'a> {
+    fn new(project: &'a Project, surveys: &'a [Survey]) -> Self {
+        let mut functions = Vec::new();
+        let mut by_name: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+        let mut by_id = FxHashMap::default();
+        for (module, survey) in surveys.iter().enumerate() {
+            for (place, function) in survey.functions.iter().enumerate() {
+                let index = functions.len() as u32;
+                functions.push((module, place));
+                by_name.entry(function.name.as_str()).or_default().push(index);
+                by_id.insert((module, function.id.0), index);
+            }
+        }
+        let checking_macros = surveys
+            .iter()
+            .flat_map(|survey| &survey.macros)
+            .filter(|shape| shape.looks_at_status)
+            .map(|shape| shape.name.as_str())
+            .collect();
+        let visible = visible_modules(project, surveys);
+        Self {
+            project,
+            surveys,
+            functions,
+            by_name,
+            by_id,
+            visible,
+            targets: Vec::new(),
+            effects: Vec::new(),
+            checking_macros,
+        }
+    }
+
+    fn function(&self, index: usize) -> &'a FunctionSurvey {
+        let (module, place) = self.functions[index];
+        &self.surveys[module].functions[place]
+    }
+
+    fn resolve(&mut self) {
+        self.targets = (0..self.functions.len())
+            .map(|index| {
+                let module = self.functions[index].0;
+                self.function(index).flow.calls.iter().map(|site| self.targets_of(module, site)).collect()
+            })
+            .collect();
+    }
+
+    /// The functions that a call may reach: of the same module, else of a file that it includes, else of the nearest
+    /// folder.
+    fn targets_of(&self, module: usize, site: &CallSite) -> Vec<u32> {
+        let (name, scope, method) = match &site.callee {
+            Callee::Api(_) | Callee::Opaque => return Vec::new(),
+            Callee::Lambda(function) => return self.by_id.get(&(module, function.0)).copied().into_iter().collect(),
+            Callee::Named { name, scope } => (name, scope.as_ref(), false),
+            Callee::Method(name) => (name, None, true),
+        };
+        let fits = |index: &&u32| {
+            let function = self.function(**index as usize);
+            let arity =
+                site.arguments >= function.required && (site.arguments <= function.parameters || function.variadic);
+            let kind = match function.role {
+                FunctionRole::Lambda | FunctionRole::Destructor | FunctionRole::Constructor => false,
+                FunctionRole::Method if !method && scope.is_none() => true,
+                FunctionRole::Free => !method,
+                _ => true,
+            };
+            let in_scope = scope.is_none_or(|scope| function.scope.as_ref().is_none_or(|own| own == scope));
+            arity && kind && in_scope
+        };
+        let all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
+        if all.len() <= 1 {
+            return all;
+        }
+        let here: Vec<u32> = all.iter().copied().filter(|i| self.functions[*i as usize].0 == module).collect();
+        if !here.is_empty() {
+            return here;
+        }
+        let seen = self.visible.get(module);
+        let included: Vec<u32> = all
+            .iter()
+            .copied()
+            .filter(|i| seen.is_some_and(|seen| seen.contains(&self.functions[*i as usize].0)))
+            .collect();
+        if !included.is_empty() {
+            return included;
+        }
+        let own = self.project.path(ModuleId(module as u32));
+        let near =
+            |index: &u32| common_folders(own, self.project.path(ModuleId(self.functions[*index as usize].0 as u32)));
+        let nearest = all.iter().map(near).max().unwrap_or(0);
+        all.into_iter().filter(|index| near(index) == nearest).collect()
+    }
+
+    /// What becomes of a call's status, before a look at the last error right after it is considered.
+    fn usage(&self, index: usize, call: usize) -> StatusUse {
+        let site = &self.function(index).flow.calls[call];
+        let dropped = match site.fate {
+            Fate::Dropped => true,
+            Fate::Stored(_) => !site.stored_is_read,
+            Fate::Voided => return StatusUse::Voided,
+            Fate::Returned | Fate::Consumed => false,
+            Fate::Argument { call: outer, position } => self.is_ignored(index, outer as usize, position),
+        };
+        let checked_elsewhere =
+            site.expansion.as_ref().is_some_and(|name| self.checking_macros.contains(name.as_str()));
+        if dropped && !checked_elsewhere { StatusUse::Dropped } else { StatusUse::Consumed }
+    }
+
+    /// Whether every function that a call may reach is in sight and never looks at this parameter.
+    fn is_ignored(&self, index: usize, call: usize, position: u32) -> bool {
+        let targets = &self.targets[index][call];
+        let ignores = |target: &u32| {
+            let callee = self.function(*target as usize);
+            position < callee.parameters.min(64)
+                && !callee.damaged
+                && callee.flow.reads_parameters & (1 << position) == 0
+        };
+        !targets.is_empty() && targets.iter().all(ignores)
+    }
+
+    fn effect(&self, index: usize, call: usize) -> Effect {
+        let site = &self.function(index).flow.calls[call];
+        match &site.callee {
+            Callee::Api(api) => {
+                let looked_at = self.usage(index, call) == StatusUse::Consumed;
+                match api.role {
+                    ApiRole::LastError if looked_at => Effect::Sets { bits: LAST | NEXT, ends_next: true },
+                    ApiRole::LastError if *site.name == *"cudaGetLastError" => Effect::Clears,
+                    ApiRole::LastError => Effect::None,
+                    ApiRole::Synchronizes if looked_at => Effect::Sets { bits: SYNC, ends_next: true },
+                    ApiRole::Synchronizes if api.library == "CUDA runtime" => Effect::DroppedSync,
+                    ApiRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
+                    ApiRole::Launches | ApiRole::Plain => Effect::Sets { bits: 0, ends_next: true },
+                }
+            }
+            Callee::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
+            Callee::Named { name, scope } => {
+                let path: Vec<&str> = scope.iter().chain([name]).map(Name::as_str).collect();
+                self.effect_of_targets(index, call, &|| apis::checks_nothing(&path))
+            }
+            Callee::Method(name) => self.effect_of_targets(index, call, &|| apis::method_checks_nothing(name)),
+            Callee::Lambda(_) => self.effect_of_targets(index, call, &|| true),
+        }
+    }
+
+    fn effect_of_targets(&self, index: usize, call: usize, harmless: &dyn Fn() -> bool) -> Effect {
+        let targets = &self.targets[index][call];
+        if targets.is_empty() {
+            if harmless() {
+                return Effect::None;
+            }
+            let name = &self.function(index).flow.calls[call].name;
+            let next = if apis::sounds_like_check(name) { NEXT } else { 0 };
+            return Effect::Sets { bits: LAST | SYNC | next, ends_next: false };
+        }
+        let bits = targets.iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
+        let next = if bits & LAST != 0 { NEXT } else { 0 };
+        Effect::Sets { bits: bits & (LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+    }
+
+    /// What functions check and launch, callees included.
+    fn settle_effects(&mut self) {
+        self.effects = self
+            .functions
+            .iter()
+            .map(|&(module, place)| {
+                let flow = &self.surveys[module].functions[place].flow;
+                let launches = !flow.launches.is_empty()
+                    || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ApiRole::Launches));
+                let unread = flow.lost
+                    || flow
+                        .segments
+                        .iter()
+                        .flat_map(|segment| &segment.actions)
+                        .any(|action| *action == super::flow::Action::Opaque);
+                u8::from(launches) * LAUNCHES | u8::from(unread) * (LAST | SYNC)
+            })
+            .collect();
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for index in 0..self.functions.len() {
+                let mut bits = self.effects[index];
+                for call in 0..self.function(index).flow.calls.len() {
+                    match self.effect(index, call) {
+                        Effect::Sets { bits: set, .. } => bits |= set & (LAST | SYNC | DROPPED_SYNC),
+                        Effect::DroppedSync => bits |= DROPPED_SYNC,
+                        Effect::Clears | Effect::None => {}
+                    }
+                    for target in &self.targets[index][call] {
+                        bits |= self.effects[*target as usize] & LAUNCHES;
+                    }
+                }
+                // A dropped wait beside a look at the last error is as good as looked at.
+                if bits & (LAST | DROPPED_SYNC) == LAST | DROPPED_SYNC {
+                    bits |= SYNC;
+                }
+                changed |= bits != self.effects[index];
+                self.effects[index] = bits;
+            }
+            if !changed {
+                break;
+            }
+        }
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for index in 0..self.functions.len() {
+                if self.effects[index] & (LAUNCHES | PENDING) != LAUNCHES {
+                    continue;
+                }
+                let solved = self.solve(index, After::default());
+                if self.pending_site(index, &solved).is_some() {
+                    self.effects[index] |= PENDING;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    fn solve(&self, index: usize, exit: After) -> Solved {
+        solve::checked_after(&self.function(index).flow, &|call| self.effect(index, call as usize), exit)
+    }
+
+    /// The last launch (or call that launches) after which no path waits with a look at the status.
+    fn pending_site(&self, index: usize, solved: &Solved) -> Option<(cudalint_syntax::Span, After)> {
+        let flow = &self.function(index).flow;
+        let launches = flow.launches.iter().zip(&solved.launches).map(|(site, after)| (site.span, *after));
+        let calls = flow.calls.iter().enumerate().zip(&solved.calls).filter_map(|((call, site), after)| {
+            let launches = super::build_expr::role_of(site) == Some(ApiRole::Launches)
+                || self.targets[index][call].iter().any(|target| self.effects[*target as usize] & PENDING != 0);
+            launches.then_some((site.span, *after))
+        });
+        launches
+            .chain(calls)
+            .filter(|(_, after)| after.may & SYNC == 0 && after.must != !0)
+            .max_by_key(|(span, _)| *span)
+    }
+
+    /// What callers do after each function that launches returns: on every one of its call sites.
+    fn settle_exits(&self) -> Vec<After> {
+        let mut exits = vec![After::default(); self.functions.len()];
+        for _ in 0..ROUNDS {
+            let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
+            for index in 0..self.functions.len() {
+                let calls_launcher =
+                    self.targets[index].iter().flatten().any(|target| self.effects[*target as usize] & LAUNCHES != 0);
+                if !calls_launcher {
+                    continue;
+                }
+                let solved = self.solve(index, exits[index]);
+                for (call, after) in solved.calls.iter().enumerate() {
+                    for target in &self.targets[index][call] {
+                        let slot = &mut next[*target as usize];
+                        *slot = Some(match *slot {
+                            Some(other) => After { must: other.must & after.must, may: other.may | after.may },
+                            None => *after,
+                        });
+                    }
+                }
+            }
+            let next: Vec<After> = next
+                .into_iter()
+                .map(|after| {
+                    after.map_or_else(After::default, |after| After {
+                        must: after.must & (LAST | SYNC),
+                        may: after.may & (LAST | SYNC),
+                    })
+                })
+                .collect();
+            if next == exits {
+                break;
+            }
+            exits = next;
+        }
+        exits
+    }
+
+    fn functions_with_callers(&self) -> FxHashSet<u32> {
+        self.targets.iter().flatten().flatten().copied().collect()
+    }
+
+    /// Whether a dropped result of this function loses an error: it hands on a status that it does not look at.
+    fn hands_on_status(&self, index: usize) -> bool {
+        let function = self.function(index);
+        let plain = matches!(function.role, FunctionRole::Free | FunctionRole::StaticMethod | FunctionRole::Method);
+        function.returns_status
+            && plain
+            && !function.damaged
+            && function.flow.calls.iter().any(|site| {
+                matches!(site.callee, Callee::Api(_))
+                    && match site.fate {
+                        Fate::Returned => true,
+                        Fate::Stored(local) => {
+                            site.stored_is_read
+                                && !function.flow.tested.contains(&local)
+                                && !function.flow.escaped.contains(&local)
+                        }
+                        _ => false,
+                    }
+            })
+    }
+
+    fn facts(&self, index: usize, exit: After, has_callers: bool) -> Option<FunctionStatus> {
+        let function = self.function(index);
+        let flow = &function.flow;
+        if flow.calls.is_empty() && flow.launches.is_empty() {
+            return None;
+        }
+        let solved = self.solve(index, exit);
+        let mut calls = Vec::new();
+        let mut wrapper = None;
+        for (call, site) in flow.calls.iter().enumerate() {
+            let Some(mut status) = self.status_call(index, call, site) else { continue };
+            if site.damaged || flow.lost && status.stored.is_some() {
+                continue;
+            }
+            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & NEXT != 0);
+            if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
+                status.usage = StatusUse::Consumed;
+            }
+            if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
+                wrapper = site.expansion.as_ref().filter(|name| self.checking_macros.contains(name.as_str())).cloned();
+            }
+            if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
+                continue;
+            }
+            calls.push(status);
+        }
+        let mut launches = Vec::new();
+        for (site, after) in flow.launches.iter().zip(&solved.launches) {
+            if site.damaged || function.damaged {
+                continue;
+            }
+            launches.push(LaunchStatus {
+                span: site.span,
+                kernel: site.kernel.clone(),
+                checked: after.must & LAST != 0,
+                only_by_sync: after.must & (LAST | SYNC) == SYNC,
+                checked_on_some_path: after.must & LAST == 0 && after.may & LAST != 0,
+            });
+        }
+        calls.sort_by_key(|call| call.span);
+        launches.sort_by_key(|launch| launch.span);
+        // The same site can stand in several copies of a macro's argument.
+        calls.dedup_by(|next, first| {
+            let same = next.span == first.span && next.api == first.api;
+            if same && next.usage == StatusUse::Consumed {
+                first.usage = StatusUse::Consumed;
+            }
+            same
+        });
+        launches.dedup_by(|next, first| next.span == first.span);
+        let unobserved = self.unobserved(index, has_callers);
+        if calls.is_empty() && launches.is_empty() && unobserved.is_none() && flow.double_reads.is_empty() {
+            return None;
+        }
+        Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
+    }
+
+    fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
+        let usage = self.usage(index, call);
+        let stored = match site.fate {
+            Fate::Stored(local) if usage == StatusUse::Dropped => {
+                let (module, _) = self.functions[index];
+                let module = self.project.module(ModuleId(module as u32));
+                let function = module.functions.get(self.function(index).id.index())?;
+                function.locals.get(local.index()).map(|local| local.name.clone())
+            }
+            _ => None,
+        };
+        match &site.callee {
+            Callee::Api(api) => {
+                if api.role == ApiRole::LastError {
+                    // Dropped, it clears the last error, which is a purpose of its own.
+                    return None;
+                }
+                let weight = if site.initializer { StatusWeight::Teardown } else { api.weight };
+                Some(StatusCall {
+                    api: site.name.clone(),
+                    library: api.library,
+                    span: site.span,
+                    usage,
+                    weight,
+                    stored,
+                })
+            }
+            Callee::Named { name, .. } => {
+                let targets = &self.targets[index][call];
+                if targets.is_empty() || !targets.iter().all(|target| self.hands_on_status(*target as usize)) {
+                    return None;
+                }
+                Some(StatusCall {
+                    api: name.clone(),
+                    library: "this project",
+                    span: site.span,
+                    usage,
+                    weight: StatusWeight::Matters,
+                    stored,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// `main` owns the whole story; so does a function that reports success of its own launch to nobody in sight.
+    fn unobserved(&self, index: usize, has_callers: bool) -> Option<Unobserved> {
+        let function = self.function(index);
+        if function.damaged || self.effects[index] & LAUNCHES == 0 || function.scope.is_some() {
+            return None;
+        }
+        let solved = self.solve(index, After::default());
+        let (span, after) = self.pending_site(index, &solved)?;
+        if after.may & DROPPED_SYNC != 0 || self.effects[index] & DROPPED_SYNC != 0 {
+            return None;
+        }
+        let is_main = *function.name == *"main";
+        let claims_success = function.returns_number
+            && function.role == FunctionRole::Free
+            && !has_callers
+            && after.must & LAST != 0
+            && function.flow.launches.iter().all(|launch| !launch.streamed);
+        (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
+    }
+}
+
+/// Leaves each function a macro without defects that takes one call, its own or another of its module.
+fn offer_wrappers(surveys: &[Survey], modules: &mut [ModuleStatus]) {
+    let mut sound: FxHashSet<Name> = surveys
+        .iter()
+        .flat_map(|survey| &survey.macros)
+        .filter(|shape| shape.looks_at_status && shape.takes_one)
+        .map(|shape| shape.name.clone())
+        .collect();
+    for checker in modules.iter().flat_map(|module| &module.checkers).filter(|checker| !checker.defects.is_empty()) {
+        sound.remove(&checker.name);
+    }
+    for module in modules {
+        let wrappers = module.functions.iter_mut().map(|function| &mut function.wrapper);
+        for wrapper in wrappers {
+            if wrapper.as_ref().is_some_and(|name| !sound.contains(name)) {
+                *wrapper = None;
+            }
+        }
+        let common = module.functions.iter().find_map(|function| function.wrapper.clone());
+        for function in module.functions.iter_mut().filter(|function| function.wrapper.is_none()) {
+            function.wrapper.clone_from(&common);
+        }
+    }
+}
+
+/// For each module, the modules that its includes reach, by the last segment of their paths.
+fn visible_modules(project: &Project, surveys: &[Survey]) -> Vec<FxHashSet<usize>> {
+    let mut by_file: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for module in 0..surveys.len() {
+        by_file.entry(super::file_name(project.path(ModuleId(module as u32)))).or_default().push(module);
+    }
+    (0..surveys.len())
+        .map(|start| {
+            let mut seen = FxHashSet::default();
+            let mut work = vec![start];
+            while let Some(module) = work.pop() {
+                for include in &surveys[module].includes {
+                    let Some(found) = by_file.get(&**include) else { continue };
+                    let own = project.path(ModuleId(module as u32));
+                    let near = |other: &usize| common_folders(own, project.path(ModuleId(*other as u32)));
+                    let nearest = found.iter().map(near).max().unwrap_or(0);
+                    for other in found.iter().filter(|other| near(other) == nearest) {
+                        if seen.insert(*other) {
+                            work.push(*other);
+                        }
+                    }
+                }
+            }
+            seen
+        })
+        .collect()
+}
+
+/// How many leading folders two paths share.
+fn common_folders(a: &str, b: &str) -> usize {
+    a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,154 @@
+//! What becomes of every status and of every launch's own error: a structural analysis of host functions, so that code
+//! on every path is seen.
+//!
+//! Two passes. [`survey`] reduces each function of one module to its [`flow::Flow`] and needs nothing of other modules,
+//! so that modules can be surveyed on any number of threads. [`StatusTable::join`] then resolves calls between
+//! functions, settles what each function checks for its callers and its callees, and makes the facts.
+
+pub(crate) mod apis;
+mod build;
+mod build_expr;
+pub(crate) mod flow;
+mod join;
+mod solve;
+
+use crate::checkers::{self, MacroShape};
+use crate::facts::{Checker, FunctionStatus};
+use cudalint_program::Name;
+use cudalint_program::Project;
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Type, TypeId};
+use flow::Flow;
+
+/// What one module says by itself.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Host functions with a body.
+    pub(crate) functions: Vec<FunctionSurvey>,
+    /// Function-like macros that matter.
+    pub(crate) macros: Vec<MacroShape>,
+    /// Macros in whose arguments GPU calls stand.
+    pub(crate) used_macros: rustc_hash::FxHashSet<Name>,
+    /// Last path segments of the files it includes.
+    pub(crate) includes: Vec<Box<str>>,
+}
+
+/// A host function, reduced.
+#[derive(Debug)]
+pub(crate) struct FunctionSurvey {
+    pub(crate) id: FunctionId,
+    pub(crate) name: Name,
+    pub(crate) scope: Option<Name>,
+    pub(crate) role: FunctionRole,
+    pub(crate) required: u32,
+    pub(crate) parameters: u32,
+    pub(crate) variadic: bool,
+    pub(crate) returns_status: bool,
+    pub(crate) returns_number: bool,
+    pub(crate) damaged: bool,
+    pub(crate) flow: Flow,
+}
+
+/// Reduces the host functions and macros of one module.
+pub fn survey(project: &Project, id: ModuleId) -> Survey {
+    let module = project.module(id);
+    let legacy_blas = module.includes.iter().any(|include| file_name(&include.target) == "cublas.h");
+    let device: Vec<_> = module
+        .functions
+        .iter()
+        .filter(|function| function.body.is_some() && is_device(function))
+        .map(|function| function.span)
+        .collect();
+    let mut functions = Vec::new();
+    for (index, function) in module.functions.iter().enumerate() {
+        let in_device = function.role == FunctionRole::Lambda && device.iter().any(|span| span.contains(function.span));
+        if function.body.is_none() || is_device(function) || in_device {
+            continue;
+        }
+        let mut flow = build::build(project, id, function, legacy_blas);
+        solve::mark_reads(&mut flow);
+        let parameters = function.locals.iter().take(function.param_count as usize);
+        functions.push(FunctionSurvey {
+            id: FunctionId(index as u32),
+            name: function.name.clone(),
+            scope: function.scope.last().cloned(),
+            role: function.role,
+            required: parameters.clone().take_while(|parameter| parameter.init.is_none()).count() as u32,
+            parameters: function.param_count,
+            variadic: function.variadic || function.template_params.iter().any(|parameter| parameter.pack),
+            returns_status: is_status_type(module, function.returns),
+            returns_number: matches!(module.types.get(function.returns.index()), Some(Type::Int { .. } | Type::Bool)),
+            damaged: function.damaged || flow.lost,
+            flow,
+        });
+    }
+    let includes = module.includes.iter().map(|include| file_name(&include.target).into()).collect();
+    Survey {
+        functions,
+        macros: checkers::shapes(module),
+        used_macros: checkers::macros_used_with_calls(project, id),
+        includes,
+    }
+}
+
+fn is_device(function: &Function) -> bool {
+    function.space.global || function.space.device
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn is_status_type(module: &Module, ty: TypeId) -> bool {
+    match module.types.get(ty.index()) {
+        Some(Type::Named { path, .. }) => build::is_status_name(path.last()),
+        Some(Type::Qualified { ty: inner, .. }) => {
+            matches!(module.types.get(inner.index()), Some(Type::Named { path, .. }) if build::is_status_name(path.last()))
+        }
+        _ => false,
+    }
+}
+
+/// The name of the function that an expression calls, where it is a plain name.
+fn call_name(module: &Module, id: ExprId) -> Option<&str> {
+    match &module.exprs.get(id.index())?.kind {
+        Expr::Call { callee, .. } => match &module.exprs.get(callee.index())?.kind {
+            Expr::Name { path, .. } => path.last().map(Name::as_str),
+            _ => None,
+        },
+        Expr::Cast { value, .. } => match &module.exprs.get(value.index())?.kind {
+            Expr::Call { callee, .. } => match &module.exprs.get(callee.index())?.kind {
+                Expr::Name { path, .. } => path.last().map(Name::as_str),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The facts on error handling of a whole project.
+#[derive(Debug, Default)]
+pub struct StatusTable {
+    modules: Vec<ModuleStatus>,
+}
+
+/// The facts on error handling of one module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModuleStatus {
+    /// By function; functions without a status call or launch are left out.
+    pub functions: Vec<FunctionStatus>,
+    /// Checkers that the module defines.
+    pub checkers: Vec<Checker>,
+}
+
+impl StatusTable {
+    /// Joins the surveys of all modules, in the order of the project's modules.
+    pub fn join(project: &Project, surveys: &[Survey]) -> Self {
+        Self { modules: join::join(project, surveys) }
+    }
+
+    /// The facts of one module.
+    pub fn module(&self, id: ModuleId) -> Option<&ModuleStatus> {
+        self.modules.get(id.index())
+    }
+}

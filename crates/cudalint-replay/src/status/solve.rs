@@ -1,0 +1,301 @@
+//! Two analyses over a [`Flow`], both backwards: which stored statuses are read later, and what is sure to be checked
+//! after each point.
+
+use super::flow::{Action, EXIT, Fate, Flow};
+use cudalint_program::ir::LocalId;
+use rustc_hash::FxHashMap;
+
+/// The last error is read and looked at.
+pub const LAST: u8 = 1;
+/// A call that waits for the device is made, and its status is looked at.
+pub const SYNC: u8 = 2;
+/// A call that waits for the device is made, and its status is dropped.
+pub const DROPPED_SYNC: u8 = 4;
+/// The next thing that has to do with errors is a look at the last error.
+pub const NEXT: u8 = 8;
+/// Kernels are launched (an effect of functions only).
+pub const LAUNCHES: u8 = 16;
+/// Kernels are launched that nothing in the function waits for (an effect of functions only).
+pub const PENDING: u8 = 32;
+
+/// What happens after a point: on every path, and on some path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct After {
+    /// On every path.
+    pub must: u8,
+    /// On at least one.
+    pub may: u8,
+}
+
+impl After {
+    /// Control never comes here.
+    const NEVER: Self = Self { must: !0, may: 0 };
+
+    /// Where paths split.
+    fn join(self, other: Self) -> Self {
+        Self { must: self.must & other.must, may: self.may | other.may }
+    }
+}
+
+/// What one call does to [`After`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that matters here.
+    None,
+    /// Sets bits; `ends_next`: other statuses come up first, so that [`NEXT`] no longer holds.
+    Sets { bits: u8, ends_next: bool },
+    /// Reads the last error and drops it.
+    Clears,
+    /// A call that waits, whose status is dropped: looked at after all when the last error is read next.
+    DroppedSync,
+}
+
+impl Effect {
+    fn apply(self, after: After) -> After {
+        let set = |state: After, bits: u8| After { must: state.must | bits, may: state.may | bits };
+        let unset = |state: After, bits: u8| After { must: state.must & !bits, may: state.may & !bits };
+        match self {
+            Self::None => after,
+            Self::Sets { bits, ends_next } => set(if ends_next { unset(after, NEXT) } else { after }, bits),
+            Self::Clears => unset(after, LAST | NEXT),
+            Self::DroppedSync => {
+                let seen = after.must & NEXT != 0;
+                set(unset(after, NEXT), if seen { SYNC } else { DROPPED_SYNC })
+            }
+        }
+    }
+}
+
+/// What comes after each call and each launch.
+#[derive(Clone, Debug, Default)]
+pub struct Solved {
+    /// By call.
+    pub calls: Vec<After>,
+    /// By launch.
+    pub launches: Vec<After>,
+}
+
+/// Solves for what is checked after each point, given what calls do and what comes after the function returns.
+pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -> Solved {
+    let count = flow.segments.len();
+    let mut entry = vec![After::NEVER; count];
+    let end_of = |entry: &[After], segment: usize| {
+        if segment == EXIT as usize {
+            return exit;
+        }
+        let next = &flow.segments[segment].next;
+        next.iter().filter_map(|to| entry.get(*to as usize)).fold(After::NEVER, |all, one| all.join(*one))
+    };
+    let step = |state: After, action: &Action| match action {
+        Action::Call(call) => effect(*call).apply(state),
+        Action::Launch(_) => Effect::Sets { bits: 0, ends_next: true }.apply(state),
+        Action::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false }.apply(state),
+        Action::Read(_) | Action::Write(_) | Action::Define { .. } => state,
+    };
+    // Later segments come later in the code, so that one sweep from the end settles all but the loops.
+    for _ in 0..count + 2 {
+        let mut changed = false;
+        for segment in (0..count).rev() {
+            let state = flow.segments[segment].actions.iter().rev().fold(end_of(&entry, segment), step);
+            if entry[segment] != state {
+                entry[segment] = state;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut solved =
+        Solved { calls: vec![After::NEVER; flow.calls.len()], launches: vec![After::NEVER; flow.launches.len()] };
+    for segment in 0..count {
+        let mut state = end_of(&entry, segment);
+        for action in flow.segments[segment].actions.iter().rev() {
+            match action {
+                Action::Call(call) => {
+                    if let Some(slot) = solved.calls.get_mut(*call as usize) {
+                        *slot = state;
+                    }
+                }
+                Action::Launch(launch) => {
+                    if let Some(slot) = solved.launches.get_mut(*launch as usize) {
+                        *slot = state;
+                    }
+                }
+                _ => {}
+            }
+            state = step(state, action);
+        }
+    }
+    solved
+}
+
+/// Marks the calls whose status sits in a local variable that is read later ([`super::flow::CallSite::stored_is_read`]).
+pub fn mark_reads(flow: &mut Flow) {
+    let mut slots: FxHashMap<LocalId, u32> = FxHashMap::default();
+    for action in flow.segments.iter().flat_map(|segment| &segment.actions) {
+        if let Action::Define { local, from, to, .. } = action
+            && flow
+                .calls
+                .get(*from as usize..*to as usize)
+                .unwrap_or(&[])
+                .iter()
+                .any(|call| call.fate == Fate::Stored(*local))
+        {
+            let next = slots.len() as u32;
+            slots.entry(*local).or_insert(next);
+        }
+    }
+    if slots.is_empty() {
+        return;
+    }
+    let words = slots.len().div_ceil(64);
+    let mut escaped = vec![0u64; words];
+    for local in &flow.escaped {
+        if let Some(slot) = slots.get(local) {
+            set(&mut escaped, *slot, true);
+        }
+    }
+    let count = flow.segments.len();
+    let mut entry = vec![0u64; count * words];
+    let live_at_end = |entry: &[u64], segment: usize| {
+        let mut live = escaped.clone();
+        let from = &flow.segments[segment];
+        for to in from.next.iter().chain(&from.rarely) {
+            let at = *to as usize * words;
+            for (word, other) in live.iter_mut().zip(entry.get(at..at + words).unwrap_or(&[])) {
+                *word |= other;
+            }
+        }
+        live
+    };
+    let step = |live: &mut Vec<u64>, action: &Action| match action {
+        Action::Read(local) => {
+            if let Some(slot) = slots.get(local) {
+                set(live, *slot, true);
+            }
+        }
+        Action::Write(local) | Action::Define { local, accumulate: false, .. } => {
+            if let Some(slot) = slots.get(local)
+                && !get(&escaped, *slot)
+            {
+                set(live, *slot, false);
+            }
+        }
+        // `x |= call()` hands the old value on: it is read if the new one is.
+        Action::Define { accumulate: true, .. } | Action::Call(_) | Action::Launch(_) => {}
+        Action::Opaque => live.fill(!0),
+    };
+    for _ in 0..count + 2 {
+        let mut changed = false;
+        for segment in (0..count).rev() {
+            let mut live = live_at_end(&entry, segment);
+            for action in flow.segments[segment].actions.iter().rev() {
+                step(&mut live, action);
+            }
+            let at = segment * words;
+            if entry[at..at + words] != live[..] {
+                entry[at..at + words].copy_from_slice(&live);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut read: Vec<u32> = Vec::new();
+    for segment in 0..count {
+        let mut live = live_at_end(&entry, segment);
+        for action in flow.segments[segment].actions.iter().rev() {
+            if let Action::Define { local, from, to, .. } = action
+                && slots.get(local).is_some_and(|slot| get(&live, *slot))
+            {
+                read.extend((*from..*to).filter(|call| {
+                    flow.calls.get(*call as usize).is_some_and(|site| site.fate == Fate::Stored(*local))
+                }));
+            }
+            step(&mut live, action);
+        }
+    }
+    for call in read {
+        if let Some(site) = flow.calls.get_mut(call as usize) {
+            site.stored_is_read = true;
+        }
+    }
+}
+
+fn set(bits: &mut [u64], slot: u32, value: bool) {
+    if let Some(word) = bits.get_mut(slot as usize / 64) {
+        let bit = 1 << (slot % 64);
+        if value { *word |= bit } else { *word &= !bit }
+    }
+}
+
+fn get(bits: &[u64], slot: u32) -> bool {
+    bits.get(slot as usize / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flow::{CallSite, Callee, Segment};
+    use super::*;
+    use cudalint_program::Name;
+    use cudalint_syntax::Span;
+
+    fn call(fate: Fate) -> CallSite {
+        CallSite {
+            callee: Callee::Opaque,
+            name: Name::from("f"),
+            arguments: 0,
+            span: Span::default(),
+            fate,
+            expansion: None,
+            damaged: false,
+            initializer: false,
+            stored_is_read: false,
+        }
+    }
+
+    fn straight(actions: Vec<Action>, calls: Vec<CallSite>) -> Flow {
+        let segments = vec![Segment { actions, next: vec![EXIT], rarely: vec![] }, Segment::default()];
+        Flow { segments, calls, ..Flow::default() }
+    }
+
+    fn define(from: u32, accumulate: bool) -> Action {
+        Action::Define { local: LocalId(0), from, to: from + 1, accumulate }
+    }
+
+    #[test]
+    fn a_status_overwritten_before_it_is_read_is_dead() {
+        let stored = || call(Fate::Stored(LocalId(0)));
+        let mut flow = straight(
+            vec![Action::Call(0), define(0, false), Action::Call(1), define(1, false), Action::Read(LocalId(0))],
+            vec![stored(), stored()],
+        );
+        mark_reads(&mut flow);
+        assert_eq!([flow.calls[0].stored_is_read, flow.calls[1].stored_is_read], [false, true]);
+    }
+
+    #[test]
+    fn accumulated_statuses_are_read_only_if_the_sum_is() {
+        let stored = || call(Fate::Stored(LocalId(0)));
+        let actions = vec![Action::Call(0), define(0, true), Action::Call(1), define(1, true)];
+        let mut never = straight(actions.clone(), vec![stored(), stored()]);
+        mark_reads(&mut never);
+        assert!(!never.calls[0].stored_is_read && !never.calls[1].stored_is_read);
+        let mut tested = straight([actions, vec![Action::Read(LocalId(0))]].concat(), vec![stored(), stored()]);
+        mark_reads(&mut tested);
+        assert!(tested.calls[0].stored_is_read && tested.calls[1].stored_is_read);
+    }
+
+    #[test]
+    fn a_dropped_wait_is_seen_by_a_look_at_the_last_error_right_after() {
+        let flow = straight(vec![Action::Call(0), Action::Call(1)], vec![call(Fate::Dropped), call(Fate::Consumed)]);
+        let look = |index: u32| {
+            if index == 0 { Effect::DroppedSync } else { Effect::Sets { bits: LAST | NEXT, ends_next: true } }
+        };
+        let solved = checked_after(&flow, &look, After::default());
+        assert_eq!(solved.calls[0].must & (LAST | NEXT), LAST | NEXT);
+        assert_eq!(solved.calls[1].must & LAST, 0);
+    }
+}
