@@ -362,7 +362,14 @@ fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
 }
 
 fn includes(settings: &Settings, base: &Path, build: &Build) -> Vec<PathBuf> {
-    settings.parse.include_paths.iter().map(|path| base.join(path)).chain(build.includes.iter().cloned()).collect()
+    settings
+        .parse
+        .include_paths
+        .iter()
+        .map(|path| base.join(path))
+        .chain(build.includes.iter().cloned())
+        .map(|folder| if folder.is_absolute() { real_path(&folder) } else { walk::tidy(&folder) })
+        .collect()
 }
 
 /// `[[override]]`s, ready to ask: whether a real path and a rule are meant.

@@ -1,21 +1,20 @@
 //! One project from sources to findings: read, parse, lower, join, replay, rules, suppression, levels.
 
+use crate::Progress;
 use crate::levels::Levels;
 use crate::load::{Loaded, load};
 use crate::outcome::{Fault, Part};
+use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
 use crate::rule::{Check, IgnoreContext, ModuleContext, NodeContext, Rule, Sink};
 use crate::settings::Settings;
 use crate::suppress::{MARK, Suppressions};
 use crate::walk::Globs;
-use crate::{Progress, pipeline};
 use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
 use cudalint_program::ir::{Module, ModuleId};
-use cudalint_program::{Project, python};
+use cudalint_program::{Project, ProjectOptions, python};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{
-    FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region, regions, scan_directives,
-};
+use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -76,38 +75,53 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut part = Part::default();
     let files = load(input, &mut part);
     let macros = MacroTable::build(
-        files.iter().flat_map(|file| &file.directives.defines),
+        files.iter().flat_map(|file| &file.regions).flat_map(|(_, directives)| &directives.defines),
         &input.settings.parse.declaration_macros,
     );
     let steps = Steps::new(files.len() * 2, input.progress);
+    let mut units: Vec<Unit<'_>> = Vec::new();
+    // Beside each unit its file; beside each file its first unit.
+    let mut owner: Vec<usize> = Vec::new();
+    let mut first_unit: Vec<usize> = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        first_unit.push(units.len());
+        for (region, directives) in &file.regions {
+            if region.language == Language::Cuda {
+                let alone = file.source.kind == FileKind::Markdown;
+                units.push(Unit { path: &file.source.path, text: &file.text, directives, alone });
+                owner.push(index);
+            }
+        }
+    }
+    let front = Front::new(
+        &units,
+        ProjectOptions {
+            include_folders: input.includes.iter().map(|folder| (input.shown)(folder)).collect(),
+            defines: input.defines.clone(),
+        },
+    );
 
     let python = PythonRules::new(input);
     let mut parsed: Vec<FileFacts> = files
         .par_iter()
-        .map(|file| {
-            let facts = guarded(&file.source, || parse_file(file, &macros, &python, input));
+        .zip(&first_unit)
+        .map(|(file, first)| {
+            let facts = guarded(&file.source, || parse_file(file, *first, &front, &macros, &python, input));
             steps.step();
-            match facts {
-                Ok(facts) => facts,
-                Err(fault) => FileFacts { fault: Some(fault), ..FileFacts::default() },
-            }
+            facts.unwrap_or_else(|fault| {
+                let lost = file.regions.iter().filter(|(region, _)| region.language == Language::Cuda);
+                FileFacts {
+                    modules: lost.map(|_| Module::default()).collect(),
+                    fault: Some(fault),
+                    ..FileFacts::default()
+                }
+            })
         })
         .collect();
 
-    let mut lowered = Vec::new();
-    let mut owner: Vec<usize> = Vec::new();
-    for (index, (file, facts)) in files.iter().zip(&mut parsed).enumerate() {
-        part.faults.extend(facts.fault.take());
-        for module in facts.modules.drain(..) {
-            owner.push(index);
-            lowered.push(pipeline::Lowered {
-                path: Arc::clone(&file.source.path),
-                text: Arc::clone(&file.text),
-                module,
-            });
-        }
-    }
-    let project = pipeline::project(lowered);
+    let modules = parsed.iter_mut().flat_map(|facts| facts.modules.drain(..)).collect();
+    part.faults.extend(parsed.iter_mut().filter_map(|facts| facts.fault.take()));
+    let project = front.project(&units, modules);
 
     let replayed: Vec<Result<(Vec<Finding>, Vec<(&'static str, u32)>), Fault>> = owner
         .par_iter()
@@ -210,21 +224,28 @@ fn runs(input: &ProjectInput<'_>, index: usize, source: &Source) -> bool {
         && !input.overrides.iter().any(|(globs, off)| off.contains(&index) && globs.matches(&source.real))
 }
 
-fn parse_file(file: &Loaded, macros: &MacroTable, python: &PythonRules, input: &ProjectInput<'_>) -> FileFacts {
+fn parse_file(
+    file: &Loaded,
+    first_unit: usize,
+    front: &Front,
+    macros: &MacroTable,
+    python: &PythonRules,
+    input: &ProjectInput<'_>,
+) -> FileFacts {
     let mut facts = FileFacts::default();
     let text = &*file.text;
     let mut spans: Vec<(Range<usize>, bool)> = Vec::new();
+    let mut unit = first_unit;
     let listens = file.source.reported && text.contains(MARK);
-    for region in regions(file.source.kind, text) {
-        let fence = matches!(file.source.kind, FileKind::Markdown);
-        let own =
-            if fence && region.language == Language::Cuda { Some(scan_directives(text, region.span)) } else { None };
-        let directives = own.as_ref().unwrap_or(&file.directives);
+    for (region, directives) in &file.regions {
         PARSERS.with_borrow_mut(|pool| {
-            let parsed = parse_region(text, &region, macros, &directives.defines, pool);
+            let parsed = parse_region(text, region, macros, &directives.defines, pool);
             facts.damaged |= !parsed.damage.is_empty();
             match region.language {
-                Language::Cuda => facts.modules.push(pipeline::lower(&parsed, text, directives, pool)),
+                Language::Cuda => {
+                    facts.modules.push(front.lower(unit, &parsed, text, directives, pool));
+                    unit += 1;
+                }
                 Language::Python if python.any && file.source.reported => {
                     walk_python(&parsed, file, python, input, &mut facts.findings);
                 }
@@ -233,7 +254,7 @@ fn parse_file(file: &Loaded, macros: &MacroTable, python: &PythonRules, input: &
         });
         if listens {
             let hash = region.language == Language::Python;
-            spans.extend(comments(text, &region).iter().map(|comment| (comment.span.range(), hash)));
+            spans.extend(comments(text, region).iter().map(|comment| (comment.span.range(), hash)));
         }
     }
     if listens {

@@ -2,9 +2,13 @@
 
 use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
-use cudalint_syntax::{Directives, FileKind, SourceText, Span, contains_cuda, contains_gpu_python, scan_directives};
+use cudalint_syntax::{
+    Directives, FileKind, Language, Region, SourceText, contains_cuda, contains_gpu_python, regions, scan_directives,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,10 +16,18 @@ use std::sync::Arc;
 pub(crate) struct Loaded {
     pub source: Source,
     pub text: Arc<str>,
-    /// Macros and includes; empty for other languages than C++.
-    pub directives: Directives,
-    /// The project's files that it includes, by the path as written.
-    pub includes: Vec<(String, PathBuf)>,
+    /// Its stretches in one language, each with its macros and includes (none outside of C++).
+    pub regions: Vec<(Region, Directives)>,
+    /// The files that it includes, system headers out of sight left out.
+    includes: Vec<Included>,
+}
+
+/// An `#include`.
+enum Included {
+    /// Of this file.
+    At(PathBuf),
+    /// Of a file that is neither beside the includer nor in an include folder: the path as written.
+    Somewhere(String),
 }
 
 /// What became of one file.
@@ -30,13 +42,14 @@ enum Read {
 pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     let mut taken: Vec<Loaded> = Vec::new();
     let mut known: FxHashSet<PathBuf> = input.sources.iter().map(|source| source.real.clone()).collect();
-    let mut irrelevant: FxHashMap<PathBuf, Source> = FxHashMap::default();
+    // Files without GPU code: a header among them is read again when somebody includes it.
+    let mut irrelevant: BTreeMap<PathBuf, Source> = BTreeMap::new();
+    let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
     let mut round: Vec<(Source, bool)> = input.sources.iter().map(|source| (source.clone(), false)).collect();
-    let budget = input.settings.index.max_bytes;
     let mut bytes = 0;
     while !round.is_empty() {
         let results: Vec<Read> = round.par_drain(..).map(|(source, included)| read(source, included, input)).collect();
-        let mut wanted: Vec<(Source, bool)> = Vec::new();
+        let mut fresh: Vec<Loaded> = Vec::new();
         for result in results {
             match result {
                 Read::Taken(loaded, lossy) => {
@@ -44,46 +57,40 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
                     if loaded.source.reported && lossy {
                         part.notes.push(format!("{}: bytes that are not UTF-8 are read as `?`", loaded.source.path));
                     }
-                    for (_, real) in &loaded.includes {
-                        if let Some(source) = irrelevant.remove(real) {
-                            wanted.push((Source { reported: false, ..source }, true));
-                        } else if !known.contains(real) && bytes < budget {
-                            known.insert(real.clone());
-                            let path = (input.shown)(real).into();
-                            let kind = FileKind::of(real).unwrap_or(FileKind::CFamily);
-                            wanted.push((
-                                Source { path, real: real.clone(), kind, explicit: false, reported: false },
-                                true,
-                            ));
-                        }
-                    }
-                    taken.push(*loaded);
+                    fresh.push(*loaded);
                 }
                 Read::Irrelevant(source) => {
-                    // A file that was met before its includer is not asked for again: the includer finds it here.
-                    if taken.iter().any(|other| other.includes.iter().any(|(_, real)| *real == source.real)) {
-                        wanted.push((Source { reported: false, ..source }, true));
-                    } else {
-                        irrelevant.insert(source.real.clone(), source);
+                    let name = source.real.file_name().unwrap_or_default().to_owned();
+                    by_name.entry(name).or_default().push(source.real.clone());
+                    irrelevant.insert(source.real.clone(), source);
+                }
+                Read::Refused(source, why, by_system) => refuse(source, why, by_system, part),
+            }
+        }
+        for include in fresh.iter().flat_map(|loaded| &loaded.includes) {
+            match include {
+                Included::At(real) => {
+                    if let Some(source) = irrelevant.remove(real) {
+                        round.push((Source { reported: false, ..source }, true));
+                    } else if bytes < input.settings.index.max_bytes && known.insert(real.clone()) {
+                        let path = (input.shown)(real).into();
+                        let kind = FileKind::of(real).unwrap_or(FileKind::CFamily);
+                        let source = Source { path, real: real.clone(), kind, explicit: false, reported: false };
+                        round.push((source, true));
                     }
                 }
-                Read::Refused(source, why, refused_by_system) => {
-                    if !source.reported {
-                        continue;
+                // Found by its end, as the index does where no include folder is known.
+                Included::Somewhere(target) => {
+                    let target = Path::new(target.trim_start_matches("../"));
+                    let candidates = target.file_name().and_then(|name| by_name.get(name));
+                    for real in candidates.into_iter().flatten().filter(|real| real.ends_with(target)) {
+                        round
+                            .extend(irrelevant.remove(real).map(|source| (Source { reported: false, ..source }, true)));
                     }
-                    if source.explicit || refused_by_system {
-                        part.faults.push(Fault { path: source.path.to_string(), message: why, internal: false });
-                    } else {
-                        part.notes.push(format!("{}: not linted: {why}", source.path));
-                    }
-                    part.files.skipped += 1;
-                    *part.statistics.skipped.entry("no source text".to_owned()).or_default() += 1;
                 }
             }
         }
-        wanted.sort_by(|a, b| a.0.real.cmp(&b.0.real));
-        wanted.dedup_by(|a, b| a.0.real == b.0.real);
-        round = wanted;
+        taken.extend(fresh);
     }
     let quiet = irrelevant.values().filter(|source| source.reported).count();
     if quiet > 0 {
@@ -94,6 +101,20 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     part.statistics.indexed_files = taken.len();
     part.statistics.indexed_bytes = bytes;
     taken
+}
+
+/// Tells why a file was not read, when anybody asked for it.
+fn refuse(source: Source, why: String, by_system: bool, part: &mut Part) {
+    if !source.reported {
+        return;
+    }
+    part.files.skipped += 1;
+    *part.statistics.skipped.entry("no source text".to_owned()).or_default() += 1;
+    if source.explicit || by_system {
+        part.faults.push(Fault { path: source.path.to_string(), message: why, internal: false });
+    } else {
+        part.notes.push(format!("{}: not linted: {why}", source.path));
+    }
 }
 
 fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
@@ -117,22 +138,87 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
     if !relevant {
         return Read::Irrelevant(source);
     }
-    let mut directives = Directives::default();
+    let regions: Vec<(Region, Directives)> = regions(source.kind, text.text())
+        .into_iter()
+        .map(|region| {
+            let cuda = region.language == Language::Cuda;
+            (region, if cuda { scan_directives(text.text(), region.span) } else { Directives::default() })
+        })
+        .collect();
     let mut includes = Vec::new();
+    // The fences of a document stand for themselves.
     if matches!(source.kind, FileKind::Cuda | FileKind::CFamily) {
-        directives = scan_directives(text.text(), Span::new(0, text.text().len()));
         let folder = source.real.parent().unwrap_or(Path::new(""));
-        for include in &directives.includes {
+        for include in regions.iter().flat_map(|(_, directives)| &directives.includes) {
             let beside = (!include.system).then(|| folder.join(&include.path));
             let found = beside
                 .into_iter()
                 .chain(input.includes.iter().map(|base| base.join(&include.path)))
                 .find_map(|path| input.provider.resolve(&path));
-            if let Some(real) = found {
-                includes.push((include.path.clone(), real));
-            }
+            includes.push(found.map_or_else(|| Included::Somewhere(include.path.clone()), Included::At));
         }
     }
     let lossy = text.is_lossy();
-    Read::Taken(Box::new(Loaded { source, text: text.shared(), directives, includes }), lossy)
+    Read::Taken(Box::new(Loaded { source, text: text.shared(), regions, includes }), lossy)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::levels::{Choices, Levels};
+    use crate::lint::{ProjectInput, Source, lint_project};
+    use crate::provider::{Memory, Provider};
+    use crate::settings::Settings;
+    use cudalint_syntax::FileKind;
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    /// Refuses one file.
+    struct Refusing(Memory);
+
+    impl Provider for Refusing {
+        fn read(&self, real: &Path) -> io::Result<Vec<u8>> {
+            if real == Path::new("locked.cu") {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            self.0.read(real)
+        }
+
+        fn resolve(&self, path: &Path) -> Option<PathBuf> {
+            self.0.resolve(path)
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told_and_the_others_are_linted() {
+        let settings = Settings::default();
+        let levels = Levels::new(&[], &settings, &Choices::default()).unwrap();
+        let mut provider = Refusing(Memory::default());
+        provider.0.files.insert("a.cu".into(), b"int a;\xff\n".to_vec());
+        let sources = ["a.cu", "locked.cu"].map(|path| Source {
+            path: path.into(),
+            real: path.into(),
+            kind: FileKind::Cuda,
+            explicit: false,
+            reported: true,
+        });
+        let part = lint_project(&ProjectInput {
+            rules: &[],
+            levels: &levels,
+            settings: &settings,
+            overrides: Vec::new(),
+            architectures: Vec::new(),
+            includes: Vec::new(),
+            defines: Vec::new(),
+            sources: sources.to_vec(),
+            shown: &|path| path.display().to_string(),
+            provider: &provider,
+            progress: &|_| {},
+        });
+        assert_eq!((part.files.checked, part.files.skipped), (1, 1));
+        assert_eq!(part.faults.len(), 1);
+        assert_eq!(part.faults[0].path, "locked.cu");
+        assert_eq!(part.faults[0].message, "cannot be read: permission denied");
+        assert_eq!(part.notes, ["a.cu: bytes that are not UTF-8 are read as `?`"]);
+    }
 }

@@ -1,32 +1,72 @@
 //! The seam to the layers below: which of their functions a run calls, and with what. Nothing else of the engine does.
 
-use cudalint_program::Project;
+use cudalint_program::condition::Defines;
 use cudalint_program::ir::{Module, ModuleId};
+use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::PythonNames;
+use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
-use cudalint_syntax::{Directives, ParsedRegion, ParserPool};
+use cudalint_syntax::{Define, Directives, ParsedRegion, ParserPool};
 use std::sync::Arc;
 
-/// Lowers one CUDA C++ region.
-pub(crate) fn lower(_parsed: &ParsedRegion, _text: &str, _directives: &Directives, _pool: &mut ParserPool) -> Module {
-    Module::default()
+/// One CUDA C++ region on its way into a project. The position in the list of all units is its module's id.
+pub(crate) struct Unit<'a> {
+    pub path: &'a Arc<str>,
+    pub text: &'a Arc<str>,
+    pub directives: &'a Directives,
+    /// A fence of a document stands for itself.
+    pub alone: bool,
+}
+
+/// What lowering knows of other units.
+pub(crate) struct Front {
+    macros: MacroIndex<Define>,
+    options: ProjectOptions,
+}
+
+impl Front {
+    /// Reads the macros of all units.
+    pub fn new(units: &[Unit<'_>], options: ProjectOptions) -> Self {
+        let files: Vec<MacroFile<'_>> = units
+            .iter()
+            .map(|unit| MacroFile { path: unit.path, directives: unit.directives, alone: unit.alone })
+            .collect();
+        let defines = Defines::new(options.defines.iter().map(String::as_str));
+        Self { macros: MacroIndex::build(&files, &options.include_folders, &defines), options }
+    }
+
+    /// Lowers the unit at a position of the list.
+    pub fn lower(
+        &self,
+        unit: usize,
+        _parsed: &ParsedRegion,
+        _text: &str,
+        _directives: &Directives,
+        _pool: &mut ParserPool,
+    ) -> Module {
+        let _ = self.macros.visible(unit);
+        Module::default()
+    }
+
+    /// Joins the modules of all units.
+    pub fn project(self, units: &[Unit<'_>], modules: Vec<Module>) -> Project {
+        let sources = units
+            .iter()
+            .zip(modules)
+            .map(|(unit, module)| Source {
+                path: Arc::clone(unit.path),
+                text: Arc::clone(unit.text),
+                module,
+                alone: unit.alone,
+            })
+            .collect();
+        Project::build(sources, &self.options)
+    }
 }
 
 /// The names of a Python file.
 pub(crate) fn python_names(_parsed: &ParsedRegion, _text: &str) -> PythonNames {
     PythonNames::default()
-}
-
-/// A module on its way into a project.
-pub(crate) struct Lowered {
-    pub path: Arc<str>,
-    pub text: Arc<str>,
-    pub module: Module,
-}
-
-/// Joins modules.
-pub(crate) fn project(_modules: Vec<Lowered>) -> Project {
-    Project::default()
 }
 
 /// Replays one module.

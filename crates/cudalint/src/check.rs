@@ -187,7 +187,8 @@ fn use_color(choice: ColorChoice) -> bool {
     }
 }
 
-/// Columns of the terminal, or a page's width where there is none.
+/// Columns of the terminal where the shell tells them, else a page's width.
 fn terminal_width() -> usize {
-    if std::io::stdout().is_terminal() { usize::from(progress::columns()).clamp(40, 160) } else { 100 }
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    told.filter(|_| std::io::stdout().is_terminal()).unwrap_or(100).clamp(40, 160)
 }

@@ -41,8 +41,3 @@ impl Line {
         }
     }
 }
-
-/// Columns of the terminal.
-pub fn columns() -> u16 {
-    ProgressDrawTarget::stderr().width().unwrap_or(100)
-}
