@@ -170,7 +170,9 @@ impl<'t> Lexer<'t> {
                 return if next == b'"' { self.string(start) } else { self.char(start) };
             }
         }
-        self.token(Kind::Word, start, end)
+        let mut token = self.token(Kind::Word, start, end);
+        token.code = crate::words::lookup(&self.bytes[start..end]) as u16;
+        token
     }
 
     fn number(&mut self) -> Token {

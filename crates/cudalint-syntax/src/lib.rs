@@ -21,6 +21,7 @@ mod python_mask;
 mod region;
 mod source;
 mod span;
+mod words;
 
 pub use comments::{Comment, comments};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};

@@ -2,8 +2,9 @@
 
 use crate::defines::Define;
 use crate::kinds::{cuda_language, python_language};
+use crate::lexer::lex;
 use crate::macros::MacroTable;
-use crate::mask::{MaskNote, mask};
+use crate::mask::{MaskNote, mask_lexed};
 use crate::region::{Language, Region};
 use crate::span::Span;
 use std::ops::ControlFlow;
@@ -103,19 +104,25 @@ pub fn parse_region(
         damage: Vec::new(),
     };
     let raw = text.as_bytes().get(region.span.range()).unwrap_or(&[]);
-    if bracket_depth(raw, region.language) > MAX_NESTING {
+    let (depth, lexed) = match region.language {
+        Language::Cuda => {
+            let lexed = lex(raw, 0);
+            (lexed.depth, Some(lexed))
+        }
+        Language::Python => (python_depth(raw), None),
+    };
+    if depth > MAX_NESTING {
         parsed.refusal = Some(Refusal::TooDeep);
         parsed.damage.push(region.span);
         return parsed;
     }
-    if region.language == Language::Cuda {
-        let masked = mask(text, region.span, macros, file_defines);
+    if let Some(lexed) = lexed {
+        let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
         if masked.text != raw {
             parsed.masked = Some(masked.text);
         }
-    }
-    if region.language == Language::Python {
+    } else {
         parsed.masked = crate::python_mask::mask_python(raw);
     }
     let bytes = parsed.masked.as_deref().unwrap_or(raw);
@@ -179,14 +186,6 @@ fn damage(tree: &Tree, found: &mut Vec<Span>) {
                 return;
             }
         }
-    }
-}
-
-/// Deepest nesting of brackets outside comments and literals.
-fn bracket_depth(bytes: &[u8], language: Language) -> usize {
-    match language {
-        Language::Cuda => crate::lexer::lex(bytes, 0).depth,
-        Language::Python => python_depth(bytes),
     }
 }
 
@@ -254,12 +253,12 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
         FragmentKind::Expression => ("void f(){return ", "\n;}"),
         FragmentKind::Statements => ("void f(){", "\n;}"),
     };
-    if bracket_depth(text.as_bytes(), Language::Cuda) > MAX_NESTING {
+    let wrapped = format!("{before}{text}{after}");
+    let lexed = lex(wrapped.as_bytes(), 0);
+    if lexed.depth > MAX_NESTING {
         return None;
     }
-    let wrapped = format!("{before}{text}{after}");
-    let whole = Span::new(0, wrapped.len());
-    let masked = mask(&wrapped, whole, &MacroTable::default(), &[]);
+    let masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
     let tree = parse_bytes(&masked.text, 0, Language::Cuda, pool)?;
     let mut spans = Vec::new();
     damage(&tree, &mut spans);

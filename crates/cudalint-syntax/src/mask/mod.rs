@@ -1,6 +1,16 @@
 //! The position-preserving mask: a copy of the text, equally long, that the grammar can read.
 
+mod arguments;
+mod attributes;
+mod branches;
+mod condition;
+mod edit;
+mod gaps;
+mod less;
+mod semicolons;
+
 use crate::defines::Define;
+use crate::lexer::{Lexed, lex};
 use crate::macros::MacroTable;
 use crate::span::Span;
 
@@ -25,6 +35,8 @@ pub enum MaskKind {
     Semicolon,
     /// Arguments of a macro that are statements became a block.
     StatementArguments,
+    /// Braces of a launch configuration became parentheses (`{8, 8}` to `(8, 8)`) or, when empty, `0`; read the raw text.
+    LaunchBraces,
     /// An argument that is a type or an operator was respelled.
     Argument,
     /// Any other gap of the grammar that was closed by blanks or by a spelling of the same length.
@@ -46,6 +58,13 @@ impl SpaceBits {
     pub const SHARED: Self = Self(8);
     /// `__constant__`.
     pub const CONSTANT: Self = Self(16);
+
+    /// `__managed__`.
+    pub const MANAGED: Self = Self(32);
+    /// `__launch_bounds__`.
+    pub const LAUNCH_BOUNDS: Self = Self(64);
+    /// `__restrict__`.
+    pub const RESTRICT: Self = Self(128);
 
     /// Whether all words of `other` are among these.
     pub const fn has(self, other: Self) -> bool {
@@ -72,6 +91,31 @@ pub struct Masked {
 }
 
 /// Masks a region of CUDA C++ text.
-pub fn mask(text: &str, region: Span, _macros: &MacroTable, _file_defines: &[Define]) -> Masked {
-    Masked { text: text.as_bytes().get(region.range()).unwrap_or(&[]).to_vec(), notes: Vec::new() }
+pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Define]) -> Masked {
+    let raw = text.as_bytes().get(region.range()).unwrap_or(&[]);
+    mask_lexed(raw, region.start, lex(raw, 0), macros, file_defines)
+}
+
+/// Masks the bytes of a region that stands at `offset`, already lexed.
+pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTable, defines: &[Define]) -> Masked {
+    let mut edit = edit::Edit::new(raw, lexed.tokens, macros, defines);
+    branches::clean_directives(&mut edit);
+    edit.refresh();
+    branches::run(&mut edit);
+    attributes::builtin(&mut edit);
+    attributes::defined(&mut edit);
+    attributes::shaped(&mut edit);
+    arguments::statements(&mut edit);
+    arguments::types(&mut edit);
+    edit.refresh();
+    gaps::run(&mut edit);
+    semicolons::run(&mut edit);
+    less::run(&mut edit);
+    let mut notes = edit.notes;
+    for note in &mut notes {
+        note.span.start += offset;
+        note.span.end += offset;
+    }
+    notes.sort_by_key(|note| (note.span.start, note.span.end));
+    Masked { text: edit.out, notes }
 }

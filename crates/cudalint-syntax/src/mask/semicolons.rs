@@ -1,0 +1,153 @@
+//! Macro calls that stand as statements or declarations without `;`, and blocks headed by a macro call.
+
+use super::MaskKind;
+use super::edit::{Edit, NONE, Scope, p};
+use crate::lexer::{Kind, code};
+use crate::span::Span;
+use crate::words::{Group, W, is_caps};
+
+pub(super) fn run(edit: &mut Edit<'_>) {
+    for i in 0..edit.len() {
+        if edit.is(i, b':') {
+            label_at_end(edit, i);
+            continue;
+        }
+        if !edit.is_name(i) || !edit.is(i + 1, b'(') {
+            continue;
+        }
+        let close = edit.mate(i + 1);
+        if close == NONE || !edit.starts_statement(i) {
+            continue;
+        }
+        if edit.is(close + 1, b'{') {
+            header(edit, i, close);
+        } else if wants_semicolon(edit, i, close) {
+            semicolon(edit, close);
+        }
+    }
+    edit.refresh();
+}
+
+/// `label: }` has no statement for the label.
+fn label_at_end(edit: &mut Edit<'_>, colon: usize) {
+    if edit.is(colon + 1, b'}')
+        && colon > 0
+        && edit.is_name(colon - 1)
+        && edit.scope(colon) == Scope::Block
+        && edit.is_label_colon(colon)
+    {
+        semicolon(edit, colon);
+    }
+}
+
+/// Writes `;` over the blank or newline after a token.
+fn semicolon(edit: &mut Edit<'_>, after: usize) {
+    let at = edit.span(after).end as usize;
+    let next = edit.span(after + 1).start as usize;
+    let Some(gap) = edit.out.get(at..next.min(edit.out.len())) else { return };
+    // A blank is better than the newline, and neither may be inside a comment.
+    let Some(n) = gap.iter().position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'/')) else { return };
+    let byte = gap[n];
+    if byte == b'/' {
+        return;
+    }
+    let at = at + n;
+    // `\r\n` loses its first half only.
+    edit.put(at, b';');
+    edit.note(Span::new(at, at + 1), MaskKind::Semicolon);
+}
+
+fn wants_semicolon(edit: &Edit<'_>, i: usize, close: usize) -> bool {
+    let next = close + 1;
+    let scope = edit.scope(i);
+    match scope {
+        Scope::Block => {
+            let starts = match edit.kind(next) {
+                None => false,
+                Some(Kind::Directive) => false,
+                Some(Kind::Word) => {
+                    // `foo(x) const`, `foo(a) and b` do not end here.
+                    !matches!(
+                        edit.word(next),
+                        Some(W::Const | W::Noexcept | W::Override | W::Final | W::Volatile | W::Requires | W::Mutable)
+                    ) && (edit.newline_after(close) || known_macro(edit, i) || is_caps(edit.text(i)))
+                }
+                Some(Kind::Punct) => {
+                    let c = edit.punct(next);
+                    c == p(b'}')
+                        || (c == p(b'*') || c == p(b'(') || c == code::INC || c == code::DEC || c == p(b'~'))
+                            && edit.newline_after(close)
+                            && is_caps(edit.text(i))
+                        || c == p(b'[') && edit.newline_after(close) && is_caps(edit.text(i))
+                }
+                _ => false,
+            };
+            // `if (x) FOO(y) else`: the `else` needs the statement closed.
+            starts
+        }
+        Scope::Namespace | Scope::Class => {
+            let macro_like = is_caps(edit.text(i)) || known_macro(edit, i);
+            match edit.kind(next) {
+                None | Some(Kind::Directive) => macro_like,
+                Some(Kind::Word) => {
+                    // K&R parameters follow a lower-case name; a macro starts a new line.
+                    macro_like
+                        && (edit.newline_after(close) || known_macro(edit, i))
+                        && !matches!(edit.word(next), Some(W::Const | W::Noexcept | W::Override | W::Final))
+                }
+                Some(Kind::Punct) => macro_like && (edit.is(next, b'}') || edit.is(next, b'~') || edit.is(next, b'[')),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+fn known_macro(edit: &Edit<'_>, i: usize) -> bool {
+    matches!(edit.class(i), Some(crate::macros::Class::Call))
+}
+
+/// `TEST("name", [a]) {`: the arguments are no parameters, so they are blanked and a function is left.
+fn header(edit: &mut Edit<'_>, i: usize, close: usize) {
+    if edit.scope(i) == Scope::Class && !is_caps(edit.text(i)) {
+        return;
+    }
+    let open = i + 1;
+    if close == open + 1 {
+        return;
+    }
+    let mut plain = true;
+    let mut parameters = true;
+    let mut j = open + 1;
+    let mut words = 0;
+    while j < close {
+        match edit.kind(j) {
+            Some(Kind::Word) => {
+                words += 1;
+                if matches!(edit.group(j), Some(Group::Control)) {
+                    parameters = false;
+                }
+            }
+            Some(Kind::Punct) => match edit.punct(j) {
+                c if c == p(b',') => words = 0,
+                c if c == p(b'*') || c == p(b'&') || c == code::SCOPE || c == p(b'<') || c == p(b'>') => {}
+                c if c == p(b'=') || c == p(b'[') || c == p(b']') => {}
+                _ => parameters = false,
+            },
+            Some(Kind::Number) => {
+                if !(j > 0 && (edit.is(j - 1, b'=') || edit.is(j - 1, b'['))) {
+                    parameters = false;
+                }
+            }
+            _ => parameters = false,
+        }
+        plain &= words <= 1;
+        j += 1;
+    }
+    let _ = plain;
+    if !parameters {
+        let span = edit.between(open + 1, close - 1);
+        edit.drop_tokens(open + 1, close - 1);
+        edit.note(span, MaskKind::Argument);
+    }
+}
