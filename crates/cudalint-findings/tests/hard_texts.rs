@@ -1,6 +1,6 @@
 //! Texts and places that must not break a format: places outside the text or inside a character, files that are not
 //! at hand, very long lines, large files, control characters, overlapping labels, hundreds of related places.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
 mod common;
 

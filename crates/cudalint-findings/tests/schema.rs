@@ -9,7 +9,10 @@ fn committed_schema_is_up_to_date() {
     let fresh = cudalint_findings::schema::document();
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     if committed != fresh {
-        std::fs::write(&path, fresh).unwrap();
-        panic!("docs/findings.schema.json was stale and has been rewritten: look at the change and commit it");
+        std::fs::write(&path, &fresh).unwrap();
     }
+    assert!(
+        committed == fresh,
+        "docs/findings.schema.json was stale and has been rewritten: look at the change and commit it"
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::snippet::Snippet;
 use super::{Options, one_line, paint};
-use crate::finding::{Applicability, Finding, Label, Witness};
+use crate::finding::{Applicability, Finding, Label, Place, Witness};
 use crate::report::Report;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -88,41 +88,26 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
 
 /// The numbers that show a finding, in words.
 fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: &Report, options: &Options) {
+    let line = |place: &Place| {
+        let line = report.sources.start(place).line;
+        if place.path == finding.place.path { format!("line {line}") } else { format!("{}:{line}", place.path) }
+    };
     for step in &witness.path {
-        let at = report.sources.start(&step.place);
-        let place = if step.place.path == finding.place.path {
-            format!("line {}", at.line)
-        } else {
-            format!("{}:{}", step.place.path, at.line)
-        };
-        note(out, "path", &format!("{place}: {}", step.message), options);
+        note(out, "path", &format!("{}: {}", line(&step.place), step.message), options);
     }
     if let Some(launch) = &witness.launch {
-        let at = report.sources.start(&launch.place);
         let shared = if launch.shared_bytes == 0 { String::new() } else { format!(", {}", launch.shared_bytes) };
-        let place = if launch.place.path == finding.place.path {
-            format!("at line {}", at.line)
-        } else {
-            format!("at {}:{}", launch.place.path, at.line)
-        };
-        let text = format!("<<<{}, {}{shared}>>> {place}", extent(launch.grid), extent(launch.block));
-        note(out, "launch", &text, options);
+        let [grid, block] = [launch.grid, launch.block].map(extent);
+        note(out, "launch", &format!("<<<{grid}, {block}{shared}>>> at {}", line(&launch.place)), options);
     }
     if !witness.bindings.is_empty() {
         let all: Vec<String> = witness.bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         note(out, "with", &all.join(", "), options);
     }
     for access in &witness.accesses {
-        let at = report.sources.start(&access.place);
-        let text = format!(
-            "block {}, thread {}: {} of element {} of {} at line {}",
-            extent(access.block),
-            extent(access.thread),
-            access.kind.name(),
-            access.index,
-            access.extent,
-            at.line
-        );
+        let [block, thread] = [access.block, access.thread].map(extent);
+        let (kind, index, extent, at) = (access.kind.name(), access.index, access.extent, line(&access.place));
+        let text = format!("block {block}, thread {thread}: {kind} of element {index} of {extent} at {at}");
         note(out, "access", &text, options);
     }
     for assumption in &witness.assumptions {

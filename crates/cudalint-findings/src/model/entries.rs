@@ -1,0 +1,148 @@
+//! Findings as entries of the findings document: byte ranges become lines and columns.
+
+use super::{
+    Access, Document, Edit, Evidence, EvidenceRecord, Files, FindingEntry, Fix, Launch, Position, Range, Related, Step,
+    Summary, Tool, VERSION, Verification, Witness,
+};
+use crate::finding::{self, Finding, Place};
+use crate::lines;
+use crate::report::{Report, Sources};
+
+impl Document {
+    /// The document of a report. Pages of rules lie below `rules_url`.
+    pub fn new(report: &Report, rules_url: &str) -> Self {
+        let summary = report.summary();
+        Self {
+            version: VERSION,
+            tool: Tool { name: crate::TOOL.to_owned(), version: crate::TOOL_VERSION.to_owned() },
+            findings: report
+                .findings
+                .iter()
+                .map(|finding| FindingEntry::new(finding, &report.sources, rules_url))
+                .collect(),
+            files: Files {
+                checked: report.files.checked,
+                skipped: report.files.skipped,
+                damaged: report.files.damaged,
+            },
+            summary: Summary { error: summary.error, warning: summary.warning, info: summary.info },
+        }
+    }
+}
+
+impl FindingEntry {
+    /// One finding. Its rule's page lies below `rules_url`.
+    pub fn new(finding: &Finding, sources: &Sources, rules_url: &str) -> Self {
+        Self {
+            rule: finding.rule.name.to_owned(),
+            group: finding.rule.group.into(),
+            severity: finding.severity.into(),
+            confidence: finding.confidence.into(),
+            message: finding.message.clone(),
+            path: finding.place.path.to_string(),
+            range: range(&finding.place, sources),
+            function: Some(finding.function.clone()).filter(|name| !name.is_empty()),
+            related: finding
+                .related
+                .iter()
+                .map(|label| Related {
+                    path: label.place.path.to_string(),
+                    range: range(&label.place, sources),
+                    message: label.message.clone(),
+                })
+                .collect(),
+            witness: finding.witness.as_ref().map(|witness| Witness::new(witness, sources)),
+            verification: Verification::new(finding),
+            fix: finding.fix.as_ref().map(|fix| Fix {
+                applicability: fix.applicability.into(),
+                message: fix.message.clone(),
+                edits: fix
+                    .edits
+                    .iter()
+                    .map(|edit| Edit {
+                        path: edit.place.path.to_string(),
+                        range: range(&edit.place, sources),
+                        text: edit.text.clone(),
+                    })
+                    .collect(),
+            }),
+            fingerprint: finding.fingerprint.clone(),
+            url: crate::rule_url(rules_url, finding.rule.name),
+        }
+    }
+}
+
+impl Witness {
+    fn new(witness: &finding::Witness, sources: &Sources) -> Self {
+        Self {
+            launch: witness.launch.as_ref().map(|launch| Launch {
+                path: launch.place.path.to_string(),
+                line: sources.start(&launch.place).line,
+                grid: launch.grid,
+                block: launch.block,
+                shared_bytes: launch.shared_bytes,
+            }),
+            bindings: witness.bindings.clone(),
+            accesses: witness
+                .accesses
+                .iter()
+                .map(|access| Access {
+                    block: access.block,
+                    thread: access.thread,
+                    kind: access.kind.into(),
+                    index: access.index,
+                    extent: access.extent,
+                    line: sources.start(&access.place).line,
+                })
+                .collect(),
+            assumptions: witness.assumptions.clone(),
+            path: witness
+                .path
+                .iter()
+                .map(|step| Step {
+                    path: step.place.path.to_string(),
+                    line: sources.start(&step.place).line,
+                    note: step.message.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Verification {
+    fn new(finding: &Finding) -> Self {
+        let done = finding.verification.as_ref();
+        Self {
+            method: finding.rule.method.into(),
+            verdict: done.map(|done| done.verdict.into()),
+            evidence: done.map(|done| Evidence {
+                back_end: done.evidence.back_end.clone(),
+                device: done.evidence.device.clone(),
+                records: done
+                    .evidence
+                    .records
+                    .iter()
+                    .map(|record| EvidenceRecord {
+                        kind: record.kind.clone(),
+                        kernel: record.kernel.clone(),
+                        path: record.path.clone(),
+                        line: record.line,
+                        block: record.block,
+                        thread: record.thread,
+                        text: record.text.clone(),
+                    })
+                    .collect(),
+                command: done.evidence.command.clone(),
+                log: done.evidence.log.clone(),
+                reproducer: done.evidence.reproducer.clone(),
+            }),
+        }
+    }
+}
+
+/// A place as lines and columns.
+fn range(place: &Place, sources: &Sources) -> Range {
+    let position = |at: lines::Position| Position { line: at.line, column: at.column };
+    let (start, end) = sources.positions(place);
+    Range { start: position(start), end: position(end) }
+}
