@@ -68,10 +68,10 @@ impl Levels {
                     .filter(|(selector, ..)| selector.matches(index, rule))
                     .max_by_key(|(selector, _, order)| (*order > 0, selector.specificity(), *order));
                 let mut asked = select;
-                if let Some((selector, level, _)) = chosen {
+                if let Some((selector, level, order)) = chosen {
                     severity = level.severity();
-                    // A level from the file does not reach around a selection on the command line.
-                    if chosen.is_some_and(|(.., order)| *order > 0) || choices.select.is_empty() || runs {
+                    // A selection on the command line says what runs; the file's levels then only say how bad it is.
+                    if *order > 0 || choices.select.is_empty() {
                         runs = severity.is_some();
                         asked = asked.max(selector.specificity());
                     }

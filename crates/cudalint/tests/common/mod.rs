@@ -1,0 +1,80 @@
+//! Runs the real program in a folder of its own.
+
+#![allow(clippy::unwrap_used, dead_code)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A kernel launched with no blocks: one definite finding of a correctness rule, at line 4.
+pub const EMPTY_GRID: &str = "#include <cuda_runtime.h>\n\
+                              __global__ void increment(float *values) { values[blockIdx.x] += 1; }\n\
+                              void run(float *values) {\n    increment<<<20 / 32, 32>>>(values);\n}\n";
+
+/// A folder that is a project.
+pub struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Sandbox {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let sandbox = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(sandbox.path().join(".git")).unwrap();
+        for (name, text) in files {
+            sandbox.write(name, text.as_bytes());
+        }
+        sandbox
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+        command.args(args).current_dir(self.path());
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "COLUMNS", "TERM"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        finished(&mut self.command(args))
+    }
+
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        ran(&child.wait_with_output().unwrap())
+    }
+}
+
+pub fn finished(command: &mut Command) -> Ran {
+    ran(&command.stdin(Stdio::null()).output().unwrap())
+}
+
+fn ran(output: &std::process::Output) -> Ran {
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
