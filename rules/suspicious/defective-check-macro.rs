@@ -1,0 +1,61 @@
+//! Macros that should check statuses and fail to.
+
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_replay::facts::CheckerDefect;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "defective-check-macro",
+        group: Group::Suspicious,
+        summary: "The macro that checks statuses drops the call, makes it twice, or reports the wrong error.",
+        page: include_str!("defective-check-macro.md"),
+        method: Method::FaultInjection,
+        guideline: Some("CUDA-1.3"),
+        cwe: Some(617),
+    },
+    confidence: &[Confidence::Definite],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for checker in &context.facts.checkers {
+        for defect in &checker.defects {
+            let name = &checker.name;
+            let (span, message, help) = match defect {
+                CheckerDefect::CallInsideAssert { span } => (
+                    *span,
+                    format!("`{name}` makes the call inside `assert`: with `NDEBUG` the call itself disappears"),
+                    "store the status first, then test the variable",
+                ),
+                CheckerDefect::EvaluatesTwice { span } => (
+                    *span,
+                    format!("`{name}` evaluates its argument twice: on failure the call is made again"),
+                    "store the status first, then test and print the variable",
+                ),
+                CheckerDefect::CompiledOut { condition, span } => (
+                    *span,
+                    format!("`{name}` expands to nothing under `{condition}`: the call disappears with the check"),
+                    "expand to the call itself where nothing is to be checked",
+                ),
+                CheckerDefect::ReadsLastErrorTwice { second, .. } => (
+                    *second,
+                    format!("`{name}` reads the last error a second time: the first read has cleared it, so \"no error\" is reported"),
+                    "store what `cudaGetLastError()` returns, or test with `cudaPeekAtLastError()`",
+                ),
+            };
+            let mut finding = RULE.finding(Confidence::Definite, context.place(span), message);
+            finding.help = Some(help.to_owned());
+            let mut path = Vec::new();
+            if let CheckerDefect::ReadsLastErrorTwice { first, .. } = defect {
+                finding.related.push(Label { place: context.place(*first), message: "first read".to_owned() });
+                path.push(Label { place: context.place(*first), message: "this read clears the last error".to_owned() });
+            }
+            path.push(Label { place: context.place(span), message: format!("`{name}`") });
+            finding.witness = Some(Witness { path, ..Witness::default() });
+            sink.report(finding);
+        }
+    }
+}

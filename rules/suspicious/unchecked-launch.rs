@@ -1,0 +1,105 @@
+//! Launches after which nobody asks whether they were accepted.
+
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness};
+use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
+use cudalint_syntax::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "unchecked-launch",
+        group: Group::Suspicious,
+        summary: "Nobody asks whether a kernel launch was accepted.",
+        page: include_str!("unchecked-launch.md"),
+        method: Method::FaultInjection,
+        guideline: Some("CUDA-1.4"),
+        cwe: Some(391),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: Some(Applicability::Safe),
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for function in &context.facts.status {
+        let never = |launch: &&LaunchStatus| !launch.checked && !launch.checked_on_some_path;
+        let unchecked: Vec<_> = function.launches.iter().filter(never).filter(|launch| !launch.only_by_sync).collect();
+        let by_sync: Vec<_> = function.launches.iter().filter(never).filter(|launch| launch.only_by_sync).collect();
+        let partly: Vec<_> = function.launches.iter().filter(|launch| launch.checked_on_some_path).collect();
+        if !unchecked.is_empty() {
+            sink.report_some(finding(context, function, &unchecked, Kind::Never));
+        } else if !by_sync.is_empty() {
+            sink.report_some(finding(context, function, &by_sync, Kind::OnlySync));
+        } else {
+            sink.report_some(finding(context, function, &partly, Kind::Partly));
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Never,
+    OnlySync,
+    Partly,
+}
+
+fn finding(context: &ModuleContext<'_>, function: &FunctionStatus, launches: &[&LaunchStatus], kind: Kind) -> Option<Finding> {
+    let (first, others) = launches.split_first()?;
+    let name = context.function_name(function.function);
+    let within = if name.is_empty() { "a lambda".to_owned() } else { format!("`{name}`") };
+    let subject = if others.is_empty() {
+        format!("the launch of `{}`", first.kernel)
+    } else {
+        format!("{} launches, first of `{}`,", launches.len(), first.kernel)
+    };
+    let message = match kind {
+        Kind::Never => format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with"),
+        Kind::OnlySync => format!("{within} relies on a later synchronizing call alone to report {subject}"),
+        Kind::Partly => format!("{within} checks {subject} on some paths only"),
+    };
+    let confidence = if kind == Kind::Partly { Confidence::Likely } else { Confidence::Definite };
+    let mut finding = RULE.finding(confidence, context.place(first.span), message.trim_end_matches(',').to_owned());
+    if kind == Kind::OnlySync {
+        finding.severity = Severity::Info;
+    }
+    finding.label = "launched here".to_owned();
+    finding.function = name;
+    finding.related = others
+        .iter()
+        .map(|launch| Label { place: context.place(launch.span), message: format!("`{}` is launched here", launch.kernel) })
+        .collect();
+    let assumptions = match kind {
+        Kind::Partly => vec!["the path around the check is taken".to_owned()],
+        Kind::Never | Kind::OnlySync => Vec::new(),
+    };
+    let path = vec![Label { place: context.place(first.span), message: "the launch leaves its error in the last error".to_owned() }];
+    finding.witness = Some(Witness { assumptions, path, ..Witness::default() });
+    finding.help = Some("read and test `cudaGetLastError()` right after the launch".to_owned());
+    if kind != Kind::Partly {
+        finding.fix = fix(context, function, launches);
+    }
+    Some(finding)
+}
+
+/// Puts a checked `cudaGetLastError()` behind each launch that is a statement of a block.
+fn fix(context: &ModuleContext<'_>, function: &FunctionStatus, launches: &[&LaunchStatus]) -> Option<Fix> {
+    let wrapper = function.wrapper.as_ref()?;
+    let checkers = context.facts.checkers.iter().filter(|checker| checker.name == *wrapper);
+    let known_from = checkers.map(|checker| checker.site.span.start).min();
+    let mut edits = Vec::new();
+    for launch in launches {
+        let before = context.text(Span { start: 0, end: launch.span.start });
+        let (earlier, line) = before.rsplit_once('\n').unwrap_or(("", before));
+        let previous = earlier.trim_end();
+        // Behind an `if (…)` without braces a second statement would always run.
+        let alone = line.trim().is_empty() && previous.ends_with([';', '{', '}']);
+        let at = Span { start: launch.span.end, end: launch.span.end + 1 };
+        if !alone || context.text(at) != ";" || known_from.is_some_and(|start| start > launch.span.start) {
+            continue;
+        }
+        edits.push(Edit { place: context.place(at), text: format!(";\n{line}{wrapper}(cudaGetLastError());") });
+    }
+    let message = format!("Check the last error with `{wrapper}` after each launch");
+    (!edits.is_empty()).then_some(Fix { applicability: Applicability::Safe, message, edits })
+}
