@@ -4,6 +4,7 @@
 mod bench;
 mod corpus;
 mod new_rule;
+mod python_tables;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,12 @@ enum Chore {
         group: String,
         /// Name in kebab-case; it names the bad thing.
         name: String,
+    },
+    /// Derives the names of GPU packages for Python from unpacked versions of them.
+    PythonTables {
+        /// Folders called `<package>-<version>`.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
     },
     /// Rewrites the files that are derived from the rules.
     Sync,
@@ -47,6 +54,7 @@ fn main() -> ExitCode {
     let root = root();
     let result = match Arguments::parse().chore {
         Chore::NewRule { group, name } => new_rule::create(&root, &group, &name),
+        Chore::PythonTables { folders } => python_tables::write(&root, &folders),
         Chore::Sync => cudalint_pages::derive::sync(&root)
             .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
             .map_err(|error| error.to_string()),

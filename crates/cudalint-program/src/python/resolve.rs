@@ -1,0 +1,304 @@
+//! What a name means where it stands: Python's scopes, and which binding holds at a place.
+
+use super::scope::{Binding, File, Value};
+use super::{Framework, value};
+use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, Span};
+
+/// How far names are followed through other names.
+const MAX_HOPS: usize = 4;
+/// The longest dotted expression that is followed.
+const MAX_ATTRIBUTES: usize = 16;
+/// How far up enclosing nodes are looked at.
+const MAX_ANCESTORS: usize = 400;
+
+/// What can be called.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Callable {
+    /// A kernel and the place that makes it one.
+    Kernel(Framework, Span),
+    /// A function that runs on the device only.
+    Device,
+    /// A function without decorators: its name in its definition.
+    Plain(Span),
+}
+
+impl<'t> File<'t> {
+    /// The bindings of a name in the scope that holds it, as seen from `scope`.
+    fn bindings(&self, scope: usize, name: &str) -> Option<(usize, &[Binding<'t>])> {
+        let mut at = Some(scope);
+        while let Some(index) = at {
+            let current = self.scopes.get(index)?;
+            if (!current.is_class || index == scope)
+                && let Some(bindings) = current.names.get(name)
+            {
+                return Some((index, bindings));
+            }
+            at = current.parent;
+        }
+        None
+    }
+
+    /// The one binding that a name has at `place`, or `None` when that is not sure.
+    pub fn binding(&self, scope: usize, name: &str, place: Node<'t>) -> Option<&Binding<'t>> {
+        let (owner, all) = self.bindings(scope, name)?;
+        let mut real = all.iter().filter(|binding| !matches!(binding.value, Value::Nothing));
+        let first = real.next()?;
+        if real.next().is_none() {
+            return Some(first);
+        }
+        // Several: the last one before the place, when every way to the place goes through it.
+        if owner != scope {
+            return None;
+        }
+        let last = all.iter().rev().find(|binding| binding.node.end_byte() <= place.start_byte())?;
+        let block = self.block(last.node)?;
+        let mut passed_block = false;
+        let mut loops = Vec::new();
+        let mut ancestor = Some(place);
+        for _ in 0..MAX_ANCESTORS {
+            let Some(node) = ancestor else { break };
+            if node == block {
+                passed_block = true;
+                break;
+            }
+            if matches!(python_kind(node), PythonKind::ForStatement | PythonKind::WhileStatement) {
+                loops.push(Span::from(node));
+            }
+            ancestor = node.parent();
+        }
+        let bound_again = loops.iter().any(|span| {
+            all.iter().any(|binding| binding.node.id() != last.node.id() && span.contains(Span::from(binding.node)))
+        });
+        (passed_block && !bound_again && !matches!(last.value, Value::Nothing)).then_some(last)
+    }
+
+    /// The block that a statement stands in.
+    fn block(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let mut ancestor = node.parent();
+        for _ in 0..MAX_ANCESTORS {
+            let current = ancestor?;
+            if matches!(python_kind(current), PythonKind::Block | PythonKind::Module) {
+                return Some(current);
+            }
+            ancestor = current.parent();
+        }
+        None
+    }
+
+    /// What a name was imported as, where every binding of it says the same.
+    pub fn import_path(&self, scope: usize, name: &str) -> Option<&str> {
+        let (_, all) = self.bindings(scope, name)?;
+        let mut path = None;
+        for binding in all {
+            match &binding.value {
+                Value::Import(this) if path.is_none_or(|other| other == this) => path = Some(this.as_str()),
+                Value::Nothing => {}
+                _ => return None,
+            }
+        }
+        path
+    }
+
+    /// The root identifier of a dotted expression and its attributes, innermost first.
+    pub fn chain(&self, node: Node<'t>) -> Option<(Node<'t>, Vec<Node<'t>>)> {
+        let mut attributes = Vec::new();
+        let mut current = node;
+        while python_kind(current) == PythonKind::Attribute {
+            attributes.push(current.child_by_field_name("attribute")?);
+            if attributes.len() > MAX_ATTRIBUTES {
+                return None;
+            }
+            current = current.child_by_field_name("object")?;
+        }
+        attributes.reverse();
+        (python_kind(current) == PythonKind::Identifier).then_some((current, attributes))
+    }
+
+    /// The dotted path of an expression that names something of a package.
+    pub fn path(&self, scope: usize, node: Node<'t>) -> Option<String> {
+        self.path_within(scope, node, MAX_HOPS)
+    }
+
+    fn path_within(&self, scope: usize, node: Node<'t>, hops: usize) -> Option<String> {
+        let (root, attributes) = self.chain(node)?;
+        let name = self.text_of(root);
+        let mut path = if let Some(path) = self.import_path(scope, name) {
+            path.to_owned()
+        } else {
+            let Value::Expression(value) = self.binding(scope, name, root)?.value else { return None };
+            let hops = hops.checked_sub(1)?;
+            self.path_within(scope, value, hops)?
+        };
+        for attribute in attributes {
+            path.push('.');
+            path.push_str(self.text_of(attribute));
+        }
+        Some(path)
+    }
+
+    /// What an expression that stands before a call's brackets is.
+    pub fn callable(&self, scope: usize, node: Node<'t>) -> Option<Callable> {
+        self.callable_within(scope, node, MAX_HOPS)
+    }
+
+    fn callable_within(&self, scope: usize, node: Node<'t>, hops: usize) -> Option<Callable> {
+        match python_kind(node) {
+            PythonKind::Identifier => {
+                let name = self.text_of(node);
+                if self.path(scope, node).is_some() {
+                    return None;
+                }
+                match &self.binding(scope, name, node)?.value {
+                    Value::Function(definition) => self.function(*definition),
+                    Value::Expression(value) if *value != node => {
+                        self.callable_within(scope, *value, hops.checked_sub(1)?)
+                    }
+                    _ => None,
+                }
+            }
+            PythonKind::ParenthesizedExpression => {
+                self.callable_within(scope, node.named_child(0)?, hops.checked_sub(1)?)
+            }
+            PythonKind::Call => self.made(scope, node, hops),
+            _ => None,
+        }
+    }
+
+    /// What a call that makes a kernel makes.
+    fn made(&self, scope: usize, call: Node<'t>, hops: usize) -> Option<Callable> {
+        let function = call.child_by_field_name("function")?;
+        let place = Span::from(call);
+        if let Some(path) = self.path(scope, function) {
+            return match path.as_str() {
+                "cupy.RawKernel" | "cupy._core.RawKernel" => Some(Callable::Kernel(Framework::CupyRaw, place)),
+                "numba.cuda.jit" => self.jitted(scope, call, call, hops),
+                "cupyx.jit.rawkernel" => None,
+                _ => self.got(scope, function, place),
+            };
+        }
+        // cuda.jit(signature)(function)
+        if python_kind(function) == PythonKind::Call
+            && self.path(scope, function.child_by_field_name("function")?)?.as_str() == "numba.cuda.jit"
+        {
+            return self.jitted(scope, call, function, hops);
+        }
+        self.got(scope, function, place)
+    }
+
+    /// `cuda.jit(f)`, or `cuda.jit(…)(f)` where `options` is the inner call.
+    fn jitted(&self, scope: usize, call: Node<'t>, options: Node<'t>, hops: usize) -> Option<Callable> {
+        let function = value::positional(call).first().copied()?;
+        if python_kind(function) != PythonKind::Identifier {
+            return None;
+        }
+        let Callable::Plain(_) = self.callable_within(scope, function, hops.checked_sub(1)?)? else { return None };
+        self.target(options, Framework::Numba, Span::from(call))
+    }
+
+    /// `module.get_function(name)`.
+    fn got(&self, scope: usize, function: Node<'t>, place: Span) -> Option<Callable> {
+        if python_kind(function) != PythonKind::Attribute
+            || self.text_of(function.child_by_field_name("attribute")?) != "get_function"
+        {
+            return None;
+        }
+        let module = function.child_by_field_name("object")?;
+        let maker = match python_kind(module) {
+            PythonKind::Call => module,
+            PythonKind::Identifier => match self.binding(scope, self.text_of(module), module)?.value {
+                Value::Expression(value) if python_kind(value) == PythonKind::Call => value,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        match self.path(scope, maker.child_by_field_name("function")?)?.as_str() {
+            "cupy.RawModule" | "cupy._core.RawModule" => Some(Callable::Kernel(Framework::CupyRaw, place)),
+            "pycuda.compiler.SourceModule" => Some(Callable::Kernel(Framework::PyCuda, place)),
+            _ => None,
+        }
+    }
+
+    /// What a function is by its decorators.
+    pub fn function(&self, definition: Node<'t>) -> Option<Callable> {
+        let name = Span::from(definition.child_by_field_name("name")?);
+        let decorators = self.decorators_of(definition);
+        let decorator = match decorators.as_slice() {
+            [] => return Some(Callable::Plain(name)),
+            [decorator] => *decorator,
+            _ => return None,
+        };
+        let expression = decorator.named_child(0)?;
+        let scope = self.decorators.iter().find(|(node, _)| *node == decorator).map(|(_, scope)| *scope)?;
+        let (path, options) = match python_kind(expression) {
+            PythonKind::Call => (self.path(scope, expression.child_by_field_name("function")?)?, Some(expression)),
+            _ => (self.path(scope, expression)?, None),
+        };
+        let framework = match (path.as_str(), options.is_some()) {
+            ("numba.cuda.jit", _) => Framework::Numba,
+            ("cupyx.jit.rawkernel", true) => Framework::CupyJit,
+            _ => return None,
+        };
+        match options {
+            Some(options) => self.target(options, framework, name),
+            None => Some(Callable::Kernel(framework, name)),
+        }
+    }
+
+    /// Kernel or device function, by the keyword `device`.
+    fn target(&self, options: Node<'t>, framework: Framework, place: Span) -> Option<Callable> {
+        let arguments = options.child_by_field_name("arguments")?;
+        for index in 0..arguments.named_child_count() {
+            let Some(argument) = arguments.named_child(index as u32) else { continue };
+            match python_kind(argument) {
+                PythonKind::DictionarySplat | PythonKind::ListSplat => return None,
+                PythonKind::KeywordArgument => {
+                    let keyword = argument.child_by_field_name("name").map_or("", |name| self.text_of(name));
+                    let given = argument.child_by_field_name("value").map_or("", |value| self.text_of(value));
+                    match (keyword, given) {
+                        ("device", "True") => return Some(Callable::Device),
+                        ("device", "False") => {}
+                        ("device", _) => return None,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(Callable::Kernel(framework, place))
+    }
+
+    /// The decorators of a function definition.
+    pub fn decorators_of(&self, definition: Node<'t>) -> Vec<Node<'t>> {
+        let Some(parent) = definition.parent() else { return Vec::new() };
+        if python_kind(parent) != PythonKind::DecoratedDefinition {
+            return Vec::new();
+        }
+        (0..parent.named_child_count())
+            .filter_map(|index| parent.named_child(index as u32))
+            .filter(|child| python_kind(*child) == PythonKind::Decorator)
+            .collect()
+    }
+
+    /// The functions around a scope, innermost first.
+    pub fn enclosing_functions(&self, scope: usize) -> impl Iterator<Item = Node<'t>> + '_ {
+        let mut at = Some(scope);
+        std::iter::from_fn(move || {
+            let scope = self.scopes.get(at?)?;
+            at = scope.parent;
+            Some(scope.node)
+        })
+        .filter(|node| python_kind(*node) == PythonKind::FunctionDefinition)
+    }
+
+    /// The name of the innermost function around a scope; empty at module level.
+    pub fn function_name(&self, scope: usize) -> String {
+        let name = self.enclosing_functions(scope).next().and_then(|node| node.child_by_field_name("name"));
+        name.map_or(String::new(), |name| self.text_of(name).to_owned())
+    }
+
+    /// Nodes around a node, innermost first.
+    pub fn ancestors(&self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+        std::iter::successors(node.parent(), |node| node.parent()).take(MAX_ANCESTORS)
+    }
+}

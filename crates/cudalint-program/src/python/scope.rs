@@ -1,0 +1,363 @@
+//! Scopes and bindings of a Python file, and the places where GPU names may stand: one walk over the tree.
+
+use super::LocalPackages;
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{PythonKind, python_kind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Packages whose names are followed.
+const PACKAGES: [&str; 4] = ["numba", "cupy", "cupyx", "pycuda"];
+
+/// A Python file: its scopes and the nodes of interest, each with its scope.
+pub(super) struct File<'t> {
+    pub text: &'t str,
+    pub scopes: Vec<Scope<'t>>,
+    /// Outermost attribute expressions.
+    pub attributes: Vec<(Node<'t>, usize)>,
+    /// Calls.
+    pub calls: Vec<(Node<'t>, usize)>,
+    /// Functions' decorators.
+    pub decorators: Vec<(Node<'t>, usize)>,
+    /// Names that an import statement takes from a package: the node, the package, the name.
+    pub imported: Vec<(Node<'t>, usize, String, String)>,
+    /// `from x import *`, with its module as written.
+    pub stars: Vec<Node<'t>>,
+    /// Attributes that are assigned to or deleted.
+    pub stored: Vec<(Node<'t>, usize)>,
+    /// Strings handed to `hasattr`, `getattr` and `setattr`.
+    pub asked: FxHashSet<&'t str>,
+    /// Whether it is Python 2.
+    pub python2: bool,
+}
+
+/// One scope.
+pub(super) struct Scope<'t> {
+    pub parent: Option<usize>,
+    pub is_class: bool,
+    /// The function, class or lambda; the module's root.
+    pub node: Node<'t>,
+    pub names: FxHashMap<&'t str, Vec<Binding<'t>>>,
+    globals: Vec<&'t str>,
+}
+
+/// One place that gives a name a value.
+#[derive(Clone)]
+pub(super) struct Binding<'t> {
+    pub node: Node<'t>,
+    pub value: Value<'t>,
+}
+
+/// What a binding binds.
+#[derive(Clone)]
+pub(super) enum Value<'t> {
+    /// A module or a name of a module, as a dotted path.
+    Import(String),
+    /// A function definition.
+    Function(Node<'t>),
+    /// An expression.
+    Expression(Node<'t>),
+    /// `None`: no use of the name can mean this binding.
+    Nothing,
+    /// Anything else: parameters, loop variables, classes.
+    Unknown,
+}
+
+impl<'t> File<'t> {
+    pub fn read(root: Node<'t>, text: &'t str, local: &LocalPackages) -> Self {
+        let mut file = Self {
+            text,
+            scopes: vec![Scope::new(None, false, root)],
+            attributes: Vec::new(),
+            calls: Vec::new(),
+            decorators: Vec::new(),
+            imported: Vec::new(),
+            stars: Vec::new(),
+            stored: Vec::new(),
+            asked: FxHashSet::default(),
+            python2: false,
+        };
+        file.walk(root, local);
+        file.settle_globals();
+        file
+    }
+
+    pub fn text_of(&self, node: Node<'t>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or("")
+    }
+
+    /// Local names of GPU packages, whatever their scope.
+    pub fn imports(&self) -> FxHashMap<String, String> {
+        let mut found = FxHashMap::default();
+        for (name, bindings) in self.scopes.iter().flat_map(|scope| &scope.names) {
+            for binding in bindings {
+                if let Value::Import(path) = &binding.value
+                    && PACKAGES.contains(&path.split('.').next().unwrap_or(""))
+                {
+                    found.insert((*name).to_owned(), path.clone());
+                }
+            }
+        }
+        found
+    }
+
+    fn walk(&mut self, root: Node<'t>, local: &LocalPackages) {
+        let mut cursor = root.walk();
+        let mut depth = 0usize;
+        // The scopes around the cursor, each with the depth of its node.
+        let mut around = vec![(0usize, 0usize)];
+        loop {
+            let node = cursor.node();
+            while around.len() > 1 && around.last().is_some_and(|(at, _)| *at >= depth) {
+                around.pop();
+            }
+            let scope = around.last().map_or(0, |(_, scope)| *scope);
+            if let Some(new) = self.enter(node, scope, local) {
+                around.push((depth, new));
+            }
+            if cursor.goto_first_child() {
+                depth += 1;
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+                depth -= 1;
+            }
+        }
+    }
+
+    /// Takes note of a node; the answer is the scope that it opens.
+    fn enter(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) -> Option<usize> {
+        match python_kind(node) {
+            PythonKind::FunctionDefinition => {
+                if let Some(name) = node.child_by_field_name("name") {
+                    self.bind(scope, name, node, Value::Function(node));
+                }
+                return Some(self.open(scope, false, node));
+            }
+            PythonKind::ClassDefinition => {
+                if let Some(name) = node.child_by_field_name("name") {
+                    self.bind(scope, name, node, Value::Unknown);
+                }
+                return Some(self.open(scope, true, node));
+            }
+            PythonKind::Lambda => return Some(self.open(scope, false, node)),
+            PythonKind::Decorator => self.decorators.push((node, scope)),
+            PythonKind::Parameters | PythonKind::LambdaParameters => {
+                for index in 0..node.named_child_count() {
+                    let Some(parameter) = node.named_child(index as u32) else { continue };
+                    let name = parameter.child_by_field_name("name").unwrap_or(parameter);
+                    self.bind_pattern(scope, name, node);
+                }
+            }
+            PythonKind::ImportStatement => self.import(node, scope, local),
+            PythonKind::ImportFromStatement => self.import_from(node, scope, local),
+            PythonKind::Assignment => self.assign(node, scope),
+            PythonKind::AugmentedAssignment | PythonKind::ForStatement | PythonKind::ForInClause => {
+                if let Some(left) = node.child_by_field_name("left") {
+                    self.bind_pattern(scope, left, node);
+                }
+            }
+            PythonKind::NamedExpression => {
+                if let Some(name) = node.child_by_field_name("name") {
+                    self.bind(scope, name, node, Value::Unknown);
+                }
+            }
+            PythonKind::AsPatternTarget => {
+                for index in 0..node.named_child_count() {
+                    if let Some(child) = node.named_child(index as u32) {
+                        self.bind_pattern(scope, child, node);
+                    }
+                }
+            }
+            PythonKind::DeleteStatement => {
+                for index in 0..node.named_child_count() {
+                    if let Some(child) = node.named_child(index as u32) {
+                        self.bind_pattern(scope, child, node);
+                    }
+                }
+            }
+            PythonKind::GlobalStatement | PythonKind::NonlocalStatement => {
+                for index in 0..node.named_child_count() {
+                    if let Some(name) = node.named_child(index as u32) {
+                        let text = self.text_of(name);
+                        if let Some(scope) = self.scopes.get_mut(scope) {
+                            scope.globals.push(text);
+                        }
+                    }
+                }
+            }
+            PythonKind::PrintStatement | PythonKind::ExecStatement => self.python2 = true,
+            PythonKind::Attribute => {
+                let inner = node.parent().is_some_and(|parent| {
+                    python_kind(parent) == PythonKind::Attribute && parent.child_by_field_name("object") == Some(node)
+                });
+                if !inner {
+                    self.attributes.push((node, scope));
+                }
+            }
+            PythonKind::Call => {
+                self.calls.push((node, scope));
+                self.note_asked(node);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn open(&mut self, parent: usize, is_class: bool, node: Node<'t>) -> usize {
+        self.scopes.push(Scope::new(Some(parent), is_class, node));
+        self.scopes.len() - 1
+    }
+
+    fn bind(&mut self, scope: usize, name: Node<'t>, node: Node<'t>, value: Value<'t>) {
+        let text = self.text_of(name);
+        self.bind_text(scope, text, node, value);
+    }
+
+    fn bind_text(&mut self, scope: usize, name: &'t str, node: Node<'t>, value: Value<'t>) {
+        if let Some(scope) = self.scopes.get_mut(scope) {
+            scope.names.entry(name).or_default().push(Binding { node, value });
+        }
+    }
+
+    /// Binds every name of a target to something unknown.
+    fn bind_pattern(&mut self, scope: usize, pattern: Node<'t>, node: Node<'t>) {
+        let mut open = vec![pattern];
+        while let Some(next) = open.pop() {
+            match python_kind(next) {
+                PythonKind::Identifier => self.bind(scope, next, node, Value::Unknown),
+                PythonKind::Attribute => self.stored.push((next, scope)),
+                PythonKind::Tuple
+                | PythonKind::List
+                | PythonKind::PatternList
+                | PythonKind::TuplePattern
+                | PythonKind::ListPattern
+                | PythonKind::ListSplatPattern
+                | PythonKind::DictionarySplatPattern
+                | PythonKind::TypedParameter
+                | PythonKind::ParenthesizedExpression => {
+                    let count =
+                        if python_kind(next) == PythonKind::TypedParameter { 1 } else { next.named_child_count() };
+                    open.extend((0..count).filter_map(|index| next.named_child(index as u32)));
+                }
+                // `del a, b` holds its targets in a list of expressions.
+                PythonKind::Other if next.kind() == "expression_list" => {
+                    open.extend((0..next.named_child_count()).filter_map(|index| next.named_child(index as u32)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn assign(&mut self, node: Node<'t>, scope: usize) {
+        let Some(left) = node.child_by_field_name("left") else { return };
+        let Some(right) = node.child_by_field_name("right") else { return };
+        if python_kind(left) == PythonKind::Identifier {
+            // `a = b = value`: every target gets the value.
+            let mut value = right;
+            while python_kind(value) == PythonKind::Assignment {
+                let Some(next) = value.child_by_field_name("right") else { return };
+                value = next;
+            }
+            let bound = if python_kind(value) == PythonKind::None { Value::Nothing } else { Value::Expression(value) };
+            self.bind(scope, left, node, bound);
+        } else {
+            self.bind_pattern(scope, left, node);
+        }
+    }
+
+    fn import(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) {
+        let mut cursor = node.walk();
+        for name in node.children_by_field_name("name", &mut cursor) {
+            let (path, alias) = match python_kind(name) {
+                PythonKind::AliasedImport => (name.child_by_field_name("name"), name.child_by_field_name("alias")),
+                _ => (Some(name), None),
+            };
+            let Some(path) = path else { continue };
+            let dotted = self.text_of(path);
+            if let Some((parent, last)) = dotted.rsplit_once('.')
+                && !local.shadow(dotted)
+            {
+                self.imported.push((path, scope, parent.to_owned(), last.to_owned()));
+            }
+            let root = dotted.split('.').next().unwrap_or(dotted);
+            let (local_name, bound) = match alias {
+                Some(alias) => (self.text_of(alias), dotted),
+                None => (root, root),
+            };
+            let value = if local.shadow(dotted) { Value::Unknown } else { Value::Import(bound.to_owned()) };
+            self.bind_text(scope, local_name, node, value);
+        }
+    }
+
+    fn import_from(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) {
+        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let dotted = self.text_of(module);
+        let known = python_kind(module) == PythonKind::DottedName && !local.shadow(dotted);
+        let mut cursor = node.walk();
+        if node.children(&mut cursor).any(|child| python_kind(child) == PythonKind::WildcardImport) {
+            self.stars.push(node);
+            return;
+        }
+        let mut cursor = node.walk();
+        for name in node.children_by_field_name("name", &mut cursor) {
+            let (path, alias) = match python_kind(name) {
+                PythonKind::AliasedImport => (name.child_by_field_name("name"), name.child_by_field_name("alias")),
+                _ => (Some(name), None),
+            };
+            let Some(path) = path else { continue };
+            let own = self.text_of(path);
+            let local_name = alias.map_or(own, |alias| self.text_of(alias));
+            if known {
+                self.imported.push((path, scope, dotted.to_owned(), own.to_owned()));
+                self.bind_text(scope, local_name, node, Value::Import(format!("{dotted}.{own}")));
+            } else {
+                self.bind_text(scope, local_name, node, Value::Unknown);
+            }
+        }
+    }
+
+    /// Notes the names that the file asks packages for at run time.
+    fn note_asked(&mut self, call: Node<'t>) {
+        let Some(function) = call.child_by_field_name("function") else { return };
+        let name = self.text_of(function);
+        if !["hasattr", "getattr", "setattr", "delattr"].iter().any(|asking| name.ends_with(asking)) {
+            return;
+        }
+        let Some(arguments) = call.child_by_field_name("arguments") else { return };
+        for index in 0..arguments.named_child_count() {
+            if let Some(argument) = arguments.named_child(index as u32)
+                && python_kind(argument) == PythonKind::String
+            {
+                let word = self.text_of(argument).trim_matches(['"', '\'', 'r', 'u', 'b']);
+                self.asked.insert(word);
+            }
+        }
+    }
+
+    /// Moves what functions bind under `global` to the module.
+    fn settle_globals(&mut self) {
+        for index in 1..self.scopes.len() {
+            let Some(scope) = self.scopes.get_mut(index) else { continue };
+            let names = std::mem::take(&mut scope.globals);
+            for name in names {
+                let moved = self.scopes.get_mut(index).and_then(|scope| scope.names.remove(name)).unwrap_or_default();
+                if let Some(module) = self.scopes.first_mut()
+                    && !moved.is_empty()
+                {
+                    let bindings = module.names.entry(name).or_default();
+                    bindings.extend(moved);
+                    bindings.sort_by_key(|binding| binding.node.start_byte());
+                }
+            }
+        }
+    }
+}
+
+impl<'t> Scope<'t> {
+    fn new(parent: Option<usize>, is_class: bool, node: Node<'t>) -> Self {
+        Self { parent, is_class, node, names: FxHashMap::default(), globals: Vec::new() }
+    }
+}

@@ -1,0 +1,583 @@
+//! `python-tables FOLDER…`: the names that Numba's CUDA target and CuPy have, read from the packages' own sources and
+//! written to the list that the product looks them up in.
+//!
+//! Each folder holds one unpacked version and is called `<package>-<version>`. Python sources are parsed; Cython ones
+//! (`.pyx`, `.pxd`) are read line by line, which finds too many names rather than too few. A name that any version has
+//! is in the list; a namespace that fills itself at run time is not.
+
+use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Language, MacroTable, Node, ParserPool, Region, Span, parse_region};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the search for namespaces begins.
+const ROOTS: [&str; 3] = ["numba.cuda", "cupy", "cupyx"];
+/// The namespaces that are listed: those that users' programs name. Of all others nothing is said.
+const LISTED: [&str; 38] = [
+    "cupy",
+    "cupy.cuda",
+    "cupy.cuda.compiler",
+    "cupy.cuda.cub",
+    "cupy.cuda.cublas",
+    "cupy.cuda.cufft",
+    "cupy.cuda.curand",
+    "cupy.cuda.cusolver",
+    "cupy.cuda.cusparse",
+    "cupy.cuda.device",
+    "cupy.cuda.function",
+    "cupy.cuda.graph",
+    "cupy.cuda.memory",
+    "cupy.cuda.memory_hooks",
+    "cupy.cuda.nccl",
+    "cupy.cuda.nvtx",
+    "cupy.cuda.pinned_memory",
+    "cupy.cuda.profiler",
+    "cupy.cuda.runtime",
+    "cupy.cuda.stream",
+    "cupy.cuda.texture",
+    "cupy.fft",
+    "cupy.linalg",
+    "cupy.random",
+    "cupyx",
+    "cupyx.jit",
+    "cupyx.jit.cg",
+    "cupyx.jit.cub",
+    "cupyx.jit.thrust",
+    "cupyx.profiler",
+    "numba.cuda",
+    "numba.cuda.atomic",
+    "numba.cuda.cg",
+    "numba.cuda.const",
+    "numba.cuda.fp16",
+    "numba.cuda.libdevice",
+    "numba.cuda.local",
+    "numba.cuda.shared",
+];
+
+/// What is known of one module of one version.
+#[derive(Default)]
+struct Module {
+    names: BTreeSet<String>,
+    /// Local name to the module and, for `from module import name`, the name.
+    imports: BTreeMap<String, (String, Option<String>)>,
+    stars: Vec<String>,
+    /// Classes with their members.
+    classes: BTreeMap<String, BTreeSet<String>>,
+    /// Whether it is a package, whose imports are its interface.
+    package: bool,
+    /// Whether names appear at run time that the source does not list.
+    open: bool,
+    /// `__all__`, where it is a plain list.
+    all: Option<BTreeSet<String>>,
+    /// Names of types that `numba.cuda` makes at run time.
+    vectors: BTreeSet<String>,
+    /// Keywords of functions, for those that are asked for.
+    keywords: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// One version of a package.
+struct Package {
+    modules: BTreeMap<String, Module>,
+}
+
+/// Writes the list.
+pub fn write(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
+    let mut versions = Vec::new();
+    let mut lists: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut open: BTreeSet<String> = BTreeSet::new();
+    let mut pool = ParserPool::new();
+    for folder in folders {
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let (package, version) =
+            name.rsplit_once('-').ok_or_else(|| format!("{}: not called <package>-<version>", folder.display()))?;
+        versions.push(format!("{} {}", package.replace('_', "-"), version.trim_start_matches('v')));
+        let package = Package::read(folder, &mut pool)?;
+        if package.modules.is_empty() {
+            return Err(format!("{}: holds no numba, cupy or cupyx", folder.display()));
+        }
+        package.list(&mut lists, &mut open);
+    }
+    versions.sort();
+    let mut text =
+        String::from("# Names of GPU packages for Python. Derived by `cargo xtask python-tables`; do not edit.\n");
+    for version in versions {
+        let _ = writeln!(text, "# version {version}");
+    }
+    for (path, names) in &lists {
+        let closed = !open.iter().any(|open| path == open || path.starts_with(&format!("{open}.")));
+        if closed && !names.is_empty() {
+            let _ = writeln!(text, "{path}: {}", names.iter().map(String::as_str).collect::<Vec<_>>().join(" "));
+        }
+    }
+    let target = root.join("crates/cudalint-program/src/python/tables.txt");
+    fs::write(&target, text).map_err(|error| format!("{}: {error}", target.display()))
+}
+
+impl Package {
+    fn read(folder: &Path, pool: &mut ParserPool) -> Result<Self, String> {
+        let mut modules = BTreeMap::new();
+        for (place, module) in [
+            ("numba_cuda/numba/cuda", "numba.cuda"),
+            ("numba/cuda", "numba.cuda"),
+            ("cupy", "cupy"),
+            ("cupyx", "cupyx"),
+            ("cupy_backends", "cupy_backends"),
+        ] {
+            let start = folder.join(place);
+            let mut open = VecDeque::from([(start, module.to_owned())]);
+            while let Some((folder, module)) = open.pop_front() {
+                let Ok(entries) = fs::read_dir(&folder) else { continue };
+                let mut entries: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+                entries.sort();
+                for entry in entries {
+                    let stem = entry.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+                    if ["tests", "testing"].contains(&stem.as_str()) && entry.is_dir() {
+                        continue;
+                    }
+                    // A compiled module is called after the Python that it was built for.
+                    let stem = stem.split('.').next().unwrap_or_default().to_owned();
+                    let path = if stem == "__init__" { module.clone() } else { format!("{module}.{stem}") };
+                    if entry.is_dir() {
+                        modules.entry(module.clone()).or_insert_with(Module::default).names.insert(stem);
+                        open.push_back((entry, path));
+                        continue;
+                    }
+                    let extension = entry.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+                    let known = ["py", "pyx", "pxd", "so"].contains(&extension);
+                    if !known {
+                        continue;
+                    }
+                    if path != module {
+                        modules.entry(module.clone()).or_insert_with(Module::default).names.insert(stem.clone());
+                    }
+                    let found = modules.entry(path.clone()).or_insert_with(Module::default);
+                    found.package |= stem == "__init__";
+                    let text = || fs::read_to_string(&entry).map_err(|error| format!("{}: {error}", entry.display()));
+                    match extension {
+                        "py" => found.read_python(&text()?, &path, stem == "__init__", pool),
+                        "so" => found.open = true,
+                        _ => found.read_cython(&text()?),
+                    }
+                }
+            }
+        }
+        Ok(Self { modules })
+    }
+
+    /// The public paths of this version and their names.
+    fn list(&self, lists: &mut BTreeMap<String, BTreeSet<String>>, open: &mut BTreeSet<String>) {
+        let mut queue: VecDeque<(String, String)> = ROOTS
+            .iter()
+            .filter(|root| self.modules.contains_key(**root))
+            .map(|root| ((*root).to_owned(), (*root).to_owned()))
+            .collect();
+        let mut seen = BTreeSet::new();
+        while let Some((public, actual)) = queue.pop_front() {
+            if !seen.insert(public.clone()) || !LISTED.contains(&public.as_str()) {
+                continue;
+            }
+            let Some(module) = self.modules.get(&actual) else { continue };
+            let mut names = BTreeSet::new();
+            if self.collect(&actual, &mut names, &mut BTreeSet::new()) {
+                open.insert(public.clone());
+            }
+            if public == "numba.cuda" {
+                names.extend(self.modules.values().flat_map(|module| module.vectors.iter().cloned()));
+            }
+            if module.package {
+                for name in names.iter().filter(|name| !name.starts_with('_')) {
+                    let below = format!("{public}.{name}");
+                    match self.resolve(&actual, name, 0) {
+                        Some(Target::Module(target)) if !target.starts_with("numba.cuda.tests") => {
+                            queue.push_back((below, target))
+                        }
+                        Some(Target::Class(members)) if LISTED.contains(&below.as_str()) => {
+                            lists.entry(below).or_default().extend(members)
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            if module.keywords.contains_key("jit") || public == "numba.cuda" {
+                let mut keywords = BTreeSet::new();
+                for (module, function) in [("numba.cuda.decorators", "jit"), ("numba.cuda.dispatcher", "__init__")] {
+                    keywords.extend(
+                        self.modules
+                            .get(module)
+                            .and_then(|module| module.keywords.get(function))
+                            .into_iter()
+                            .flatten()
+                            .cloned(),
+                    );
+                }
+                lists.entry("numba.cuda.jit()".to_owned()).or_default().extend(keywords);
+            }
+            lists.entry(public).or_default().extend(names.into_iter().filter(|name| !name.starts_with(['_', '*'])));
+        }
+    }
+
+    /// All names of a module, star imports followed; the answer says whether the module is open.
+    fn collect(&self, path: &str, names: &mut BTreeSet<String>, seen: &mut BTreeSet<String>) -> bool {
+        if !seen.insert(path.to_owned()) {
+            return false;
+        }
+        let Some(module) = self.modules.get(path) else { return true };
+        names.extend(module.names.iter().cloned());
+        let mut open = module.open;
+        for star in &module.stars {
+            let outside = !ROOTS.iter().any(|root| star == root || star.starts_with(&format!("{root}.")))
+                && !star.starts_with("cupy_backends");
+            match self.modules.get(star).and_then(|module| module.all.as_ref()) {
+                Some(all) => names.extend(all.iter().cloned()),
+                None => open |= outside || self.collect(star, names, seen),
+            }
+        }
+        open
+    }
+
+    fn resolve(&self, path: &str, name: &str, hops: usize) -> Option<Target> {
+        if hops > 6 {
+            return None;
+        }
+        let module = self.modules.get(path)?;
+        if let Some((from, imported)) = module.imports.get(name) {
+            let Some(imported) = imported else {
+                return self.modules.contains_key(from).then(|| Target::Module(from.clone()));
+            };
+            let submodule = format!("{from}.{imported}");
+            // A class of the same name comes first: `fp16` was a class and is now a module.
+            return match self.resolve(from, imported, hops + 1) {
+                Some(target) => Some(target),
+                None => self.modules.contains_key(&submodule).then_some(Target::Module(submodule)),
+            };
+        }
+        if let Some(members) = module.classes.get(name) {
+            return Some(Target::Class(members.clone()));
+        }
+        let submodule = format!("{path}.{name}");
+        if self.modules.contains_key(&submodule) {
+            return Some(Target::Module(submodule));
+        }
+        module.stars.iter().find_map(|star| self.resolve(star, name, hops + 1))
+    }
+}
+
+enum Target {
+    Module(String),
+    Class(BTreeSet<String>),
+}
+
+impl Module {
+    fn read_python(&mut self, text: &str, path: &str, package: bool, pool: &mut ParserPool) {
+        let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
+        let parsed = parse_region(text, &region, &MacroTable::default(), &[], pool);
+        let Some(root) = parsed.root() else {
+            self.open = true;
+            return;
+        };
+        let stubs = path.ends_with(".stubs");
+        let mut reader = Reader { module: self, text, path, package, stubs };
+        reader.statements(root);
+        if text.contains("make_vector_type_stubs") && stubs {
+            reader.vector_types(root);
+        }
+        // Numba's vector types are known: see `vector_types`.
+        let vectors = text.contains("vector_type");
+        self.open |= text.lines().map(str::trim_start).any(|line| {
+            ["globals()[", "vars()[", "globals().update"].iter().any(|call| line.starts_with(call))
+                || (line.starts_with("setattr(sys.modules") && !vectors)
+        });
+    }
+
+    /// Takes the words that a line may define; what is inside strings is passed over.
+    fn read_cython(&mut self, text: &str) {
+        if text.contains("globals().update") || text.contains("globals()[") || text.contains(" import *") {
+            self.open = true;
+        }
+        // Every second piece between triple quotes is a string.
+        let code: String = text.split("\"\"\"").step_by(2).collect();
+        let mut members = false;
+        for line in code.lines() {
+            let line = line.split(['#', '"', '\'']).next().unwrap_or("");
+            let words: Vec<&str> =
+                line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+            let indented = line.starts_with([' ', '\t']);
+            let Some(first) = words.first() else { continue };
+            let defined: Vec<&str> = match *first {
+                "def" | "cpdef" | "cdef" | "class" => {
+                    members = words.contains(&"enum");
+                    line.split('(').next().unwrap_or("").split([' ', ':', '=', '*']).collect()
+                }
+                "from" | "import" | "cimport" => line.split([' ', ',', '(', ')']).collect(),
+                _ if members && indented => vec![first],
+                _ if !indented || line.contains(" = ") => vec![first],
+                _ => vec![],
+            };
+            if !indented && !matches!(*first, "cpdef" | "cdef") {
+                members = false;
+            }
+            let keywords = [
+                "def", "cpdef", "cdef", "class", "enum", "from", "import", "cimport", "if", "else", "elif", "try",
+                "except", "IF", "ELSE", "ELIF", "as", "nogil", "inline", "return", "for", "while", "with", "raise",
+                "finally", "pass", "extern", "None", "True", "False",
+            ];
+            self.names.extend(
+                defined
+                    .into_iter()
+                    .filter(|word| !keywords.contains(word) && !word.is_empty())
+                    .filter(|word| {
+                        word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                            && !word.starts_with(|c: char| c.is_ascii_digit())
+                    })
+                    .map(str::to_owned),
+            );
+        }
+    }
+}
+
+/// Reads the tree of one Python module.
+struct Reader<'m, 't> {
+    module: &'m mut Module,
+    text: &'t str,
+    path: &'t str,
+    package: bool,
+    stubs: bool,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn text(&self, node: Node<'t>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or("")
+    }
+
+    /// Everything that the module's own level binds, in branches and loops too.
+    fn statements(&mut self, root: Node<'t>) {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            match python_kind(node) {
+                PythonKind::FunctionDefinition => self.function(node),
+                PythonKind::ClassDefinition => self.class(node),
+                PythonKind::ImportStatement => self.import(node),
+                PythonKind::ImportFromStatement => self.import_from(node),
+                PythonKind::Assignment => {
+                    if let Some(left) = node.child_by_field_name("left") {
+                        if self.text(left) == "__all__" {
+                            self.all(node);
+                        }
+                        self.targets(left);
+                    }
+                    // `a = b = 1`
+                    open.extend(
+                        node.child_by_field_name("right").filter(|right| python_kind(*right) == PythonKind::Assignment),
+                    );
+                }
+                PythonKind::ForStatement | PythonKind::AugmentedAssignment => {
+                    if let Some(left) = node.child_by_field_name("left") {
+                        self.targets(left);
+                    }
+                    self.children(node, &mut open);
+                }
+                _ => self.children(node, &mut open),
+            }
+        }
+    }
+
+    fn children(&self, node: Node<'t>, open: &mut Vec<Node<'t>>) {
+        open.extend((0..node.named_child_count()).filter_map(|index| node.named_child(index as u32)));
+    }
+
+    fn targets(&mut self, left: Node<'t>) {
+        for word in self.text(left).split([',', '(', ')', '[', ']', '*', ' ', '\n']) {
+            if word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !word.is_empty() {
+                self.module.names.insert(word.to_owned());
+            }
+        }
+    }
+
+    fn function(&mut self, node: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name") else { return };
+        let name = self.text(name);
+        self.module.names.insert(name.to_owned());
+        if name == "__getattr__" {
+            // One that compares with names and raises for all others lists its names.
+            if self.text(node).contains("raise AttributeError") {
+                self.strings(node);
+            } else {
+                self.module.open = true;
+            }
+        }
+        if name == "jit" {
+            self.parameters(node, "jit");
+        }
+    }
+
+    /// Words in the strings of a node become names.
+    fn strings(&mut self, node: Node<'t>) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if python_kind(node) == PythonKind::String {
+                let word = self.text(node).trim_matches(['"', '\'']);
+                if word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !word.is_empty() {
+                    self.module.names.insert(word.to_owned());
+                }
+            }
+            self.children(node, &mut open);
+        }
+    }
+
+    /// A function's parameters, and the keys that its body takes out of the rest.
+    fn parameters(&mut self, node: Node<'t>, function: &str) {
+        let Some(parameters) = node.child_by_field_name("parameters") else { return };
+        let mut found = BTreeSet::new();
+        for index in 0..parameters.named_child_count() {
+            if let Some(parameter) = parameters.named_child(index as u32) {
+                let name = parameter.child_by_field_name("name").unwrap_or(parameter);
+                found.insert(self.text(name).to_owned());
+            }
+        }
+        for part in self.text(node).split("kws.get(").chain(self.text(node).split("targetoptions[")).skip(1) {
+            let word: String = part
+                .trim_start_matches(['"', '\''])
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                .collect();
+            found.insert(word);
+        }
+        found.retain(|word| !word.is_empty() && word != "self" && !word.starts_with('*') && word != "def");
+        self.module.keywords.entry(function.to_owned()).or_default().extend(found);
+    }
+
+    fn class(&mut self, node: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name") else { return };
+        let class = self.text(name);
+        self.module.names.insert(class.to_owned());
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let mut members = BTreeSet::new();
+        for index in 0..body.named_child_count() {
+            let Some(mut member) = body.named_child(index as u32) else { continue };
+            if python_kind(member) == PythonKind::DecoratedDefinition {
+                member = member.child_by_field_name("definition").unwrap_or(member);
+            }
+            match python_kind(member) {
+                PythonKind::FunctionDefinition | PythonKind::ClassDefinition => {
+                    let Some(name) = member.child_by_field_name("name") else { continue };
+                    members.insert(self.text(name).to_owned());
+                    if class == "_Kernel" && self.text(name) == "__init__" {
+                        self.parameters(member, "__init__");
+                    }
+                }
+                PythonKind::ExpressionStatement => {
+                    let left = member.named_child(0).and_then(|assignment| assignment.child_by_field_name("left"));
+                    members.extend(left.map(|left| self.text(left).to_owned()));
+                }
+                _ => {}
+            }
+        }
+        // Only stubs are classes that stand for namespaces; others have instances with members of their own.
+        let namespace =
+            self.stubs && node.child_by_field_name("superclasses").is_some_and(|bases| self.text(bases) == "(Stub)");
+        let lower = class.starts_with(|c: char| c.is_ascii_lowercase());
+        if namespace && lower && members.iter().any(|member| !member.starts_with('_')) {
+            self.module.classes.insert(class.to_owned(), members);
+        }
+    }
+
+    fn import(&mut self, node: Node<'t>) {
+        let mut cursor = node.walk();
+        let names: Vec<_> = node.children_by_field_name("name", &mut cursor).collect();
+        for name in names {
+            if python_kind(name) == PythonKind::AliasedImport {
+                let (Some(path), Some(alias)) = (name.child_by_field_name("name"), name.child_by_field_name("alias"))
+                else {
+                    continue;
+                };
+                let (path, alias) = (self.text(path).to_owned(), self.text(alias).to_owned());
+                self.module.names.insert(alias.clone());
+                self.module.imports.insert(alias, (path, None));
+            } else {
+                let root = self.text(name).split('.').next().unwrap_or("").to_owned();
+                self.module.names.insert(root);
+            }
+        }
+    }
+
+    fn import_from(&mut self, node: Node<'t>) {
+        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let from = self.absolute(self.text(module));
+        let mut cursor = node.walk();
+        if node.children(&mut cursor).any(|child| python_kind(child) == PythonKind::WildcardImport) {
+            self.module.stars.push(from);
+            return;
+        }
+        let mut cursor = node.walk();
+        let names: Vec<_> = node.children_by_field_name("name", &mut cursor).collect();
+        for name in names {
+            let (path, alias) = match python_kind(name) {
+                PythonKind::AliasedImport => (name.child_by_field_name("name"), name.child_by_field_name("alias")),
+                _ => (Some(name), None),
+            };
+            let Some(path) = path else { continue };
+            let own = self.text(path).to_owned();
+            let local = alias.map_or_else(|| own.clone(), |alias| self.text(alias).to_owned());
+            self.module.names.insert(local.clone());
+            self.module.imports.insert(local, (from.clone(), Some(own)));
+        }
+    }
+
+    /// A module's absolute path.
+    fn absolute(&self, written: &str) -> String {
+        let written: String = written.chars().filter(|c| !c.is_whitespace()).collect();
+        let dots = written.chars().take_while(|c| *c == '.').count();
+        if dots == 0 {
+            return written;
+        }
+        let mut parts: Vec<&str> = self.path.split('.').collect();
+        let up = if self.package { dots - 1 } else { dots };
+        parts.truncate(parts.len().saturating_sub(up));
+        let rest = written.trim_start_matches('.');
+        if !rest.is_empty() {
+            parts.push(rest);
+        }
+        parts.join(".")
+    }
+
+    fn all(&mut self, node: Node<'t>) {
+        let Some(right) = node.child_by_field_name("right") else { return };
+        if !matches!(python_kind(right), PythonKind::List | PythonKind::Tuple) {
+            return;
+        }
+        let words = (0..right.named_child_count()).filter_map(|index| right.named_child(index as u32));
+        let strings: Option<BTreeSet<String>> = words
+            .filter(|word| python_kind(*word) != PythonKind::Comment)
+            .map(|word| {
+                (python_kind(word) == PythonKind::String).then(|| self.text(word).trim_matches(['"', '\'']).to_owned())
+            })
+            .collect();
+        self.module.all = strings;
+    }
+
+    /// Numba makes its vector types at run time, from prefixes and lengths that its stubs spell out.
+    fn vector_types(&mut self, root: Node<'t>) {
+        let mut prefixes = BTreeSet::new();
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if python_kind(node) == PythonKind::String {
+                let word = self.text(node).trim_matches(['"', '\'']);
+                if word.len() > 2
+                    && word.len() < 12
+                    && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                {
+                    prefixes.insert(word.to_owned());
+                }
+            }
+            self.children(node, &mut open);
+        }
+        for prefix in prefixes {
+            for length in 1..=4 {
+                self.module.vectors.insert(format!("{prefix}x{length}"));
+                self.module.vectors.insert(format!("{prefix}{length}"));
+            }
+        }
+    }
+}
