@@ -22,10 +22,13 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {
         let Some(unobserved) = &function.unobserved else { continue };
-        let Some(span) = unobserved.launch.or(unobserved.dropped_sync.as_ref().map(|(_, span)| *span)) else { continue };
+        let Some(span) = unobserved.launch.or(unobserved.dropped_sync.as_ref().map(|(_, span)| *span)) else {
+            continue;
+        };
         let name = context.function_name(function.function);
         let end = if name == "main" { "the program ends" } else { "the function reports success" };
-        let message = format!("an error of the work launched here is never seen: {end} without a checked call that waits for it");
+        let message =
+            format!("an error of the work launched here is never seen: {end} without a checked call that waits for it");
         let mut finding = RULE.finding(Confidence::Likely, context.place(span), message);
         finding.label = "nothing waits for this".to_owned();
         let assumed = if name == "main" {

@@ -42,7 +42,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 ),
                 CheckerDefect::ReadsLastErrorTwice { second, .. } => (
                     *second,
-                    format!("`{name}` reads the last error a second time: the first read has cleared it, so \"no error\" is reported"),
+                    format!(
+                        "`{name}` reads the last error a second time: the first read has cleared it, so \"no error\" is reported"
+                    ),
                     "store what `cudaGetLastError()` returns, or test with `cudaPeekAtLastError()`",
                 ),
             };
@@ -51,7 +53,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             let mut path = Vec::new();
             if let CheckerDefect::ReadsLastErrorTwice { first, .. } = defect {
                 finding.related.push(Label { place: context.place(*first), message: "first read".to_owned() });
-                path.push(Label { place: context.place(*first), message: "this read clears the last error".to_owned() });
+                path.push(Label {
+                    place: context.place(*first),
+                    message: "this read clears the last error".to_owned(),
+                });
             }
             path.push(Label { place: context.place(span), message: format!("`{name}`") });
             finding.witness = Some(Witness { path, ..Witness::default() });

@@ -1,7 +1,9 @@
 //! Statuses of GPU library calls that nobody looks at.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness};
+use cudalint_findings::{
+    Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+};
 use cudalint_program::ir::FunctionRole;
 use cudalint_replay::facts::{FunctionStatus, StatusCall, StatusUse, StatusWeight};
 
@@ -24,7 +26,11 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {
         let lost = |weight| {
-            function.calls.iter().filter(move |call| call.usage == StatusUse::Dropped && call.weight == weight).collect::<Vec<_>>()
+            function
+                .calls
+                .iter()
+                .filter(move |call| call.usage == StatusUse::Dropped && call.weight == weight)
+                .collect::<Vec<_>>()
         };
         let matters = lost(StatusWeight::Matters);
         if matters.is_empty() {
@@ -58,14 +64,17 @@ fn finding(
     }
     finding.label = how(first);
     finding.function = context.function_name(function.function);
-    finding.related =
-        others.iter().map(|call| Label { place: context.place(call.span), message: format!("`{}`: {}", call.api, how(call)) }).collect();
+    finding.related = others
+        .iter()
+        .map(|call| Label { place: context.place(call.span), message: format!("`{}`: {}", call.api, how(call)) })
+        .collect();
     let assumptions = if function.damaged && confidence == Confidence::Likely {
         vec!["the part of the function that could not be read does not change what becomes of the status".to_owned()]
     } else {
         Vec::new()
     };
-    let path = vec![Label { place: context.place(first.span), message: format!("`{}` returns its status here", first.api) }];
+    let path =
+        vec![Label { place: context.place(first.span), message: format!("`{}` returns its status here", first.api) }];
     finding.witness = Some(Witness { assumptions, path, ..Witness::default() });
     finding.help = Some(match &function.wrapper {
         Some(wrapper) => format!("wrap each call in `{wrapper}`, as elsewhere in this file"),
@@ -79,7 +88,9 @@ fn finding(
 
 /// "`run`", "the destructor of `Pool`", "a lambda".
 fn describe(context: &ModuleContext<'_>, status: &FunctionStatus) -> String {
-    let Some(function) = context.module.functions.get(status.function.index()) else { return "this function".to_owned() };
+    let Some(function) = context.module.functions.get(status.function.index()) else {
+        return "this function".to_owned();
+    };
     match function.role {
         FunctionRole::Lambda => "a lambda".to_owned(),
         FunctionRole::Constructor => format!("the constructor `{}`", function.name),

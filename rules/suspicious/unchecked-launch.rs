@@ -1,7 +1,9 @@
 //! Launches after which nobody asks whether they were accepted.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness};
+use cudalint_findings::{
+    Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+};
 use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
 use cudalint_syntax::Span;
 
@@ -44,7 +46,12 @@ enum Kind {
     Partly,
 }
 
-fn finding(context: &ModuleContext<'_>, function: &FunctionStatus, launches: &[&LaunchStatus], kind: Kind) -> Option<Finding> {
+fn finding(
+    context: &ModuleContext<'_>,
+    function: &FunctionStatus,
+    launches: &[&LaunchStatus],
+    kind: Kind,
+) -> Option<Finding> {
     let (first, others) = launches.split_first()?;
     let name = context.function_name(function.function);
     let within = if name.is_empty() { "a lambda".to_owned() } else { format!("`{name}`") };
@@ -67,13 +74,19 @@ fn finding(context: &ModuleContext<'_>, function: &FunctionStatus, launches: &[&
     finding.function = name;
     finding.related = others
         .iter()
-        .map(|launch| Label { place: context.place(launch.span), message: format!("`{}` is launched here", launch.kernel) })
+        .map(|launch| Label {
+            place: context.place(launch.span),
+            message: format!("`{}` is launched here", launch.kernel),
+        })
         .collect();
     let assumptions = match kind {
         Kind::Partly => vec!["the path around the check is taken".to_owned()],
         Kind::Never | Kind::OnlySync => Vec::new(),
     };
-    let path = vec![Label { place: context.place(first.span), message: "the launch leaves its error in the last error".to_owned() }];
+    let path = vec![Label {
+        place: context.place(first.span),
+        message: "the launch leaves its error in the last error".to_owned(),
+    }];
     finding.witness = Some(Witness { assumptions, path, ..Witness::default() });
     finding.help = Some("read and test `cudaGetLastError()` right after the launch".to_owned());
     if kind != Kind::Partly {

@@ -13,6 +13,7 @@ use crate::walk::Globs;
 use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::{Project, ProjectOptions, python};
+use cudalint_replay::status::StatusTable;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
 use rayon::prelude::*;
@@ -122,6 +123,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let modules = parsed.iter_mut().flat_map(|facts| facts.modules.drain(..)).collect();
     part.faults.extend(parsed.iter_mut().filter_map(|facts| facts.fault.take()));
     let project = front.project(&units, modules);
+    let statuses = pipeline::statuses(&project);
 
     let replayed: Vec<Result<(Vec<Finding>, Vec<(&'static str, u32)>), Fault>> = owner
         .par_iter()
@@ -131,7 +133,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
                 steps.step();
                 return Ok((Vec::new(), Vec::new()));
             };
-            let result = guarded(&file.source, || replay_module(&project, ModuleId(id as u32), &file.source, input));
+            let result =
+                guarded(&file.source, || replay_module(&project, ModuleId(id as u32), &statuses, &file.source, input));
             steps.step();
             result
         })
@@ -299,10 +302,11 @@ fn walk_python(
 fn replay_module(
     project: &Project,
     id: ModuleId,
+    statuses: &StatusTable,
     source: &Source,
     input: &ProjectInput<'_>,
 ) -> (Vec<Finding>, Vec<(&'static str, u32)>) {
-    let facts = pipeline::replay(project, id);
+    let facts = pipeline::replay(project, id, statuses);
     let context =
         ModuleContext { project, id, module: project.module(id), facts: &facts, architectures: &input.architectures };
     let mut findings = Vec::new();

@@ -20,14 +20,12 @@ struct Join<'a> {
     functions: Vec<(usize, usize)>,
     by_name: FxHashMap<&'a str, Vec<u32>>,
     by_id: FxHashMap<(usize, u32), u32>,
-    /// Modules that each module can see through its includes.
-    visible: Vec<FxHashSet<usize>>,
     /// By function and call: the functions in sight that it may reach.
     targets: Vec<Vec<Vec<u32>>>,
     /// By function: effect bits on its callers.
     effects: Vec<u8>,
-    /// Macros that look at the status in at least one of their definitions.
-    checking_macros: FxHashSet<&'a str>,
+    /// Macros that look at the status in at least one of their definitions, with the modules of those.
+    checking_macros: FxHashMap<&'a str, Vec<usize>>,
 }
 
 pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
@@ -63,29 +61,33 @@ impl<'a> Join<'a> {
                 by_id.insert((module, function.id.0), index);
             }
         }
-        let checking_macros = surveys
-            .iter()
-            .flat_map(|survey| &survey.macros)
-            .filter(|shape| shape.looks_at_status)
-            .map(|shape| shape.name.as_str())
-            .collect();
-        let visible = visible_modules(project, surveys);
-        Self {
-            project,
-            surveys,
-            functions,
-            by_name,
-            by_id,
-            visible,
-            targets: Vec::new(),
-            effects: Vec::new(),
-            checking_macros,
+        let mut checking_macros: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (module, survey) in surveys.iter().enumerate() {
+            for shape in survey.macros.iter().filter(|shape| shape.looks_at_status) {
+                checking_macros.entry(shape.name.as_str()).or_default().push(module);
+            }
         }
+        Self { project, surveys, functions, by_name, by_id, targets: Vec::new(), effects: Vec::new(), checking_macros }
     }
 
     fn function(&self, index: usize) -> &'a FunctionSurvey {
         let (module, place) = self.functions[index];
         &self.surveys[module].functions[place]
+    }
+
+    /// Whether what one module defines is in sight of another: included, or including it.
+    fn sees(&self, module: usize, other: usize) -> bool {
+        let reach = self.project.includes().reach(module as u32);
+        let other_id = other as u32;
+        module == other
+            || reach.included.binary_search(&other_id).is_ok()
+            || reach.context.binary_search(&other_id).is_ok()
+    }
+
+    fn is_checking_macro(&self, module: usize, name: &Name) -> bool {
+        self.checking_macros
+            .get(name.as_str())
+            .is_some_and(|modules| modules.iter().any(|other| self.sees(module, *other)))
     }
 
     fn resolve(&mut self) {
@@ -119,22 +121,26 @@ impl<'a> Join<'a> {
             let in_scope = scope.is_none_or(|scope| function.scope.as_ref().is_none_or(|own| own == scope));
             arity && kind && in_scope
         };
-        let all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
-        if all.len() <= 1 {
+        let mut all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
+        if all.is_empty() {
             return all;
         }
         let here: Vec<u32> = all.iter().copied().filter(|i| self.functions[*i as usize].0 == module).collect();
         if !here.is_empty() {
             return here;
         }
-        let seen = self.visible.get(module);
-        let included: Vec<u32> = all
-            .iter()
-            .copied()
-            .filter(|i| seen.is_some_and(|seen| seen.contains(&self.functions[*i as usize].0)))
-            .collect();
-        if !included.is_empty() {
-            return included;
+        let graph = self.project.includes();
+        let reach = graph.reach(module as u32);
+        for set in [&reach.included, &reach.context] {
+            let within = |index: &u32| set.binary_search(&(self.functions[*index as usize].0 as u32)).is_ok();
+            let within: Vec<u32> = all.iter().copied().filter(within).collect();
+            if !within.is_empty() {
+                return within;
+            }
+        }
+        all.retain(|index| !graph.is_alone(self.functions[*index as usize].0 as u32));
+        if graph.is_alone(module as u32) {
+            return Vec::new();
         }
         let own = self.project.path(ModuleId(module as u32));
         let near =
@@ -154,7 +160,7 @@ impl<'a> Join<'a> {
             Fate::Argument { call: outer, position } => self.is_ignored(index, outer as usize, position),
         };
         let checked_elsewhere =
-            site.expansion.as_ref().is_some_and(|name| self.checking_macros.contains(name.as_str()));
+            site.expansion.as_ref().is_some_and(|name| self.is_checking_macro(self.functions[index].0, name));
         if dropped && !checked_elsewhere { StatusUse::Dropped } else { StatusUse::Consumed }
     }
 
@@ -373,7 +379,11 @@ impl<'a> Join<'a> {
                 status.usage = StatusUse::Consumed;
             }
             if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
-                wrapper = site.expansion.as_ref().filter(|name| self.checking_macros.contains(name.as_str())).cloned();
+                wrapper = site
+                    .expansion
+                    .as_ref()
+                    .filter(|name| self.is_checking_macro(self.functions[index].0, name))
+                    .cloned();
             }
             if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
                 continue;
@@ -500,34 +510,6 @@ fn offer_wrappers(surveys: &[Survey], modules: &mut [ModuleStatus]) {
             function.wrapper.clone_from(&common);
         }
     }
-}
-
-/// For each module, the modules that its includes reach, by the last segment of their paths.
-fn visible_modules(project: &Project, surveys: &[Survey]) -> Vec<FxHashSet<usize>> {
-    let mut by_file: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for module in 0..surveys.len() {
-        by_file.entry(super::file_name(project.path(ModuleId(module as u32)))).or_default().push(module);
-    }
-    (0..surveys.len())
-        .map(|start| {
-            let mut seen = FxHashSet::default();
-            let mut work = vec![start];
-            while let Some(module) = work.pop() {
-                for include in &surveys[module].includes {
-                    let Some(found) = by_file.get(&**include) else { continue };
-                    let own = project.path(ModuleId(module as u32));
-                    let near = |other: &usize| common_folders(own, project.path(ModuleId(*other as u32)));
-                    let nearest = found.iter().map(near).max().unwrap_or(0);
-                    for other in found.iter().filter(|other| near(other) == nearest) {
-                        if seen.insert(*other) {
-                            work.push(*other);
-                        }
-                    }
-                }
-            }
-            seen
-        })
-        .collect()
 }
 
 /// How many leading folders two paths share.

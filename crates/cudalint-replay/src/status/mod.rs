@@ -28,8 +28,6 @@ pub struct Survey {
     pub(crate) macros: Vec<MacroShape>,
     /// Macros in whose arguments GPU calls stand.
     pub(crate) used_macros: rustc_hash::FxHashSet<Name>,
-    /// Last path segments of the files it includes.
-    pub(crate) includes: Vec<Box<str>>,
 }
 
 /// A host function, reduced.
@@ -81,13 +79,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
             flow,
         });
     }
-    let includes = module.includes.iter().map(|include| file_name(&include.target).into()).collect();
-    Survey {
-        functions,
-        macros: checkers::shapes(module),
-        used_macros: checkers::macros_used_with_calls(project, id),
-        includes,
-    }
+    Survey { functions, macros: checkers::shapes(module), used_macros: checkers::macros_used_with_calls(project, id) }
 }
 
 fn is_device(function: &Function) -> bool {
