@@ -31,7 +31,7 @@ pub struct Limits {
 pub const SHARED_WITHOUT_OPT_IN: i64 = 48 * 1024;
 
 /// Compute capability, opt-in shared memory of a block in KiB, resident threads.
-const TABLE: [(u32, i64, i64); 21] = [
+const TABLE: [(u32, i64, i64); 20] = [
     (50, 48, 2048),
     (52, 48, 2048),
     (53, 48, 2048),
@@ -44,7 +44,6 @@ const TABLE: [(u32, i64, i64); 21] = [
     (80, 163, 2048),
     (86, 99, 1536),
     (87, 163, 1536),
-    (88, 99, 1536),
     (89, 99, 1536),
     (90, 227, 2048),
     (100, 227, 2048),
@@ -56,7 +55,7 @@ const TABLE: [(u32, i64, i64); 21] = [
 ];
 
 /// Capabilities that a project is judged by when it names none: sm_80 and newer.
-pub const DEFAULT_ARCHITECTURES: [u32; 12] = [80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+pub const DEFAULT_ARCHITECTURES: [u32; 11] = [80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
 
 /// The limits of a compute capability; `None` for one that is not known.
 pub fn limits(capability: u32) -> Option<Limits> {

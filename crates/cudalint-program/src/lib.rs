@@ -3,16 +3,22 @@
 
 pub mod arch;
 pub mod condition;
+pub mod eval;
+mod expr_types;
 pub mod includes;
 pub mod ir;
+pub mod layout;
 pub mod macro_index;
 mod name;
 
 pub mod project;
 mod resolve;
+mod scope;
+pub mod types;
 pub mod python;
 pub mod visit;
 
 pub use name::Name;
 pub use project::{Project, ProjectOptions, Source};
 pub use resolve::Entry;
+pub use scope::Scope;

@@ -1,0 +1,446 @@
+//! The value of an expression that the source alone fixes.
+
+use crate::ir::{
+    BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, Stmt, Type, TypeId, UnaryOp, Variable,
+};
+use crate::resolve::Entry;
+use crate::scope::Context;
+use crate::types::{Argument, Ty, TypeEnv};
+
+/// A constant with its C type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant {
+    /// An integer, in the range of its type.
+    Int {
+        /// The value.
+        value: i128,
+        /// Size of the type.
+        bytes: u8,
+        /// Signedness of the type.
+        signed: bool,
+    },
+    /// A floating-point number; `bytes` is 4 or 8.
+    Float {
+        /// The value.
+        value: f64,
+        /// Size of the type.
+        bytes: u8,
+    },
+}
+
+impl Constant {
+    /// An integer wrapped to its type.
+    pub fn int(value: i128, bytes: u8, signed: bool) -> Self {
+        Self::Int { value: wrap(value, bytes, signed), bytes, signed }
+    }
+
+    fn boolean(value: bool) -> Self {
+        Self::Int { value: i128::from(value), bytes: 1, signed: false }
+    }
+
+    /// As an integer that fits `i64`; of a floating-point number nothing.
+    pub fn as_i64(self) -> Option<i64> {
+        match self {
+            Self::Int { value, .. } => i64::try_from(value).ok(),
+            Self::Float { .. } => None,
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Int { value, .. } => value as f64,
+            Self::Float { value, .. } => value,
+        }
+    }
+
+    /// Whether it counts as true.
+    pub fn truth(self) -> bool {
+        match self {
+            Self::Int { value, .. } => value != 0,
+            Self::Float { value, .. } => value != 0.0,
+        }
+    }
+
+    fn ty(self) -> Ty {
+        match self {
+            Self::Int { bytes, signed, .. } => Ty::Int { bytes, signed },
+            Self::Float { bytes, .. } => Ty::Float { bytes },
+        }
+    }
+
+    /// Converted to a type, as a cast does; a floating-point number out of the integer's range has no value.
+    pub fn cast(self, ty: &Ty) -> Option<Self> {
+        match ty.value() {
+            Ty::Bool => Some(Self::boolean(self.truth())),
+            Ty::Float { bytes } => Some(Self::float(self.as_f64(), *bytes)),
+            other => {
+                let (bytes, signed) = other.integer()?;
+                match self {
+                    Self::Int { value, .. } => Some(Self::int(value, bytes, signed)),
+                    Self::Float { value, .. } => {
+                        let whole = value.trunc();
+                        if !whole.is_finite() || whole.abs() > 1e30 {
+                            return None;
+                        }
+                        let whole = whole as i128;
+                        (wrap(whole, bytes, signed) == whole).then_some(Self::Int { value: whole, bytes, signed })
+                    }
+                }
+            }
+        }
+    }
+
+    fn float(value: f64, bytes: u8) -> Self {
+        // `float` arithmetic rounds to single precision.
+        let value = if bytes == 4 { f64::from(value as f32) } else { value };
+        Self::Float { value, bytes }
+    }
+}
+
+/// An integer reduced to a type's range, as two's complement does.
+pub fn wrap(value: i128, bytes: u8, signed: bool) -> i128 {
+    let bits = u32::from(bytes.clamp(1, 8)) * 8;
+    let modulus = 1_i128 << bits;
+    let low = value.rem_euclid(modulus);
+    if signed && low >= modulus / 2 { low - modulus } else { low }
+}
+
+impl Context<'_> {
+    pub fn eval(&self, expr: ExprId) -> Option<Constant> {
+        self.budget.deeper(|| self.eval_inner(expr))?
+    }
+
+    fn eval_inner(&self, id: ExprId) -> Option<Constant> {
+        match self.expr(id)? {
+            Expr::Int { value, bytes, signed } => Some(Constant::int(i128::from(*value), *bytes, *signed)),
+            Expr::Float { value, bytes } => Some(Constant::float(*value, *bytes)),
+            Expr::Local(local) => self.eval_local(*local),
+            Expr::Name { path, .. } => self.eval_name(path),
+            Expr::Unary(op, value) => unary(*op, self.eval(*value)?),
+            Expr::Binary(op, a, b) => binary(*op, self.eval(*a)?, self.eval(*b)?),
+            Expr::AndThen(a, b) => match self.eval(*a)?.truth() {
+                false => Some(Constant::boolean(false)),
+                true => Some(Constant::boolean(self.eval(*b)?.truth())),
+            },
+            Expr::OrElse(a, b) => match self.eval(*a)?.truth() {
+                true => Some(Constant::boolean(true)),
+                false => Some(Constant::boolean(self.eval(*b)?.truth())),
+            },
+            Expr::Select(condition, yes, no) => {
+                let chosen = if self.eval(*condition)?.truth() { *yes } else { *no };
+                let value = self.eval(chosen)?;
+                // The other branch decides the type too.
+                match self.type_of(*yes).common(&self.type_of(*no)) {
+                    Some(ty) => value.cast(&ty),
+                    None => Some(value),
+                }
+            }
+            Expr::Cast { ty, value } => self.eval(*value)?.cast(&self.resolve(*ty)),
+            Expr::Construct { ty, args, .. } => match args.as_slice() {
+                [] => Constant::int(0, 4, true).cast(&self.resolve(*ty)),
+                [one] => self.eval(*one)?.cast(&self.resolve(*ty)),
+                _ => None,
+            },
+            Expr::InitList(values) => match values.as_slice() {
+                [one] => self.eval(*one),
+                _ => None,
+            },
+            Expr::Comma(values) => self.eval(*values.last()?),
+            Expr::SizeOfType(ty) => self.size_constant(&self.resolve(*ty)),
+            Expr::SizeOfExpr(value) => self.size_constant(&self.type_of_operand(*value)),
+            Expr::Call { callee, args } => self.eval_call(*callee, args),
+            Expr::Member { .. } | Expr::Index { .. } => None,
+            _ => None,
+        }
+    }
+
+    fn size_constant(&self, ty: &Ty) -> Option<Constant> {
+        Some(Constant::int(i128::from(self.layout(ty)?.size), 8, false))
+    }
+
+    /// The type of what stands in `sizeof (…)`: where that is a bare name it may be a type.
+    fn type_of_operand(&self, value: ExprId) -> Ty {
+        match (self.type_of(value), self.expr(value)) {
+            (Ty::Unknown, Some(Expr::Name { path, targs })) => self.named(path, targs),
+            (ty, _) => ty,
+        }
+    }
+
+    fn eval_local(&self, local: LocalId) -> Option<Constant> {
+        if let Some(value) = self.frame.get(local.index()) {
+            return *value;
+        }
+        let variable = self.code_function()?.locals.get(local.index())?;
+        self.eval_variable(variable)
+    }
+
+    /// The value of a variable that nothing can change.
+    fn eval_variable(&self, variable: &Variable) -> Option<Constant> {
+        let fixed = variable.is_constexpr || self.is_const(variable.ty);
+        if !fixed || !matches!(variable.space, Space::Ordinary | Space::Static) {
+            return None;
+        }
+        let value = self.eval(variable.init?)?;
+        match self.resolve(variable.ty) {
+            Ty::Auto => Some(value),
+            ty => value.cast(&ty),
+        }
+    }
+
+    fn is_const(&self, ty: TypeId) -> bool {
+        let mut ty = self.code().types.get(ty.index());
+        let mut found = false;
+        for _ in 0..8 {
+            match ty {
+                Some(Type::Qualified { is_volatile: true, .. }) => return false,
+                Some(Type::Qualified { ty: inner, is_const, .. }) => {
+                    found |= is_const;
+                    ty = self.code().types.get(inner.index());
+                }
+                _ => return found,
+            }
+        }
+        false
+    }
+
+    fn eval_name(&self, path: &Path) -> Option<Constant> {
+        if let [name] = path.segments.as_slice() {
+            if name == "warpSize" {
+                return Some(Constant::int(32, 4, true));
+            }
+            if let Some(argument) = self.env.get(name) {
+                let Argument::Value(value) = argument else { return None };
+                return Some(Constant::int(i128::from(*value), 8, true)).and_then(|value| {
+                    match self.type_of_bound(path) {
+                        Ty::Unknown | Ty::Auto => Some(value),
+                        ty => value.cast(&ty),
+                    }
+                });
+            }
+        } else if path.segments.first().is_some_and(|first| self.env.get(first).is_some()) {
+            return None;
+        }
+        if let Some(entry) = self.project.global(self.module, self.inside, path) {
+            let global = self.project.global_at(entry)?;
+            let env = self.env_of_scope(entry.module, &global.scope);
+            return self.at(entry.module, &global.scope, &env).eval_variable(global);
+        }
+        let entry = self.project.enumerator(self.module, self.inside, path)?;
+        self.eval_enumerator(entry)
+    }
+
+    fn type_of_bound(&self, path: &Path) -> Ty {
+        match self.type_of_name_only(path) {
+            ty @ (Ty::Int { .. } | Ty::Bool | Ty::Enum { .. }) => ty,
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// Bindings of a record's members seen from outside: its parameters are unknown.
+    fn env_of_scope(&self, module: ModuleId, scope: &Path) -> TypeEnv {
+        if self.inside.segments.starts_with(&scope.segments) && !scope.segments.is_empty() {
+            return self.env.clone();
+        }
+        crate::scope::record_around(self.project, module, scope)
+            .and_then(|entry| self.project.record_at(entry))
+            .map_or_else(TypeEnv::default, |record| TypeEnv::unbound(&record.template_params))
+    }
+
+    /// The value of an enumerator.
+    pub fn eval_enumerator(&self, entry: Entry) -> Option<Constant> {
+        let enumerator = self.project.enumerator_at(entry)?;
+        let base_index = entry.index.checked_sub(enumerator.offset)?;
+        let base = self.project.enumerator_at(Entry { index: base_index, ..entry })?;
+        let env = self.env_of_scope(entry.module, &enumerator.scope);
+        let here = self.at(entry.module, &enumerator.scope, &env);
+        let start = match base.value {
+            Some(value) => match here.eval(value)? {
+                Constant::Int { value, .. } => value,
+                Constant::Float { .. } => return None,
+            },
+            None => 0,
+        };
+        let value = start + i128::from(enumerator.offset);
+        let (bytes, signed) = if i32::try_from(value).is_ok() { (4, true) } else { (8, value < 0) };
+        Some(Constant::int(value, bytes, signed))
+    }
+
+    fn eval_call(&self, callee: ExprId, args: &[ExprId]) -> Option<Constant> {
+        if let Some((module, function, env)) = self.callee(callee, args) {
+            return self.eval_function(module, function, &env, args);
+        }
+        let Expr::Name { path, .. } = self.expr(callee)? else { return None };
+        if !self.project.overloads(self.module, self.inside, path).is_empty() {
+            return None;
+        }
+        let values: Vec<Constant> = args.iter().map(|arg| self.eval(*arg)).collect::<Option<_>>()?;
+        match (path.last()?.as_str(), values.as_slice()) {
+            (name @ ("min" | "max"), [a, b]) => {
+                let ty = a.ty().common(&b.ty())?;
+                let (a, b) = (a.cast(&ty)?, b.cast(&ty)?);
+                let less = match (a, b) {
+                    (Constant::Int { value: x, .. }, Constant::Int { value: y, .. }) => x < y,
+                    _ => a.as_f64() < b.as_f64(),
+                };
+                Some(if less == (name == "min") { a } else { b })
+            }
+            ("ceil" | "ceilf", [a]) => Some(real(a.as_f64().ceil(), *a)),
+            ("floor" | "floorf", [a]) => Some(real(a.as_f64().floor(), *a)),
+            ("sqrt" | "sqrtf", [a]) if a.as_f64() >= 0.0 => Some(real(a.as_f64().sqrt(), *a)),
+            ("abs" | "labs", [Constant::Int { value, bytes, signed }]) => {
+                Some(Constant::int(value.abs(), (*bytes).max(4), *signed))
+            }
+            _ => None,
+        }
+    }
+
+    /// A function of the project whose body is one `return`.
+    fn eval_function(&self, module: ModuleId, id: FunctionId, env: &TypeEnv, args: &[ExprId]) -> Option<Constant> {
+        let function = self.project.function_at(module, id)?;
+        if function.damaged || function.variadic {
+            return None;
+        }
+        let [only] = function.body.as_ref()?.as_slice() else { return None };
+        let Stmt::Return(Some(result)) = &self.project.module(module).stmts.get(only.index())?.kind else {
+            return None;
+        };
+        let around = self.env_of_scope(module, &function.scope);
+        let env = around.with(env.iter().cloned());
+        let declared = Context { function: Some(id), ..self.at(module, &function.scope, &env) };
+        let params = function.locals.get(..function.param_count as usize)?;
+        let mut frame = Vec::with_capacity(params.len());
+        for (index, param) in params.iter().enumerate() {
+            let value = match args.get(index) {
+                Some(arg) => self.eval(*arg),
+                None => declared.eval(param.init?),
+            };
+            frame.push(value.and_then(|value| match declared.resolve(param.ty) {
+                Ty::Auto => Some(value),
+                ty => value.cast(&ty),
+            }));
+        }
+        let value = Context { frame: &frame, ..declared }.eval(*result)?;
+        match declared.resolve(function.returns) {
+            Ty::Auto => Some(value),
+            ty => value.cast(&ty),
+        }
+    }
+
+    fn type_of_name_only(&self, path: &Path) -> Ty {
+        match path.last() {
+            Some(name) => self.type_of_param(name),
+            None => Ty::Unknown,
+        }
+    }
+}
+
+/// A result of a library function of one floating-point argument: `float` stays `float`.
+fn real(value: f64, of: Constant) -> Constant {
+    Constant::float(value, if matches!(of, Constant::Float { bytes: 4, .. }) { 4 } else { 8 })
+}
+
+fn unary(op: UnaryOp, value: Constant) -> Option<Constant> {
+    if op == UnaryOp::Not {
+        return Some(Constant::boolean(!value.truth()));
+    }
+    match value.cast(&value.ty().promoted()?)? {
+        Constant::Int { value, bytes, signed } => Some(Constant::int(
+            match op {
+                UnaryOp::Minus => -value,
+                UnaryOp::BitNot => !value,
+                UnaryOp::Plus | UnaryOp::Not => value,
+            },
+            bytes,
+            signed,
+        )),
+        Constant::Float { value, bytes } => match op {
+            UnaryOp::Minus => Some(Constant::float(-value, bytes)),
+            UnaryOp::Plus => Some(Constant::float(value, bytes)),
+            UnaryOp::BitNot | UnaryOp::Not => None,
+        },
+    }
+}
+
+fn binary(op: BinaryOp, a: Constant, b: Constant) -> Option<Constant> {
+    let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+    let ty = if shift { a.ty().promoted()? } else { a.ty().common(&b.ty())? };
+    let left = a.cast(&ty)?;
+    let right = if shift { b } else { b.cast(&ty)? };
+    match (left, right) {
+        (Constant::Int { value: x, bytes, signed }, Constant::Int { value: y, .. }) => {
+            let value = match op {
+                BinaryOp::Add => x + y,
+                BinaryOp::Sub => x - y,
+                BinaryOp::Mul => x.checked_mul(y)?,
+                BinaryOp::Div => x.checked_div(y)?,
+                BinaryOp::Rem => x.checked_rem(y)?,
+                BinaryOp::Shl if (0..i128::from(bytes) * 8).contains(&y) => x << y,
+                BinaryOp::Shr if (0..i128::from(bytes) * 8).contains(&y) => x >> y,
+                BinaryOp::And => x & y,
+                BinaryOp::Or => x | y,
+                BinaryOp::Xor => x ^ y,
+                BinaryOp::Lt => return Some(Constant::boolean(x < y)),
+                BinaryOp::Le => return Some(Constant::boolean(x <= y)),
+                BinaryOp::Gt => return Some(Constant::boolean(x > y)),
+                BinaryOp::Ge => return Some(Constant::boolean(x >= y)),
+                BinaryOp::Eq => return Some(Constant::boolean(x == y)),
+                BinaryOp::Ne => return Some(Constant::boolean(x != y)),
+                BinaryOp::Shl | BinaryOp::Shr | BinaryOp::FloorDiv | BinaryOp::TrueDiv | BinaryOp::Pow => return None,
+            };
+            Some(Constant::int(value, bytes, signed))
+        }
+        (Constant::Float { value: x, bytes }, right) => {
+            let y = right.as_f64();
+            let value = match op {
+                BinaryOp::Add => x + y,
+                BinaryOp::Sub => x - y,
+                BinaryOp::Mul => x * y,
+                BinaryOp::Div if y != 0.0 => x / y,
+                BinaryOp::Lt => return Some(Constant::boolean(x < y)),
+                BinaryOp::Le => return Some(Constant::boolean(x <= y)),
+                BinaryOp::Gt => return Some(Constant::boolean(x > y)),
+                BinaryOp::Ge => return Some(Constant::boolean(x >= y)),
+                _ => return None,
+            };
+            Some(Constant::float(value, bytes))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn integers_wrap_at_their_width() {
+        assert_eq!(wrap(256, 1, false), 0);
+        assert_eq!(wrap(200, 1, true), -56);
+        assert_eq!(wrap(-1, 4, false), 0xffff_ffff);
+        assert_eq!(wrap(1 << 31, 4, true), -(1 << 31));
+        assert_eq!(wrap(-1, 8, false), (1 << 64) - 1);
+    }
+
+    #[test]
+    fn operators_use_the_common_type() {
+        let int = |value| Constant::int(value, 4, true);
+        let size = |value| Constant::int(value, 8, false);
+        let product = binary(BinaryOp::Mul, int(65536), int(65536)).unwrap();
+        assert_eq!(product, int(0), "int * int wraps");
+        assert_eq!(binary(BinaryOp::Mul, int(65536), size(65536)).unwrap().as_i64(), Some(1 << 32));
+        assert_eq!(binary(BinaryOp::Sub, size(1), int(2)).unwrap().as_i64(), None, "beyond i64");
+        assert_eq!(binary(BinaryOp::Lt, int(-1), Constant::int(1, 4, false)).unwrap().truth(), false);
+        assert_eq!(binary(BinaryOp::Div, int(1), int(0)), None);
+        assert_eq!(binary(BinaryOp::Shl, int(1), int(32)), None);
+        assert_eq!(binary(BinaryOp::Div, int(-7), int(2)).unwrap(), int(-3));
+    }
+
+    #[test]
+    fn casts_of_floating_point_numbers_truncate_within_range() {
+        let value = Constant::Float { value: -2.9, bytes: 8 };
+        assert_eq!(value.cast(&Ty::INT).unwrap().as_i64(), Some(-2));
+        assert_eq!(Constant::Float { value: 1e12, bytes: 8 }.cast(&Ty::INT), None);
+        assert_eq!(Constant::Float { value: f64::NAN, bytes: 8 }.cast(&Ty::INT), None);
+    }
+}

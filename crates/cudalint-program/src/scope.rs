@@ -1,0 +1,457 @@
+//! Where an expression or type stands: what is needed to resolve, type, size and evaluate it without running anything.
+
+use crate::eval::Constant;
+use crate::ir::{
+    Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
+    Variable,
+};
+use crate::name::Name;
+use crate::project::Project;
+use crate::resolve::Entry;
+use crate::types::{Argument, Ty, TypeEnv};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// A place in a function, or at namespace scope, with what its template parameters stand for.
+#[derive(Debug)]
+pub struct Scope<'p> {
+    project: &'p Project,
+    module: ModuleId,
+    function: Option<FunctionId>,
+    inside: Path,
+    env: TypeEnv,
+    budget: Budget,
+}
+
+impl<'p> Scope<'p> {
+    /// A place in a function of a module, or at its namespace scope. Template parameters of the function and of the
+    /// record around it that `env` does not bind are unknown, and hide things of the same name elsewhere.
+    pub fn new(project: &'p Project, module: ModuleId, function: Option<FunctionId>, env: &TypeEnv) -> Self {
+        let found = function.and_then(|function| project.function_at(module, function));
+        let inside = found.map(|function| function.scope.clone()).unwrap_or_default();
+        let mut missing: Vec<(Name, Argument)> = Vec::new();
+        let mut add = |params: &[TemplateParam]| {
+            for param in params.iter().filter(|param| env.get(&param.name).is_none()) {
+                missing.push((param.name.clone(), Argument::Unknown));
+            }
+        };
+        if let Some(owner) = record_around(project, module, &inside).and_then(|entry| project.record_at(entry)) {
+            add(&owner.template_params);
+        }
+        if let Some(found) = found {
+            add(&found.template_params);
+        }
+        Self { project, module, function, inside, env: env.with(missing), budget: Budget::default() }
+    }
+
+    /// What template parameters stand for here.
+    pub fn env(&self) -> &TypeEnv {
+        &self.env
+    }
+
+    fn context(&self) -> Context<'_> {
+        self.budget.reset();
+        Context {
+            project: self.project,
+            module: self.module,
+            function: self.function,
+            inside: &self.inside,
+            env: &self.env,
+            frame: &[],
+            budget: &self.budget,
+        }
+    }
+
+    /// A type of the module, resolved.
+    pub fn resolve(&self, ty: TypeId) -> Ty {
+        self.context().resolve(ty)
+    }
+
+    /// The static type of an expression; [`Ty::Unknown`] where it is out of sight.
+    pub fn type_of(&self, expr: ExprId) -> Ty {
+        self.context().type_of(expr)
+    }
+
+    /// The value of an expression that needs no running program.
+    pub fn eval(&self, expr: ExprId) -> Option<i64> {
+        self.context().eval(expr)?.as_i64()
+    }
+
+    /// Size in bytes of a resolved type.
+    pub fn size_of(&self, ty: &Ty) -> Option<i64> {
+        self.context().layout(ty).map(|layout| layout.size)
+    }
+
+    /// Byte offset of a field of a record, bases included.
+    pub fn offset_of(&self, ty: &Ty, field: &str) -> Option<i64> {
+        let Ty::Record(entry, env) = ty.value() else { return None };
+        self.context().field_offset(*entry, env, field)
+    }
+
+    /// The type of a member of a record or vector type.
+    pub fn member(&self, of: &Ty, name: &str) -> Ty {
+        self.context().member(of, name)
+    }
+
+    /// The record, function or other thing that a call of `callee` with `args` means, with what its template
+    /// parameters stand for.
+    pub fn callee(&self, callee: ExprId, args: &[ExprId]) -> Option<(ModuleId, FunctionId, TypeEnv)> {
+        self.context().callee(callee, args)
+    }
+
+    /// What the template parameters of a function stand for when it is called or launched from here with these
+    /// explicit template arguments and arguments; what cannot be told is unknown.
+    pub fn bind(&self, target: (ModuleId, FunctionId), targs: &[TemplateArg], args: &[ExprId]) -> TypeEnv {
+        self.context().bind_call(target.0, target.1, targs, args)
+    }
+}
+
+/// The record that is the innermost scope of `inside`.
+pub(crate) fn record_around(project: &Project, module: ModuleId, inside: &Path) -> Option<Entry> {
+    inside.last()?;
+    project.record(module, &Path::default(), inside)
+}
+
+/// Steps of one question, so that recursive definitions end.
+const MAX_STEPS: u32 = 20_000;
+/// Nesting of one question.
+const MAX_DEPTH: u32 = 48;
+
+/// What is left to spend on one question.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    steps: Cell<u32>,
+    depth: Cell<u32>,
+}
+
+impl Budget {
+    fn reset(&self) {
+        self.steps.set(0);
+        self.depth.set(0);
+    }
+
+    /// Runs `work` one level deeper; `None` when the budget is spent.
+    pub fn deeper<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        self.steps.set(self.steps.get() + 1);
+        if self.depth.get() >= MAX_DEPTH || self.steps.get() > MAX_STEPS {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let result = work();
+        self.depth.set(self.depth.get() - 1);
+        Some(result)
+    }
+}
+
+/// A scope while a question is answered.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub project: &'a Project,
+    pub module: ModuleId,
+    pub function: Option<FunctionId>,
+    pub inside: &'a Path,
+    pub env: &'a TypeEnv,
+    /// Values of the function's parameters while a call is evaluated.
+    pub frame: &'a [Option<Constant>],
+    pub budget: &'a Budget,
+}
+
+impl<'a> Context<'a> {
+    pub fn code(&self) -> &'a Module {
+        self.project.module(self.module)
+    }
+
+    pub fn expr(&self, id: ExprId) -> Option<&'a Expr> {
+        self.code().exprs.get(id.index()).map(|node: &ExprNode| &node.kind)
+    }
+
+    pub fn code_function(&self) -> Option<&'a Function> {
+        self.project.function_at(self.module, self.function?)
+    }
+
+    /// The same question at namespace scope of another module.
+    pub fn at<'b>(&self, module: ModuleId, inside: &'b Path, env: &'b TypeEnv) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { project: self.project, module, function: None, inside, env, frame: &[], budget: self.budget }
+    }
+
+    pub fn resolve(&self, ty: TypeId) -> Ty {
+        self.budget.deeper(|| self.resolve_inner(ty)).unwrap_or(Ty::Unknown)
+    }
+
+    fn resolve_inner(&self, ty: TypeId) -> Ty {
+        let Some(ty) = self.code().types.get(ty.index()) else { return Ty::Unknown };
+        match ty {
+            Type::Void => Ty::Void,
+            Type::Bool => Ty::Bool,
+            Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
+            Type::Float { bytes } => Ty::Float { bytes: *bytes },
+            Type::Vector { name, bytes, signed, float, lanes } => {
+                Ty::Vector { name: name.clone(), bytes: *bytes, signed: *signed, float: *float, lanes: *lanes }
+            }
+            Type::Pointer(to) => Ty::pointer_to(self.resolve(*to)),
+            Type::Reference(to) => Ty::Reference(Arc::new(self.resolve(*to))),
+            Type::Array(of, count) => {
+                let count = count.and_then(|count| self.eval(count)).and_then(|count| count.as_i64());
+                Ty::Array(Arc::new(self.resolve(*of)), count.filter(|count| *count >= 0))
+            }
+            Type::Qualified { ty, .. } => self.resolve(*ty),
+            Type::Named { path, args } => self.named(path, args),
+            Type::Function => Ty::Function,
+            Type::Auto => Ty::Auto,
+            Type::DeclType(expr) => self.type_of(*expr),
+            Type::Unknown => Ty::Unknown,
+        }
+    }
+
+    /// The type that a name means here.
+    pub fn named(&self, path: &Path, args: &[TemplateArg]) -> Ty {
+        if let [name] = path.segments.as_slice()
+            && let Some(argument) = self.env.get(name)
+        {
+            return match argument {
+                Argument::Type(ty) if args.is_empty() => ty.clone(),
+                _ => Ty::Unknown,
+            };
+        }
+        // `T::value_type` of an unknown or library `T`.
+        if path.segments.len() > 1 && path.segments.first().is_some_and(|first| self.env.get(first).is_some()) {
+            return Ty::Unknown;
+        }
+        if let Some(entry) = self.project.alias(self.module, self.inside, path)
+            && let Some(alias) = self.project.alias_at(entry)
+        {
+            let around = self.env_around(entry.module, &alias.scope, path);
+            let Some(env) = self.bind(entry.module, &alias.scope, &around, &alias.template_params, args) else {
+                return Ty::Unknown;
+            };
+            return self.at(entry.module, &alias.scope, &env).resolve(alias.ty);
+        }
+        if let Some(entry) = self.project.record(self.module, self.inside, path)
+            && let Some(record) = self.project.record_at(entry)
+        {
+            // Inside a template its own name means the current instance.
+            let own = args.is_empty() && !record.template_params.is_empty();
+            let around = self.env_around(entry.module, &record.scope, path);
+            if own {
+                let all_bound = record.template_params.iter().all(|param| self.env.get(&param.name).is_some());
+                let within = self.inside.segments.contains(&record.name);
+                let env =
+                    if all_bound && within { self.env.clone() } else { TypeEnv::unbound(&record.template_params) };
+                return Ty::Record(entry, env);
+            }
+            return match self.bind(entry.module, &record.scope, &around, &record.template_params, args) {
+                Some(env) => Ty::Record(entry, env),
+                None => Ty::Unknown,
+            };
+        }
+        if let Some(of) = self.project.enum_type(self.module, self.inside, path)
+            && let Some(enumerator) = self.project.enumerator_at(of)
+        {
+            let written = enumerator.underlying.map(|ty| self.at(of.module, &enumerator.scope, self.env).resolve(ty));
+            return match written {
+                None => Ty::Enum { of, bytes: 4, signed: true },
+                Some(ty) => match ty.integer() {
+                    Some((bytes, signed)) => Ty::Enum { of, bytes, signed },
+                    None => Ty::Unknown,
+                },
+            };
+        }
+        let args: Vec<Argument> = args.iter().map(|arg| self.any_argument(arg)).collect();
+        let name: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
+        Ty::Library(name.join("::").into(), args.into())
+    }
+
+    /// Bindings that code in `scope` of another place sees when it is reached by `path` from here: ours where that scope
+    /// is around us, else its record's parameters unknown.
+    fn env_around(&self, module: ModuleId, scope: &Path, path: &Path) -> TypeEnv {
+        if scope.segments.is_empty() {
+            return TypeEnv::default();
+        }
+        if path.segments.len() == 1 && self.inside.segments.starts_with(&scope.segments) {
+            return self.env.clone();
+        }
+        record_around(self.project, module, scope)
+            .and_then(|entry| self.project.record_at(entry))
+            .map_or_else(TypeEnv::default, |record| TypeEnv::unbound(&record.template_params))
+    }
+
+    /// Binds parameters to arguments written here; defaults are read where the parameters are declared. `None` when an
+    /// argument is of the wrong kind or there are too many.
+    fn bind(
+        &self,
+        module: ModuleId,
+        scope: &Path,
+        around: &TypeEnv,
+        params: &[TemplateParam],
+        args: &[TemplateArg],
+    ) -> Option<TypeEnv> {
+        let pack = params.iter().any(|param| param.pack);
+        if args.len() > params.len() && !pack {
+            return None;
+        }
+        let mut env = around.clone();
+        for (index, param) in params.iter().enumerate() {
+            let argument = match args.get(index) {
+                _ if param.pack => Argument::Unknown,
+                Some(arg) => self.argument(param, arg),
+                None => match &param.default {
+                    Some(default) => self.at(module, scope, &env).argument(param, default),
+                    None => Argument::Unknown,
+                },
+            };
+            env = env.with([(param.name.clone(), argument)]);
+        }
+        Some(env)
+    }
+
+    fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
+        let value = |expr: ExprId| match self.eval(expr).and_then(|value| value.as_i64()) {
+            Some(value) => Argument::Value(value),
+            None => Argument::Unknown,
+        };
+        match (param.value_type.is_some(), arg) {
+            (false, TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => match self.resolve(*ty) {
+                Ty::Unknown => Argument::Unknown,
+                ty => Argument::Type(ty),
+            },
+            (true, TemplateArg::Value(expr) | TemplateArg::Ambiguous(_, expr)) => value(*expr),
+            _ => Argument::Unknown,
+        }
+    }
+
+    fn any_argument(&self, arg: &TemplateArg) -> Argument {
+        match arg {
+            TemplateArg::Type(ty) => Argument::Type(self.resolve(*ty)),
+            TemplateArg::Value(expr) => {
+                self.eval(*expr).and_then(|value| value.as_i64()).map_or(Argument::Unknown, Argument::Value)
+            }
+            TemplateArg::Ambiguous(ty, expr) => match self.eval(*expr).and_then(|value| value.as_i64()) {
+                Some(value) => Argument::Value(value),
+                None => Argument::Type(self.resolve(*ty)),
+            },
+        }
+    }
+
+    /// The field of a record, in the record or its bases, with the record it stands in and that record's bindings.
+    pub fn field(&self, entry: Entry, env: &TypeEnv, name: &str) -> Option<(Entry, TypeEnv, &'a Variable)> {
+        self.budget.deeper(|| {
+            let record = self.project.record_at(entry)?;
+            if let Some(field) = record.fields.iter().find(|field| field.name == *name) {
+                return Some((entry, env.clone(), field));
+            }
+            let inside = inner_path(&record.scope, &record.name);
+            let here = self.at(entry.module, &inside, env);
+            let nameless = record.fields.iter().filter(|field| field.name.is_empty()).map(|field| field.ty);
+            for ty in record.bases.iter().copied().chain(nameless) {
+                if let Ty::Record(base, base_env) = here.resolve(ty)
+                    && let Some(found) = self.project_field(base, &base_env, name)
+                {
+                    return Some(found);
+                }
+            }
+            None
+        })?
+    }
+
+    fn project_field(&self, entry: Entry, env: &TypeEnv, name: &str) -> Option<(Entry, TypeEnv, &'a Variable)> {
+        let context: Context<'_> = Context { env, ..*self };
+        let (entry, env, field) = context.field(entry, env, name)?;
+        let record = self.project.record_at(entry)?;
+        let field = record.fields.iter().find(|other| other.name == field.name)?;
+        Some((entry, env, field))
+    }
+
+    /// What a function's template parameters stand for at a call from here: explicit arguments, then what the types of
+    /// the arguments say, then defaults.
+    pub fn bind_call(&self, module: ModuleId, id: FunctionId, targs: &[TemplateArg], args: &[ExprId]) -> TypeEnv {
+        let Some(function) = self.project.function_at(module, id) else { return TypeEnv::default() };
+        let mut bound: Vec<(Name, Argument)> = Vec::new();
+        for (index, param) in function.template_params.iter().enumerate() {
+            let explicit = targs.get(index).filter(|_| !param.pack).map(|arg| self.argument(param, arg));
+            let argument = explicit.or_else(|| self.deduced(module, function, param, args)).or_else(|| {
+                let so_far = TypeEnv::new(bound.clone());
+                param.default.as_ref().map(|default| self.at(module, &function.scope, &so_far).argument(param, default))
+            });
+            bound.push((param.name.clone(), argument.unwrap_or(Argument::Unknown)));
+        }
+        TypeEnv::new(bound)
+    }
+
+    /// A type parameter by the first function parameter that is `T`, `T&`, `T*` or `T**` of it.
+    fn deduced(
+        &self,
+        module: ModuleId,
+        function: &Function,
+        param: &TemplateParam,
+        args: &[ExprId],
+    ) -> Option<Argument> {
+        if param.value_type.is_some() || param.pack {
+            return None;
+        }
+        let types = &self.project.module(module).types;
+        let params = function.locals.get(..function.param_count as usize)?;
+        for (variable, arg) in params.iter().zip(args) {
+            let mut pointers = 0;
+            let mut ty = types.get(variable.ty.index());
+            let mut is_param = false;
+            for _ in 0..8 {
+                match ty {
+                    Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) => ty = types.get(inner.index()),
+                    Some(Type::Pointer(inner) | Type::Array(inner, _)) => {
+                        pointers += 1;
+                        ty = types.get(inner.index());
+                    }
+                    Some(Type::Named { path, args }) => {
+                        is_param = args.is_empty() && path.segments.as_slice() == [param.name.clone()];
+                        break;
+                    }
+                    _ => break,
+                }
+            }
+            if !is_param {
+                continue;
+            }
+            let mut found = self.type_of(*arg).decayed();
+            for _ in 0..pointers {
+                found = match found {
+                    Ty::Pointer(to) => to.value().clone(),
+                    _ => return None,
+                };
+            }
+            return match found {
+                Ty::Unknown | Ty::Auto => None,
+                found => Some(Argument::Type(found)),
+            };
+        }
+        None
+    }
+
+    /// The function of the project that a call means, with its bindings.
+    pub fn callee(&self, callee: ExprId, args: &[ExprId]) -> Option<(ModuleId, FunctionId, TypeEnv)> {
+        match self.expr(callee)? {
+            Expr::Name { path, targs } => {
+                let (module, function) = self.project.function(self.module, self.inside, path, args.len())?;
+                Some((module, function, self.bind_call(module, function, targs, args)))
+            }
+            Expr::Member { base, name, arrow } => {
+                let base = self.type_of(*base);
+                let object = if *arrow { base.pointee()?.clone() } else { base.value().clone() };
+                let Ty::Record(entry, env) = object else { return None };
+                let (module, function) = self.project.method(entry, name, args.len())?;
+                let own = self.bind_call(module, function, &[], args);
+                Some((module, function, env.with(own.iter().cloned())))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The path of what stands inside a record.
+pub(crate) fn inner_path(scope: &Path, name: &Name) -> Path {
+    let mut path = scope.clone();
+    path.segments.push(name.clone());
+    path
+}

@@ -1,0 +1,283 @@
+//! Resolved types: names followed through aliases, template parameters bound to what they stand for.
+
+use crate::ir::TemplateParam;
+use crate::name::Name;
+use crate::resolve::Entry;
+use std::sync::Arc;
+
+/// A resolved type. `const` and `volatile` are dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ty {
+    /// `void`.
+    Void,
+    /// `bool`.
+    Bool,
+    /// Integers and characters.
+    Int {
+        /// Size.
+        bytes: u8,
+        /// Signedness.
+        signed: bool,
+    },
+    /// Floating-point numbers of 2, 4 or 8 bytes.
+    Float {
+        /// Size.
+        bytes: u8,
+    },
+    /// CUDA vector types and `dim3`.
+    Vector {
+        /// Its name.
+        name: Name,
+        /// Bytes of one lane.
+        bytes: u8,
+        /// Whether lanes are signed.
+        signed: bool,
+        /// Whether lanes are floating-point numbers.
+        float: bool,
+        /// Number of lanes.
+        lanes: u8,
+    },
+    /// `T*`.
+    Pointer(Arc<Ty>),
+    /// `T&`.
+    Reference(Arc<Ty>),
+    /// `T[n]`; `None` where `n` is not known.
+    Array(Arc<Ty>, Option<i64>),
+    /// A record of the project with what its template parameters stand for.
+    Record(Entry, TypeEnv),
+    /// An enum of the project: one of its enumerators, and its integer type.
+    Enum {
+        /// One of its enumerators.
+        of: Entry,
+        /// Size.
+        bytes: u8,
+        /// Signedness.
+        signed: bool,
+    },
+    /// A type whose definition is out of sight, with its full name as written (`std::vector`) and its arguments.
+    Library(Arc<str>, Arc<[Argument]>),
+    /// A function type.
+    Function,
+    /// `auto` that nothing explains.
+    Auto,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// What a template parameter stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A type.
+    Type(Ty),
+    /// An integer.
+    Value(i64),
+    /// Not known here: the name must not be looked up anywhere else.
+    Unknown,
+}
+
+/// What template parameters stand for. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TypeEnv {
+    bindings: Option<Arc<Vec<(Name, Argument)>>>,
+}
+
+impl TypeEnv {
+    /// With these bindings.
+    pub fn new(bindings: Vec<(Name, Argument)>) -> Self {
+        Self { bindings: (!bindings.is_empty()).then(|| Arc::new(bindings)) }
+    }
+
+    /// Every parameter bound to nothing known.
+    pub fn unbound(params: &[TemplateParam]) -> Self {
+        Self::new(params.iter().map(|param| (param.name.clone(), Argument::Unknown)).collect())
+    }
+
+    /// What a name stands for; the innermost binding counts.
+    pub fn get(&self, name: &str) -> Option<&Argument> {
+        self.bindings.as_ref()?.iter().rev().find(|(bound, _)| bound.as_str() == name).map(|(_, argument)| argument)
+    }
+
+    /// With more bindings, which hide equal names.
+    #[must_use]
+    pub fn with(&self, more: impl IntoIterator<Item = (Name, Argument)>) -> Self {
+        let mut bindings = self.bindings.as_deref().cloned().unwrap_or_default();
+        bindings.extend(more);
+        Self::new(bindings)
+    }
+
+    /// All bindings, outermost first.
+    pub fn iter(&self) -> impl Iterator<Item = &(Name, Argument)> {
+        self.bindings.iter().flat_map(|bindings| bindings.iter())
+    }
+}
+
+impl Ty {
+    /// `int`.
+    pub const INT: Self = Self::Int { bytes: 4, signed: true };
+    /// `size_t`.
+    pub const SIZE: Self = Self::Int { bytes: 8, signed: false };
+    /// `double`.
+    pub const DOUBLE: Self = Self::Float { bytes: 8 };
+
+    /// `T*`.
+    pub fn pointer_to(ty: Self) -> Self {
+        Self::Pointer(Arc::new(ty))
+    }
+
+    /// The type without a reference around it.
+    pub fn value(&self) -> &Self {
+        match self {
+            Self::Reference(inner) => inner,
+            other => other,
+        }
+    }
+
+    /// The type that a value has when it is passed or given to `auto`: arrays become pointers, references their target.
+    #[must_use]
+    pub fn decayed(&self) -> Self {
+        match self.value() {
+            Self::Array(element, _) => Self::Pointer(Arc::clone(element)),
+            other => other.clone(),
+        }
+    }
+
+    /// What indexing or dereferencing gives: of pointers, arrays, and of library containers and smart pointers.
+    pub fn pointee(&self) -> Option<&Self> {
+        match self.value() {
+            Self::Pointer(to) | Self::Array(to, _) => Some(to),
+            Self::Library(name, args) if is_sequence(name) || is_pointer_like(name) => match args.first() {
+                Some(Argument::Type(ty)) => Some(ty),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether this is a pointer.
+    pub fn is_pointer(&self) -> bool {
+        matches!(self.value(), Self::Pointer(_))
+    }
+
+    /// Size and signedness of an integer, truth value or enum.
+    pub fn integer(&self) -> Option<(u8, bool)> {
+        match self.value() {
+            Self::Int { bytes, signed } | Self::Enum { bytes, signed, .. } => Some((*bytes, *signed)),
+            Self::Bool => Some((1, false)),
+            _ => None,
+        }
+    }
+
+    /// The type after integer promotion; `None` when it is no arithmetic type.
+    pub fn promoted(&self) -> Option<Self> {
+        match self.value() {
+            Self::Float { bytes } => Some(Self::Float { bytes: *bytes }),
+            other => other.integer().map(|(bytes, signed)| match bytes {
+                0..4 => Self::INT,
+                _ => Self::Int { bytes, signed },
+            }),
+        }
+    }
+
+    /// The type of `a + b` by the usual arithmetic conversions; `None` when one is no arithmetic type.
+    pub fn common(&self, other: &Self) -> Option<Self> {
+        Some(match (self.promoted()?, other.promoted()?) {
+            (Self::Float { bytes: a }, Self::Float { bytes: b }) => Self::Float { bytes: a.max(b) },
+            (float @ Self::Float { .. }, _) | (_, float @ Self::Float { .. }) => float,
+            (Self::Int { bytes: a, signed: s }, Self::Int { bytes: b, signed: t }) => {
+                // Of equal size unsigned wins; else the larger with its own sign.
+                let signed = match a.cmp(&b) {
+                    std::cmp::Ordering::Less => t,
+                    std::cmp::Ordering::Equal => s && t,
+                    std::cmp::Ordering::Greater => s,
+                };
+                Self::Int { bytes: a.max(b), signed }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The name for messages, where the type has a short one; else empty.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Void => "void".into(),
+            Self::Bool => "bool".into(),
+            Self::Int { bytes: 1, signed } => if *signed { "char" } else { "unsigned char" }.into(),
+            Self::Int { bytes: 2, signed } => if *signed { "short" } else { "unsigned short" }.into(),
+            Self::Int { bytes: 4, signed } => if *signed { "int" } else { "unsigned int" }.into(),
+            Self::Int { signed, .. } => if *signed { "long long" } else { "unsigned long long" }.into(),
+            Self::Float { bytes: 2 } => "half".into(),
+            Self::Float { bytes: 4 } => "float".into(),
+            Self::Float { .. } => "double".into(),
+            Self::Vector { name, .. } => name.to_string(),
+            Self::Pointer(to) => match to.name() {
+                name if name.is_empty() => name,
+                name => format!("{name}*"),
+            },
+            Self::Reference(to) | Self::Array(to, _) => to.name(),
+            Self::Library(name, _) => name.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether a library type is a sequence whose first argument is its element type.
+pub fn is_sequence(name: &str) -> bool {
+    matches!(
+        name,
+        "std::vector"
+            | "vector"
+            | "std::array"
+            | "array"
+            | "std::span"
+            | "cuda::std::span"
+            | "cuda::std::array"
+            | "thrust::device_vector"
+            | "thrust::host_vector"
+            | "thrust::universal_vector"
+            | "device_vector"
+            | "host_vector"
+    )
+}
+
+/// Whether a library type is used like a pointer to its first argument.
+pub fn is_pointer_like(name: &str) -> bool {
+    matches!(
+        name,
+        "std::unique_ptr"
+            | "unique_ptr"
+            | "std::shared_ptr"
+            | "shared_ptr"
+            | "thrust::device_ptr"
+            | "device_ptr"
+            | "thrust::unique_ptr"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn arithmetic_conversions_follow_c() {
+        let uint = Ty::Int { bytes: 4, signed: false };
+        let long = Ty::Int { bytes: 8, signed: true };
+        let short = Ty::Int { bytes: 2, signed: false };
+        assert_eq!(Ty::INT.common(&uint), Some(uint.clone()));
+        assert_eq!(uint.common(&long), Some(long.clone()));
+        assert_eq!(long.common(&Ty::SIZE), Some(Ty::SIZE));
+        assert_eq!(short.common(&short), Some(Ty::INT));
+        assert_eq!(Ty::Bool.common(&Ty::Bool), Some(Ty::INT));
+        assert_eq!(Ty::SIZE.common(&Ty::Float { bytes: 4 }), Some(Ty::Float { bytes: 4 }));
+        assert_eq!(Ty::INT.common(&Ty::pointer_to(Ty::INT)), None);
+    }
+
+    #[test]
+    fn inner_bindings_hide_outer_ones() {
+        let env = TypeEnv::new(vec![(Name::from("T"), Argument::Unknown), (Name::from("N"), Argument::Value(1))]);
+        let env = env.with([(Name::from("T"), Argument::Type(Ty::INT))]);
+        assert_eq!(env.get("T").unwrap(), &Argument::Type(Ty::INT));
+        assert_eq!(env.get("N").unwrap(), &Argument::Value(1));
+        assert_eq!(env.get("U"), None);
+    }
+}
