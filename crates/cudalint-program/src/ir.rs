@@ -61,6 +61,19 @@ pub struct Module {
     pub macros: Vec<MacroDefinition>,
     /// Ranges that the grammar could not read.
     pub damage: Vec<Span>,
+    /// Explicit instantiations of function templates.
+    pub instantiations: Vec<Instantiation>,
+}
+
+/// `template void f<float>(float*);`
+#[derive(Clone, Debug)]
+pub struct Instantiation {
+    /// The function.
+    pub path: Path,
+    /// Its template arguments.
+    pub targs: Vec<TemplateArg>,
+    /// The whole declaration.
+    pub span: Span,
 }
 
 /// A name with its qualifiers, as written: `thrust::device_vector` is `["thrust", "device_vector"]`.
@@ -105,6 +118,7 @@ pub struct ExprNode {
 
 /// Expressions.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // The fields are said in the variants' own words.
 pub enum Expr {
     /// An integer, character or Boolean literal with its C type.
     Int { value: i64, bytes: u8, signed: bool },
@@ -187,6 +201,8 @@ pub struct Launch {
     pub chevron: bool,
     /// The span of the configuration alone.
     pub config_span: Span,
+    /// The `cudaLaunchConfig_t` of `cudaLaunchKernelEx`, as written (`&config`); then `config` is empty.
+    pub attributes: Option<ExprId>,
 }
 
 /// A template argument.
@@ -256,6 +272,7 @@ pub type Block = Vec<StmtId>;
 
 /// Statements.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // The fields are said in the variants' own words.
 pub enum Stmt {
     /// An expression for its effect.
     Expr(ExprId),
@@ -283,7 +300,7 @@ pub enum Stmt {
     Label(Name),
     /// `try { … } catch (…) { … }`: body and handlers.
     Try { body: Block, handlers: Vec<Block> },
-    /// Inline assembly: its text and operand expressions.
+    /// Inline assembly: its text and operand expressions; an output operand `x` is `&x`.
     Asm { text: Box<str>, operands: Vec<ExprId> },
     /// A comment that stands for code (`// ... allocate as before ...`): the names it mentions may have been given any
     /// value here; with none named, every variable that has no value yet.
@@ -312,6 +329,7 @@ pub enum LoopKind {
 
 /// Types, structurally. Sizes come from [`crate::layout`].
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // The fields are said in the variants' own words.
 pub enum Type {
     /// `void`.
     Void,
@@ -438,6 +456,12 @@ pub struct Function {
     pub name_span: Span,
     /// Whether the grammar lost part of it: findings inside are *likely* at best and have no fix.
     pub damaged: bool,
+    /// For a lambda: the function in whose body it stands.
+    pub parent: Option<FunctionId>,
+    /// For a lambda: variables of the functions around it that its body uses. In the body they are [`Expr::Name`]s of
+    /// one segment; the number is that of the local of `parent`, or `None` where `parent` is itself a lambda that
+    /// captures it. A name declared in the lambda itself is a local and never listed.
+    pub captures: Vec<(Name, Option<LocalId>)>,
 }
 
 /// Kinds of functions.
@@ -488,7 +512,7 @@ pub struct Record {
     pub align: Option<ExprId>,
     /// Whether a body was seen; a declaration has none.
     pub defined: bool,
-    /// Whether this is an explicit or partial specialization.
+    /// Whether this is a partial or full specialization of a template: other arguments mean another record.
     pub is_specialization: bool,
     /// Its methods: functions of this module whose scope is this record.
     pub methods: Vec<FunctionId>,
@@ -522,8 +546,6 @@ pub struct Enumerator {
     pub value: Option<ExprId>,
     /// Distance to the last enumerator with a written value (or to the first).
     pub offset: u32,
-    /// The type that the enum is written to have: `enum E : unsigned char`.
-    pub underlying: Option<TypeId>,
 }
 
 /// An `#include`.

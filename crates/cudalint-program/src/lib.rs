@@ -6,6 +6,7 @@ pub mod condition;
 pub mod eval;
 mod expr_types;
 pub mod includes;
+pub mod cuda;
 pub mod ir;
 pub mod layout;
 pub mod macro_index;

@@ -1,0 +1,272 @@
+//! Binary operators: long chains without recursion, and the misreadings of the grammar undone on the flat list.
+//!
+//! Without parentheses, an expression of binary operators is a flat list of operands and operators; the tree adds only
+//! precedence. So the list is taken from the tree in order, misread casts and templates are put back as operands and
+//! operators, and precedence is applied again.
+
+use super::Lowerer;
+use super::fields::{Field, field};
+use super::source::{Src, children};
+use crate::ir::{BinaryOp, Expr, ExprId};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+
+/// Chains with more operators than this become one unknown expression of all operands.
+const MAX_OPERATORS: usize = 150;
+
+/// An operator of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    Binary(BinaryOp),
+    And,
+    Or,
+    Unknown,
+}
+
+impl Op {
+    fn of(text: &str) -> Self {
+        match text {
+            "&&" | "and" => Self::And,
+            "||" | "or" => Self::Or,
+            _ => binary_op(text).map_or(Self::Unknown, Self::Binary),
+        }
+    }
+
+    fn precedence(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Binary(BinaryOp::Or) => 3,
+            Self::Binary(BinaryOp::Xor) => 4,
+            Self::Binary(BinaryOp::And) => 5,
+            Self::Binary(BinaryOp::Eq | BinaryOp::Ne) => 6,
+            Self::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge) => 7,
+            Self::Unknown => 8,
+            Self::Binary(BinaryOp::Shl | BinaryOp::Shr) => 9,
+            Self::Binary(BinaryOp::Add | BinaryOp::Sub) => 10,
+            Self::Binary(_) => 11,
+        }
+    }
+}
+
+/// The operator of a text: that of `a op b`, or of `a op= b` without its `=`.
+pub(crate) fn binary_op(text: &str) -> Option<BinaryOp> {
+    Some(match text {
+        "+" => BinaryOp::Add,
+        "-" => BinaryOp::Sub,
+        "*" => BinaryOp::Mul,
+        "/" => BinaryOp::Div,
+        "%" => BinaryOp::Rem,
+        "<<" => BinaryOp::Shl,
+        ">>" => BinaryOp::Shr,
+        "&" | "bitand" => BinaryOp::And,
+        "|" | "bitor" => BinaryOp::Or,
+        "^" | "xor" => BinaryOp::Xor,
+        "<" => BinaryOp::Lt,
+        "<=" => BinaryOp::Le,
+        ">" => BinaryOp::Gt,
+        ">=" => BinaryOp::Ge,
+        "==" => BinaryOp::Eq,
+        "!=" | "not_eq" => BinaryOp::Ne,
+        _ => return None,
+    })
+}
+
+/// A piece of the flat list.
+#[derive(Clone, Copy)]
+enum Piece<'t> {
+    /// A node still to be looked at.
+    Node(Node<'t>),
+    /// A node that is an operand as it is.
+    Operand(Node<'t>),
+    /// The type of a misread cast, which is a value.
+    TypeAsValue(Node<'t>),
+    /// A call of a member template: member, `<…>` argument, call arguments.
+    MemberTemplate(Node<'t>, Node<'t>),
+    /// An operator.
+    Op(Op),
+}
+
+impl Lowerer<'_> {
+    /// Lowers a binary expression, or a cast or template call that may be a misread one.
+    pub(super) fn chain<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let mut pieces = self.flatten(s, node);
+        join_member_templates(&mut pieces);
+        let operators = pieces.iter().filter(|piece| matches!(piece, Piece::Op(_))).count();
+        let span = s.span(node);
+        let mut operands: Vec<ExprId> = Vec::new();
+        let mut pending: Vec<Op> = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Op(op) => {
+                    if operators > MAX_OPERATORS {
+                        continue;
+                    }
+                    while let Some(top) = pending.last().copied().filter(|top| top.precedence() >= op.precedence()) {
+                        pending.pop();
+                        self.reduce(top, &mut operands);
+                    }
+                    pending.push(op);
+                }
+                Piece::Node(node) | Piece::Operand(node) => operands.push(self.operand(s, node)),
+                Piece::TypeAsValue(node) => operands.push(self.descriptor_as_value(s, node)),
+                Piece::MemberTemplate(member, args) => operands.push(self.call_of(s, member, args)),
+            }
+        }
+        if operators > MAX_OPERATORS {
+            return self.push(Expr::Unknown(operands), span);
+        }
+        while let Some(op) = pending.pop() {
+            self.reduce(op, &mut operands);
+        }
+        match operands.as_slice() {
+            [only] => *only,
+            _ => self.push(Expr::Unknown(operands), span),
+        }
+    }
+
+    fn reduce(&mut self, op: Op, operands: &mut Vec<ExprId>) {
+        let (Some(right), Some(left)) = (operands.pop(), operands.pop()) else { return };
+        let span = self.module.exprs[left.index()].span.cover(self.module.exprs[right.index()].span);
+        let kind = match op {
+            Op::Binary(op) => Expr::Binary(op, left, right),
+            Op::And => Expr::AndThen(left, right),
+            Op::Or => Expr::OrElse(left, right),
+            Op::Unknown => Expr::Unknown(vec![left, right]),
+        };
+        operands.push(self.push(kind, span));
+    }
+
+    fn flatten<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Piece<'t>> {
+        let mut out = Vec::new();
+        let mut work = vec![Piece::Node(node)];
+        while let Some(piece) = work.pop() {
+            let Piece::Node(node) = piece else {
+                out.push(piece);
+                continue;
+            };
+            match cuda_kind(node) {
+                CudaKind::BinaryExpression => {
+                    let (Some(left), Some(right)) = (field(node, Field::Left), field(node, Field::Right)) else {
+                        out.push(Piece::Operand(node));
+                        continue;
+                    };
+                    let op = field(node, Field::Operator).map_or(Op::Unknown, |op| Op::of(s.text(op)));
+                    work.extend([Piece::Node(right), Piece::Op(op), Piece::Node(left)]);
+                }
+                CudaKind::CastExpression => match self.misread_cast(s, node) {
+                    Some((ty, op, value)) => {
+                        work.extend([Piece::Node(value), Piece::Op(Op::Binary(op)), Piece::TypeAsValue(ty)]);
+                    }
+                    None => out.push(Piece::Operand(node)),
+                },
+                CudaKind::CallExpression => match self.misread_template(s, node) {
+                    Some((name, inner, arguments)) => work.extend([
+                        Piece::Operand(arguments),
+                        Piece::Op(Op::Binary(BinaryOp::Gt)),
+                        inner,
+                        Piece::Op(Op::Binary(BinaryOp::Lt)),
+                        Piece::Operand(name),
+                    ]),
+                    None => out.push(Piece::Operand(node)),
+                },
+                _ => out.push(Piece::Operand(node)),
+            }
+        }
+        out
+    }
+
+    /// `(i) + j` read as a cast of `+j`: the type, the operator and what follows it.
+    fn misread_cast<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, BinaryOp, Node<'t>)> {
+        let ty = field(node, Field::TypeOf)?;
+        let value = field(node, Field::Value)?;
+        if !matches!(cuda_kind(value), CudaKind::UnaryExpression | CudaKind::PointerExpression) {
+            return None;
+        }
+        let operator = field(value, Field::Operator)?;
+        let op = match s.text(operator) {
+            "+" => BinaryOp::Add,
+            "-" => BinaryOp::Sub,
+            "*" => BinaryOp::Mul,
+            "&" => BinaryOp::And,
+            _ => return None,
+        };
+        let specifier = field(ty, Field::TypeOf)?;
+        if ty.named_child_count() != 1 || cuda_kind(specifier) != CudaKind::TypeIdentifier {
+            // `(a * b) + c` and `(A::b) - c` can not be told from casts to types without knowing the names; a unary
+            // plus after a cast is so rare that it decides.
+            let is_path = cuda_kind(specifier) == CudaKind::QualifiedIdentifier && ty.named_child_count() == 1;
+            return (is_path && op == BinaryOp::Add).then_some((ty, op, field(value, Field::Argument)?));
+        }
+        let name = s.text(specifier);
+        let misread = self.is_value(s, name) || (op == BinaryOp::Add && !self.is_type(s, name));
+        if misread { Some((ty, op, field(value, Field::Argument)?)) } else { None }
+    }
+
+    /// `i < n && j > (m)` read as a call of the template `i<n && j>`.
+    fn misread_template<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Piece<'t>, Node<'t>)> {
+        let function = field(node, Field::Function)?;
+        if cuda_kind(function) != CudaKind::TemplateFunction {
+            return None;
+        }
+        let arguments = field(node, Field::Arguments)?;
+        let name = field(function, Field::Name)?;
+        if !self.is_value(s, s.text(name)) {
+            return None;
+        }
+        let list = field(function, Field::Arguments)?;
+        let inner = children(list);
+        let [inner] = inner.as_slice() else { return None };
+        if arguments.named_child_count() != 1 {
+            return None;
+        }
+        let piece = match cuda_kind(*inner) {
+            CudaKind::TypeDescriptor => Piece::TypeAsValue(*inner),
+            _ => Piece::Node(*inner),
+        };
+        Some((name, piece, arguments.named_child(0)?))
+    }
+
+    /// A type descriptor of one name, as the value that it is.
+    pub(super) fn descriptor_as_value<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        match field(node, Field::TypeOf) {
+            Some(name) if cuda_kind(name) == CudaKind::TypeIdentifier && node.named_child_count() == 1 => {
+                self.identifier(s, name)
+            }
+            Some(name) if cuda_kind(name) == CudaKind::QualifiedIdentifier && node.named_child_count() == 1 => {
+                self.qualified(s, name)
+            }
+            _ => {
+                let span = s.span(node);
+                let text = s.text(node);
+                self.expression_text(text, span)
+            }
+        }
+    }
+}
+
+/// `a.get<3>(c)` is read as two comparisons; a comparison of a member with a literal or name, compared again with a
+/// parenthesized value, is no program that anyone writes.
+fn join_member_templates(pieces: &mut Vec<Piece<'_>>) {
+    let mut at = 0;
+    while at + 4 < pieces.len() {
+        let matched = match pieces[at..at + 5] {
+            [
+                Piece::Operand(member),
+                Piece::Op(Op::Binary(BinaryOp::Lt)),
+                Piece::Operand(_),
+                Piece::Op(Op::Binary(BinaryOp::Gt)),
+                Piece::Operand(args),
+            ] if cuda_kind(member) == CudaKind::FieldExpression
+                && cuda_kind(args) == CudaKind::ParenthesizedExpression =>
+            {
+                Some(Piece::MemberTemplate(member, args))
+            }
+            _ => None,
+        };
+        if let Some(call) = matched {
+            pieces.splice(at..at + 5, [call]);
+        }
+        at += 1;
+    }
+}

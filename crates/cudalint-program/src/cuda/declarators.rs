@@ -1,0 +1,108 @@
+//! Declarators: from `*p[4]` around a base type to a name and a type.
+
+use super::Lowerer;
+use super::fields::{Field, field};
+use super::source::{Src, children};
+use crate::ir::{Type, TypeId};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+
+/// What a declarator declares.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared<'t> {
+    /// The name, when there is one.
+    pub name: Option<Node<'t>>,
+    /// The type with all pointers, references and arrays.
+    pub ty: TypeId,
+    /// The declarator of a function that this declares (not of a pointer to one).
+    pub function: Option<Node<'t>>,
+    /// Whether the name is a parameter pack.
+    pub pack: bool,
+}
+
+impl Lowerer<'_> {
+    /// Reads a declarator from the outside in, which is the order in which a C type is built up. `base` is the type in
+    /// front of it.
+    pub(super) fn declarator<'t>(&mut self, s: Src<'t>, node: Node<'t>, base: TypeId) -> Declared<'t> {
+        let mut declared = Declared { name: None, ty: base, function: None, pack: false };
+        let mut next = Some(node);
+        let mut rounds = 0;
+        // Array extents are written outermost last: `a[2][3]` is array(3) inside array(2) in the tree.
+        while let Some(node) = next.take() {
+            rounds += 1;
+            if rounds > 64 {
+                declared.ty = self.push_type(Type::Unknown);
+                break;
+            }
+            match cuda_kind(node) {
+                CudaKind::PointerDeclarator | CudaKind::AbstractPointerDeclarator => {
+                    declared.function = None;
+                    let pointer = self.push_type(Type::Pointer(declared.ty));
+                    declared.ty = self.qualify(s, node, pointer);
+                    next = inner(node);
+                }
+                CudaKind::ReferenceDeclarator | CudaKind::AbstractReferenceDeclarator => {
+                    declared.function = None;
+                    declared.ty = self.push_type(Type::Reference(declared.ty));
+                    next = inner(node);
+                }
+                CudaKind::ArrayDeclarator | CudaKind::AbstractArrayDeclarator => {
+                    declared.function = None;
+                    let size = field(node, Field::Size).map(|size| self.expr(s, size));
+                    declared.ty = self.push_type(Type::Array(declared.ty, size));
+                    next = inner(node);
+                }
+                CudaKind::FunctionDeclarator | CudaKind::AbstractFunctionDeclarator => {
+                    declared.function = Some(node);
+                    next = inner(node);
+                    // `(*name)(…)` is a pointer to a function; `name(…)` is a function, whose type is asked elsewhere.
+                    if next.is_some_and(|inner| {
+                        matches!(cuda_kind(inner), CudaKind::ParenthesizedDeclarator | CudaKind::Other)
+                    }) || next.is_none()
+                    {
+                        declared.ty = self.push_type(Type::Function);
+                    }
+                }
+                CudaKind::InitDeclarator => next = field(node, Field::Declarator),
+                CudaKind::Identifier
+                | CudaKind::FieldIdentifier
+                | CudaKind::TypeIdentifier
+                | CudaKind::QualifiedIdentifier
+                | CudaKind::TemplateFunction
+                | CudaKind::DestructorName
+                | CudaKind::OperatorName
+                | CudaKind::OperatorCast
+                | CudaKind::PrimitiveType
+                | CudaKind::StructuredBindingDeclarator => declared.name = Some(node),
+                _ => {
+                    declared.pack |= node.kind() == "variadic_declarator";
+                    next = inner(node);
+                }
+            }
+        }
+        declared
+    }
+}
+
+/// The declarator inside a declarator. Some have it in a field, some as their last child.
+fn inner(node: Node<'_>) -> Option<Node<'_>> {
+    field(node, Field::Declarator).or_else(|| {
+        let size = field(node, Field::Size);
+        children(node).into_iter().rev().find(|child| {
+            Some(*child) != size
+                && !matches!(
+                    cuda_kind(*child),
+                    CudaKind::TypeQualifier | CudaKind::ParameterList | CudaKind::Error | CudaKind::NumberLiteral
+                )
+                && (child.kind().contains("declarator")
+                    || matches!(
+                        cuda_kind(*child),
+                        CudaKind::Identifier
+                            | CudaKind::FieldIdentifier
+                            | CudaKind::TypeIdentifier
+                            | CudaKind::QualifiedIdentifier
+                            | CudaKind::OperatorName
+                    ))
+        })
+    })
+}

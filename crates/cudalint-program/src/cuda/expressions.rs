@@ -1,0 +1,637 @@
+//! Expressions.
+
+use super::Lowerer;
+use super::chain::binary_op;
+use super::fields::{Field, field};
+use super::literals;
+use super::source::{Argument, Src, children, is_expression};
+use super::types;
+use crate::ir::{Expr, ExprId, Path, Type, UnaryOp};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+
+impl Lowerer<'_> {
+    /// Lowers an expression.
+    pub(super) fn expr<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        if !self.enter() {
+            let span = s.span(node);
+            return self.push(Expr::Unknown(Vec::new()), span);
+        }
+        let id = match cuda_kind(node) {
+            CudaKind::BinaryExpression | CudaKind::CastExpression => self.chain(s, node),
+            CudaKind::CallExpression
+                if field(node, Field::Function).is_some_and(|f| cuda_kind(f) == CudaKind::TemplateFunction) =>
+            {
+                self.chain(s, node)
+            }
+            _ => self.operand_inner(s, node),
+        };
+        self.leave();
+        id
+    }
+
+    /// Lowers an expression that is no binary operator, or a cast that is one.
+    pub(super) fn operand<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        if !self.enter() {
+            let span = s.span(node);
+            return self.push(Expr::Unknown(Vec::new()), span);
+        }
+        let id = self.operand_inner(s, node);
+        self.leave();
+        id
+    }
+
+    fn operand_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        match cuda_kind(node) {
+            CudaKind::Identifier | CudaKind::TypeIdentifier | CudaKind::FieldIdentifier => self.identifier(s, node),
+            CudaKind::NumberLiteral
+            | CudaKind::CharLiteral
+            | CudaKind::StringLiteral
+            | CudaKind::RawStringLiteral
+            | CudaKind::ConcatenatedString
+            | CudaKind::True
+            | CudaKind::False
+            | CudaKind::Null
+            | CudaKind::This => self.literal(s, node),
+            CudaKind::ParenthesizedExpression | CudaKind::ConditionClause => self.parenthesized(s, node),
+            CudaKind::CallExpression => self.call(s, node),
+            CudaKind::FieldExpression => self.member(s, node),
+            CudaKind::SubscriptExpression => self.subscript(s, node),
+            CudaKind::QualifiedIdentifier | CudaKind::TemplateFunction => self.qualified(s, node),
+            CudaKind::AssignmentExpression => self.assignment(s, node),
+            CudaKind::UnaryExpression | CudaKind::PointerExpression => self.unary(s, node),
+            CudaKind::UpdateExpression => self.step(s, node),
+            CudaKind::CastExpression => self.cast(s, node),
+            CudaKind::SizeofExpression => self.size_of(s, node),
+            CudaKind::ConditionalExpression => self.select(s, node),
+            CudaKind::CommaExpression => self.comma(s, node),
+            CudaKind::InitializerList => self.initializer_list(s, node),
+            CudaKind::InitializerPair => self.designated(s, node),
+            CudaKind::CompoundLiteralExpression => self.compound_literal(s, node),
+            CudaKind::NewExpression => self.new_expression(s, node),
+            CudaKind::DeleteExpression => self.delete_expression(s, node),
+            CudaKind::LambdaExpression => self.lambda(s, node),
+            CudaKind::ThrowStatement => self.throw(s, node),
+            CudaKind::CompoundStatement => self.statement_expression(s, node),
+            _ => self.unknown(s, node),
+        }
+    }
+
+    /// A bare name: macro parameter, local variable, macro, known constant, or a name to be resolved later.
+    pub(super) fn identifier<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let text = s.text(node);
+        let span = s.span(node);
+        if let Some(argument) = s.argument(text) {
+            return self.argument_value(s, argument);
+        }
+        if let Some(stringized) = self.stringized(s, text) {
+            return self.push(Expr::Str(stringized), span);
+        }
+        if let Some(local) = self.lookup_variable(text) {
+            return self.push(Expr::Local(local), span);
+        }
+        if self.lookup(text).is_none() {
+            if let Some(value) = self.object_macro(s, text, span) {
+                return value;
+            }
+            if !self.values.contains(text)
+                && let Some(constant) = literals::constant(text)
+            {
+                return self.push(constant, span);
+            }
+        }
+        let path = Path::single(self.name(text));
+        self.push(Expr::Name { path, targs: Vec::new() }, span)
+    }
+
+    /// The value of a macro's argument, lowered where it stands.
+    pub(super) fn argument_value<'t>(&mut self, s: Src<'t>, argument: &Argument<'t>) -> ExprId {
+        match argument {
+            Argument::Node(node, inner) => {
+                let (node, inner) = (*node, *inner);
+                self.with_arguments_active(s, |this| this.expr(inner, node))
+            }
+            Argument::Text(text, span, _) => {
+                let (text, span) = (*text, *span);
+                self.with_arguments_active(s, |this| this.expression_text(text, span))
+            }
+            Argument::Rest(rest) => {
+                let values: Vec<ExprId> = rest.iter().map(|argument| self.argument_value(s, argument)).collect();
+                match values.as_slice() {
+                    [only] => *only,
+                    _ => {
+                        let span = s.map(cudalint_syntax::Span::default());
+                        self.push(Expr::Comma(values), span)
+                    }
+                }
+            }
+        }
+    }
+
+    fn literal(&mut self, s: Src<'_>, node: Node<'_>) -> ExprId {
+        let text = s.text(node);
+        let kind = match cuda_kind(node) {
+            CudaKind::NumberLiteral => literals::number(text),
+            CudaKind::CharLiteral => literals::character(text),
+            CudaKind::StringLiteral => {
+                let mut out = String::new();
+                literals::string(text, &mut out);
+                Expr::Str(out.into())
+            }
+            CudaKind::RawStringLiteral => Expr::Str(literals::raw_string(text).into()),
+            CudaKind::ConcatenatedString => {
+                let mut out = String::new();
+                for part in children(node) {
+                    match cuda_kind(part) {
+                        CudaKind::StringLiteral => literals::string(s.text(part), &mut out),
+                        CudaKind::RawStringLiteral => out.push_str(&literals::raw_string(s.text(part))),
+                        _ => out.push('\u{fffd}'),
+                    }
+                }
+                Expr::Str(out.into())
+            }
+            CudaKind::True => Expr::Int { value: 1, bytes: 1, signed: false },
+            CudaKind::False => Expr::Int { value: 0, bytes: 1, signed: false },
+            CudaKind::This => Expr::This,
+            _ => Expr::Null,
+        };
+        let span = s.span(node);
+        self.push(kind, span)
+    }
+
+    fn parenthesized<'t>(&mut self, s: Src<'t>, mut node: Node<'t>) -> ExprId {
+        // Thousands of parentheses around one value are no reason to recurse.
+        loop {
+            let inner = children(node);
+            match inner.as_slice() {
+                [only] if cuda_kind(*only) == CudaKind::ParenthesizedExpression => node = *only,
+                [only] => return self.expr(s, *only),
+                _ => return self.unknown(s, node),
+            }
+        }
+    }
+
+    /// A name with qualifiers or template arguments.
+    pub(super) fn qualified<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let span = s.span(node);
+        let (path, targs) = self.path(s, node);
+        if let [only] = path.segments.as_slice()
+            && targs.is_empty()
+            && !s.text(node).starts_with("::")
+        {
+            let only = only.clone();
+            if let Some(local) = self.lookup_variable(&only) {
+                return self.push(Expr::Local(local), span);
+            }
+        }
+        self.push(Expr::Name { path, targs }, span)
+    }
+
+    /// What stands before the parentheses of a call.
+    pub(super) fn callee<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        match cuda_kind(node) {
+            CudaKind::PrimitiveType => {
+                let span = s.span(node);
+                let path = Path::single(self.name(s.text(node)));
+                self.push(Expr::Name { path, targs: Vec::new() }, span)
+            }
+            _ => self.expr(s, node),
+        }
+    }
+
+    /// The values between the parentheses of a call.
+    pub(super) fn arguments<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> Vec<ExprId> {
+        let mut values = Vec::new();
+        for child in children(list) {
+            if cuda_kind(child) == CudaKind::Identifier
+                && let Some(Argument::Rest(rest)) = s.argument(s.text(child))
+            {
+                values.extend(rest.iter().map(|argument| self.argument_value(s, argument)));
+            } else if is_expression(child) {
+                values.push(self.expr(s, child));
+            } else if cuda_kind(child) != CudaKind::Other || !child.kind().starts_with("preproc") {
+                let span = s.span(child);
+                values.push(self.push(Expr::Unknown(Vec::new()), span));
+            }
+        }
+        values
+    }
+
+    fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let Some(function) = field(node, Field::Function) else { return self.unknown(s, node) };
+        let Some(list) = field(node, Field::Arguments) else { return self.unknown(s, node) };
+        if let Some(config) = super::launches::configuration(node) {
+            return self.chevron(s, node, function, config);
+        }
+        let span = s.span(node);
+        match cuda_kind(function) {
+            CudaKind::PrimitiveType | CudaKind::SizedTypeSpecifier => {
+                let ty = self.specifier(s, function);
+                return self.construct_or_cast(s, ty, list, span);
+            }
+            CudaKind::Identifier => {
+                let name = s.text(function);
+                if s.argument(name).is_none() && self.lookup(name).is_none() {
+                    if let Some(expanded) = self.function_macro(s, name, list, span) {
+                        return expanded;
+                    }
+                    if name == "typeid" || name == "__builtin_va_arg" {
+                        return self.unknown(s, list);
+                    }
+                }
+                if self.is_type(s, name) || matches!(self.lookup(name), Some(super::scopes::Meaning::Type(_))) {
+                    let ty = self.specifier(s, function);
+                    return self.construct_or_cast(s, ty, list, span);
+                }
+                if name.starts_with("cudaLaunch") {
+                    let args = self.arguments(s, list);
+                    if let Some(launch) = self.launch_call(name, &args, span) {
+                        return launch;
+                    }
+                    let callee = self.callee(s, function);
+                    return self.push(Expr::Call { callee, args }, span);
+                }
+            }
+            CudaKind::ParenthesizedExpression => {
+                // `(T)(x)` is a cast when T is a type.
+                let inner = children(function);
+                if let [only] = inner.as_slice()
+                    && cuda_kind(*only) == CudaKind::Identifier
+                    && self.is_type(s, s.text(*only))
+                {
+                    let ty = self.specifier(s, *only);
+                    return self.construct_or_cast(s, ty, list, span);
+                }
+            }
+            CudaKind::TemplateFunction => {
+                let name = field(function, Field::Name).map_or("", |name| s.text(name));
+                if let Some(cast) = self.named_cast(s, name, function, list, span) {
+                    return cast;
+                }
+                if self.is_type(s, name) {
+                    let ty = self.specifier(s, function);
+                    return self.construct_or_cast(s, ty, list, span);
+                }
+            }
+            CudaKind::QualifiedIdentifier => {
+                if let Some(ty) = self.qualified_class(s, function) {
+                    return self.construct_or_cast(s, ty, list, span);
+                }
+            }
+            _ => {}
+        }
+        self.call_of(s, function, list)
+    }
+
+    /// `std::vector<int>(n)`: a call of a class template of the standard library.
+    fn qualified_class<'t>(&mut self, s: Src<'t>, function: Node<'t>) -> Option<crate::ir::TypeId> {
+        let mut name = function;
+        while cuda_kind(name) == CudaKind::QualifiedIdentifier {
+            name = field(name, Field::Name)?;
+        }
+        let is_template = cuda_kind(name) == CudaKind::TemplateFunction;
+        let last = if is_template { s.text(field(name, Field::Name)?) } else { s.text(name) };
+        let known = matches!(
+            last,
+            "vector"
+                | "device_vector"
+                | "host_vector"
+                | "unique_ptr"
+                | "shared_ptr"
+                | "array"
+                | "complex"
+                | "pair"
+                | "tuple"
+                | "device_ptr"
+                | "string"
+        );
+        let text = s.text(function);
+        (known && (text.starts_with("std::") || text.starts_with("thrust::") || text.starts_with("cuda::")))
+            .then(|| self.specifier(s, function))
+    }
+
+    /// An ordinary call.
+    pub(super) fn call_of<'t>(&mut self, s: Src<'t>, function: Node<'t>, list: Node<'t>) -> ExprId {
+        let callee = self.callee(s, function);
+        let args = self.arguments(s, list);
+        let span = s.span(function).cover(s.span(list));
+        self.push(Expr::Call { callee, args }, span)
+    }
+
+    fn named_cast<'t>(
+        &mut self,
+        s: Src<'t>,
+        name: &str,
+        function: Node<'t>,
+        list: Node<'t>,
+        span: cudalint_syntax::Span,
+    ) -> Option<ExprId> {
+        if !matches!(name, "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast") {
+            return None;
+        }
+        let targs = field(function, Field::Arguments)?;
+        let descriptor = children(targs).first().copied()?;
+        let value = children(list).first().copied()?;
+        let ty = match cuda_kind(descriptor) {
+            CudaKind::TypeDescriptor => self.descriptor(s, descriptor),
+            _ => self.specifier(s, descriptor),
+        };
+        let value = self.expr(s, value);
+        Some(self.push(Expr::Cast { ty, value }, span))
+    }
+
+    /// `T(a)` is a cast when `T` is arithmetic; else the construction of a `T`.
+    fn construct_or_cast<'t>(
+        &mut self,
+        s: Src<'t>,
+        ty: crate::ir::TypeId,
+        list: Node<'t>,
+        span: cudalint_syntax::Span,
+    ) -> ExprId {
+        let args = self.arguments(s, list);
+        let arithmetic = matches!(
+            self.module.types.get(ty.index()),
+            Some(Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Pointer(_) | Type::Void)
+        );
+        match args.as_slice() {
+            [value] if arithmetic => self.push(Expr::Cast { ty, value: *value }, span),
+            _ => self.push(Expr::Construct { ty, args, braces: false }, span),
+        }
+    }
+
+    fn member<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        // Long chains `a.b().c().d()` nest to the left; their depth is counted like any other.
+        let (Some(base), Some(name)) = (field(node, Field::Argument), field(node, Field::FieldName)) else {
+            return self.unknown(s, node);
+        };
+        let arrow = field(node, Field::Operator).is_some_and(|op| s.text(op) == "->");
+        let base = self.expr(s, base);
+        let mut name = name;
+        for _ in 0..8 {
+            name = match cuda_kind(name) {
+                CudaKind::TemplateMethod | CudaKind::TemplateFunction => field(name, Field::Name).unwrap_or(name),
+                CudaKind::DependentName => children(name).first().copied().unwrap_or(name),
+                CudaKind::QualifiedIdentifier => field(name, Field::Name).unwrap_or(name),
+                _ => break,
+            };
+        }
+        let text = match s.argument(s.text(name)) {
+            Some(Argument::Node(argument, inner)) => inner.text(*argument),
+            Some(Argument::Text(text, ..)) => text,
+            _ => s.text(name),
+        };
+        let name = self.name(text);
+        let span = s.span(node);
+        self.push(Expr::Member { base, name, arrow }, span)
+    }
+
+    fn subscript<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(base), Some(list)) = (field(node, Field::Argument), field(node, Field::Indices)) else {
+            return self.unknown(s, node);
+        };
+        let base = self.expr(s, base);
+        let indices = self.arguments(s, list);
+        let span = s.span(node);
+        self.push(Expr::Index { base, indices }, span)
+    }
+
+    fn assignment<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(left), Some(right)) = (field(node, Field::Left), field(node, Field::Right)) else {
+            return self.unknown(s, node);
+        };
+        let text = field(node, Field::Operator).map_or("=", |op| s.text(op));
+        let target = self.expr(s, left);
+        let value = self.expr(s, right);
+        let span = s.span(node);
+        let op = match text.strip_suffix('=') {
+            Some("") => None,
+            Some(op) => match binary_op(op) {
+                Some(op) => Some(op),
+                None => return self.push(Expr::Unknown(vec![target, value]), span),
+            },
+            None => return self.push(Expr::Unknown(vec![target, value]), span),
+        };
+        self.push(Expr::Assign { op, target, value }, span)
+    }
+
+    fn unary<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
+            return self.unknown(s, node);
+        };
+        let operator = s.text(operator);
+        let span = s.span(node);
+        let value = self.expr(s, argument);
+        let kind = match operator {
+            "+" => Expr::Unary(UnaryOp::Plus, value),
+            "-" => Expr::Unary(UnaryOp::Minus, value),
+            "!" | "not" => Expr::Unary(UnaryOp::Not, value),
+            "~" | "compl" => Expr::Unary(UnaryOp::BitNot, value),
+            "*" => Expr::Deref(value),
+            "&" => Expr::AddressOf(value),
+            _ => Expr::Unknown(vec![value]),
+        };
+        self.push(kind, span)
+    }
+
+    fn step<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
+            return self.unknown(s, node);
+        };
+        let by = if s.text(operator) == "--" { -1 } else { 1 };
+        let prefix = operator.start_byte() < argument.start_byte();
+        let target = self.expr(s, argument);
+        let span = s.span(node);
+        self.push(Expr::Step { prefix, by, target }, span)
+    }
+
+    fn cast<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(ty), Some(value)) = (field(node, Field::TypeOf), field(node, Field::Value)) else {
+            return self.unknown(s, node);
+        };
+        let ty = self.descriptor(s, ty);
+        let value = self.expr(s, value);
+        let span = s.span(node);
+        self.push(Expr::Cast { ty, value }, span)
+    }
+
+    fn size_of<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let span = s.span(node);
+        if s.text(node).trim_start_matches("sizeof").trim_start().starts_with("...") {
+            return self.push(Expr::Unknown(Vec::new()), span);
+        }
+        if let Some(ty) = field(node, Field::TypeOf) {
+            // `sizeof(x)` of a variable whose name the grammar took for a type.
+            let bare = field(ty, Field::TypeOf)
+                .filter(|inner| ty.named_child_count() == 1 && cuda_kind(*inner) == CudaKind::TypeIdentifier);
+            if let Some(name) = bare
+                && self.is_value(s, s.text(name))
+            {
+                let value = self.identifier(s, name);
+                return self.push(Expr::SizeOfExpr(value), span);
+            }
+            let ty = self.descriptor(s, ty);
+            return self.push(Expr::SizeOfType(ty), span);
+        }
+        let Some(value) = field(node, Field::Value) else { return self.unknown(s, node) };
+        let mut inner = value;
+        while cuda_kind(inner) == CudaKind::ParenthesizedExpression {
+            match children(inner).as_slice() {
+                [only] => inner = *only,
+                _ => break,
+            }
+        }
+        let is_type = match cuda_kind(inner) {
+            CudaKind::Identifier => {
+                let text = s.text(inner);
+                // `unsigned int` may have been respelled as one identifier for the grammar.
+                self.is_type(s, text) || types::looks_like_type(text) || self.is_type_macro(s, text)
+            }
+            CudaKind::TemplateFunction => field(inner, Field::Name).is_some_and(|name| self.is_type(s, s.text(name))),
+            _ => false,
+        };
+        if is_type && inner != value {
+            let ty = self.specifier(s, inner);
+            return self.push(Expr::SizeOfType(ty), span);
+        }
+        // A name that is neither known as a value nor as a type is resolved by whoever evaluates the size.
+        let value = self.expr(s, inner);
+        self.push(Expr::SizeOfExpr(value), span)
+    }
+
+    fn select<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(condition), Some(otherwise)) = (field(node, Field::Condition), field(node, Field::Alternative))
+        else {
+            return self.unknown(s, node);
+        };
+        let condition = self.expr(s, condition);
+        let then = match field(node, Field::Consequence) {
+            Some(then) => self.expr(s, then),
+            None => condition,
+        };
+        let otherwise = self.expr(s, otherwise);
+        let span = s.span(node);
+        self.push(Expr::Select(condition, then, otherwise), span)
+    }
+
+    fn comma<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        // `a, b, c` nests to the right.
+        let mut values = Vec::new();
+        let mut next = Some(node);
+        while let Some(node) = next.take() {
+            if cuda_kind(node) == CudaKind::CommaExpression {
+                let (left, right) = (field(node, Field::Left), field(node, Field::Right));
+                if let Some(left) = left {
+                    values.push(self.expr(s, left));
+                }
+                next = right;
+            } else {
+                values.push(self.expr(s, node));
+            }
+        }
+        let span = s.span(node);
+        self.push(Expr::Comma(values), span)
+    }
+
+    /// `{a, b}`.
+    pub(super) fn initializer_list<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let values = self.arguments(s, node);
+        let span = s.span(node);
+        self.push(Expr::InitList(values), span)
+    }
+
+    fn designated<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let Some(value) = field(node, Field::Value) else { return self.unknown(s, node) };
+        let designator = field(node, Field::Designator);
+        let value = self.expr(s, value);
+        let span = s.span(node);
+        match designator {
+            Some(designator) if cuda_kind(designator) == CudaKind::FieldDesignator => {
+                let name = s.text(designator).trim_start_matches('.').trim();
+                let field = self.name(name);
+                self.push(Expr::Designated { field, value }, span)
+            }
+            _ => self.push(Expr::Unknown(vec![value]), span),
+        }
+    }
+
+    fn compound_literal<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let (Some(ty), Some(value)) = (field(node, Field::TypeOf), field(node, Field::Value)) else {
+            return self.unknown(s, node);
+        };
+        if ty.is_missing() {
+            return self.initializer_list(s, value);
+        }
+        let ty = match cuda_kind(ty) {
+            CudaKind::TypeDescriptor => self.descriptor(s, ty),
+            _ => self.specifier(s, ty),
+        };
+        let args = self.arguments(s, value);
+        let span = s.span(node);
+        self.push(Expr::Construct { ty, args, braces: true }, span)
+    }
+
+    fn new_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let Some(ty) = field(node, Field::TypeOf) else { return self.unknown(s, node) };
+        let base = self.specifier(s, ty);
+        let mut ty = self.qualify(s, node, base);
+        let mut count = None;
+        let mut inner = Vec::new();
+        let mut declarator = field(node, Field::Declarator);
+        // `new T[n][4]`: n elements of type T[4].
+        while let Some(node) = declarator {
+            match cuda_kind(node) {
+                CudaKind::NewDeclarator => {
+                    let length = field(node, Field::Length).map(|length| self.expr(s, length));
+                    if count.is_none() {
+                        count = length;
+                    } else {
+                        inner.push(length);
+                    }
+                }
+                CudaKind::AbstractPointerDeclarator => ty = self.push_type(Type::Pointer(ty)),
+                _ => {}
+            }
+            declarator = children(node)
+                .into_iter()
+                .find(|c| matches!(cuda_kind(*c), CudaKind::NewDeclarator | CudaKind::AbstractPointerDeclarator));
+        }
+        for length in inner.into_iter().rev() {
+            ty = self.push_type(Type::Array(ty, length));
+        }
+        let args = match field(node, Field::Arguments) {
+            Some(list) => self.arguments(s, list),
+            None => Vec::new(),
+        };
+        let span = s.span(node);
+        if let Some(placement) = field(node, Field::Placement) {
+            // Placement new allocates nothing; its operands are still evaluated.
+            let mut values = self.arguments(s, placement);
+            values.extend(args);
+            return self.push(Expr::Unknown(values), span);
+        }
+        self.push(Expr::New { ty, count, args }, span)
+    }
+
+    fn delete_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let Some(value) = children(node).last().copied() else { return self.unknown(s, node) };
+        let between = s.text.get(node.start_byte()..value.start_byte()).unwrap_or("");
+        let array = between.contains('[');
+        let value = self.expr(s, value);
+        let span = s.span(node);
+        self.push(Expr::Delete { value, array }, span)
+    }
+
+    fn throw<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let value = children(node).first().copied().map(|value| self.expr(s, value));
+        let span = s.span(node);
+        self.push(Expr::Throw(value), span)
+    }
+
+    fn statement_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let mark = self.open_scope();
+        let block = self.block(s, node);
+        self.close_scope(mark);
+        let span = s.span(node);
+        self.push(Expr::Statements(block), span)
+    }
+}

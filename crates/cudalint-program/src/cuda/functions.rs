@@ -1,0 +1,640 @@
+//! Functions, kernels, methods and lambdas.
+
+use super::Lowerer;
+use super::declarators::Declared;
+use super::fields::{Field, field};
+use super::scopes::{Frame, Meaning};
+use super::source::{Src, child_of_kind, children};
+use crate::ir::{
+    Block, ExecutionSpace, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, Stmt, TemplateArg,
+    TemplateParam, Type, TypeId,
+};
+use crate::name::Name;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{MaskKind, Node, SpaceBits, Span};
+
+/// Words in front of a declaration.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Storage {
+    pub space: ExecutionSpace,
+    pub space_written: bool,
+    pub is_static: bool,
+    pub is_extern: bool,
+    pub is_constexpr: bool,
+    pub is_const: bool,
+    pub is_virtual: bool,
+    pub shared: bool,
+    pub constant: bool,
+    pub managed: bool,
+}
+
+impl Storage {
+    /// Where a variable of a function lives.
+    pub fn local_space(self) -> Space {
+        if self.shared {
+            return if self.is_extern { Space::DynamicShared } else { Space::Shared };
+        }
+        if self.constant {
+            Space::Constant
+        } else if self.managed {
+            Space::Managed
+        } else if self.is_static {
+            Space::Static
+        } else if self.is_extern {
+            Space::Extern
+        } else {
+            Space::Ordinary
+        }
+    }
+
+    /// Where a variable at namespace scope lives.
+    pub fn global_space(self, has_value: bool) -> Space {
+        if self.shared {
+            Space::DynamicShared
+        } else if self.constant {
+            Space::Constant
+        } else if self.managed {
+            Space::Managed
+        } else if self.space.device {
+            Space::Device
+        } else if self.is_extern && !has_value {
+            Space::Extern
+        } else {
+            Space::Static
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// The words in front of a declaration or definition; macros that the mask overlaid count as what they stand for.
+    pub(super) fn storage(&mut self, s: Src<'_>, node: Node<'_>) -> Storage {
+        let mut storage = Storage::default();
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        if cursor.goto_first_child() {
+            loop {
+                let child = cursor.node();
+                let kind = cuda_kind(child);
+                if matches!(kind, CudaKind::CompoundStatement | CudaKind::FieldInitializerList) {
+                    break;
+                }
+                let word = match kind {
+                    CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
+                        child.child(0).map_or(s.text(child), |token| token.kind())
+                    }
+                    CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => "",
+                    _ => child.kind(),
+                };
+                storage.word(word);
+                if word.is_empty() {
+                    end = child.start_byte();
+                    break;
+                }
+                end = child.end_byte();
+                if !cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        if s.is_file() {
+            for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {
+                if let MaskKind::AttributeMacro(bits) = note.kind {
+                    storage.bits(bits);
+                }
+            }
+        }
+        if !storage.space_written {
+            storage.space.host = true;
+        }
+        storage
+    }
+
+    /// Lowers a function definition or declaration. `templates` are the parameter lists around it, outermost first.
+    pub(super) fn function<'t>(
+        &mut self,
+        s: Src<'t>,
+        node: Node<'t>,
+        declarator: Node<'t>,
+        templates: &[Node<'t>],
+        friend: bool,
+    ) -> Option<FunctionId> {
+        let storage = self.storage(s, node);
+        let id = FunctionId(self.module.functions.len() as u32);
+        let body = field(node, Field::Body).filter(|body| cuda_kind(*body) == CudaKind::CompoundStatement);
+        let span = s.span(node);
+        let placeholder = self.blank_function(span);
+        self.module.functions.push(placeholder);
+        let name = self.name("");
+        self.frames.push(Frame::new(id, name, false));
+        let depth = self.depth;
+
+        let template_params = self.template_params(s, templates);
+        let base = match field(node, Field::TypeOf) {
+            Some(ty) => self.specifier(s, ty),
+            None => self.push_type(Type::Void),
+        };
+        let base = self.qualify_plain(s, node, base);
+        let declared = self.declarator(s, declarator, base);
+        let (name, own_scope, role, name_span) = self.function_name(s, declarator, declared, storage);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.name = name.clone();
+        }
+        let mut variadic = false;
+        let mut returns = declared.ty;
+        let list = declared.function.and_then(|function| field(function, Field::Parameters)).or_else(|| {
+            // A conversion operator keeps its parameters inside its name.
+            declared.name.and_then(|name| field(name, Field::Declarator)).and_then(|d| field(d, Field::Parameters))
+        });
+        if let Some(list) = list {
+            variadic = self.parameters(s, list);
+        }
+        if let Some(function) = declared.function
+            && let Some(trailing) = children(function).into_iter().find(|c| c.kind() == "trailing_return_type")
+            && let Some(descriptor) = children(trailing).first().copied()
+        {
+            returns = self.descriptor(s, descriptor);
+        }
+        let param_count = self.frames.last().map_or(0, |frame| frame.locals.len() as u32);
+        let launch_bounds = self.launch_bounds(s, node);
+        let mut member_inits = Vec::new();
+        if let Some(list) = child_of_kind(node, CudaKind::FieldInitializerList) {
+            member_inits = self.member_inits(s, list);
+        }
+        let body = body.map(|body| self.block(s, body));
+        let damaged = s.is_file() && self.is_damaged(span);
+        self.depth = depth;
+        let Some(frame) = self.frames.pop() else { return None };
+
+        let mut scope = if friend { self.scope_without_class() } else { self.scope.clone() };
+        scope.extend(own_scope);
+        let is_specialization = templates.iter().any(|list| list.named_child_count() == 0)
+            || declared.name.is_some_and(|name| last_name_kind(name) == CudaKind::TemplateFunction);
+        let function = Function {
+            name,
+            scope: Path { segments: scope },
+            space: storage.space,
+            space_written: storage.space_written,
+            is_constexpr: storage.is_constexpr,
+            template_params,
+            is_specialization,
+            locals: frame.locals,
+            param_count,
+            variadic,
+            returns,
+            member_inits,
+            body,
+            launch_bounds,
+            role,
+            is_static: storage.is_static || self.anonymous > 0,
+            extern_c: self.extern_c > 0,
+            span,
+            name_span,
+            damaged: damaged || frame.damaged,
+            parent: None,
+            captures: Vec::new(),
+        };
+        if let Some(slot) = self.module.functions.get_mut(id.index()) {
+            *slot = function;
+        }
+        Some(id)
+    }
+
+    fn blank_function(&mut self, span: Span) -> Function {
+        let name = self.name("");
+        let returns = self.push_type(Type::Void);
+        Function {
+            name,
+            scope: Path::default(),
+            space: ExecutionSpace::default(),
+            space_written: false,
+            is_constexpr: false,
+            template_params: Vec::new(),
+            is_specialization: false,
+            locals: Vec::new(),
+            param_count: 0,
+            variadic: false,
+            returns,
+            member_inits: Vec::new(),
+            body: None,
+            launch_bounds: None,
+            role: FunctionRole::Free,
+            is_static: false,
+            extern_c: false,
+            span,
+            name_span: span,
+            damaged: false,
+            parent: None,
+            captures: Vec::new(),
+        }
+    }
+
+    fn scope_without_class(&self) -> Vec<Name> {
+        let mut scope = self.scope.clone();
+        scope.pop();
+        scope
+    }
+
+    /// `const` in front of a return type belongs to the type; `constexpr` does not.
+    fn qualify_plain(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
+        let mut cursor = node.walk();
+        let is_const = node
+            .children(&mut cursor)
+            .any(|child| cuda_kind(child) == CudaKind::TypeQualifier && s.text(child) == "const");
+        if is_const { self.add_type(Type::Qualified { ty, is_const, is_volatile: false }) } else { ty }
+    }
+
+    /// Name, qualifiers written before it, and role.
+    fn function_name<'t>(
+        &mut self,
+        s: Src<'t>,
+        declarator: Node<'t>,
+        declared: Declared<'t>,
+        storage: Storage,
+    ) -> (Name, Vec<Name>, FunctionRole, Span) {
+        let Some(mut node) = declared.name else {
+            let span = s.span(declarator);
+            return (self.name(""), Vec::new(), FunctionRole::Free, span);
+        };
+        let mut qualifiers = Vec::new();
+        for _ in 0..64 {
+            match cuda_kind(node) {
+                CudaKind::QualifiedIdentifier => {
+                    if let Some(scope) = field(node, Field::Scope) {
+                        let scope = field(scope, Field::Name)
+                            .filter(|_| cuda_kind(scope) == CudaKind::TemplateType)
+                            .unwrap_or(scope);
+                        qualifiers.push(self.name(s.text(scope)));
+                    }
+                    match field(node, Field::Name) {
+                        Some(inner) => node = inner,
+                        None => break,
+                    }
+                }
+                CudaKind::TemplateFunction => match field(node, Field::Name) {
+                    Some(inner) => node = inner,
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        let name = match cuda_kind(node) {
+            CudaKind::OperatorCast => {
+                let ty = field(node, Field::TypeOf).map_or("", |ty| s.text(ty));
+                self.name(&format!("operator {ty}"))
+            }
+            CudaKind::OperatorName | CudaKind::DestructorName => {
+                let text: String = s.text(node).split_whitespace().collect();
+                self.name(&text)
+            }
+            _ => self.declared_name(s, node),
+        };
+        let class = qualifiers.last().cloned().or_else(|| self.record_scope());
+        let role = match cuda_kind(node) {
+            CudaKind::DestructorName => FunctionRole::Destructor,
+            CudaKind::OperatorName | CudaKind::OperatorCast => FunctionRole::Operator,
+            _ if class.as_ref() == Some(&name) => FunctionRole::Constructor,
+            _ if storage.is_static && self.record_scope().is_some() && qualifiers.is_empty() => {
+                FunctionRole::StaticMethod
+            }
+            _ if self.record_scope().is_some() && qualifiers.is_empty() => FunctionRole::Method,
+            _ if qualifiers.last().is_some_and(|class| self.types.contains(class)) => FunctionRole::Method,
+            _ => FunctionRole::Free,
+        };
+        let span = s.span(node);
+        (name, qualifiers, role, span)
+    }
+
+    /// The text of a declared name; for a macro's parameter that of its argument.
+    pub(super) fn declared_name(&mut self, s: Src<'_>, node: Node<'_>) -> Name {
+        let text = s.text(node);
+        match s.argument(text) {
+            Some(super::source::Argument::Node(argument, inner)) => {
+                let text = inner.text(*argument);
+                self.name(text)
+            }
+            Some(super::source::Argument::Text(text, ..)) => self.name(text),
+            _ => self.name(text),
+        }
+    }
+
+    /// Declares the parameters of a list; says whether it ends in `...`.
+    fn parameters<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> bool {
+        let mut variadic = false;
+        let mut cursor = list.walk();
+        let nodes: Vec<Node<'t>> = list.children(&mut cursor).collect();
+        for child in nodes {
+            if child.kind() == "..." || child.kind() == "variadic_parameter" {
+                variadic = true;
+            } else if child.is_named() {
+                self.parameter(s, child);
+            }
+        }
+        variadic
+    }
+
+    /// Declares one parameter. `None` for `(void)` and for what is no parameter.
+    pub(super) fn parameter<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<LocalId> {
+        if !matches!(
+            cuda_kind(node),
+            CudaKind::ParameterDeclaration
+                | CudaKind::OptionalParameterDeclaration
+                | CudaKind::VariadicParameterDeclaration
+        ) {
+            return None;
+        }
+        let specifier = field(node, Field::TypeOf)?;
+        let base = self.specifier(s, specifier);
+        let base = self.qualify(s, node, base);
+        let declared = match field(node, Field::Declarator) {
+            Some(declarator) => self.declarator(s, declarator, base),
+            None => {
+                if s.text(specifier) == "void" {
+                    return None;
+                }
+                Declared { name: None, ty: base, function: None, pack: false }
+            }
+        };
+        let name = match declared.name {
+            Some(name) => self.declared_name(s, name),
+            None => self.name(""),
+        };
+        let span = s.span(declared.name.unwrap_or(node));
+        // An array parameter is a pointer, a function one a pointer to it.
+        let mut ty = declared.ty;
+        if declared.function.is_some() {
+            let function = self.push_type(Type::Function);
+            ty = self.push_type(Type::Pointer(function));
+        } else if let Some(Type::Array(element, _)) = self.module.types.get(ty.index()) {
+            let element = *element;
+            ty = self.push_type(Type::Pointer(element));
+        }
+        let local = self.declare(name, ty, Space::Ordinary, false, span);
+        if let Some(default) = field(node, Field::DefaultValue) {
+            let value = self.expr(s, default);
+            if let Some(variable) = self.local_mut(local) {
+                variable.init = Some(value);
+            }
+        }
+        Some(local)
+    }
+
+    fn launch_bounds<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<(ExprId, Option<ExprId>)> {
+        let bounds = child_of_kind(node, CudaKind::LaunchBounds)
+            .or_else(|| field(node, Field::Declarator).and_then(|d| child_of_kind(d, CudaKind::LaunchBounds)))?;
+        let values = children(bounds);
+        // A macro that the mask overlaid has its own arguments there.
+        if s.is_file() && !s.text(bounds).starts_with("__launch_bounds__") {
+            return None;
+        }
+        let first = values.first().copied()?;
+        let threads = self.expr(s, first);
+        let blocks = values.get(1).copied().map(|blocks| self.expr(s, blocks));
+        Some((threads, blocks))
+    }
+
+    fn member_inits<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> Vec<(Name, Vec<ExprId>)> {
+        let mut out = Vec::new();
+        for initializer in children(list) {
+            if cuda_kind(initializer) != CudaKind::FieldInitializer {
+                continue;
+            }
+            let parts = children(initializer);
+            let Some(name) = parts.first().copied() else { continue };
+            let (path, _) = self.path(s, name);
+            let Some(name) = path.last().cloned() else { continue };
+            let values = match parts.last().copied() {
+                Some(values) if parts.len() > 1 => self.arguments(s, values),
+                _ => Vec::new(),
+            };
+            out.push((name, values));
+        }
+        out
+    }
+
+    /// Template parameters of all lists; their names are bound in the innermost function.
+    pub(super) fn template_params<'t>(&mut self, s: Src<'t>, lists: &[Node<'t>]) -> Vec<TemplateParam> {
+        let mut out = Vec::new();
+        for list in lists {
+            for node in children(*list) {
+                if let Some(param) = self.template_param(s, node) {
+                    out.push(param);
+                }
+            }
+        }
+        out
+    }
+
+    fn template_param<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<TemplateParam> {
+        let kind = node.kind();
+        let is_type = kind.contains("type_parameter_declaration") || kind.contains("template_parameter");
+        if is_type {
+            let name_node = field(node, Field::Name).or_else(|| {
+                let inner = children(node).last().copied()?;
+                let inner = if inner.kind() == "type_parameter_declaration" {
+                    children(inner).first().copied()?
+                } else {
+                    inner
+                };
+                (cuda_kind(inner) == CudaKind::TypeIdentifier).then_some(inner)
+            });
+            let name = match name_node {
+                Some(name) => self.declared_name(s, name),
+                None => self.name(""),
+            };
+            let default = field(node, Field::DefaultType).map(|ty| {
+                let ty = if cuda_kind(ty) == CudaKind::TypeDescriptor {
+                    self.descriptor(s, ty)
+                } else {
+                    self.specifier(s, ty)
+                };
+                TemplateArg::Type(ty)
+            });
+            let path = Path::single(name.clone());
+            let ty = self.push_type(Type::Named { path, args: Vec::new() });
+            if self.frames.is_empty() {
+                self.types.insert(name.clone());
+            } else {
+                self.bind(name.clone(), Meaning::Type(ty));
+            }
+            return Some(TemplateParam { name, value_type: None, default, pack: kind.starts_with("variadic") });
+        }
+        let specifier = field(node, Field::TypeOf)?;
+        let base = self.specifier(s, specifier);
+        let base = self.qualify(s, node, base);
+        let declared = field(node, Field::Declarator).map(|declarator| self.declarator(s, declarator, base));
+        let name = match declared.and_then(|declared| declared.name) {
+            Some(name) => self.declared_name(s, name),
+            None => self.name(""),
+        };
+        let default = field(node, Field::DefaultValue).map(|value| TemplateArg::Value(self.expr(s, value)));
+        let ty = declared.map_or(base, |declared| declared.ty);
+        let pack = declared.is_some_and(|declared| declared.pack) || kind.starts_with("variadic");
+        if self.frames.is_empty() {
+            self.values.insert(name.clone());
+        } else {
+            self.bind(name.clone(), Meaning::Value);
+        }
+        Some(TemplateParam { name, value_type: Some(ty), default, pack })
+    }
+
+    /// A lambda: a function of its own. Variables of the functions around it stay names in its body and are listed in
+    /// [`Function::captures`].
+    pub(super) fn lambda<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let span = s.span(node);
+        let id = FunctionId(self.module.functions.len() as u32);
+        let parent = self.frames.last().map(|frame| frame.function);
+        let mut function = self.blank_function(span);
+        self.module.functions.push(self.blank_copy(&function));
+        let name = self.name("");
+        self.frames.push(Frame::new(id, name, true));
+        let depth = self.depth;
+
+        let captures = field(node, Field::Captures);
+        let mut by_reference = false;
+        let mut made: Vec<(Node<'t>, Node<'t>)> = Vec::new();
+        if let Some(captures) = captures {
+            let text = s.text(captures);
+            by_reference = text.contains('&');
+            for capture in children(captures) {
+                if capture.kind() == "lambda_capture_initializer"
+                    && let (Some(left), Some(right)) = (field(capture, Field::Left), field(capture, Field::Right))
+                {
+                    made.push((left, right));
+                }
+            }
+        }
+        let lists: Vec<Node<'t>> = child_of_kind(node, CudaKind::TemplateParameterList).into_iter().collect();
+        let template_params = self.template_params(s, &lists);
+        let declarator = field(node, Field::Declarator);
+        let mut returns = self.push_type(Type::Auto);
+        let mut variadic = false;
+        if let Some(declarator) = declarator {
+            if let Some(list) = field(declarator, Field::Parameters) {
+                variadic = self.parameters(s, list);
+            }
+            if let Some(trailing) = children(declarator).into_iter().find(|c| c.kind() == "trailing_return_type")
+                && let Some(descriptor) = children(trailing).first().copied()
+            {
+                returns = self.descriptor(s, descriptor);
+            }
+        }
+        let param_count = self.frames.last().map_or(0, |frame| frame.locals.len() as u32);
+        let mut block: Block = Vec::new();
+        for (name, value) in made {
+            let init = self.expr(s, value);
+            let ty = self.push_type(Type::Auto);
+            let text = self.declared_name(s, name);
+            let place = s.span(name);
+            let local = self.declare(text, ty, Space::Ordinary, false, place);
+            if let Some(variable) = self.local_mut(local) {
+                variable.init = Some(init);
+            }
+            block.push(self.push_stmt(Stmt::Declare(local), place));
+        }
+        if let Some(body) = field(node, Field::Body) {
+            block.extend(self.block(s, body));
+        }
+        let (space, space_written) = self.lambda_space(s, node);
+        let damaged = s.is_file() && self.is_damaged(span);
+        self.depth = depth;
+        if let Some(frame) = self.frames.pop() {
+            function.locals = frame.locals;
+            function.captures = frame.captures;
+            function.damaged = damaged || frame.damaged;
+        }
+        function.scope = Path { segments: self.scope.clone() };
+        function.space = space;
+        function.space_written = space_written;
+        function.template_params = template_params;
+        function.param_count = param_count;
+        function.variadic = variadic;
+        function.returns = returns;
+        function.body = Some(block);
+        function.role = FunctionRole::Lambda;
+        function.parent = parent;
+        function.name_span = captures.map_or(span, |captures| s.span(captures));
+        if let Some(slot) = self.module.functions.get_mut(id.index()) {
+            *slot = function;
+        }
+        self.push(Expr::Lambda { function: id, by_reference }, span)
+    }
+
+    fn blank_copy(&self, function: &Function) -> Function {
+        function.clone()
+    }
+
+    fn lambda_space(&self, s: Src<'_>, node: Node<'_>) -> (ExecutionSpace, bool) {
+        let mut storage = Storage::default();
+        let end = field(node, Field::Body).map_or(node.end_byte(), |body| body.start_byte());
+        // The words stand between the captures and the body, whether the mask hid them or not.
+        let head = s.text.get(node.start_byte()..end).unwrap_or("");
+        for word in ["__device__", "__host__", "__global__"] {
+            if head.contains(word) {
+                storage.word(word);
+            }
+        }
+        if s.is_file() {
+            for note in self.notes(Span::new(node.start_byte(), end)) {
+                if let MaskKind::LambdaSpace(bits) | MaskKind::AttributeMacro(bits) = note.kind {
+                    storage.bits(bits);
+                }
+            }
+        }
+        if !storage.space_written {
+            storage.space.host = true;
+        }
+        (storage.space, storage.space_written)
+    }
+}
+
+impl Storage {
+    fn word(&mut self, word: &str) {
+        match word {
+            "__global__" => {
+                self.space.global = true;
+                self.space_written = true;
+            }
+            "__device__" => {
+                self.space.device = true;
+                self.space_written = true;
+            }
+            "__host__" => {
+                self.space.host = true;
+                self.space_written = true;
+            }
+            "__shared__" => self.shared = true,
+            "__constant__" => self.constant = true,
+            "__managed__" => self.managed = true,
+            "static" => self.is_static = true,
+            "extern" => self.is_extern = true,
+            "constexpr" | "consteval" => self.is_constexpr = true,
+            "const" => self.is_const = true,
+            "virtual" | "virtual_specifier" | "override" => self.is_virtual = true,
+            _ => {}
+        }
+    }
+
+    fn bits(&mut self, bits: SpaceBits) {
+        for (bit, word) in [
+            (SpaceBits::GLOBAL, "__global__"),
+            (SpaceBits::DEVICE, "__device__"),
+            (SpaceBits::HOST, "__host__"),
+            (SpaceBits::SHARED, "__shared__"),
+            (SpaceBits::CONSTANT, "__constant__"),
+        ] {
+            if bits.has(bit) {
+                self.word(word);
+            }
+        }
+    }
+}
+
+fn last_name_kind(mut node: Node<'_>) -> CudaKind {
+    while cuda_kind(node) == CudaKind::QualifiedIdentifier {
+        match field(node, Field::Name) {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    cuda_kind(node)
+}

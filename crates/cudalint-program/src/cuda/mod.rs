@@ -1,0 +1,299 @@
+//! The CUDA C++ front end: one parsed region becomes one [`Module`].
+//!
+//! Text is always read from the raw bytes, since the mask may have respelled what the tree shows. Macros are expanded
+//! here, from their parsed bodies: see [`macros`](self::macros). Local names are resolved with block scopes; all other
+//! names are left as written.
+
+mod chain;
+mod declarators;
+mod elision;
+mod expressions;
+mod fields;
+mod functions;
+mod items;
+mod launches;
+mod literals;
+mod macros;
+mod preprocessor;
+mod records;
+mod repairs;
+mod scopes;
+mod source;
+mod statements;
+mod types;
+
+use crate::ir::{Expr, ExprId, ExprNode, Include, Module, Stmt, StmtId, StmtNode, Type, TypeId};
+use crate::name::Name;
+use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use scopes::Frame;
+use source::Src;
+
+/// Macros of the files that a file includes (and of the command line), as far as they are in sight.
+pub trait MacroLookup {
+    /// The definition that a use sees; the file's own definitions are looked up before this is asked.
+    fn find(&self, name: &str) -> Option<&Define>;
+}
+
+/// No macros from outside.
+impl MacroLookup for () {
+    fn find(&self, _name: &str) -> Option<&Define> {
+        None
+    }
+}
+
+impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
+    fn find(&self, name: &str) -> Option<&Define> {
+        self.lookup(name)
+    }
+}
+
+/// What a region is lowered from.
+pub struct LowerInput<'a> {
+    /// The raw text of the whole file.
+    pub text: &'a str,
+    /// The region's tree.
+    pub parsed: &'a ParsedRegion,
+    /// The directives of the same region.
+    pub directives: &'a Directives,
+    /// Macros of included files.
+    pub macros: &'a dyn MacroLookup,
+    /// Parser for macro bodies.
+    pub pool: &'a mut ParserPool,
+}
+
+/// Nodes nested deeper than this become unknown.
+const MAX_DEPTH: u32 = 160;
+/// Macro expansions of one file; what comes after stays a call.
+const MAX_EXPANSIONS: u32 = 30_000;
+/// Expressions of one module; what comes after is unknown.
+const MAX_EXPRESSIONS: usize = 6_000_000;
+
+/// Lowers a region. Without a tree the module is empty but for its damage.
+pub fn lower(input: LowerInput<'_>) -> Module {
+    let mut lowerer = Lowerer::new(input);
+    if let Some(root) = lowerer.parsed.root() {
+        let source = Src::file(lowerer.text);
+        lowerer.items(source, root);
+    }
+    lowerer.finish()
+}
+
+/// State of lowering one region.
+pub(crate) struct Lowerer<'a> {
+    text: &'a str,
+    parsed: &'a ParsedRegion,
+    directives: &'a Directives,
+    outside: &'a dyn MacroLookup,
+    pool: &'a mut ParserPool,
+    module: Module,
+    names: FxHashSet<Name>,
+    plain_types: FxHashMap<TypeKey, TypeId>,
+    /// Functions being lowered, innermost last.
+    frames: Vec<Frame>,
+    /// Namespaces and classes around, outermost first.
+    scope: Vec<Name>,
+    /// How many anonymous namespaces are around.
+    anonymous: u32,
+    extern_c: u32,
+    /// Names known to be values or types at file level; a name in both decides nothing.
+    values: FxHashSet<Name>,
+    types: FxHashSet<Name>,
+    /// Records whose members are being lowered.
+    record_names: Vec<Name>,
+    macros: macros::Macros<'a>,
+    depth: u32,
+    /// What was assumed of `#if` conditions.
+    conditions: preprocessor::Assumed,
+}
+
+/// Types that are shared within a module.
+#[derive(PartialEq, Eq, Hash)]
+enum TypeKey {
+    Void,
+    Bool,
+    Int(u8, bool),
+    Float(u8),
+    Function,
+    Auto,
+    Unknown,
+    Pointer(TypeId),
+    Named(Name),
+}
+
+impl<'a> Lowerer<'a> {
+    fn new(input: LowerInput<'a>) -> Self {
+        let module = Module { damage: input.parsed.damage.clone(), ..Module::default() };
+        Self {
+            text: input.text,
+            parsed: input.parsed,
+            directives: input.directives,
+            outside: input.macros,
+            pool: input.pool,
+            module,
+            names: FxHashSet::default(),
+            plain_types: FxHashMap::default(),
+            frames: Vec::new(),
+            scope: Vec::new(),
+            anonymous: 0,
+            extern_c: 0,
+            values: FxHashSet::default(),
+            types: FxHashSet::default(),
+            record_names: Vec::new(),
+            macros: macros::Macros::new(input.directives),
+            depth: 0,
+            conditions: preprocessor::Assumed::default(),
+        }
+    }
+
+    fn finish(mut self) -> Module {
+        self.join_methods();
+        for include in &self.directives.includes {
+            self.module.includes.push(Include {
+                target: include.path.as_str().into(),
+                system: include.system,
+                span: include.span,
+            });
+        }
+        for define in &self.directives.defines {
+            let definition = crate::macro_index::macro_definition(define);
+            self.module.macros.push(definition);
+        }
+        self.module
+    }
+
+    /// The shared name of a text.
+    fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        let name = Name::from(text);
+        self.names.insert(name.clone());
+        name
+    }
+
+    fn push(&mut self, kind: Expr, span: Span) -> ExprId {
+        let id = ExprId(self.module.exprs.len() as u32);
+        let expansion = self.macros.outermost();
+        self.module.exprs.push(ExprNode { kind, span, expansion });
+        id
+    }
+
+    fn push_stmt(&mut self, kind: Stmt, span: Span) -> StmtId {
+        let id = StmtId(self.module.stmts.len() as u32);
+        self.module.stmts.push(StmtNode { kind, span });
+        id
+    }
+
+    fn push_type(&mut self, ty: Type) -> TypeId {
+        let key = match &ty {
+            Type::Void => TypeKey::Void,
+            Type::Bool => TypeKey::Bool,
+            Type::Int { bytes, signed } => TypeKey::Int(*bytes, *signed),
+            Type::Float { bytes } => TypeKey::Float(*bytes),
+            Type::Function => TypeKey::Function,
+            Type::Auto => TypeKey::Auto,
+            Type::Unknown => TypeKey::Unknown,
+            Type::Pointer(to) => TypeKey::Pointer(*to),
+            Type::Named { path, args } if args.is_empty() && path.segments.len() == 1 => {
+                TypeKey::Named(path.segments[0].clone())
+            }
+            _ => return self.add_type(ty),
+        };
+        if let Some(id) = self.plain_types.get(&key) {
+            return *id;
+        }
+        let id = self.add_type(ty);
+        self.plain_types.insert(key, id);
+        id
+    }
+
+    fn add_type(&mut self, ty: Type) -> TypeId {
+        let id = TypeId(self.module.types.len() as u32);
+        self.module.types.push(ty);
+        id
+    }
+
+    /// Whether one may go one level deeper; pairs with [`Self::leave`]. What is cut off marks the function as damaged,
+    /// so that nothing is concluded from what is missing.
+    fn enter(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH || self.module.exprs.len() >= MAX_EXPRESSIONS {
+            if let Some(frame) = self.frames.last_mut() {
+                frame.damaged = true;
+            }
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Mask notes that share a byte with a span of the file.
+    fn notes(&self, span: Span) -> impl Iterator<Item = &'a MaskNote> + use<'a> {
+        let notes = &self.parsed.notes;
+        let first = notes.partition_point(|note| note.span.end <= span.start);
+        notes.iter().skip(first).take_while(move |note| note.span.start < span.end)
+    }
+
+    /// The expression of an `__align__` that the mask hid inside a span, parsed from its text.
+    fn masked_alignment(&mut self, s: Src<'_>, span: Span) -> Option<ExprId> {
+        if !s.is_file() {
+            return None;
+        }
+        let note = self.notes(span).find(|note| note.kind == MaskKind::Align)?;
+        let text = self.text.get(note.span.range())?;
+        Some(self.expression_text(text, note.span))
+    }
+
+    /// Whether any damage lies in a span.
+    fn is_damaged(&self, span: Span) -> bool {
+        let damage = &self.parsed.damage;
+        let first = damage.partition_point(|hurt| hurt.end < span.start);
+        damage.get(first).is_some_and(|hurt| hurt.start <= span.end)
+    }
+
+    /// Whether a name is known to be a value here and not a type.
+    fn is_value(&self, s: Src<'_>, text: &str) -> bool {
+        if let Some(is_type) = s.parameter_is_type(text) {
+            return !is_type;
+        }
+        match self.lookup(text) {
+            Some(scopes::Meaning::Local(_) | scopes::Meaning::Value) => return true,
+            Some(scopes::Meaning::Type(_)) => return false,
+            None => {}
+        }
+        if self.types.contains(text) || types::is_builtin_type_name(text) {
+            return false;
+        }
+        self.values.contains(text) || self.macros.is_object_value(self.outside, text)
+    }
+
+    /// Whether a name is known to be a type here.
+    fn is_type(&self, s: Src<'_>, text: &str) -> bool {
+        if let Some(is_type) = s.parameter_is_type(text) {
+            return is_type;
+        }
+        match self.lookup(text) {
+            Some(scopes::Meaning::Type(_)) => true,
+            Some(_) => false,
+            None => types::is_builtin_type_name(text) || (self.types.contains(text) && !self.values.contains(text)),
+        }
+    }
+
+    /// Lowers all expression-like children of a node that is not understood.
+    fn unknown<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let mut children = Vec::new();
+        let mut cursor = node.walk();
+        let nodes: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
+        for child in nodes {
+            if source::is_expression(child) {
+                children.push(self.expr(s, child));
+            }
+        }
+        let span = s.span(node);
+        self.push(Expr::Unknown(children), span)
+    }
+}

@@ -1,0 +1,151 @@
+//! Functions being lowered, with their local names.
+
+use super::Lowerer;
+use crate::ir::{FunctionId, LocalId, Space, TypeId, Variable};
+use crate::name::Name;
+use cudalint_syntax::Span;
+use rustc_hash::FxHashMap;
+
+/// What a local name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// A variable.
+    Local(LocalId),
+    /// A type known only inside this function.
+    Type(TypeId),
+    /// A value that is no variable: a template parameter, an enumerator.
+    Value,
+}
+
+/// One function being lowered.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub function: FunctionId,
+    pub name: Name,
+    pub is_lambda: bool,
+    pub locals: Vec<Variable>,
+    pub captures: Vec<(Name, Option<LocalId>)>,
+    pub damaged: bool,
+    names: FxHashMap<Name, Meaning>,
+    /// Shadowed meanings, to restore at the end of a scope.
+    undo: Vec<(Name, Option<Meaning>)>,
+}
+
+impl Frame {
+    pub fn new(function: FunctionId, name: Name, is_lambda: bool) -> Self {
+        Self {
+            function,
+            name,
+            is_lambda,
+            locals: Vec::new(),
+            captures: Vec::new(),
+            damaged: false,
+            names: FxHashMap::default(),
+            undo: Vec::new(),
+        }
+    }
+
+    fn bind(&mut self, name: Name, meaning: Meaning) {
+        let before = self.names.insert(name.clone(), meaning);
+        self.undo.push((name, before));
+    }
+}
+
+/// A mark to leave a scope by.
+#[derive(Clone, Copy)]
+pub(crate) struct ScopeMark(usize);
+
+impl Lowerer<'_> {
+    /// Begins a scope of the innermost function.
+    pub(super) fn open_scope(&mut self) -> ScopeMark {
+        ScopeMark(self.frames.last().map_or(0, |frame| frame.undo.len()))
+    }
+
+    /// Ends it: names mean again what they meant before.
+    pub(super) fn close_scope(&mut self, mark: ScopeMark) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        while frame.undo.len() > mark.0 {
+            if let Some((name, before)) = frame.undo.pop() {
+                match before {
+                    Some(meaning) => frame.names.insert(name, meaning),
+                    None => frame.names.remove(&name),
+                };
+            }
+        }
+    }
+
+    /// Gives a name a meaning until the scope ends.
+    pub(super) fn bind(&mut self, name: Name, meaning: Meaning) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.bind(name, meaning);
+        }
+    }
+
+    /// Makes a local variable; its name is visible from here on.
+    pub(super) fn declare(&mut self, name: Name, ty: TypeId, space: Space, is_constexpr: bool, span: Span) -> LocalId {
+        let Some(frame) = self.frames.last_mut() else { return LocalId(0) };
+        let id = LocalId(frame.locals.len() as u32);
+        frame.locals.push(Variable {
+            name: name.clone(),
+            scope: crate::ir::Path::default(),
+            ty,
+            space,
+            init: None,
+            is_constexpr,
+            span,
+        });
+        if !name.is_empty() {
+            frame.bind(name, Meaning::Local(id));
+        }
+        id
+    }
+
+    /// The local of a number, for setting its initializer.
+    pub(super) fn local_mut(&mut self, id: LocalId) -> Option<&mut Variable> {
+        self.frames.last_mut()?.locals.get_mut(id.index())
+    }
+
+    /// What a name means in the innermost function or, for lambdas, in those around it.
+    pub(super) fn lookup(&self, text: &str) -> Option<Meaning> {
+        for frame in self.frames.iter().rev() {
+            if let Some(meaning) = frame.names.get(text) {
+                return Some(*meaning);
+            }
+            if !frame.is_lambda {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The variable that a name means; from outside a lambda it is noted as captured, and is no local of the lambda.
+    pub(super) fn lookup_variable(&mut self, text: &str) -> Option<LocalId> {
+        let innermost = self.frames.last()?;
+        match innermost.names.get(text) {
+            Some(Meaning::Local(id)) => return Some(*id),
+            Some(_) => return None,
+            None if !innermost.is_lambda => return None,
+            None => {}
+        }
+        let mut found = None;
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            if let Some(meaning) = frame.names.get(text) {
+                if let Meaning::Local(id) = meaning {
+                    found = Some((depth, *id));
+                }
+                break;
+            }
+            if !frame.is_lambda {
+                break;
+            }
+        }
+        let (depth, id) = found?;
+        let name = self.name(text);
+        for (at, frame) in self.frames.iter_mut().enumerate().skip(depth + 1) {
+            if !frame.captures.iter().any(|(captured, _)| *captured == name) {
+                frame.captures.push((name.clone(), (at == depth + 1).then_some(id)));
+            }
+        }
+        None
+    }
+}

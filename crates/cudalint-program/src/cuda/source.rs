@@ -1,0 +1,149 @@
+//! Where a node's text comes from: the file itself, a piece of it that was parsed again, or the body of a macro with its
+//! arguments.
+
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, Span};
+
+/// A text with the tree that is being lowered, and how its offsets map to the file.
+#[derive(Clone, Copy)]
+pub(crate) struct Src<'t> {
+    /// The text that node offsets refer to.
+    pub text: &'t str,
+    place: Place,
+    /// Arguments of the macro whose body this is.
+    pub bindings: Option<&'t Bindings<'t>>,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// Offsets are those of the file.
+    File,
+    /// Add this to an offset to get that of the file; never outside the span.
+    Shifted(i64, Span),
+    /// Everything stands at one place: the call of a macro.
+    At(Span),
+}
+
+/// Arguments of a macro call, by parameter.
+pub(crate) struct Bindings<'t> {
+    /// Parameter name and argument.
+    pub arguments: Vec<(&'t str, Argument<'t>)>,
+    /// How many macros were being expanded where the call stands: the arguments are read as there.
+    pub active: usize,
+}
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub(crate) enum Argument<'t> {
+    /// A node of the caller's tree.
+    Node(Node<'t>, Src<'t>),
+    /// Text that is no expression of its own in the caller's tree, with its place in the file.
+    Text(&'t str, Span, Src<'t>),
+    /// The variable arguments.
+    Rest(Vec<Argument<'t>>),
+}
+
+impl std::fmt::Debug for Src<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Src").finish_non_exhaustive()
+    }
+}
+
+impl<'t> Src<'t> {
+    /// The file itself.
+    pub fn file(text: &'t str) -> Self {
+        Self { text, place: Place::File, bindings: None }
+    }
+
+    /// A piece of the file that was parsed again: `shift` is what to add to an offset of `text`.
+    pub fn shifted(text: &'t str, shift: i64, within: Span, bindings: Option<&'t Bindings<'t>>) -> Self {
+        Self { text, place: Place::Shifted(shift, within), bindings }
+    }
+
+    /// The body of a macro that is called at `site`.
+    pub fn body(text: &'t str, site: Span, bindings: Option<&'t Bindings<'t>>) -> Self {
+        Self { text, place: Place::At(site), bindings }
+    }
+
+    /// Whether this is the file's own text.
+    pub fn is_file(self) -> bool {
+        matches!(self.place, Place::File)
+    }
+
+    /// Text of a node, as written.
+    pub fn text(self, node: Node<'_>) -> &'t str {
+        self.text.get(node.byte_range()).unwrap_or("").trim_end()
+    }
+
+    /// The place of a node in the file.
+    pub fn span(self, node: Node<'_>) -> Span {
+        self.map(Span::from(node))
+    }
+
+    /// The place in the file of a range of this text.
+    pub fn map(self, span: Span) -> Span {
+        match self.place {
+            Place::File => span,
+            Place::At(site) => site,
+            Place::Shifted(shift, within) => {
+                let clamp =
+                    |at: u32| (i64::from(at) + shift).clamp(i64::from(within.start), i64::from(within.end)) as usize;
+                Span::new(clamp(span.start), clamp(span.end))
+            }
+        }
+    }
+
+    /// The argument that a name stands for.
+    pub fn argument(self, name: &str) -> Option<&'t Argument<'t>> {
+        let bindings = self.bindings?;
+        bindings.arguments.iter().find(|(parameter, _)| *parameter == name).map(|(_, argument)| argument)
+    }
+
+    /// For a macro parameter: whether its argument is a type.
+    pub fn parameter_is_type(self, name: &str) -> Option<bool> {
+        let argument = self.argument(name)?;
+        Some(match argument {
+            Argument::Text(text, _, _) => super::types::looks_like_type(text),
+            Argument::Node(node, s) => {
+                let text = s.text(*node);
+                super::types::looks_like_type(text) || s.parameter_is_type(text).unwrap_or(false)
+            }
+            Argument::Rest(_) => false,
+        })
+    }
+}
+
+/// Whether a named node can be lowered as an expression.
+pub(crate) fn is_expression(node: Node<'_>) -> bool {
+    !matches!(
+        cuda_kind(node),
+        CudaKind::Comment
+            | CudaKind::PrimitiveType
+            | CudaKind::TypeIdentifier
+            | CudaKind::TypeDescriptor
+            | CudaKind::SizedTypeSpecifier
+            | CudaKind::TypeQualifier
+            | CudaKind::FieldIdentifier
+            | CudaKind::NamespaceIdentifier
+            | CudaKind::TemplateArgumentList
+            | CudaKind::StorageClassSpecifier
+            | CudaKind::ParameterList
+            | CudaKind::PreprocDef
+            | CudaKind::PreprocFunctionDef
+            | CudaKind::PreprocCall
+            | CudaKind::PreprocInclude
+            | CudaKind::Other
+    ) && !node.kind().starts_with("preproc")
+}
+
+/// Named children without comments.
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| cuda_kind(*child) != CudaKind::Comment).collect()
+}
+
+/// The first child of a kind.
+pub(crate) fn child_of_kind(node: Node<'_>, kind: CudaKind) -> Option<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).find(|child| cuda_kind(*child) == kind)
+}

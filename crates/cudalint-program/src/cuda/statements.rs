@@ -1,0 +1,635 @@
+//! Statements.
+
+use super::Lowerer;
+use super::fields::{Field, field, fields};
+use super::literals;
+use super::source::{Argument, Src, children, is_expression};
+use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, StmtId, SwitchCase, Type};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+
+/// Chains of `else if` longer than this end in an unknown statement that holds the rest.
+const MAX_ARMS: usize = 100;
+
+impl Lowerer<'_> {
+    /// The statements of a compound statement (or of any node with statements as children), in the scope around.
+    pub(super) fn block<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
+        let mut out = Vec::new();
+        self.block_into(s, node, &mut out);
+        out
+    }
+
+    fn block_into<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let nodes = self.chosen_children(s, node);
+        for (at, child) in nodes.iter().enumerate() {
+            if cuda_kind(*child) == CudaKind::Comment {
+                let next = nodes.get(at + 1).copied();
+                self.comment(s, *child, next, out);
+            } else {
+                self.statement(s, *child, out);
+            }
+        }
+    }
+
+    /// A statement as a block with a scope of its own: the body of an `if` or a loop.
+    fn body<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
+        let mark = self.open_scope();
+        let mut out = Vec::new();
+        if cuda_kind(node) == CudaKind::CompoundStatement {
+            if self.enter() {
+                self.block_into(s, node, &mut out);
+                self.leave();
+            }
+        } else {
+            self.statement(s, node, &mut out);
+        }
+        self.close_scope(mark);
+        out
+    }
+
+    fn emit(&mut self, s: Src<'_>, node: Node<'_>, kind: Stmt, out: &mut Block) {
+        let span = s.span(node);
+        out.push(self.push_stmt(kind, span));
+    }
+
+    /// Lowers a statement to any number of statements.
+    pub(super) fn statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        if !self.enter() {
+            self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: Vec::new() }, out);
+            return;
+        }
+        self.statement_inner(s, node, out);
+        self.leave();
+    }
+
+    fn statement_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        match cuda_kind(node) {
+            CudaKind::ExpressionStatement => self.expression_statement(s, node, out),
+            CudaKind::Declaration => self.local_declaration(s, node, out),
+            CudaKind::CompoundStatement => {
+                let body = self.body(s, node);
+                self.emit(s, node, Stmt::Block(body), out);
+            }
+            CudaKind::IfStatement => self.if_statement(s, node, out),
+            CudaKind::ForStatement => self.for_statement(s, node, out),
+            CudaKind::WhileStatement | CudaKind::DoStatement => self.while_statement(s, node, out),
+            CudaKind::ForRangeLoop => self.for_range(s, node, out),
+            CudaKind::SwitchStatement => self.switch_statement(s, node, out),
+            CudaKind::ReturnStatement => {
+                let value = children(node).first().copied().map(|value| self.expr(s, value));
+                self.emit(s, node, Stmt::Return(value), out);
+            }
+            CudaKind::BreakStatement => self.emit(s, node, Stmt::Break, out),
+            CudaKind::ContinueStatement => self.emit(s, node, Stmt::Continue, out),
+            CudaKind::GotoStatement => {
+                let label = field(node, Field::Label).map_or("", |label| s.text(label));
+                let label = self.name(label);
+                self.emit(s, node, Stmt::Goto(label), out);
+            }
+            CudaKind::LabeledStatement => self.labeled(s, node, out),
+            CudaKind::TryStatement => self.try_statement(s, node, out),
+            CudaKind::ThrowStatement => {
+                let value = self.expr(s, node);
+                self.emit(s, node, Stmt::Expr(value), out);
+            }
+            CudaKind::AttributedStatement => {
+                if let Some(inner) = children(node).last().copied() {
+                    self.statement(s, inner, out);
+                }
+            }
+            CudaKind::FunctionDefinition => self.nested_function(s, node, out),
+            CudaKind::StructSpecifier | CudaKind::ClassSpecifier | CudaKind::UnionSpecifier => {
+                self.record(s, node);
+            }
+            CudaKind::EnumSpecifier => {
+                self.enumeration(s, node);
+            }
+            CudaKind::AliasDeclaration => self.alias(s, node, None),
+            CudaKind::TypeDefinition => self.type_definition(s, node),
+            CudaKind::CaseStatement => {
+                // A case inside a nested block: control may come from outside.
+                let body = self.body_of_case(s, node);
+                self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![body] }, out);
+            }
+            CudaKind::Error => self.damaged_statement(s, node, out),
+            CudaKind::UsingDeclaration
+            | CudaKind::StaticAssertDeclaration
+            | CudaKind::NamespaceAliasDefinition
+            | CudaKind::PreprocDef
+            | CudaKind::PreprocFunctionDef
+            | CudaKind::PreprocCall
+            | CudaKind::PreprocInclude
+            | CudaKind::Comment
+            | CudaKind::TemplateDeclaration
+            | CudaKind::FriendDeclaration => {}
+            _ if is_expression(node) => {
+                let value = self.expr(s, node);
+                self.emit(s, node, Stmt::Expr(value), out);
+            }
+            _ => {}
+        }
+    }
+
+    fn expression_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let Some(inner) = children(node).first().copied() else { return };
+        match cuda_kind(inner) {
+            CudaKind::GnuAsmExpression => return self.assembly(s, inner, out),
+            CudaKind::Identifier => {
+                if let Some(Argument::Node(argument, from)) = s.argument(s.text(inner))
+                    && !is_value_node(*argument)
+                {
+                    let (argument, from) = (*argument, *from);
+                    return self.with_arguments_active(s, |this| this.statement(from, argument, out));
+                }
+            }
+            CudaKind::AssignmentExpression | CudaKind::SubscriptExpression | CudaKind::CallExpression => {
+                if self.misread_declaration(s, inner, out) {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let value = self.expr(s, inner);
+        let value = self.single_statement_value(value);
+        let span = s.span(inner);
+        out.push(self.push_stmt(Stmt::Expr(value), span));
+    }
+
+    /// A statement expression of one expression is that expression.
+    fn single_statement_value(&self, value: ExprId) -> ExprId {
+        if let Some(Expr::Statements(block)) = self.module.exprs.get(value.index()).map(|node| &node.kind)
+            && let [only] = block.as_slice()
+            && let Some(Stmt::Expr(inner)) = self.module.stmts.get(only.index()).map(|node| &node.kind)
+        {
+            return *inner;
+        }
+        value
+    }
+
+    fn assembly<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mut text = String::new();
+        if let Some(code) = field(node, Field::AssemblyCode) {
+            match cuda_kind(code) {
+                CudaKind::StringLiteral => literals::string(s.text(code), &mut text),
+                CudaKind::RawStringLiteral => text = literals::raw_string(s.text(code)),
+                _ => {
+                    for part in children(code) {
+                        literals::string(s.text(part), &mut text);
+                    }
+                }
+            }
+        }
+        let mut operands = Vec::new();
+        for (list, written) in [(Field::OutputOperands, true), (Field::InputOperands, false)] {
+            let Some(list) = field(node, list) else { continue };
+            for operand in children(list) {
+                if let Some(value) = field(operand, Field::Value) {
+                    let value = self.expr(s, value);
+                    let span = s.span(operand);
+                    operands.push(if written { self.push(Expr::AddressOf(value), span) } else { value });
+                }
+            }
+        }
+        self.emit(s, node, Stmt::Asm { text: text.into(), operands }, out);
+    }
+
+    /// The condition of an `if`, `while` or `switch`, with what is declared in it going to `before`.
+    fn condition<'t>(&mut self, s: Src<'t>, clause: Node<'t>, before: &mut Block) -> ExprId {
+        if let Some(initializer) = field(clause, Field::Initializer) {
+            for child in children(initializer) {
+                self.statement(s, child, before);
+            }
+        }
+        let value =
+            if cuda_kind(clause) == CudaKind::ConditionClause { field(clause, Field::Value) } else { Some(clause) };
+        match value {
+            Some(value) if cuda_kind(value) == CudaKind::Declaration => {
+                let first = before.len();
+                self.local_declaration(s, value, before);
+                let declared = before.get(first).and_then(|id| match self.module.stmts.get(id.index()) {
+                    Some(crate::ir::StmtNode { kind: Stmt::Declare(local), .. }) => Some(*local),
+                    _ => None,
+                });
+                let span = s.span(value);
+                match declared {
+                    Some(local) => self.push(Expr::Local(local), span),
+                    None => self.push(Expr::Unknown(Vec::new()), span),
+                }
+            }
+            Some(value) => self.expr(s, value),
+            None => self.unknown(s, clause),
+        }
+    }
+
+    fn if_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        struct Arm<'t> {
+            node: Node<'t>,
+            condition: ExprId,
+            then: Block,
+            constant: bool,
+        }
+        let mark = self.open_scope();
+        let mut arms: Vec<Arm<'t>> = Vec::new();
+        let mut before = Vec::new();
+        let mut next = Some(node);
+        let mut otherwise: Block = Vec::new();
+        let mut rest = Vec::new();
+        while let Some(node) = next.take() {
+            let Some(clause) = field(node, Field::Condition) else { break };
+            let declares = field(clause, Field::Initializer).is_some()
+                || field(clause, Field::Value).is_some_and(|value| cuda_kind(value) == CudaKind::Declaration);
+            if declares && !arms.is_empty() {
+                self.statement(s, node, &mut otherwise);
+                break;
+            }
+            let condition = self.condition(s, clause, &mut before);
+            let head = s.text.get(node.start_byte()..clause.start_byte()).unwrap_or("");
+            let then = match field(node, Field::Consequence) {
+                Some(then) => self.body(s, then),
+                None => Vec::new(),
+            };
+            if arms.len() < MAX_ARMS {
+                arms.push(Arm { node, condition, then, constant: head.contains("constexpr") });
+            } else {
+                rest.push((condition, then));
+            }
+            let Some(alternative) = field(node, Field::Alternative) else { break };
+            let Some(inner) = children(alternative).last().copied() else { break };
+            if cuda_kind(inner) == CudaKind::IfStatement {
+                next = Some(inner);
+            } else if rest.is_empty() {
+                otherwise = self.body(s, inner);
+            } else {
+                let block = self.body(s, inner);
+                let span = s.span(inner);
+                rest.push((self.push(Expr::Unknown(Vec::new()), span), block));
+            }
+        }
+        if !rest.is_empty() {
+            let (exprs, blocks) = rest.into_iter().unzip();
+            self.emit(s, node, Stmt::Unknown { exprs, blocks }, &mut otherwise);
+        }
+        for arm in arms.into_iter().rev() {
+            let kind = Stmt::If { condition: arm.condition, then: arm.then, otherwise, constant: arm.constant };
+            otherwise = Vec::new();
+            self.emit(s, arm.node, kind, &mut otherwise);
+        }
+        self.close_scope(mark);
+        if before.is_empty() {
+            out.extend(otherwise);
+        } else {
+            before.extend(otherwise);
+            self.emit(s, node, Stmt::Block(before), out);
+        }
+    }
+
+    fn for_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mark = self.open_scope();
+        let mut init = Vec::new();
+        if let Some(initializer) = field(node, Field::Initializer) {
+            self.statement(s, initializer, &mut init);
+        }
+        let condition = field(node, Field::Condition).map(|condition| self.expr(s, condition));
+        let step = field(node, Field::Update).map(|step| self.expr(s, step));
+        let body = match field(node, Field::Body) {
+            Some(body) => self.body(s, body),
+            None => Vec::new(),
+        };
+        self.close_scope(mark);
+        self.emit(s, node, Stmt::Loop { kind: LoopKind::For, init, condition, step, body }, out);
+    }
+
+    fn while_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mark = self.open_scope();
+        let is_do = cuda_kind(node) == CudaKind::DoStatement;
+        let mut init = Vec::new();
+        let mut condition = None;
+        if !is_do && let Some(clause) = field(node, Field::Condition) {
+            condition = Some(self.condition(s, clause, &mut init));
+            self.redeclare_in_condition(&init, &mut condition);
+        }
+        let body = match field(node, Field::Body) {
+            Some(body) => self.body(s, body),
+            None => Vec::new(),
+        };
+        if is_do && let Some(clause) = field(node, Field::Condition) {
+            condition = Some(self.expr(s, clause));
+        }
+        self.close_scope(mark);
+        let kind = if is_do { LoopKind::DoWhile } else { LoopKind::While };
+        self.emit(s, node, Stmt::Loop { kind, init, condition, step: None, body }, out);
+    }
+
+    /// `while (T x = f())` gives `x` its value at each test.
+    fn redeclare_in_condition(&mut self, init: &Block, condition: &mut Option<ExprId>) {
+        let Some(id) = *condition else { return };
+        let [only] = init.as_slice() else { return };
+        let Some(Stmt::Declare(local)) = self.module.stmts.get(only.index()).map(|node| node.kind.clone()) else {
+            return;
+        };
+        let Some(value) = self.local_mut(local).and_then(|variable| variable.init.take()) else { return };
+        let span = self.module.exprs.get(id.index()).map(|node| node.span).unwrap_or_default();
+        *condition = Some(self.push(Expr::Assign { op: None, target: id, value }, span));
+    }
+
+    fn for_range<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mark = self.open_scope();
+        let range = match field(node, Field::Right) {
+            Some(range) => self.expr(s, range),
+            None => self.unknown(s, node),
+        };
+        let base = match field(node, Field::TypeOf) {
+            Some(ty) => self.specifier(s, ty),
+            None => self.push_type(Type::Unknown),
+        };
+        let base = self.qualify(s, node, base);
+        let mut variable = None;
+        let mut bindings = Vec::new();
+        if let Some(declarator) = field(node, Field::Declarator) {
+            let declared = self.declarator(s, declarator, base);
+            if let Some(name) = declared.name {
+                if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
+                    bindings = self.bindings(s, name);
+                } else {
+                    let text = self.declared_name(s, name);
+                    let span = s.span(name);
+                    variable = Some(self.declare(text, declared.ty, Space::Ordinary, false, span));
+                }
+            }
+        }
+        let variable = variable.unwrap_or_else(|| {
+            let name = self.name("");
+            let ty = self.push_type(Type::Auto);
+            let span = s.span(node);
+            self.declare(name, ty, Space::Ordinary, false, span)
+        });
+        let mut body = bindings;
+        if let Some(inner) = field(node, Field::Body) {
+            body.extend(self.body(s, inner));
+        }
+        self.close_scope(mark);
+        self.emit(s, node, Stmt::ForEach { variable, range, body }, out);
+    }
+
+    fn switch_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mark = self.open_scope();
+        let mut before = Vec::new();
+        let value = match field(node, Field::Condition) {
+            Some(clause) => self.condition(s, clause, &mut before),
+            None => self.unknown(s, node),
+        };
+        let mut cases: Vec<SwitchCase> = Vec::new();
+        if let Some(body) = field(node, Field::Body) {
+            let inner = self.open_scope();
+            let nodes = self.chosen_children(s, body);
+            for child in nodes {
+                if cuda_kind(child) == CudaKind::CaseStatement {
+                    let value = field(child, Field::Value).map(|value| self.expr(s, value));
+                    let body = self.body_of_case(s, child);
+                    cases.push(SwitchCase { value, body });
+                } else if let Some(case) = cases.last_mut() {
+                    let mut body = std::mem::take(&mut case.body);
+                    self.statement(s, child, &mut body);
+                    if let Some(case) = cases.last_mut() {
+                        case.body = body;
+                    }
+                } else {
+                    self.statement(s, child, &mut before);
+                }
+            }
+            self.close_scope(inner);
+        }
+        self.close_scope(mark);
+        let span = s.span(node);
+        let switch = self.push_stmt(Stmt::Switch { value, cases }, span);
+        if before.is_empty() {
+            out.push(switch);
+        } else {
+            before.push(switch);
+            self.emit(s, node, Stmt::Block(before), out);
+        }
+    }
+
+    fn body_of_case<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Block {
+        let mut out = Vec::new();
+        let value = field(node, Field::Value);
+        let nodes = self.chosen_children(s, node);
+        for (at, child) in nodes.iter().enumerate() {
+            if Some(*child) == value {
+                continue;
+            }
+            if cuda_kind(*child) == CudaKind::Comment {
+                self.comment(s, *child, nodes.get(at + 1).copied(), &mut out);
+            } else {
+                self.statement(s, *child, &mut out);
+            }
+        }
+        out
+    }
+
+    fn labeled<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let label = field(node, Field::Label);
+        if let Some(label) = label {
+            let name = self.name(s.text(label));
+            let span = s.span(label);
+            out.push(self.push_stmt(Stmt::Label(name), span));
+        }
+        for child in children(node) {
+            if Some(child) != label {
+                self.statement(s, child, out);
+            }
+        }
+    }
+
+    fn try_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let body = match field(node, Field::Body) {
+            Some(body) => self.body(s, body),
+            None => Vec::new(),
+        };
+        let mut handlers = Vec::new();
+        for clause in children(node) {
+            if cuda_kind(clause) != CudaKind::CatchClause {
+                continue;
+            }
+            let mark = self.open_scope();
+            let mut handler = Vec::new();
+            if let Some(list) = field(clause, Field::Parameters) {
+                for parameter in children(list) {
+                    if let Some(local) = self.parameter(s, parameter) {
+                        let span = s.span(parameter);
+                        handler.push(self.push_stmt(Stmt::Declare(local), span));
+                    }
+                }
+            }
+            if let Some(body) = field(clause, Field::Body) {
+                handler.extend(self.body(s, body));
+            }
+            self.close_scope(mark);
+            handlers.push(handler);
+        }
+        self.emit(s, node, Stmt::Try { body, handlers }, out);
+    }
+
+    /// A function definition inside a function: `FOR_EACH(i, n) { … }` of a loop macro.
+    fn nested_function<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let Some(body) = field(node, Field::Body) else { return };
+        if let Some(declarator) = field(node, Field::Declarator)
+            && field(node, Field::TypeOf).is_none()
+            && cuda_kind(declarator) == CudaKind::FunctionDeclarator
+            && let Some(name) = field(declarator, Field::Declarator)
+            && let Some(list) = field(declarator, Field::Parameters)
+        {
+            if self.block_macro(s, name, list, body, out) {
+                return;
+            }
+            let exprs = children(list).into_iter().map(|parameter| self.parameter_as_value(s, parameter)).collect();
+            let body = self.body(s, body);
+            self.emit(s, node, Stmt::Unknown { exprs, blocks: vec![body] }, out);
+            return;
+        }
+        let body = self.body(s, body);
+        self.emit(s, node, Stmt::Unknown { exprs: Vec::new(), blocks: vec![body] }, out);
+    }
+
+    /// What the grammar could not read: its readable parts still run.
+    fn damaged_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let mut exprs = Vec::new();
+        let mut inner: Block = Vec::new();
+        for child in children(node) {
+            if is_statement(child) {
+                self.statement(s, child, &mut inner);
+            } else if is_expression(child) {
+                exprs.push(self.expr(s, child));
+            }
+        }
+        let blocks = if inner.is_empty() { Vec::new() } else { vec![inner] };
+        self.emit(s, node, Stmt::Unknown { exprs, blocks }, out);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.damaged = true;
+        }
+    }
+
+    /// Declares the names of a structured binding.
+    pub(super) fn bindings<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<StmtId> {
+        let mut out = Vec::new();
+        for name in children(node) {
+            let ty = self.push_type(Type::Unknown);
+            let text = self.declared_name(s, name);
+            let span = s.span(name);
+            let local = self.declare(text, ty, Space::Ordinary, false, span);
+            out.push(self.push_stmt(Stmt::Declare(local), span));
+        }
+        out
+    }
+
+    /// A declaration in a function.
+    pub(super) fn local_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+        let storage = self.storage(s, node);
+        let Some(specifier) = field(node, Field::TypeOf) else {
+            return self.damaged_statement(s, node, out);
+        };
+        let base = self.specifier(s, specifier);
+        let base = self.qualify(s, node, base);
+        let space = storage.local_space();
+        for declarator in fields(node, Field::Declarator) {
+            let declared = self.declarator(s, declarator, base);
+            let Some(name) = declared.name else { continue };
+            if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
+                if let Some(value) = field(declarator, Field::Value) {
+                    let value = self.expr(s, value);
+                    self.emit(s, declarator, Stmt::Expr(value), out);
+                }
+                let bindings = self.bindings(s, name);
+                out.extend(bindings);
+                continue;
+            }
+            let span = s.span(name);
+            if let Some(function) = declared.function {
+                let Some(list) = field(function, Field::Parameters) else { continue };
+                if !self.is_construction(s, specifier, list) {
+                    continue;
+                }
+                let text = self.declared_name(s, name);
+                let args: Vec<ExprId> =
+                    children(list).into_iter().map(|parameter| self.parameter_as_value(s, parameter)).collect();
+                let value_span = s.span(list);
+                let value = self.push(Expr::Construct { ty: declared.ty, args, braces: false }, value_span);
+                let local = self.declare(text, declared.ty, space, storage.is_constexpr, span);
+                if let Some(variable) = self.local_mut(local) {
+                    variable.init = Some(value);
+                }
+                self.emit(s, declarator, Stmt::Declare(local), out);
+                continue;
+            }
+            let text = self.declared_name(s, name);
+            // The name is in scope in its own initializer: `T* p = (T*)malloc(sizeof(*p))`.
+            let local = self.declare(text, declared.ty, space, storage.is_constexpr, span);
+            let init = self.initializer(s, node, declarator, declared.ty);
+            if let Some(variable) = self.local_mut(local) {
+                variable.init = init;
+            }
+            self.emit(s, declarator, Stmt::Declare(local), out);
+        }
+    }
+
+    /// The value that a declarator gives: after `=`, in parentheses or in braces.
+    pub(super) fn initializer<'t>(
+        &mut self,
+        s: Src<'t>,
+        declaration: Node<'t>,
+        declarator: Node<'t>,
+        ty: crate::ir::TypeId,
+    ) -> Option<ExprId> {
+        if cuda_kind(declarator) != CudaKind::InitDeclarator {
+            // In a condition, the value stands beside the declarator.
+            let value = field(declaration, Field::Value)?;
+            return Some(self.expr(s, value));
+        }
+        let value = field(declarator, Field::Value)?;
+        let inner = field(declarator, Field::Declarator)?;
+        let span = s.span(value);
+        match cuda_kind(value) {
+            CudaKind::ArgumentList => {
+                let args = self.arguments(s, value);
+                Some(self.push(Expr::Construct { ty, args, braces: false }, span))
+            }
+            CudaKind::InitializerList => {
+                let between = s.text.get(inner.end_byte()..value.start_byte()).unwrap_or("");
+                if between.contains('=') {
+                    return Some(self.initializer_list(s, value));
+                }
+                let args = self.arguments(s, value);
+                Some(self.push(Expr::Construct { ty, args, braces: true }, span))
+            }
+            _ => Some(self.expr(s, value)),
+        }
+    }
+}
+
+/// Whether a macro's argument is an ordinary value rather than a block or statement.
+fn is_value_node(node: Node<'_>) -> bool {
+    is_expression(node) && !is_statement(node)
+}
+
+fn is_statement(node: Node<'_>) -> bool {
+    matches!(
+        cuda_kind(node),
+        CudaKind::CompoundStatement
+            | CudaKind::ExpressionStatement
+            | CudaKind::Declaration
+            | CudaKind::IfStatement
+            | CudaKind::ForStatement
+            | CudaKind::WhileStatement
+            | CudaKind::DoStatement
+            | CudaKind::ForRangeLoop
+            | CudaKind::SwitchStatement
+            | CudaKind::ReturnStatement
+            | CudaKind::BreakStatement
+            | CudaKind::ContinueStatement
+            | CudaKind::GotoStatement
+            | CudaKind::LabeledStatement
+            | CudaKind::TryStatement
+            | CudaKind::ThrowStatement
+            | CudaKind::FunctionDefinition
+    )
+}

@@ -1,0 +1,362 @@
+//! Types as written, and the names of types that every CUDA program knows.
+
+use super::Lowerer;
+use super::fields::{Field, field};
+use super::scopes::Meaning;
+use super::source::{Argument, Src, child_of_kind, children};
+use crate::ir::{Path, TemplateArg, Type, TypeId};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+
+/// A type named by one identifier that needs no declaration.
+pub(crate) fn builtin(name: &str) -> Option<Type> {
+    let int = |bytes, signed| Some(Type::Int { bytes, signed });
+    let float = |bytes| Some(Type::Float { bytes });
+    match name {
+        "void" => Some(Type::Void),
+        "bool" | "_Bool" => Some(Type::Bool),
+        "char" | "int8_t" | "__int8" => int(1, true),
+        "uint8_t" | "uchar" | "char8_t" | "u_char" => int(1, false),
+        "short" | "int16_t" => int(2, true),
+        "uint16_t" | "ushort" | "char16_t" => int(2, false),
+        "int" | "int32_t" | "signed" | "wchar_t" => int(4, true),
+        "unsigned" | "uint32_t" | "uint" | "char32_t" => int(4, false),
+        "long" | "int64_t" | "ssize_t" | "ptrdiff_t" | "intptr_t" | "intmax_t" | "__int64" => int(8, true),
+        "uint64_t" | "size_t" | "ulong" | "uintptr_t" | "uintmax_t" => int(8, false),
+        "float" => float(4),
+        "double" => float(8),
+        "half" | "__half" | "nv_bfloat16" | "__nv_bfloat16" | "__bfloat16" => float(2),
+        "auto" => Some(Type::Auto),
+        _ => None,
+    }
+}
+
+/// CUDA's vector types: element bytes, signed, float, lanes.
+pub(crate) fn vector(name: &str) -> Option<(u8, bool, bool, u8)> {
+    match name {
+        "dim3" => return Some((4, false, false, 3)),
+        "half2" | "__half2" | "nv_bfloat162" | "__nv_bfloat162" => return Some((2, true, true, 2)),
+        _ => {}
+    }
+    let lanes = match name.as_bytes().last()? {
+        b'1' => 1,
+        b'2' => 2,
+        b'3' => 3,
+        b'4' => 4,
+        _ => return None,
+    };
+    let (bytes, signed, float) = match &name[..name.len() - 1] {
+        "char" => (1, true, false),
+        "uchar" => (1, false, false),
+        "short" => (2, true, false),
+        "ushort" => (2, false, false),
+        "int" => (4, true, false),
+        "uint" => (4, false, false),
+        "long" | "longlong" => (8, true, false),
+        "ulong" | "ulonglong" => (8, false, false),
+        "float" => (4, true, true),
+        "double" => (8, true, true),
+        _ => return None,
+    };
+    Some((bytes, signed, float, lanes))
+}
+
+/// Whether an identifier is a type in every CUDA program.
+pub(crate) fn is_builtin_type_name(name: &str) -> bool {
+    builtin(name).is_some()
+        || vector(name).is_some()
+        || (name.starts_with("cuda") && name.ends_with("_t"))
+        || matches!(name, "FILE" | "CUdeviceptr" | "CUresult" | "string" | "curandState" | "cuComplex")
+        || name == "cudaDeviceProp"
+}
+
+/// Whether a piece of text can only be a type: it ends in `*` or begins with a word of types.
+pub(crate) fn looks_like_type(text: &str) -> bool {
+    let text = text.trim();
+    let word_end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (word, rest) = text.split_at(word_end);
+    let known =
+        is_builtin_type_name(word) || matches!(word, "const" | "volatile" | "struct" | "class" | "typename" | "enum");
+    let rest = rest.trim();
+    let plain = rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '*' | '&' | ':' | '<' | '>' | ','));
+    known && plain
+}
+
+/// The type of several keywords: `unsigned long long int`.
+fn sized(text: &str) -> Type {
+    let mut unsigned = false;
+    let mut signed = false;
+    let mut longs = 0;
+    let mut base = "";
+    let mut short = false;
+    for word in text.split_whitespace() {
+        match word {
+            "unsigned" => unsigned = true,
+            "signed" => signed = true,
+            "long" => longs += 1,
+            "short" => short = true,
+            "int" | "char" | "double" | "float" | "__int64" => base = word,
+            _ => return Type::Unknown,
+        }
+    }
+    let _ = signed;
+    match base {
+        "double" => Type::Float { bytes: 8 },
+        "float" => Type::Float { bytes: 4 },
+        "char" => Type::Int { bytes: 1, signed: !unsigned },
+        _ if short => Type::Int { bytes: 2, signed: !unsigned },
+        _ if longs > 0 || base == "__int64" => Type::Int { bytes: 8, signed: !unsigned },
+        _ => Type::Int { bytes: 4, signed: !unsigned },
+    }
+}
+
+impl Lowerer<'_> {
+    /// A type that one identifier names.
+    pub(super) fn type_named(&mut self, s: Src<'_>, text: &str) -> TypeId {
+        if let Some(argument) = s.argument(text) {
+            let argument = argument.clone();
+            return self.type_of_argument(s, &argument);
+        }
+        if let Some(ty) = builtin(text) {
+            return self.push_type(ty);
+        }
+        if let Some(Meaning::Type(ty)) = self.lookup(text) {
+            return ty;
+        }
+        let known = self.types.contains(text);
+        if !known {
+            if let Some((bytes, signed, float, lanes)) = vector(text) {
+                let name = self.name(text);
+                return self.named_vector(Type::Vector { name, bytes, signed, float, lanes });
+            }
+            if let Some(ty) = self.type_of_macro(s, text) {
+                return ty;
+            }
+        }
+        let path = Path::single(self.name(text));
+        self.push_type(Type::Named { path, args: Vec::new() })
+    }
+
+    fn named_vector(&mut self, ty: Type) -> TypeId {
+        let Type::Vector { name, .. } = &ty else { return self.push_type(ty) };
+        let key = super::TypeKey::Named(name.clone());
+        if let Some(id) = self.plain_types.get(&key) {
+            return *id;
+        }
+        let id = self.add_type(ty);
+        self.plain_types.insert(key, id);
+        id
+    }
+
+    fn type_of_argument(&mut self, s: Src<'_>, argument: &Argument<'_>) -> TypeId {
+        match argument {
+            Argument::Node(node, inner) => {
+                let text = inner.text(*node);
+                if inner.argument(text).is_some() || !text.contains(|c: char| !c.is_alphanumeric() && c != '_') {
+                    self.with_arguments_active(s, |this| this.type_named(*inner, text))
+                } else {
+                    let span = inner.span(*node);
+                    self.type_text(text, span)
+                }
+            }
+            Argument::Text(text, span, _) => self.type_text(text, *span),
+            Argument::Rest(_) => self.push_type(Type::Unknown),
+        }
+    }
+
+    /// The type in a `type` field: a specifier without the qualifiers and declarators around it.
+    pub(super) fn specifier<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
+        if !self.enter() {
+            return self.push_type(Type::Unknown);
+        }
+        let ty = self.specifier_inner(s, node);
+        self.leave();
+        ty
+    }
+
+    fn specifier_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
+        let text = s.text(node);
+        match cuda_kind(node) {
+            CudaKind::PrimitiveType
+            | CudaKind::TypeIdentifier
+            | CudaKind::Identifier
+            | CudaKind::NamespaceIdentifier => {
+                if text.contains(|c: char| c.is_ascii_whitespace()) {
+                    let ty = sized(text);
+                    return self.push_type(ty);
+                }
+                self.type_named(s, text)
+            }
+            CudaKind::SizedTypeSpecifier => {
+                let ty = sized(text);
+                self.push_type(ty)
+            }
+            CudaKind::PlaceholderTypeSpecifier | CudaKind::AutoType => {
+                if let Some(inner) = child_of_kind(node, CudaKind::Decltype) {
+                    return self.specifier(s, inner);
+                }
+                self.push_type(Type::Auto)
+            }
+            CudaKind::Decltype => match children(node).first() {
+                Some(inner) if cuda_kind(*inner) != CudaKind::AutoType => {
+                    let value = self.expr(s, *inner);
+                    self.push_type(Type::DeclType(value))
+                }
+                _ => self.push_type(Type::Auto),
+            },
+            CudaKind::QualifiedIdentifier | CudaKind::TemplateType | CudaKind::TemplateFunction => {
+                let (path, args) = self.path(s, node);
+                if args.is_empty()
+                    && let [first, last] = path.segments.as_slice()
+                    && matches!(first.as_str(), "std" | "cuda")
+                    && let Some(ty) = builtin(last)
+                {
+                    return self.push_type(ty);
+                }
+                self.push_type(Type::Named { path, args })
+            }
+            CudaKind::DependentType => match children(node).first() {
+                Some(inner) => self.specifier(s, *inner),
+                None => self.push_type(Type::Unknown),
+            },
+            CudaKind::StructSpecifier | CudaKind::ClassSpecifier | CudaKind::UnionSpecifier => self.record(s, node),
+            CudaKind::EnumSpecifier => self.enumeration(s, node),
+            CudaKind::TypeDescriptor => self.descriptor(s, node),
+            _ => self.push_type(Type::Unknown),
+        }
+    }
+
+    /// A type with abstract declarators: `const float*`.
+    pub(super) fn descriptor<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
+        let Some(specifier) = field(node, Field::TypeOf) else { return self.push_type(Type::Unknown) };
+        let base = self.specifier(s, specifier);
+        let base = self.qualify(s, node, base);
+        match field(node, Field::Declarator) {
+            Some(declarator) => self.declarator(s, declarator, base).ty,
+            None => base,
+        }
+    }
+
+    /// Adds the `const` and `volatile` that stand among the children of a declaration.
+    pub(super) fn qualify(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
+        let (mut is_const, mut is_volatile) = (false, false);
+        let mut cursor = node.walk();
+        if cursor.goto_first_child() {
+            loop {
+                let child = cursor.node();
+                if cuda_kind(child) == CudaKind::TypeQualifier {
+                    match s.text(child) {
+                        "const" | "constexpr" => is_const = true,
+                        "volatile" => is_volatile = true,
+                        _ => {}
+                    }
+                }
+                if !cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        if is_const || is_volatile { self.add_type(Type::Qualified { ty, is_const, is_volatile }) } else { ty }
+    }
+
+    /// A possibly qualified name and the template arguments of its last segment. Arguments of earlier segments are
+    /// dropped: `A<int>::type` is the path `A::type`.
+    pub(super) fn path<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> (Path, Vec<TemplateArg>) {
+        let mut path = Path::default();
+        let mut args = Vec::new();
+        let mut next = Some(node);
+        let mut rounds = 0;
+        while let Some(node) = next.take() {
+            rounds += 1;
+            if rounds > 64 {
+                break;
+            }
+            match cuda_kind(node) {
+                CudaKind::QualifiedIdentifier => {
+                    if let Some(scope) = field(node, Field::Scope) {
+                        let scope = match cuda_kind(scope) {
+                            CudaKind::TemplateType => field(scope, Field::Name).unwrap_or(scope),
+                            _ => scope,
+                        };
+                        let text = s.text(scope);
+                        path.segments.push(self.name(text));
+                    }
+                    next = field(node, Field::Name);
+                }
+                CudaKind::TemplateType | CudaKind::TemplateFunction | CudaKind::TemplateMethod => {
+                    if let Some(list) = field(node, Field::Arguments) {
+                        args = self.template_args(s, list);
+                    }
+                    next = field(node, Field::Name);
+                }
+                CudaKind::DependentName | CudaKind::DependentType => next = children(node).first().copied(),
+                _ => {
+                    let text = s.text(node);
+                    path.segments.push(self.name(text));
+                }
+            }
+        }
+        (path, args)
+    }
+
+    /// The arguments between `<` and `>`.
+    pub(super) fn template_args<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> Vec<TemplateArg> {
+        let mut args = Vec::new();
+        if !self.enter() {
+            return args;
+        }
+        for child in children(list) {
+            match cuda_kind(child) {
+                CudaKind::TypeDescriptor => {
+                    let bare = field(child, Field::TypeOf)
+                        .filter(|_| child.named_child_count() == 1)
+                        .filter(|inner| cuda_kind(*inner) == CudaKind::TypeIdentifier);
+                    match bare {
+                        Some(inner) if !self.is_type(s, s.text(inner)) => {
+                            let text = s.text(inner);
+                            let value = self.identifier(s, inner);
+                            if self.is_value(s, text) {
+                                args.push(TemplateArg::Value(value));
+                            } else {
+                                let ty = self.type_named(s, text);
+                                args.push(TemplateArg::Ambiguous(ty, value));
+                            }
+                        }
+                        _ => args.push(TemplateArg::Type(self.descriptor(s, child))),
+                    }
+                }
+                CudaKind::PrimitiveType | CudaKind::SizedTypeSpecifier => {
+                    args.push(TemplateArg::Type(self.specifier(s, child)));
+                }
+                _ => args.push(TemplateArg::Value(self.expr(s, child))),
+            }
+        }
+        self.leave();
+        args
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integer_spellings() {
+        assert_eq!(sized("unsigned long long int"), Type::Int { bytes: 8, signed: false });
+        assert_eq!(sized("long double"), Type::Float { bytes: 8 });
+        assert_eq!(sized("short unsigned"), Type::Int { bytes: 2, signed: false });
+        assert_eq!(sized("signed char"), Type::Int { bytes: 1, signed: true });
+        assert_eq!(builtin("uint16_t"), Some(Type::Int { bytes: 2, signed: false }));
+        assert_eq!(vector("ulonglong2"), Some((8, false, false, 2)));
+        assert_eq!(vector("matrix4"), None);
+    }
+
+    #[test]
+    fn text_that_can_only_be_a_type() {
+        assert!(looks_like_type("float*"));
+        assert!(looks_like_type("unsigned int"));
+        assert!(looks_like_type("const T &"));
+        assert!(!looks_like_type("int(3)"));
+        assert!(!looks_like_type("n * 4"));
+    }
+}
