@@ -10,13 +10,12 @@ use crate::rule::Rule;
 use crate::settings::{self, Loaded, Settings};
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_findings::Finding;
+use cudalint_program::arch::DEFAULT_ARCHITECTURES;
+use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The architectures that limits are judged by when nobody names any: sm_80 and newer.
-pub const DEFAULT_ARCHITECTURES: [u32; 7] = [80, 86, 87, 89, 90, 100, 120];
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,10 +129,15 @@ impl Engine {
         for mut group in groups {
             let levels = Levels::new(self.rules, &group.settings.settings, &request.choices).map_err(UsageError)?;
             let build = group.root.as_deref().map(compile_commands::find).unwrap_or_default();
-            let mut capped = false;
-            if let Some(root) = &group.root {
-                capped = add_index(root, &mut group.sources, &group.settings, &mut roots, &folder, absolute)?;
-            }
+            let index = match &group.root {
+                Some(root) => index(root, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
+                None => Index::default(),
+            };
+            let mut local: Vec<&str> = index.python.iter().map(String::as_str).collect();
+            local.extend(group.sources.iter().map(|source| &*source.path));
+            let local_packages = LocalPackages::of(local);
+            all.statistics.capped_projects += usize::from(index.capped);
+            group.sources.extend(index.sources);
             let base = base_of(&group);
             let part = lint_project(&ProjectInput {
                 rules: self.rules,
@@ -144,11 +148,11 @@ impl Engine {
                 includes: includes(&group.settings.settings, &base, &build),
                 defines: group.settings.settings.parse.defines.iter().cloned().chain(build.defines).collect(),
                 sources: group.sources,
+                local_packages,
                 shown: &|real| display_from(real, &folder, absolute),
                 provider: &disk,
                 progress,
             });
-            all.statistics.capped_projects += usize::from(capped);
             all.absorb(part);
         }
         Ok(all.finish())
@@ -189,6 +193,7 @@ impl Engine {
             architectures: pick(&[], &loaded.settings, &Build::default()),
             includes: includes(&loaded.settings, Path::new(""), &Build::default()),
             defines: loaded.settings.parse.defines.clone(),
+            local_packages: LocalPackages::of(files.iter().map(|(name, _)| name.as_str())),
             sources,
             shown: &|real| display(real),
             provider: &memory,
@@ -297,45 +302,64 @@ impl Excludes {
     }
 }
 
-/// Adds the project's other sources, for the index alone. The answer says whether they were left out for their size.
-fn add_index(
+/// What a project has besides the files that are reported.
+#[derive(Default)]
+struct Index {
+    sources: Vec<Source>,
+    /// Paths of Python files: their names alone matter, since they may hide packages.
+    python: Vec<String>,
+    /// Whether the sources were left out for their size.
+    capped: bool,
+}
+
+/// Finds the project's other sources.
+fn index(
     root: &Path,
-    sources: &mut Vec<Source>,
+    reported: &[Source],
     settings: &Loaded,
     roots: &mut Roots<'_>,
     folder: &Path,
     absolute: bool,
-) -> Result<bool, UsageError> {
+) -> Result<Index, UsageError> {
+    let mut index = Index::default();
+    // Documents stand for themselves.
+    if reported.iter().all(|source| source.kind == FileKind::Markdown) {
+        return Ok(index);
+    }
+    let cuda = reported.iter().any(|source| matches!(source.kind, FileKind::Cuda | FileKind::CFamily));
     let globs = exclusion(settings);
     let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
-    let known: FxHashSet<PathBuf> = sources.iter().map(|source| source.real.clone()).collect();
-    let mut others = Vec::new();
+    let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();
     let mut bytes = 0;
     for file in walked.files {
-        // Python files do not see one another; a folder with a mark of its own is another project.
-        if !matches!(file.kind, FileKind::Cuda | FileKind::CFamily) {
-            continue;
-        }
+        // A folder with a mark of its own is another project.
         let parent = file.real.parent().unwrap_or(root);
         if roots.root(parent).map_err(|error| UsageError(error.to_string()))?.as_deref() != Some(root) {
             continue;
         }
-        bytes += file.bytes;
-        if !known.contains(&file.real) {
-            others.push(Source {
-                path: display_from(&file.real, folder, absolute).into(),
-                real: file.real,
-                kind: file.kind,
-                explicit: false,
-                reported: false,
-            });
+        let path = || display_from(&file.real, folder, absolute);
+        match file.kind {
+            FileKind::Python => index.python.push(path()),
+            FileKind::Cuda | FileKind::CFamily if cuda => {
+                bytes += file.bytes;
+                if !known.contains(file.real.as_path()) {
+                    index.sources.push(Source {
+                        path: path().into(),
+                        kind: file.kind,
+                        explicit: false,
+                        reported: false,
+                        real: file.real,
+                    });
+                }
+            }
+            _ => {}
         }
     }
     if bytes > settings.settings.index.max_bytes {
-        return Ok(true);
+        index.capped = true;
+        index.sources.clear();
     }
-    sources.extend(others);
-    Ok(false)
+    Ok(index)
 }
 
 /// The folder that relative paths of the settings start from.
@@ -347,12 +371,19 @@ fn base_of(group: &Group) -> PathBuf {
 /// Architectures: the command line's, else the settings', else the build's, else sm_80 and newer.
 fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
     let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
+    // A build may name architectures that are too old to be known here: nothing can be said for them.
+    let built: Vec<u32> = build
+        .architectures
+        .iter()
+        .copied()
+        .filter(|number| cudalint_program::arch::limits(*number).is_some())
+        .collect();
     let mut picked = if !given.is_empty() {
         given.to_vec()
     } else if !configured.is_empty() {
         configured
-    } else if !build.architectures.is_empty() {
-        build.architectures.clone()
+    } else if !built.is_empty() {
+        built
     } else {
         DEFAULT_ARCHITECTURES.to_vec()
     };

@@ -13,12 +13,13 @@ mod provider;
 mod root;
 pub mod rule;
 pub mod settings;
+mod settle;
 mod suppress;
 #[cfg(test)]
 mod testing;
 mod walk;
 
-pub use engine::{Configuration, DEFAULT_ARCHITECTURES, Engine, Progress, Request, StandardInput, UsageError};
+pub use engine::{Configuration, Engine, Progress, Request, StandardInput, UsageError};
 pub use levels::{Choices, Levels, on_by_default};
 pub use outcome::{Fault, Outcome, Statistics};
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};

@@ -6,18 +6,19 @@ use crate::load::{Loaded, load};
 use crate::outcome::{Fault, Part};
 use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
-use crate::rule::{Check, IgnoreContext, ModuleContext, NodeContext, Rule, Sink};
+use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
 use crate::settings::Settings;
+use crate::settle::{damaged_functions, settle, texts};
 use crate::suppress::{MARK, Suppressions};
 use crate::walk::Globs;
-use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
+use cudalint_findings::Finding;
 use cudalint_program::ir::{Module, ModuleId};
-use cudalint_program::{Project, ProjectOptions, python};
-use cudalint_replay::status::StatusTable;
+use cudalint_program::python::LocalPackages;
+use cudalint_program::{Project, ProjectOptions};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +52,8 @@ pub(crate) struct ProjectInput<'a> {
     /// `NAME` or `NAME=value`.
     pub defines: Vec<String>,
     pub sources: Vec<Source>,
+    /// GPU packages that the project itself defines.
+    pub local_packages: LocalPackages,
     /// How a real path that nobody named is shown.
     pub shown: &'a (dyn Fn(&std::path::Path) -> String + Sync),
     pub provider: &'a dyn Provider,
@@ -59,10 +62,10 @@ pub(crate) struct ProjectInput<'a> {
 
 /// A file after parsing; its trees are gone.
 #[derive(Default)]
-struct FileFacts {
+pub(crate) struct FileFacts {
     modules: Vec<Module>,
     findings: Vec<Finding>,
-    suppressions: Suppressions,
+    pub suppressions: Suppressions,
     damaged: bool,
     fault: Option<Fault>,
 }
@@ -123,42 +126,33 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let modules = parsed.iter_mut().flat_map(|facts| facts.modules.drain(..)).collect();
     part.faults.extend(parsed.iter_mut().filter_map(|facts| facts.fault.take()));
     let project = front.project(&units, modules);
-    let statuses = pipeline::statuses(&project);
-
-    let replayed: Vec<Result<(Vec<Finding>, Vec<(&'static str, u32)>), Fault>> = owner
-        .par_iter()
-        .enumerate()
-        .map(|(id, index)| {
-            let Some(file) = files.get(*index).filter(|file| file.source.reported) else {
-                steps.step();
-                return Ok((Vec::new(), Vec::new()));
-            };
-            let result =
-                guarded(&file.source, || replay_module(&project, ModuleId(id as u32), &statuses, &file.source, input));
-            steps.step();
-            result
-        })
-        .collect();
 
     let mut findings: Vec<Finding> = parsed.iter_mut().flat_map(|facts| facts.findings.drain(..)).collect();
-    for result in replayed {
+    for (index, result) in owner.iter().zip(replay(&project, &files, &units, &owner, input, &steps)) {
         match result {
             Ok((found, limits)) => {
                 findings.extend(found);
-                for (cause, count) in limits {
-                    *part.statistics.limits.entry(cause.to_owned()).or_default() += u64::from(count);
+                if files.get(*index).is_some_and(|file| file.source.reported) {
+                    for (cause, count) in limits {
+                        *part.statistics.limits.entry(cause.to_owned()).or_default() += u64::from(count);
+                    }
                 }
             }
             Err(fault) => part.faults.push(fault),
         }
     }
+    // What went wrong in a file that nobody asked about is told when that file is asked about.
+    let reported: FxHashSet<&str> =
+        files.iter().filter(|file| file.source.reported).map(|file| &*file.source.path).collect();
+    part.faults.retain(|fault| !fault.internal || reported.contains(fault.path.as_str()));
     for (file, facts) in files.iter().zip(&parsed) {
         if file.source.reported {
             part.files.checked += 1;
             part.files.damaged += usize::from(facts.damaged);
         }
     }
-    part.findings = settle(input, &files, &mut parsed, &owner, &project, findings, &mut part.statistics.suppressed);
+    let damaged = damaged_functions(&files, &owner, &project);
+    part.findings = settle(input, &files, &mut parsed, &damaged, findings, &mut part.statistics.suppressed);
     part.sources = texts(&files, &part.findings);
     part
 }
@@ -222,7 +216,7 @@ impl PythonRules {
 }
 
 /// Whether a rule runs over a file.
-fn runs(input: &ProjectInput<'_>, index: usize, source: &Source) -> bool {
+pub(crate) fn runs(input: &ProjectInput<'_>, index: usize, source: &Source) -> bool {
     input.levels.runs(index)
         && !input.overrides.iter().any(|(globs, off)| off.contains(&index) && globs.matches(&source.real))
 }
@@ -275,7 +269,7 @@ fn walk_python(
     findings: &mut Vec<Finding>,
 ) {
     let Some(root) = parsed.root() else { return };
-    let names: python::PythonNames = pipeline::python_names(parsed, &file.text);
+    let names = pipeline::python_names(root, &file.text, &input.local_packages);
     let context = NodeContext { path: &file.source.path, text: &file.text, python: &names };
     let mut sink = Sink::new(findings);
     let mut cursor = root.walk();
@@ -299,161 +293,62 @@ fn walk_python(
     }
 }
 
-fn replay_module(
+/// What one module's rules say, and the budgets that ran out.
+type Said = (Vec<Finding>, Vec<(&'static str, u32)>);
+
+/// Replays every module that may say something about a reported file. Calls are followed from file to file, so that is
+/// every module as soon as one file of C++ is reported; a fence of a document is alone.
+fn replay(
     project: &Project,
-    id: ModuleId,
-    statuses: &StatusTable,
-    source: &Source,
+    files: &[Loaded],
+    units: &[Unit<'_>],
+    owner: &[usize],
     input: &ProjectInput<'_>,
-) -> (Vec<Finding>, Vec<(&'static str, u32)>) {
-    let facts = pipeline::replay(project, id, statuses);
+    steps: &Steps<'_>,
+) -> Vec<Result<Said, Fault>> {
+    let source = |unit: usize| owner.get(unit).and_then(|index| files.get(*index)).map(|file| &file.source);
+    let asked = |unit: usize| source(unit).is_some_and(|source| source.reported);
+    let alone = |unit: usize| units.get(unit).is_some_and(|unit| unit.alone);
+    let any = (0..units.len()).any(|unit| asked(unit) && !alone(unit));
+    let wanted = |unit: usize| asked(unit) || any && !alone(unit);
+    let surveys = (0..units.len())
+        .into_par_iter()
+        .map(|unit| match source(unit).filter(|_| wanted(unit)) {
+            Some(source) => guarded(source, || pipeline::survey(project, ModuleId(unit as u32))).unwrap_or_default(),
+            None => pipeline::Survey::default(),
+        })
+        .collect::<Vec<_>>();
+    let join = catch_unwind(AssertUnwindSafe(|| pipeline::Replayer::new(project, &surveys)));
+    let Ok(replayer) = join else {
+        let fault = |unit: usize| source(unit).map(|source| Fault::internal(&source.path, "while joining files"));
+        return (0..units.len()).map(|unit| fault(unit).map_or_else(|| Ok(Said::default()), Err)).collect();
+    };
+    (0..units.len())
+        .into_par_iter()
+        .map(|unit| {
+            let said = match source(unit).filter(|_| wanted(unit)) {
+                Some(source) => guarded(source, || replay_module(&replayer, ModuleId(unit as u32), input)),
+                None => Ok(Said::default()),
+            };
+            steps.step();
+            said
+        })
+        .collect()
+}
+
+fn replay_module(replayer: &pipeline::Replayer<'_>, id: ModuleId, input: &ProjectInput<'_>) -> Said {
+    let facts = replayer.facts(id);
+    let project = replayer.project;
     let context =
         ModuleContext { project, id, module: project.module(id), facts: &facts, architectures: &input.architectures };
     let mut findings = Vec::new();
     let mut sink = Sink::new(&mut findings);
     for (index, rule) in input.rules.iter().enumerate() {
         if let Check::Facts(check) = &rule.check
-            && runs(input, index, source)
+            && input.levels.runs(index)
         {
             check(&context, &mut sink);
         }
     }
     (findings, facts.limits)
-}
-
-/// From what rules said to what is shown: damage, doubles, fingerprints, suppression, levels.
-fn settle(
-    input: &ProjectInput<'_>,
-    files: &[Loaded],
-    parsed: &mut [FileFacts],
-    owner: &[usize],
-    project: &Project,
-    mut findings: Vec<Finding>,
-    suppressed: &mut usize,
-) -> Vec<Finding> {
-    let places: FxHashMap<Arc<str>, usize> =
-        files.iter().enumerate().map(|(index, file)| (Arc::clone(&file.source.path), index)).collect();
-    let rules: FxHashMap<&str, usize> =
-        input.rules.iter().enumerate().map(|(index, rule)| (rule.info.name, index)).collect();
-    // What a module says of a file that nobody asked about is said when that file is asked about.
-    findings.retain(|finding| {
-        places.get(&finding.place.path).and_then(|index| files.get(*index)).is_some_and(|file| file.source.reported)
-    });
-    soften_damaged(files, owner, project, &mut findings);
-    cudalint_findings::report::sort(&mut findings);
-    let mut seen = FxHashSet::default();
-    findings.retain(|finding| {
-        seen.insert((
-            finding.rule.name,
-            Arc::clone(&finding.place.path),
-            finding.place.range.clone(),
-            finding.message.clone(),
-        ))
-    });
-    let mut sources = Sources::new();
-    for (path, text) in texts(files, &findings) {
-        sources.insert(path, text);
-    }
-    // Before anything is taken away, so that a suppression does not change the identity of others.
-    cudalint_findings::fingerprint::fill(&mut findings, &sources);
-
-    let mut quiet = |parsed: &mut [FileFacts], finding: &Finding| {
-        let Some(facts) = places.get(&finding.place.path).and_then(|index| parsed.get_mut(*index)) else {
-            return false;
-        };
-        let Some(rule) = rules.get(finding.rule.name) else { return false };
-        let quiet = facts.suppressions.suppresses(*rule, finding);
-        *suppressed += usize::from(quiet);
-        quiet
-    };
-    findings.retain(|finding| !quiet(parsed, finding));
-    let about = ignore_findings(input, files, parsed);
-    findings.extend(about.into_iter().filter(|finding| !quiet(parsed, finding)));
-
-    findings.retain(|finding| input.levels.shows(finding.confidence));
-    for finding in &mut findings {
-        if let Some(index) = rules.get(finding.rule.name) {
-            input.levels.apply(*index, finding);
-        }
-    }
-    findings
-}
-
-/// What the rules about suppression comments say.
-fn ignore_findings(input: &ProjectInput<'_>, files: &[Loaded], parsed: &mut [FileFacts]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (file, facts) in files.iter().zip(parsed) {
-        if facts.suppressions.comments().is_empty() {
-            continue;
-        }
-        // Rules about comments speak last: whether they are suppressed in vain is not known yet.
-        facts.suppressions.judge(|index| {
-            runs(input, index, &file.source)
-                && input.rules.get(index).is_some_and(|rule| !matches!(rule.check, Check::Ignores(_)))
-        });
-        let context =
-            IgnoreContext { path: &file.source.path, text: &file.text, comments: facts.suppressions.comments() };
-        let mut sink = Sink::new(&mut findings);
-        for (index, rule) in input.rules.iter().enumerate() {
-            if let Check::Ignores(check) = &rule.check
-                && runs(input, index, &file.source)
-            {
-                check(&context, &mut sink);
-            }
-        }
-    }
-    findings
-}
-
-/// A finding inside a damaged function is *likely* at best and has no fix.
-fn soften_damaged(files: &[Loaded], owner: &[usize], project: &Project, findings: &mut [Finding]) {
-    let mut damaged: FxHashMap<Arc<str>, Vec<(Range<usize>, String)>> = FxHashMap::default();
-    for (id, index) in owner.iter().enumerate() {
-        let Some(file) = files.get(*index) else { continue };
-        for function in project.module(ModuleId(id as u32)).functions.iter().filter(|function| function.damaged) {
-            damaged
-                .entry(Arc::clone(&file.source.path))
-                .or_default()
-                .push((function.span.range(), function.name.to_string()));
-        }
-    }
-    for finding in findings {
-        let around = damaged
-            .get(&finding.place.path)
-            .and_then(|list| list.iter().find(|(range, _)| range.contains(&finding.place.range.start)));
-        let Some((_, name)) = around else { continue };
-        finding.fix = None;
-        finding.severity = finding.severity.min(Severity::Warning);
-        if finding.confidence == Confidence::Definite {
-            finding.confidence = Confidence::Likely;
-            let assumption = if name.is_empty() {
-                "the part of this function that could not be read changes nothing here".to_owned()
-            } else {
-                format!("the part of `{name}` that could not be read changes nothing here")
-            };
-            finding.witness.get_or_insert_with(Witness::default).assumptions.push(assumption);
-        }
-    }
-}
-
-/// The texts that findings point into.
-fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<(Arc<str>, Arc<str>)> {
-    let mut wanted: FxHashSet<&str> = FxHashSet::default();
-    for finding in findings {
-        wanted.insert(&finding.place.path);
-        wanted.extend(finding.related.iter().map(|label| &*label.place.path));
-        if let Some(fix) = &finding.fix {
-            wanted.extend(fix.edits.iter().map(|edit| &*edit.place.path));
-        }
-        if let Some(witness) = &finding.witness {
-            wanted.extend(witness.path.iter().map(|label| &*label.place.path));
-            wanted.extend(witness.launch.iter().map(|launch| &*launch.place.path));
-            wanted.extend(witness.accesses.iter().map(|access| &*access.place.path));
-        }
-    }
-    files
-        .iter()
-        .filter(|file| wanted.contains(&*file.source.path))
-        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.text)))
-        .collect()
 }

@@ -169,6 +169,7 @@ mod tests {
     use crate::lint::{ProjectInput, Source, lint_project};
     use crate::provider::{Memory, Provider};
     use crate::settings::Settings;
+    use cudalint_program::python::LocalPackages;
     use cudalint_syntax::FileKind;
     use std::io;
     use std::path::{Path, PathBuf};
@@ -211,6 +212,7 @@ mod tests {
             includes: Vec::new(),
             defines: Vec::new(),
             sources: sources.to_vec(),
+            local_packages: LocalPackages::default(),
             shown: &|path| path.display().to_string(),
             provider: &provider,
             progress: &|_| {},

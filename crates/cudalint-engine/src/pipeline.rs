@@ -3,12 +3,12 @@
 use cudalint_program::condition::Defines;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::python::PythonNames;
+use cudalint_program::python::{LocalPackages, PythonNames};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
-use cudalint_replay::status::{self, StatusTable};
-use cudalint_syntax::{Define, Directives, ParsedRegion, ParserPool};
-use rayon::prelude::*;
+use cudalint_replay::status::StatusTable;
+pub(crate) use cudalint_replay::status::Survey;
+use cudalint_syntax::{Define, Directives, Node, ParsedRegion, ParserPool};
 use std::sync::Arc;
 
 /// One CUDA C++ region on its way into a project. The position in the list of all units is its module's id.
@@ -67,23 +67,30 @@ impl Front {
 }
 
 /// The names of a Python file.
-pub(crate) fn python_names(_parsed: &ParsedRegion, _text: &str) -> PythonNames {
-    PythonNames::default()
+pub(crate) fn python_names(root: Node<'_>, text: &str, local: &LocalPackages) -> PythonNames {
+    PythonNames::read(root, text, local)
 }
 
-/// Error handling of the whole project: modules are surveyed side by side, then joined.
-pub(crate) fn statuses(project: &Project) -> StatusTable {
-    let ids: Vec<ModuleId> = project.modules().collect();
-    let surveys: Vec<_> = ids.par_iter().map(|id| status::survey(project, *id)).collect();
-    StatusTable::join(project, &surveys)
+/// What one module says of error handling by itself.
+pub(crate) fn survey(project: &Project, id: ModuleId) -> Survey {
+    cudalint_replay::status::survey(project, id)
 }
 
-/// Replays one module.
-pub(crate) fn replay(_project: &Project, id: ModuleId, statuses: &StatusTable) -> Facts {
-    let mut facts = Facts::default();
-    if let Some(status) = statuses.module(id) {
-        facts.status.clone_from(&status.functions);
-        facts.checkers.clone_from(&status.checkers);
+/// Makes the facts of modules; what joins modules is worked out once.
+pub(crate) struct Replayer<'p> {
+    pub project: &'p Project,
+    status: StatusTable,
+}
+
+impl<'p> Replayer<'p> {
+    /// Joins the surveys of all modules.
+    pub fn new(project: &'p Project, surveys: &[Survey]) -> Self {
+        Self { project, status: StatusTable::join(project, surveys) }
     }
-    facts
+
+    /// The facts of one module.
+    pub fn facts(&self, id: ModuleId) -> Facts {
+        let status = self.status.module(id).cloned().unwrap_or_default();
+        Facts { status: status.functions, checkers: status.checkers, ..Facts::default() }
+    }
 }

@@ -36,7 +36,7 @@ impl<'a> Roots<'a> {
                 break;
             }
             passed.push(ancestor.to_owned());
-            if MARKS.iter().any(|mark| ancestor.join(mark).exists()) || self.settings_in(ancestor)?.is_some() {
+            if MARKS.iter().any(|mark| ancestor.join(mark).exists()) || self.configures(ancestor)? {
                 found = Some(ancestor.to_owned());
                 break;
             }
@@ -61,6 +61,15 @@ impl<'a> Roots<'a> {
             }
         }
         Ok(Loaded::default())
+    }
+
+    /// Whether a folder holds settings, also when they are not to be used.
+    fn configures(&mut self, folder: &Path) -> Result<bool, SettingsError> {
+        if self.fixed.is_none() {
+            return Ok(self.settings_in(folder)?.is_some());
+        }
+        let text = std::fs::read_to_string(folder.join("pyproject.toml")).unwrap_or_default();
+        Ok(text.contains("[tool.cudalint"))
     }
 
     /// The settings file directly in a folder.

@@ -212,8 +212,9 @@ pub fn architecture(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_")).unwrap_or(text);
     let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
     match digits.parse::<u32>() {
-        Ok(number) if (30..=200).contains(&number) => Ok(number),
-        _ => Err(format!("`{text}` is not an architecture; write it as `sm_80`")),
+        Ok(number) if cudalint_program::arch::limits(number).is_some() => Ok(number),
+        Ok(_) => Err(format!("`{text}` is not an architecture that cudalint knows")),
+        Err(_) => Err(format!("`{text}` is not an architecture; write it as `sm_80`")),
     }
 }
 

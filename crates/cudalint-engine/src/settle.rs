@@ -1,0 +1,157 @@
+//! From what rules said to what is shown: damage, doubles, fingerprints, suppression, levels.
+
+use crate::lint::{FileFacts, ProjectInput, runs};
+use crate::load::Loaded;
+use crate::rule::{Check, IgnoreContext, Sink};
+use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
+use cudalint_program::Project;
+use cudalint_program::ir::ModuleId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Settles the findings of a project; the result has its final levels and is in the order of files.
+pub(crate) fn settle(
+    input: &ProjectInput<'_>,
+    files: &[Loaded],
+    parsed: &mut [FileFacts],
+    damaged: &Damaged,
+    mut findings: Vec<Finding>,
+    suppressed: &mut usize,
+) -> Vec<Finding> {
+    let places: FxHashMap<Arc<str>, usize> =
+        files.iter().enumerate().map(|(index, file)| (Arc::clone(&file.source.path), index)).collect();
+    let rules: FxHashMap<&str, usize> =
+        input.rules.iter().enumerate().map(|(index, rule)| (rule.info.name, index)).collect();
+    // What a module says of a file that nobody asked about is said when that file is asked about.
+    findings.retain(|finding| {
+        let file = places.get(&finding.place.path).and_then(|index| files.get(*index));
+        let rule = rules.get(finding.rule.name).copied();
+        file.is_some_and(|file| file.source.reported && rule.is_none_or(|rule| runs(input, rule, &file.source)))
+    });
+    soften_damaged(damaged, &mut findings);
+    cudalint_findings::report::sort(&mut findings);
+    let mut seen = FxHashSet::default();
+    findings.retain(|finding| {
+        seen.insert((
+            finding.rule.name,
+            Arc::clone(&finding.place.path),
+            finding.place.range.clone(),
+            finding.message.clone(),
+        ))
+    });
+    let mut sources = Sources::new();
+    for (path, text) in texts(files, &findings) {
+        sources.insert(path, text);
+    }
+    // Before anything is taken away, so that a suppression does not change the identity of others.
+    cudalint_findings::fingerprint::fill(&mut findings, &sources);
+
+    let mut quiet = |parsed: &mut [FileFacts], finding: &Finding| {
+        let Some(facts) = places.get(&finding.place.path).and_then(|index| parsed.get_mut(*index)) else {
+            return false;
+        };
+        let Some(rule) = rules.get(finding.rule.name) else { return false };
+        let quiet = facts.suppressions.suppresses(*rule, finding);
+        *suppressed += usize::from(quiet);
+        quiet
+    };
+    findings.retain(|finding| !quiet(parsed, finding));
+    let about = ignore_findings(input, files, parsed);
+    findings.extend(about.into_iter().filter(|finding| !quiet(parsed, finding)));
+
+    findings.retain(|finding| input.levels.shows(finding.confidence));
+    for finding in &mut findings {
+        if let Some(index) = rules.get(finding.rule.name) {
+            input.levels.apply(*index, finding);
+        }
+    }
+    findings
+}
+
+/// What the rules about suppression comments say.
+fn ignore_findings(input: &ProjectInput<'_>, files: &[Loaded], parsed: &mut [FileFacts]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, facts) in files.iter().zip(parsed) {
+        if facts.suppressions.comments().is_empty() {
+            continue;
+        }
+        // Rules about comments speak last: whether they are suppressed in vain is not known yet.
+        facts.suppressions.judge(|index| {
+            runs(input, index, &file.source)
+                && input.rules.get(index).is_some_and(|rule| !matches!(rule.check, Check::Ignores(_)))
+        });
+        let context =
+            IgnoreContext { path: &file.source.path, text: &file.text, comments: facts.suppressions.comments() };
+        let mut sink = Sink::new(&mut findings);
+        for (index, rule) in input.rules.iter().enumerate() {
+            if let Check::Ignores(check) = &rule.check
+                && runs(input, index, &file.source)
+            {
+                check(&context, &mut sink);
+            }
+        }
+    }
+    findings
+}
+
+/// Ranges and names of damaged functions, by path.
+pub(crate) type Damaged = FxHashMap<Arc<str>, Vec<(Range<usize>, String)>>;
+
+/// The damaged functions of a project.
+pub(crate) fn damaged_functions(files: &[Loaded], owner: &[usize], project: &Project) -> Damaged {
+    let mut damaged = Damaged::default();
+    for (id, index) in owner.iter().enumerate() {
+        let Some(file) = files.get(*index) else { continue };
+        for function in project.module(ModuleId(id as u32)).functions.iter().filter(|function| function.damaged) {
+            damaged
+                .entry(Arc::clone(&file.source.path))
+                .or_default()
+                .push((function.span.range(), function.name.to_string()));
+        }
+    }
+    damaged
+}
+
+/// A finding inside a damaged function is *likely* at best and has no fix.
+fn soften_damaged(damaged: &Damaged, findings: &mut [Finding]) {
+    for finding in findings {
+        let around = damaged
+            .get(&finding.place.path)
+            .and_then(|list| list.iter().find(|(range, _)| range.contains(&finding.place.range.start)));
+        let Some((_, name)) = around else { continue };
+        finding.fix = None;
+        finding.severity = finding.severity.min(Severity::Warning);
+        if finding.confidence == Confidence::Definite {
+            finding.confidence = Confidence::Likely;
+            let assumption = if name.is_empty() {
+                "the part of this function that could not be read changes nothing here".to_owned()
+            } else {
+                format!("the part of `{name}` that could not be read changes nothing here")
+            };
+            finding.witness.get_or_insert_with(Witness::default).assumptions.push(assumption);
+        }
+    }
+}
+
+/// The texts that findings point into.
+pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<(Arc<str>, Arc<str>)> {
+    let mut wanted: FxHashSet<&str> = FxHashSet::default();
+    for finding in findings {
+        wanted.insert(&finding.place.path);
+        wanted.extend(finding.related.iter().map(|label| &*label.place.path));
+        if let Some(fix) = &finding.fix {
+            wanted.extend(fix.edits.iter().map(|edit| &*edit.place.path));
+        }
+        if let Some(witness) = &finding.witness {
+            wanted.extend(witness.path.iter().map(|label| &*label.place.path));
+            wanted.extend(witness.launch.iter().map(|launch| &*launch.place.path));
+            wanted.extend(witness.accesses.iter().map(|access| &*access.place.path));
+        }
+    }
+    files
+        .iter()
+        .filter(|file| wanted.contains(&*file.source.path))
+        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.text)))
+        .collect()
+}
