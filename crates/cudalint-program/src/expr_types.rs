@@ -138,12 +138,8 @@ impl Context<'_> {
                 (ty, _) => ty,
             };
         }
-        if let Some(of) = self.project.enumerator(self.module, self.inside, path)
-            && let Some(enumerator) = self.project.enumerator_at(of)
-        {
-            let written = enumerator.underlying.map(|ty| self.at(of.module, &enumerator.scope, self.env).resolve(ty));
-            let (bytes, signed) = written.and_then(|ty| ty.integer()).unwrap_or((4, true));
-            return Ty::Enum { of, bytes, signed };
+        if let Some(of) = self.project.enumerator(self.module, self.inside, path) {
+            return self.enum_of(of);
         }
         if self.project.function_named(self.module, self.inside, path).is_some() {
             return Ty::Function;

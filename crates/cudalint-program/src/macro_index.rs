@@ -236,6 +236,25 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
     }
 }
 
+impl<D> VisibleMacros<'_, D> {
+    /// Whether any definition of `name` may be in sight, under whatever conditions.
+    pub fn has(&self, name: &str) -> bool {
+        if self.index.command_line.contains_key(name) {
+            return true;
+        }
+        let Some(entries) = self.index.by_name.get(name) else { return false };
+        let alone = self.index.graph.is_alone(self.file);
+        let reach = self.index.graph.reach(self.file);
+        entries.iter().any(|entry| {
+            entry.file == self.file
+                || !alone
+                    && (reach.missing
+                        || reach.included.binary_search(&entry.file).is_ok()
+                        || reach.context.binary_search(&entry.file).is_ok())
+        })
+    }
+}
+
 /// The definition that holds, where conditions leave one, or several that exclude each other (then the first).
 fn choose<'e, D: Definition>(entries: impl Iterator<Item = &'e Entry<D>>) -> Option<&'e D> {
     let live: Vec<&Entry<D>> = entries.filter(|entry| !entry.dead).collect();

@@ -102,6 +102,11 @@ impl Project {
         self.macros.visible(id.index())
     }
 
+    /// Whether a module may see a macro of this name, whatever it stands for.
+    pub fn has_macro(&self, id: ModuleId, name: &str) -> bool {
+        self.macros.visible(id.index()).has(name)
+    }
+
     /// Which file includes which.
     pub fn includes(&self) -> &IncludeGraph {
         self.macros.graph()

@@ -167,6 +167,12 @@ impl Project {
         self.nearest(from, &plain).0.into_iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
     }
 
+    /// Every function of this name in the project, in sight or not.
+    pub fn functions_named(&self, name: &str) -> Vec<(ModuleId, FunctionId)> {
+        let entries = self.tables.functions.get(name).map_or(&[][..], Vec::as_slice);
+        entries.iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
+    }
+
     fn fitting_functions(&self, inside: &Path, path: &Path, accept: impl Fn(&Function) -> bool) -> Vec<(Entry, u32)> {
         of(&self.tables.functions, path)
             .iter()

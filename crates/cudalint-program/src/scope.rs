@@ -194,7 +194,7 @@ impl<'a> Context<'a> {
             Type::Pointer(to) => Ty::pointer_to(self.resolve(*to)),
             Type::Reference(to) => Ty::Reference(Arc::new(self.resolve(*to))),
             Type::Array(of, count) => {
-                let count = count.and_then(|count| self.eval(count)).and_then(|count| count.as_i64());
+                let count = count.and_then(|count| self.eval(count)).and_then(Constant::as_i64);
                 Ty::Array(Arc::new(self.resolve(*of)), count.filter(|count| *count >= 0))
             }
             Type::Qualified { ty, .. } => self.resolve(*ty),
@@ -247,21 +247,22 @@ impl<'a> Context<'a> {
                 None => Ty::Unknown,
             };
         }
-        if let Some(of) = self.project.enum_type(self.module, self.inside, path)
-            && let Some(enumerator) = self.project.enumerator_at(of)
-        {
-            let written = enumerator.underlying.map(|ty| self.at(of.module, &enumerator.scope, self.env).resolve(ty));
-            return match written {
-                None => Ty::Enum { of, bytes: 4, signed: true },
-                Some(ty) => match ty.integer() {
-                    Some((bytes, signed)) => Ty::Enum { of, bytes, signed },
-                    None => Ty::Unknown,
-                },
-            };
+        if let Some(of) = self.project.enum_type(self.module, self.inside, path) {
+            return self.enum_of(of);
         }
         let args: Vec<Argument> = args.iter().map(|arg| self.any_argument(arg)).collect();
         let name: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
         Ty::Library(name.join("::").into(), args.into())
+    }
+
+    /// The type of an enum, by one of its enumerators.
+    pub fn enum_of(&self, of: Entry) -> Ty {
+        let Some(enumerator) = self.project.enumerator_at(of) else { return Ty::Unknown };
+        let Some(written) = enumerator.underlying else { return Ty::Enum { of, bytes: 4, signed: true } };
+        match self.at(of.module, &enumerator.scope, self.env).resolve(written).integer() {
+            Some((bytes, signed)) => Ty::Enum { of, bytes, signed },
+            None => Ty::Unknown,
+        }
     }
 
     /// Bindings that code in `scope` of another place sees when it is reached by `path` from here: ours where that scope
@@ -308,7 +309,7 @@ impl<'a> Context<'a> {
     }
 
     fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
-        let value = |expr: ExprId| match self.eval(expr).and_then(|value| value.as_i64()) {
+        let value = |expr: ExprId| match self.eval(expr).and_then(Constant::as_i64) {
             Some(value) => Argument::Value(value),
             None => Argument::Unknown,
         };
@@ -326,9 +327,9 @@ impl<'a> Context<'a> {
         match arg {
             TemplateArg::Type(ty) => Argument::Type(self.resolve(*ty)),
             TemplateArg::Value(expr) => {
-                self.eval(*expr).and_then(|value| value.as_i64()).map_or(Argument::Unknown, Argument::Value)
+                self.eval(*expr).and_then(Constant::as_i64).map_or(Argument::Unknown, Argument::Value)
             }
-            TemplateArg::Ambiguous(ty, expr) => match self.eval(*expr).and_then(|value| value.as_i64()) {
+            TemplateArg::Ambiguous(ty, expr) => match self.eval(*expr).and_then(Constant::as_i64) {
                 Some(value) => Argument::Value(value),
                 None => Argument::Type(self.resolve(*ty)),
             },
