@@ -4,6 +4,8 @@ use cudalint_engine::Rule;
 
 #[path = "../suspicious/async-error-never-observed.rs"]
 mod async_error_never_observed;
+#[path = "../correctness/chevron-launch-in-python.rs"]
+mod chevron_launch_in_python;
 #[path = "../correctness/copy-exceeds-allocation.rs"]
 mod copy_exceeds_allocation;
 #[path = "../suspicious/defective-check-macro.rs"]
@@ -26,10 +28,14 @@ mod kernel_called_without_launch;
 mod launch_bounds_violated;
 #[path = "../correctness/launch-exceeds-device-limit.rs"]
 mod launch_exceeds_device_limit;
+#[path = "../correctness/malformed-launch-call.rs"]
+mod malformed_launch_call;
 #[path = "../correctness/memset-value-truncated.rs"]
 mod memset_value_truncated;
 #[path = "../correctness/non-trivial-kernel-argument.rs"]
 mod non_trivial_kernel_argument;
+#[path = "../correctness/nonexistent-gpu-api.rs"]
+mod nonexistent_gpu_api;
 #[path = "../correctness/shared-memory-over-limit.rs"]
 mod shared_memory_over_limit;
 #[path = "../suspicious/swapped-launch-arguments.rs"]
@@ -52,6 +58,7 @@ mod wrong_copy_direction;
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
     &async_error_never_observed::RULE,
+    &chevron_launch_in_python::RULE,
     &copy_exceeds_allocation::RULE,
     &defective_check_macro::RULE,
     &dynamic_shared_arrays_alias::RULE,
@@ -63,8 +70,10 @@ pub static RULES: &[&Rule] = &[
     &kernel_called_without_launch::RULE,
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,
+    &malformed_launch_call::RULE,
     &memset_value_truncated::RULE,
     &non_trivial_kernel_argument::RULE,
+    &nonexistent_gpu_api::RULE,
     &shared_memory_over_limit::RULE,
     &swapped_launch_arguments::RULE,
     &unchecked_api_call::RULE,

@@ -196,6 +196,10 @@ impl Package {
                         Some(Target::Class(members)) if LISTED.contains(&below.as_str()) => {
                             lists.entry(below).or_default().extend(members)
                         }
+                        // One version's names are not known, so the union is not complete.
+                        None if LISTED.contains(&below.as_str()) => {
+                            open.insert(below);
+                        }
                         _ => {}
                     }
                 }
@@ -403,6 +407,9 @@ impl<'t> Reader<'_, 't> {
             // One that compares with names and raises for all others lists its names.
             if self.text(node).contains("raise AttributeError") {
                 self.strings(node);
+                if let Some(body) = node.child_by_field_name("body") {
+                    self.statements(body);
+                }
             } else {
                 self.module.open = true;
             }

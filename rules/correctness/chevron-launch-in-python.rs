@@ -1,0 +1,67 @@
+//! A launch in CUDA C++ spelling in a Python file.
+
+use crate::python::{at_root, place};
+use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo, Witness};
+use cudalint_program::python::{ChevronLaunch, Framework};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::PythonKind;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "chevron-launch-in-python",
+        group: Group::Correctness,
+        summary: "A kernel is launched with `<<<…>>>` in Python, which is a syntax error.",
+        page: include_str!("chevron-launch-in-python.md"),
+        method: Method::Exception,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Definite],
+    fix: None,
+    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+};
+
+fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
+    if !at_root(node) {
+        return;
+    }
+    for launch in &context.python.chevrons {
+        let kernel = context.text.get(launch.parts.kernel.range()).unwrap_or("");
+        let message = format!("`{kernel}<<<…>>>(…)` is not Python: nothing in this file runs");
+        let mut finding = RULE.finding(Confidence::Definite, place(context, launch.parts.span()), message);
+        finding.label = "SyntaxError: invalid syntax".to_owned();
+        finding.function.clone_from(&launch.function);
+        finding.help = Some(help(context, kernel, launch));
+        finding.witness = Some(Witness::default());
+        sink.report(finding);
+    }
+}
+
+/// The launch as the kernel's framework spells it; of one that is not known, each that the file imports.
+fn help(context: &NodeContext<'_>, kernel: &str, launch: &ChevronLaunch) -> String {
+    let text = |span: cudalint_syntax::Span| {
+        let text = context.text.get(span.range()).unwrap_or("");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let configuration = text(launch.parts.configuration);
+    let arguments = text(launch.parts.arguments);
+    let inner = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or("…").trim();
+    let subscript = format!("`{kernel}[{configuration}]{arguments}`");
+    let raw = format!("`{kernel}((grid,), (block,), ({inner},))`");
+    let pycuda = format!("`{kernel}({inner}, block=(x, y, z), grid=(x, y))`");
+    match launch.framework {
+        Some(Framework::Numba | Framework::CupyJit) => format!("write {subscript}"),
+        Some(Framework::CupyRaw) => format!("write {raw}, with the grid and the block as tuples"),
+        Some(Framework::PyCuda) => format!("write {pycuda}"),
+        None if launch.imported == [Framework::Numba] => {
+            format!("write {subscript}, and decorate the kernel with `@cuda.jit`")
+        }
+        None if launch.imported == [Framework::PyCuda] => format!("write {pycuda}"),
+        None if launch.imported.is_empty() => format!("Numba spells it {subscript}, CuPy's RawKernel {raw}"),
+        None => format!(
+            "write {subscript} for a function under `@cupyx.jit.rawkernel()` or Numba's `@cuda.jit`, and {raw} for a `cupy.RawKernel`"
+        ),
+    }
+}

@@ -1,0 +1,148 @@
+//! A launch from Python whose configuration or arguments have the wrong form.
+
+use crate::python::{at_root, place};
+use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_program::python::{Dimensions, Framework, LaunchProblem, MalformedLaunch};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::PythonKind;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "malformed-launch-call",
+        group: Group::Correctness,
+        summary: "A kernel is launched from Python in a form that its framework refuses.",
+        page: include_str!("malformed-launch-call.md"),
+        method: Method::Exception,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+};
+
+fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
+    if !at_root(node) {
+        return;
+    }
+    for launch in &context.python.launches {
+        let confidence = if launch.assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
+        let (message, help) = words(launch, context.text.get(launch.span.range()).unwrap_or(""));
+        let mut finding = RULE.finding(confidence, place(context, launch.span), message);
+        finding.label = raises(launch).to_owned();
+        finding.help = Some(help);
+        finding.function.clone_from(&launch.function);
+        finding.related = vec![Label {
+            place: place(context, launch.definition),
+            message: format!("`{}` is a kernel of {}", launch.kernel, framework(launch.framework)),
+        }];
+        finding.witness =
+            Some(Witness { assumptions: launch.assumption.iter().cloned().collect(), ..Witness::default() });
+        sink.report(finding);
+    }
+}
+
+fn framework(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Numba => "Numba",
+        Framework::CupyRaw => "CuPy",
+        Framework::CupyJit => "cupyx.jit",
+        Framework::PyCuda => "PyCUDA",
+    }
+}
+
+fn name(dimensions: Dimensions) -> &'static str {
+    match dimensions {
+        Dimensions::Grid => "grid",
+        Dimensions::Block => "block",
+    }
+}
+
+/// What Python says when it gets there.
+fn raises(launch: &MalformedLaunch) -> &'static str {
+    match (&launch.problem, launch.framework) {
+        (LaunchProblem::ElementCount(_), Framework::Numba) => {
+            "ValueError: must specify at least the griddim and blockdim"
+        }
+        (LaunchProblem::ElementCount(0 | 1), _) => "ValueError: not enough values to unpack",
+        (LaunchProblem::ElementCount(_), _) => "ValueError: too many values to unpack",
+        (LaunchProblem::NotATuple, Framework::Numba) => "TypeError: a number has no len()",
+        (LaunchProblem::NotATuple, _) => "TypeError: cannot unpack a number",
+        (LaunchProblem::Unconfigured, _) => "ValueError: Kernel launch configuration was not specified",
+        (LaunchProblem::FloatDimension(_), Framework::Numba) => "TypeError: dimensions must be integers, got a float",
+        (LaunchProblem::FloatDimension(_), _) => "TypeError: a float is no integer",
+        (LaunchProblem::TooManyDimensions(..), _) => "ValueError: at most three dimensions",
+        (LaunchProblem::DimensionsNotTuple(_), Framework::PyCuda) => "TypeError: not a tuple",
+        (LaunchProblem::DimensionsNotTuple(_), _) => "TypeError: expected tuple",
+        (LaunchProblem::ArgumentsNotTuple, _) => "not a tuple of arguments",
+        (LaunchProblem::ArgumentCount(_), _) => "TypeError: takes grid, block and args",
+        (LaunchProblem::NotSubscriptable, _) => "TypeError: object is not subscriptable",
+        (LaunchProblem::MissingBlock, _) => "ValueError: must specify block size",
+    }
+}
+
+/// The message and the help.
+fn words(launch: &MalformedLaunch, part: &str) -> (String, String) {
+    let kernel = &launch.kernel;
+    let subscript = format!("write `{kernel}[grid, block](…)`");
+    let called = format!("write `{kernel}((grid,), (block,), (a, b))`: three tuples");
+    match &launch.problem {
+        LaunchProblem::ElementCount(1) => (
+            format!("`{kernel}[…]` has one element: the block size is missing, so the launch raises an exception"),
+            subscript,
+        ),
+        LaunchProblem::ElementCount(count) if launch.framework == Framework::Numba => (
+            format!("`{kernel}[…]` has {count} elements: a launch takes two to four"),
+            format!("{subscript}, and if needed the stream and the bytes of dynamic shared memory after them"),
+        ),
+        LaunchProblem::ElementCount(count) => {
+            (format!("`{kernel}[…]` has {count} elements: a launch takes the grid and the block, two"), subscript)
+        }
+        LaunchProblem::NotATuple => {
+            (format!("`{kernel}[…]` has a number between its brackets: the block size is missing"), subscript)
+        }
+        LaunchProblem::Unconfigured => {
+            (format!("`{kernel}` is a kernel and is called without a grid and a block"), subscript)
+        }
+        LaunchProblem::FloatDimension(which) => (
+            format!("`{part}` gives the {} of `{kernel}` a float: `/` never gives an integer", name(*which)),
+            "divide with `//`, and round up so that the last elements get a thread too: `(n + block - 1) // block`"
+                .to_owned(),
+        ),
+        LaunchProblem::TooManyDimensions(which, count) => {
+            (format!("the {} of `{kernel}` has {count} dimensions: three are the most", name(*which)), subscript)
+        }
+        LaunchProblem::DimensionsNotTuple(which) if launch.framework == Framework::PyCuda => (
+            format!("the {} of `{kernel}` is `{part}`, not a tuple", name(*which)),
+            "write `block=(x, y, z)`".to_owned(),
+        ),
+        LaunchProblem::DimensionsNotTuple(which) => {
+            (format!("the {} of `{kernel}` is `{part}`, not a tuple", name(*which)), called)
+        }
+        LaunchProblem::ArgumentsNotTuple => (
+            format!(
+                "the arguments of `{kernel}` are `{part}`, not a tuple: its elements would be taken for the arguments"
+            ),
+            format!("write `({},)`", part.trim_start_matches('(').trim_end_matches(')')),
+        ),
+        LaunchProblem::ArgumentCount(count) => (
+            format!(
+                "`{kernel}(…)` gets {count} positional arguments: it takes the grid, the block and the tuple of arguments"
+            ),
+            called,
+        ),
+        LaunchProblem::NotSubscriptable if launch.framework == Framework::PyCuda => (
+            format!("`{kernel}[…]` is Numba's spelling: a PyCUDA function has no subscript"),
+            format!("write `{kernel}(…, block=(x, y, z), grid=(x, y))`"),
+        ),
+        LaunchProblem::NotSubscriptable => {
+            (format!("`{kernel}[…]` is Numba's spelling: a CuPy RawKernel has no subscript"), called)
+        }
+        LaunchProblem::MissingBlock => (
+            format!("`{kernel}(…)` is called without `block=`"),
+            format!("write `{kernel}(…, block=(x, y, z), grid=(x, y))`"),
+        ),
+    }
+}

@@ -1,0 +1,143 @@
+//! A name that Numba's CUDA target or CuPy does not have.
+
+use crate::python::{at_root, place};
+use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_program::python::{NameUsage, UnknownName, tables};
+use cudalint_syntax::Node;
+use cudalint_syntax::kinds::PythonKind;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "nonexistent-gpu-api",
+        group: Group::Correctness,
+        summary: "A Python program uses a name that Numba's CUDA target or CuPy does not have, or a plain function as a kernel.",
+        page: include_str!("nonexistent-gpu-api.md"),
+        method: Method::Exception,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+};
+
+/// Names that do not exist, and what was meant.
+const MEANT: &[(&str, &str)] = &[
+    (
+        "cupy.cuda.grid",
+        "`cupyx.jit.grid` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.grid` under Numba's `@cuda.jit`",
+    ),
+    ("cupy.cuda.malloc", "`cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
+    ("cupy.cuda.mem_alloc", "`cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
+    ("cupy.cuda.free", "nothing: memory is given back when its MemoryPointer is collected"),
+    ("cupy.cuda.mem_free", "nothing: memory is given back when its MemoryPointer is collected"),
+    ("cupy.cuda.jit", "`cupyx.jit.rawkernel()`, or Numba's `cuda.jit`"),
+    (
+        "cupy.cuda.shared",
+        "`cupyx.jit.shared_memory` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.shared.array`",
+    ),
+    ("cupy.cuda.atomic", "`cupyx.jit.atomic_add` and its like, or `numba.cuda.atomic`"),
+    ("cupy.cuda.syncthreads", "`cupyx.jit.syncthreads`, or `numba.cuda.syncthreads`"),
+    ("cupy.cuda.threadIdx", "`cupyx.jit.threadIdx`, or `numba.cuda.threadIdx`"),
+    ("cupy.cuda.blockIdx", "`cupyx.jit.blockIdx`, or `numba.cuda.blockIdx`"),
+    ("cupy.cuda.blockDim", "`cupyx.jit.blockDim`, or `numba.cuda.blockDim`"),
+    ("cupy.cuda.gridDim", "`cupyx.jit.gridDim`, or `numba.cuda.gridDim`"),
+    ("cupy.cuda.to_device", "`cupy.asarray`"),
+    ("cupy.cuda.to_host", "`cupy.asnumpy`"),
+    ("cupy.cuda.synchronize", "`cupy.cuda.Device().synchronize()`, or `synchronize()` of a stream"),
+    ("cupy.cuda.RawKernel", "`cupy.RawKernel`"),
+    ("cupy.cuda.launch_kernel", "the kernel itself: `kernel((grid,), (block,), (args,))`"),
+    ("cupy.to_device", "`cupy.asarray`"),
+    ("cupy.to_cpu", "`cupy.asnumpy`"),
+    ("cupy.to_numpy", "`cupy.asnumpy`"),
+    ("numba.cuda.launch_kernel", "the kernel itself: `kernel[grid, block](…)`"),
+    ("numba.cuda.launch", "the kernel itself: `kernel[grid, block](…)`"),
+    ("numba.cuda.malloc", "`numba.cuda.device_array`"),
+    ("numba.cuda.free", "nothing: memory is given back when its array is collected"),
+    ("numba.cuda.to_host", "`copy_to_host()` of the device array"),
+    ("numba.cuda.copy_to_host", "`copy_to_host()` of the device array"),
+    ("numba.cuda.device_synchronize", "`numba.cuda.synchronize()`"),
+    ("numba.cuda.shared_memory", "`numba.cuda.shared.array(shape, dtype)`"),
+    ("numba.cuda.shared.zeros", "`numba.cuda.shared.array`, and a loop that sets it"),
+    ("numba.cuda.local.zeros", "`numba.cuda.local.array`, and a loop that sets it"),
+    ("numba.cuda.jit.launch_config", "nothing there: the configuration stands at the launch, `kernel[grid, block](…)`"),
+];
+
+fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
+    if !at_root(node) {
+        return;
+    }
+    for unknown in &context.python.unknown {
+        sink.report(unknown_name(context, unknown));
+    }
+    for kernel in &context.python.undecorated {
+        let message = format!("`{}` is launched like a kernel, but it is a plain Python function", kernel.name);
+        let mut finding = RULE.finding(Confidence::Likely, place(context, kernel.span), message);
+        finding.label = "no decorator makes it a kernel".to_owned();
+        finding.related = vec![Label { place: place(context, kernel.launch), message: "launched here".to_owned() }];
+        finding.help = Some("decorate it with Numba's `@cuda.jit` or with `@cupyx.jit.rawkernel()`".to_owned());
+        finding.witness = Some(assuming(format!("`{}` is meant to be a kernel", kernel.name)));
+        sink.report(finding);
+    }
+    for pointer in &context.python.pointers_as_arrays {
+        let message = format!(
+            "`{}` is a MemoryPointer: `{}` does not make an array of its memory",
+            pointer.written, pointer.callee
+        );
+        let mut finding = RULE.finding(Confidence::Likely, place(context, pointer.span), message);
+        finding.function.clone_from(&pointer.function);
+        finding.label = "converts the address at best".to_owned();
+        finding.related =
+            vec![Label { place: place(context, pointer.origin), message: "the pointer comes from here".to_owned() }];
+        finding.help = Some(format!("write `cupy.ndarray(shape, dtype, memptr={})`", pointer.written));
+        finding.witness = Some(assuming(format!("`{}` still is the pointer here", pointer.written)));
+        sink.report(finding);
+    }
+}
+
+fn assuming(assumption: String) -> Witness {
+    Witness { assumptions: vec![assumption], ..Witness::default() }
+}
+
+fn unknown_name(context: &NodeContext<'_>, unknown: &UnknownName) -> Finding {
+    let UnknownName { namespace, name, .. } = unknown;
+    let confidence = if unknown.assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
+    let message = match unknown.usage {
+        NameUsage::Attribute => format!("`{}` does not exist: `{namespace}` has no `{name}`", unknown.written),
+        NameUsage::Import => format!("`{name}` cannot be imported: `{namespace}` has no such name"),
+        NameUsage::Keyword => format!("`{namespace}` takes no keyword `{name}`"),
+    };
+    let mut finding = RULE.finding(confidence, place(context, unknown.span), message);
+    finding.label = match unknown.usage {
+        NameUsage::Attribute => "AttributeError",
+        NameUsage::Import => "ImportError",
+        NameUsage::Keyword => "TypeError when the kernel is compiled",
+    }
+    .to_owned();
+    finding.function.clone_from(&unknown.function);
+    finding.help = meant(unknown);
+    finding.witness = Some(Witness { assumptions: unknown.assumption.iter().cloned().collect(), ..Witness::default() });
+    finding
+}
+
+/// What was meant: a known translation, or the nearest real name.
+fn meant(unknown: &UnknownName) -> Option<String> {
+    let path = format!("{}.{}", unknown.namespace, unknown.name);
+    if let Some((_, meant)) = MEANT.iter().find(|(wrong, _)| *wrong == path) {
+        return Some(format!("what is meant may be {meant}"));
+    }
+    let list = match unknown.usage {
+        NameUsage::Keyword => format!("{}()", unknown.namespace),
+        _ => unknown.namespace.clone(),
+    };
+    let (near, likeness) = tables::namespace(&list)?
+        .iter()
+        .map(|known| (known, strsim::jaro_winkler(known, &unknown.name)))
+        .max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(a.0)))?;
+    (likeness > 0.85).then(|| match unknown.usage {
+        NameUsage::Keyword => format!("there is a keyword `{near}`"),
+        _ => format!("there is `{}.{near}`", unknown.namespace),
+    })
+}
