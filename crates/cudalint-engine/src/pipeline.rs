@@ -1,6 +1,7 @@
 //! The seam to the layers below: which of their functions a run calls, and with what. Nothing else of the engine does.
 
 use cudalint_program::condition::Defines;
+use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::{LocalPackages, PythonNames};
@@ -41,13 +42,13 @@ impl Front {
     pub fn lower(
         &self,
         unit: usize,
-        _parsed: &ParsedRegion,
-        _text: &str,
-        _directives: &Directives,
-        _pool: &mut ParserPool,
+        parsed: &ParsedRegion,
+        text: &str,
+        directives: &Directives,
+        pool: &mut ParserPool,
     ) -> Module {
-        let _ = self.macros.visible(unit);
-        Module::default()
+        let macros = self.macros.visible(unit);
+        cuda::lower(LowerInput { text, parsed, directives, macros: &macros, pool })
     }
 
     /// Joins the modules of all units.
