@@ -148,7 +148,13 @@ fn in_text(out: &[u8]) -> [Vec<usize>; 8] {
                 b"switch" if paren => found[5].push(start),
                 b"__syncthreads" if paren => found[6].push(start),
                 word if paren && word.len() > 4 && word.starts_with(b"cuda") && word[4].is_ascii_uppercase() => {
-                    found[7].push(start);
+                    let head = out[..start].trim_ascii_end();
+                    let word = head.len() - head.iter().rev().take_while(|b| is_word(**b)).count();
+                    // A word before it other than `return` and its like makes it a declaration.
+                    let declared = word < head.len() && !matches!(&head[word..], b"return" | b"else" | b"do");
+                    if !declared {
+                        found[7].push(start);
+                    }
                 }
                 _ => {}
             }
@@ -274,7 +280,6 @@ fn run(folder: &Path, verbose: bool, missing: bool, all: bool) -> Totals {
             Err(problem) => eprintln!("{}: {problem}", path.display()),
         }
     }
-    let scanned: usize = files.iter().map(|f| f.source.text().len()).sum();
     let macros = MacroTable::build(files.iter().flat_map(|f| &f.defines), &[]);
     let mut pool = ParserPool::new();
     for file in &files {
@@ -319,6 +324,5 @@ fn run(folder: &Path, verbose: bool, missing: bool, all: bool) -> Totals {
             }
         }
     }
-    let _ = scanned;
     t
 }

@@ -294,9 +294,9 @@ fn word_at(bytes: &[u8], start: usize, end: usize) -> String {
     String::from_utf8_lossy(&bytes[start..start + length]).into_owned()
 }
 
-/// One line without comments and continuations, trimmed.
+/// One line without comments and continuations, trimmed; runs of blanks outside literals become one.
 pub(crate) fn clean(bytes: &[u8]) -> String {
-    let mut out = Vec::with_capacity(bytes.len());
+    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
         match *b {
@@ -318,8 +318,10 @@ pub(crate) fn clean(bytes: &[u8]) -> String {
                 out.extend_from_slice(&bytes[at..end]);
                 at = end;
             }
-            b'\r' | b'\n' | b'\t' => {
-                out.push(b' ');
+            b'\r' | b'\n' | b'\t' | b' ' => {
+                if out.last() != Some(&b' ') {
+                    out.push(b' ');
+                }
                 at += 1;
             }
             b => {

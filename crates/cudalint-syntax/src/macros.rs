@@ -1,7 +1,7 @@
 //! What the macros of a project stand for, as far as the mask must know: attributes, namespaces, pragmas, or code.
 
 use crate::defines::Define;
-use crate::lexer::{Kind, Lexer, Step, code};
+use crate::lexer::{Kind, Lexer, Step, code, is_word_byte};
 use crate::mask::SpaceBits;
 use crate::words::{Group, W, lookup};
 use rustc_hash::FxHashMap;
@@ -25,7 +25,9 @@ pub(crate) enum Class {
     Namespace { call: bool },
     /// Function-like code that must stay in the tree.
     Call,
-    /// Object-like code that must stay in the tree.
+    /// Object-like statements that bring their own `;`.
+    Statements,
+    /// Other object-like code that must stay in the tree.
     Other,
 }
 
@@ -142,7 +144,14 @@ impl MacroTable {
 
     fn classify(&self, define: &Define, by_name: &FxHashMap<&str, Vec<&Define>>) -> Option<Class> {
         let call = define.params.is_some();
-        let code_class = if call { Class::Call } else { Class::Other };
+        let mut code_class = if call { Class::Call } else { Class::Other };
+        if !call {
+            match self.ends_statement(define, by_name) {
+                Some(true) => code_class = Class::Statements,
+                Some(false) => {}
+                None => return None,
+            }
+        }
         if define.body.len() > 400 {
             return Some(code_class);
         }
@@ -244,6 +253,25 @@ impl MacroTable {
         })
     }
 
+    /// Whether a body ends like a statement, by `;`, `}` or a macro that does; `None` while that is not settled.
+    fn ends_statement(&self, define: &Define, by_name: &FxHashMap<&str, Vec<&Define>>) -> Option<bool> {
+        let body = define.body.as_bytes();
+        match body.last() {
+            Some(b';' | b'}') => return Some(body.len() > 1 && !body.starts_with(b"}")),
+            Some(b) if is_word_byte(*b) => {}
+            _ => return Some(false),
+        }
+        let start = body.iter().rposition(|b| !is_word_byte(*b)).map_or(0, |n| n + 1);
+        let last = body.get(start..).unwrap_or(&[]);
+        match self.classes.get(last) {
+            Some(class) => Some(*class == Class::Statements),
+            None => {
+                let text = std::str::from_utf8(last).unwrap_or("");
+                if by_name.contains_key(text) && text != define.name { None } else { Some(false) }
+            }
+        }
+    }
+
     /// The classes of one file's own definitions, where they differ from the project's.
     pub(crate) fn local(&self, defines: &[Define]) -> FxHashMap<Box<[u8]>, Class> {
         let mut by_name: FxHashMap<&str, Vec<&Define>> = FxHashMap::default();
@@ -282,6 +310,8 @@ fn merge(a: Class, b: Class) -> Class {
         | (Class::Attribute { bits: SpaceBits(0), .. } | Class::Call, Class::Pragma { call }) => Class::Pragma { call },
         (Class::Namespace { call }, Class::Attribute { bits: SpaceBits(0), .. })
         | (Class::Attribute { bits: SpaceBits(0), .. }, Class::Namespace { call }) => Class::Namespace { call },
+        (Class::Statements, Class::Attribute { bits: SpaceBits(0), call: false })
+        | (Class::Attribute { bits: SpaceBits(0), call: false }, Class::Statements) => Class::Statements,
         (a, b) if a == b => a,
         // A function-like attribute with an empty branch: `#define BOUNDS(n)`.
         (Class::Attribute { bits, call: true }, Class::Call) | (Class::Call, Class::Attribute { bits, call: true })

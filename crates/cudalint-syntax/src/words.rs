@@ -48,7 +48,10 @@ pub(crate) enum Group {
 
 words! {
     Type: Void = "void", Bool = "bool", Char = "char", Short = "short", Int = "int", Long = "long", Float = "float",
-        Double = "double", Signed = "signed", Unsigned = "unsigned", Auto = "auto", WcharT = "wchar_t", SizeT = "size_t";
+        Double = "double", Signed = "signed", Unsigned = "unsigned", Auto = "auto", WcharT = "wchar_t", SizeT = "size_t",
+        SsizeT = "ssize_t", PtrdiffT = "ptrdiff_t", IntptrT = "intptr_t", UintptrT = "uintptr_t", Int8 = "int8_t",
+        Int16 = "int16_t", Int32 = "int32_t", Int64 = "int64_t", Uint8 = "uint8_t", Uint16 = "uint16_t",
+        Uint32 = "uint32_t", Uint64 = "uint64_t", Char8 = "char8_t", Char16 = "char16_t", Char32 = "char32_t";
     Qualifier: Const = "const", Volatile = "volatile", Restrict = "restrict", Restrict1 = "__restrict",
         Restrict2 = "__restrict__";
     Specifier: Static = "static", Inline = "inline", Constexpr = "constexpr", Extern = "extern", Virtual = "virtual",
@@ -63,7 +66,7 @@ words! {
         Maxnreg = "__maxnreg__", Pure = "__nv_pure__", Tile = "__tile__", TileGlobal = "__tile_global__",
         Extension = "__extension__", Cdecl = "__cdecl", Stdcall = "__stdcall", Vectorcall = "__vectorcall",
         CudartCb = "CUDART_CB", Alignas = "alignas", LocalMaxnreg = "__local_maxnreg__",
-        DeviceBuiltin = "__device_builtin__", Builtin = "__builtin_align__";
+        DeviceBuiltin = "__device_builtin__", CudartBuiltin = "__cudart_builtin__", Builtin = "__builtin_align__";
     Control: If = "if", Else = "else", For = "for", While = "while", Do = "do", Switch = "switch", Case = "case",
         Default = "default", Return = "return", Goto = "goto", Break = "break", Continue = "continue", Try = "try",
         Catch = "catch", Throw = "throw", CoReturn = "co_return", CoYield = "co_yield";
@@ -80,7 +83,7 @@ words! {
 /// The known word of a spelling.
 pub(crate) fn lookup(spelled: &[u8]) -> W {
     static MAP: OnceLock<FxHashMap<&'static [u8], W>> = OnceLock::new();
-    if spelled.len() > 17 {
+    if spelled.len() > 18 {
         return W::Plain;
     }
     let map = MAP.get_or_init(|| ALL.iter().map(|(text, word)| (text.as_bytes(), *word)).collect());

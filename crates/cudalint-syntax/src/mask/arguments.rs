@@ -166,8 +166,15 @@ fn argument(edit: &mut Edit<'_>, from: usize, to: usize) {
         }
         return;
     }
-    let mut primitive = false;
+    let keyword = matches!(
+        edit.word(from),
+        Some(W::New | W::Delete | W::Class | W::Struct | W::Operator | W::Default | W::Template | W::Public | W::Try)
+    );
+    let mut primitive = to == from + 1 && keyword;
     for j in from..to {
+        if to == from + 1 && keyword {
+            break;
+        }
         match edit.kind(j) {
             Some(Kind::Word) => match edit.word(j) {
                 Some(W::Auto) => return,

@@ -32,7 +32,8 @@ pub(super) fn builtin(edit: &mut Edit<'_>) {
             | W::Stdcall
             | W::Vectorcall
             | W::CudartCb
-            | W::DeviceBuiltin => drop_one(edit, i),
+            | W::DeviceBuiltin
+            | W::CudartBuiltin => drop_one(edit, i),
             W::Restrict | W::Restrict1 | W::Restrict2 => {
                 // The grammar takes one qualifier after a pointer.
                 if i > 0 && edit.group(i - 1) == Some(Group::Qualifier) {
@@ -218,7 +219,7 @@ pub(super) fn defined(edit: &mut Edit<'_>) {
                     edit.note(span, MaskKind::Other);
                 }
             }
-            Class::Call | Class::Other => {}
+            Class::Call | Class::Statements | Class::Other => {}
         }
     }
     edit.refresh();
@@ -378,6 +379,16 @@ fn specifier_end(edit: &Edit<'_>, i: usize, call: usize, class: Option<Class>) -
     if (before_punct == p(b'*') || before_punct == p(b'&')) && edit.is_name(next) && call == i {
         return Some(i);
     }
+    // `Type CALL name(..)`: one word too many between a type and the name it declares.
+    let typed = before_word == Some(W::Plain) && before.is_some_and(|b| !is_statement_word(edit, b))
+        || matches!(before_word, Some(W::Void | W::Int | W::Bool | W::Float | W::Double | W::Char | W::SizeT));
+    if typed && edit.is_name(call + 1) && edit.is(call + 2, b'(') && edit.scope(i) != Scope::Group {
+        return Some(call);
+    }
+    // `void f() THROWS;`.
+    if before_punct == p(b')') && edit.is(next, b';') && edit.text(i).starts_with(b"__") {
+        return Some(i);
+    }
     // `[=] LAMBDA (int i) {`.
     if call >= i && after_captures(edit, i) && (edit.is(next, b'(') || edit.is(next, b'{')) {
         return Some(i);
@@ -407,7 +418,9 @@ fn specifier_end(edit: &Edit<'_>, i: usize, call: usize, class: Option<Class>) -
             || (before_specifier || templated) && declares(edit, call + 1))
         .then_some(call);
     }
-    if class == Some(Class::Other) && !matches!(edit.word(next), Some(W::Void | W::Static | W::Global | W::Device)) {
+    if matches!(class, Some(Class::Other | Class::Statements))
+        && !matches!(edit.word(next), Some(W::Void | W::Static | W::Global | W::Device))
+    {
         // A known type name or value: only what no type can precede.
         return None;
     }
@@ -421,7 +434,16 @@ fn specifier_end(edit: &Edit<'_>, i: usize, call: usize, class: Option<Class>) -
     if edit.is_name(next) && edit.is(next + 1, b'(') && edit.scope(i) == Scope::Class {
         return (class_name(edit, edit.parent(i)) == edit.text(next)).then_some(i);
     }
-    declares(edit, next).then_some(i)
+    // `HOST DEVICE void f(`.
+    let second = edit.is_name(next)
+        && is_caps(edit.text(next))
+        && matches!(edit.group(next + 1), Some(Group::Type | Group::Specifier | Group::Space));
+    (second || declares(edit, next)).then_some(i)
+}
+
+/// Whether the name at `i` stands alone as a statement, as a macro without `;` does.
+fn is_statement_word(edit: &Edit<'_>, i: usize) -> bool {
+    edit.starts_statement(i) && edit.newline_after(i) && is_caps(edit.text(i))
 }
 
 /// Whether a declaration that cannot go on from a type name starts at `i`.
@@ -489,6 +511,9 @@ fn type_then_name(edit: &Edit<'_>, i: usize) -> bool {
     }
     if !edit.is_name(at) {
         return false;
+    }
+    if edit.is_name(at + 1) && is_caps(edit.text(at)) {
+        at += 1;
     }
     let c = edit.punct(at + 1);
     c == p(b'(') || c == p(b'=') || c == p(b';') || c == p(b'[') || c == p(b',') || c == p(b'{') || c == code::SCOPE

@@ -6,7 +6,7 @@ use crate::lexer::{Kind, Token, code};
 use crate::macros::{Class, MacroTable};
 use crate::span::Span;
 use crate::words::{Group, W, by_code};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// No token.
 pub(super) const NONE: usize = usize::MAX;
@@ -43,6 +43,8 @@ pub(super) struct Edit<'t> {
     macros: &'t MacroTable,
     local: FxHashMap<Box<[u8]>, Class>,
     dead: bool,
+    /// Offsets after which a `;` was written.
+    ended: FxHashSet<u32>,
 }
 
 const NONE32: u32 = u32::MAX;
@@ -65,6 +67,7 @@ impl<'t> Edit<'t> {
             macros,
             local: macros.local(defines),
             dead: false,
+            ended: FxHashSet::default(),
         }
     }
 
@@ -143,6 +146,9 @@ impl<'t> Edit<'t> {
     /// Whether the token before `i` ends a statement or declaration, so that `i` starts one.
     pub fn starts_statement(&self, i: usize) -> bool {
         let Some(before) = i.checked_sub(1) else { return true };
+        if !self.ended.is_empty() && self.ended.contains(&self.span(before).end) {
+            return true;
+        }
         match self.kind(before) {
             Some(Kind::Directive) => true,
             Some(Kind::Punct) => match self.punct(before) {
@@ -283,6 +289,12 @@ impl<'t> Edit<'t> {
             token.kind = Kind::Word;
             token.code = word as u16;
         }
+    }
+
+    /// Records that a statement ends after a token.
+    pub fn end_after(&mut self, i: usize) {
+        let end = self.span(i).end;
+        self.ended.insert(end);
     }
 
     /// Makes the next [`Self::refresh`] match brackets anew.

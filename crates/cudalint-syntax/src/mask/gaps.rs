@@ -22,10 +22,15 @@ fn word(edit: &mut Edit<'_>, i: usize) {
     match edit.word(i) {
         Some(W::Typename) => typename(edit, i),
         Some(W::Template) => template(edit, i),
+        Some(W::Extern) => extern_macro(edit, i),
         Some(W::Decltype) => decltype(edit, i),
         Some(W::New) => new_pointers(edit, i),
         Some(W::Unsigned | W::Signed) => unsigned_cast(edit, i),
-        Some(W::Operator) => operator_template(edit, i),
+        Some(W::Operator) => {
+            if !operator_member(edit, i) {
+                operator_template(edit, i);
+            }
+        }
         Some(W::Asm | W::Asm1 | W::Asm2) => asm_operands(edit, i),
         _ => {}
     }
@@ -42,6 +47,7 @@ fn punct(edit: &mut Edit<'_>, i: usize) {
         code::GE => greater_in_list(edit, i),
         code::LAUNCH => launch_braces(edit, i),
         c if c == p(b':') => unnamed_bit_field(edit, i),
+        c if c == p(b'*') || c == p(b'&') => unnamed_default(edit, i),
         c if c == p(b')') => old_style_parameters(edit, i),
         _ => {}
     }
@@ -140,6 +146,17 @@ fn template(edit: &mut Edit<'_>, i: usize) {
     }
 }
 
+/// `extern DECLARE(a, 2);`: the macro holds the declaration.
+fn extern_macro(edit: &mut Edit<'_>, i: usize) {
+    if edit.is_name(i + 1) && edit.is(i + 2, b'(') {
+        let close = edit.mate(i + 2);
+        let caps = crate::words::is_caps(edit.text(i + 1));
+        if close != NONE && caps && (edit.is(close + 1, b';') || edit.newline_after(close)) {
+            erase(edit, i, i);
+        }
+    }
+}
+
 /// `decltype(x){}` and `decltype(x)(1)` as values become `(x){}` and `(x)(1)`.
 fn decltype(edit: &mut Edit<'_>, i: usize) {
     let Some(before) = i.checked_sub(1) else { return };
@@ -163,6 +180,7 @@ fn decltype(edit: &mut Edit<'_>, i: usize) {
 /// `new T*[n]`: the grammar knows no pointers there.
 fn new_pointers(edit: &mut Edit<'_>, i: usize) {
     let mut at = i + 1;
+    let qualified = matches!(edit.word(at), Some(W::Const | W::Volatile));
     while edit.kind(at) == Some(Kind::Word) || edit.punct(at) == code::SCOPE {
         at += 1;
     }
@@ -175,6 +193,9 @@ fn new_pointers(edit: &mut Edit<'_>, i: usize) {
     }
     if at > start && (edit.is(at, b'[') || edit.is(at, b'(') || edit.is(at, b';')) {
         erase(edit, start, at - 1);
+        if qualified {
+            erase(edit, i + 1, i + 1);
+        }
     }
 }
 
@@ -193,6 +214,36 @@ fn unsigned_cast(edit: &mut Edit<'_>, i: usize) {
     edit.put(at, edit.raw[at].to_ascii_uppercase());
     edit.respell(i, W::Plain);
     edit.note(span, MaskKind::Argument);
+}
+
+/// `x.operator[](i)`: the operator's marks become part of the name.
+fn operator_member(edit: &mut Edit<'_>, i: usize) -> bool {
+    if i == 0 || !(edit.is(i - 1, b'.') || edit.punct(i - 1) == code::ARROW) {
+        return false;
+    }
+    let mut end = i + 1;
+    // `operator()` is a pair of parentheses before those of the call.
+    if edit.is(end, b'(') && edit.is(end + 1, b')') {
+        end += 2;
+    }
+    while edit.kind(end) == Some(Kind::Punct) && !edit.is(end, b'(') && end < i + 4 {
+        end += 1;
+    }
+    if end == i + 1 || !edit.is(end, b'(') {
+        return false;
+    }
+    let span = edit.between(i + 1, end - 1);
+    let from = edit.span(i).end as usize;
+    if edit.raw.get(from..span.end as usize).is_some_and(|gap| gap.contains(&b'\n') || gap.contains(&b'/')) {
+        return false;
+    }
+    for at in from..span.end as usize {
+        edit.put(at, b'_');
+    }
+    edit.note(span, MaskKind::Other);
+    edit.respell(i, W::Plain);
+    edit.kill(i + 1, end - 1);
+    true
 }
 
 /// `operator()<X>(..)` of an explicit specialisation.
@@ -247,6 +298,26 @@ fn after_equals(edit: &mut Edit<'_>, i: usize) {
         }
     } else if edit.is_word(i + 1, W::Delete) && edit.is(i + 2, b';') && edit.scope(i) == Scope::Namespace {
         erase(edit, i, i + 1);
+    }
+}
+
+/// `T* = nullptr` as a parameter without a name: the mark becomes one.
+fn unnamed_default(edit: &mut Edit<'_>, i: usize) {
+    let list = edit.parent(i) != NONE && edit.is(edit.parent(i), b'(');
+    let typed =
+        i > 0 && (edit.is_name(i - 1) || edit.is(i - 1, b'>') || matches!(edit.group(i - 1), Some(Group::Type)));
+    let value =
+        matches!(edit.kind(i + 2), Some(Kind::Number)) || edit.is_word(i + 2, W::Nullptr) || edit.is_name(i + 2);
+    let c = edit.punct(i + 3);
+    if edit.is(i + 1, b'=') && typed && value && (c == p(b')') || c == p(b',') || c == p(b'>')) {
+        let before = i >= 2 && (edit.is(i - 2, b'.') || edit.punct(i - 2) == code::ARROW);
+        if list && before {
+            return;
+        }
+        let span = edit.span(i);
+        edit.put(span.start as usize, b'_');
+        edit.respell(i, W::Plain);
+        edit.note(span, MaskKind::Other);
     }
 }
 
@@ -364,7 +435,7 @@ fn unnamed_bit_field(edit: &mut Edit<'_>, i: usize) {
         return;
     }
     let width = edit.kind(i + 1) == Some(Kind::Number) || edit.is_name(i + 1);
-    let typed = edit.group(i - 1) == Some(Group::Type) || edit.is_name(i - 1);
+    let typed = edit.group(i - 1) == Some(Group::Type) || edit.is_name(i - 1) && edit.starts_statement(i - 1);
     if !width || !typed || !edit.is(i + 2, b';') {
         return;
     }
@@ -372,7 +443,7 @@ fn unnamed_bit_field(edit: &mut Edit<'_>, i: usize) {
     while start > 0 && matches!(edit.group(start - 1), Some(Group::Type | Group::Qualifier)) {
         start -= 1;
     }
-    if edit.starts_statement(start) && (edit.is_name(i - 1) || edit.group(i - 1) == Some(Group::Type)) {
+    if edit.starts_statement(start) {
         erase(edit, start, i + 2);
     }
 }

@@ -3,6 +3,7 @@
 use super::MaskKind;
 use super::edit::{Edit, NONE, Scope, p};
 use crate::lexer::{Kind, code};
+use crate::macros::Class;
 use crate::span::Span;
 use crate::words::{Group, W, is_caps};
 
@@ -12,7 +13,13 @@ pub(super) fn run(edit: &mut Edit<'_>) {
             label_at_end(edit, i);
             continue;
         }
-        if !edit.is_name(i) || !edit.is(i + 1, b'(') {
+        if !edit.is_name(i) {
+            continue;
+        }
+        if !edit.is(i + 1, b'(') {
+            if alone(edit, i) {
+                semicolon(edit, i);
+            }
             continue;
         }
         let close = edit.mate(i + 1);
@@ -30,7 +37,7 @@ pub(super) fn run(edit: &mut Edit<'_>) {
 
 /// `label: }` has no statement for the label.
 fn label_at_end(edit: &mut Edit<'_>, colon: usize) {
-    if edit.is(colon + 1, b'}')
+    if (edit.is(colon + 1, b'}') || edit.kind(colon + 1) == Some(Kind::Directive))
         && colon > 0
         && edit.is_name(colon - 1)
         && edit.scope(colon) == Scope::Block
@@ -52,6 +59,7 @@ fn semicolon(edit: &mut Edit<'_>, after: usize) {
         return;
     }
     let at = at + n;
+    edit.end_after(after);
     // `\r\n` loses its first half only.
     edit.put(at, b';');
     edit.note(Span::new(at, at + 1), MaskKind::Semicolon);
@@ -103,8 +111,31 @@ fn wants_semicolon(edit: &Edit<'_>, i: usize, close: usize) -> bool {
     }
 }
 
+/// `SYNC` or `PERF_BEGIN` on its own: an object-like macro of statements.
+fn alone(edit: &Edit<'_>, i: usize) -> bool {
+    let next = i + 1;
+    if edit.scope(i) != Scope::Block || !(edit.starts_statement(i)) {
+        return false;
+    }
+    match edit.class(i) {
+        Some(Class::Statements) => {
+            matches!(edit.kind(next), Some(Kind::Word | Kind::Directive))
+                || matches!(edit.punct(next), c if c == p(b'}') || c == p(b'{') || c == p(b'*') || c == code::INC)
+        }
+        Some(Class::Other) if edit.newline_after(i) => {
+            let c = edit.punct(i + 2);
+            // `REAL` and a declared name on the next line.
+            let declares = edit.is_name(next) && (c == p(b'=') || c == p(b';') || c == p(b',') || c == p(b'['));
+            edit.is(next, b'}')
+                || edit.kind(next) == Some(Kind::Word) && !declares && edit.group(next) != Some(Group::Qualifier)
+                || edit.kind(next) == Some(Kind::Directive)
+        }
+        _ => false,
+    }
+}
+
 fn known_macro(edit: &Edit<'_>, i: usize) -> bool {
-    matches!(edit.class(i), Some(crate::macros::Class::Call))
+    matches!(edit.class(i), Some(Class::Call))
 }
 
 /// `TEST("name", [a]) {`: the arguments are no parameters, so they are blanked and a function is left.
