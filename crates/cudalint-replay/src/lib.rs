@@ -4,6 +4,9 @@
 
 mod algebra;
 pub mod checkers;
+mod coverage;
 pub mod facts;
+pub mod kernel;
+pub mod parameters;
 pub mod status;
 pub mod value;
