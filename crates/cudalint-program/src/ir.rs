@@ -546,6 +546,8 @@ pub struct Enumerator {
     pub value: Option<ExprId>,
     /// Distance to the last enumerator with a written value (or to the first).
     pub offset: u32,
+    /// The type that the enum is written to have: `enum E : unsigned char`.
+    pub underlying: Option<TypeId>,
 }
 
 /// An `#include`.
