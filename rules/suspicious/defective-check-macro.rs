@@ -1,8 +1,8 @@
 //! Macros that should check statuses and fail to.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
-use cudalint_replay::facts::CheckerDefect;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_replay::facts::{Checker, CheckerDefect};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -22,6 +22,10 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for checker in &context.facts.checkers {
+        if *checker.name == *"assert" {
+            sink.report_some(written_out(context, checker));
+            continue;
+        }
         for defect in &checker.defects {
             let name = &checker.name;
             let (span, message, help) = match defect {
@@ -63,4 +67,25 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             sink.report(finding);
         }
     }
+}
+
+/// Calls written inside `assert(…)` without any macro of the project: one finding a function.
+fn written_out(context: &ModuleContext<'_>, checker: &Checker) -> Option<Finding> {
+    let mut spans = checker.defects.iter().filter_map(|defect| match defect {
+        CheckerDefect::CallInsideAssert { span } => Some(*span),
+        _ => None,
+    });
+    let first = spans.next()?;
+    let called = |span| context.text(span).split('(').next().unwrap_or("").trim().to_owned();
+    let name = called(first);
+    let message = format!("the call of `{name}` stands inside `assert`: with `NDEBUG` it disappears");
+    let mut finding = RULE.finding(Confidence::Definite, context.place(first), message);
+    finding.related = spans
+        .map(|span| Label { place: context.place(span), message: format!("so does the call of `{}`", called(span)) })
+        .collect();
+    finding.help = Some("store the status first, then assert on the variable".to_owned());
+    let path =
+        vec![Label { place: context.place(first), message: "`NDEBUG` removes the argument of `assert`".to_owned() }];
+    finding.witness = Some(Witness { path, ..Witness::default() });
+    Some(finding)
 }

@@ -122,6 +122,7 @@ pub(crate) fn find(surveys: &[Survey], modules: &mut [ModuleStatus]) {
                 slot.checkers.push(Checker { name: function.name.clone(), site, defects });
             }
         }
+        slot.checkers.extend(asserted(module, survey));
         // A macro compiled out in one configuration is the fault of the definition that drops the call.
         let compiled_out = compiled_out(survey, &used);
         slot.checkers.extend(compiled_out.into_iter().map(|(shape, defect)| Checker {
@@ -150,6 +151,26 @@ fn used_closure<'a>(surveys: &'a [Survey], by_name: &FxHashMap<&'a str, Vec<&'a 
         }
     }
     used
+}
+
+/// Calls written inside `assert(…)`: by function, all in one.
+fn asserted(module: ModuleId, survey: &Survey) -> Vec<Checker> {
+    let own_assert = survey.macros.iter().any(|shape| *shape.name == *"assert")
+        || survey.functions.iter().any(|function| *function.name == *"assert");
+    let mut found = Vec::new();
+    for function in survey.functions.iter().filter(|_| !own_assert) {
+        let defects: Vec<CheckerDefect> = function
+            .flow
+            .calls
+            .iter()
+            .filter(|site| site.asserted && site.is_needed_call())
+            .map(|site| CheckerDefect::CallInsideAssert { span: site.span })
+            .collect();
+        if let Some(CheckerDefect::CallInsideAssert { span }) = defects.first() {
+            found.push(Checker { name: Name::from("assert"), site: Site { module, span: *span }, defects });
+        }
+    }
+    found
 }
 
 fn defects(

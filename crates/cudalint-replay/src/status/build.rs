@@ -19,6 +19,8 @@ pub(super) struct Builder<'a> {
     pub(super) flow: Flow,
     pub(super) depth: u32,
     pub(super) legacy_blas: bool,
+    /// Inside `assert(…)` of the standard library.
+    pub(super) in_assert: bool,
     current: u32,
     breaks: Vec<u32>,
     continues: Vec<u32>,
@@ -35,6 +37,7 @@ pub(super) fn build(project: &Project, id: ModuleId, function: &Function, legacy
         flow: Flow { segments: vec![Segment::default(), Segment::default()], ..Flow::default() },
         depth: 0,
         legacy_blas,
+        in_assert: false,
         current: 0,
         breaks: Vec::new(),
         continues: Vec::new(),

@@ -208,15 +208,19 @@ impl Builder<'_> {
         let index = self.flow.calls.len() as u32;
         let is_api = matches!(who, Callee::Api(_));
         let never_returns = !is_api && apis::never_returns(&name);
+        let is_assert = matches!(callee_node.kind, Expr::Name { .. }) && *name == *"assert";
         let initializer = is_api
             && *name == *"cudaFree"
             && args.first().and_then(|arg| module.exprs.get(arg.index())).is_some_and(|arg| is_null(module, arg));
         let site = self.site(node, who, name, args.len() as u32, fate, initializer);
         self.flow.calls.push(site);
+        let outside = self.in_assert;
+        self.in_assert |= is_assert && node.expansion.is_none();
         for (position, arg) in args.iter().enumerate() {
             let fate = if is_api { Fate::Consumed } else { Fate::Argument { call: index, position: position as u32 } };
             self.expr(*arg, fate);
         }
+        self.in_assert = outside;
         self.push(Action::Call(index));
         if never_returns {
             self.dead_end();
@@ -248,6 +252,7 @@ impl Builder<'_> {
             expansion: node.expansion.clone(),
             damaged: self.in_damage(node.span),
             initializer,
+            asserted: self.in_assert,
             stored_is_read: false,
         }
     }

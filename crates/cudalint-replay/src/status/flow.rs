@@ -1,6 +1,7 @@
 //! The shape of one function as far as error handling goes: basic blocks of the few actions that matter, in order.
 
-use super::apis::StatusApi;
+use super::apis::{ApiRole, StatusApi};
+use crate::facts::StatusWeight;
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, LocalId};
 use cudalint_syntax::Span;
@@ -56,8 +57,17 @@ pub struct CallSite {
     pub damaged: bool,
     /// `cudaFree(0)`: creates the context.
     pub initializer: bool,
+    /// Whether it stands inside `assert(…)`, written out in the code.
+    pub asserted: bool,
     /// Whether a variable keeps the status: liveness said that it is read later.
     pub stored_is_read: bool,
+}
+
+impl CallSite {
+    /// Whether the program needs what the call does, beside its status.
+    pub fn is_needed_call(&self) -> bool {
+        matches!(&self.callee, Callee::Api(api) if api.role != ApiRole::LastError && api.weight == StatusWeight::Matters)
+    }
 }
 
 /// A `<<<…>>>` launch.

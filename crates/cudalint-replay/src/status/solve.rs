@@ -252,6 +252,7 @@ mod tests {
             expansion: None,
             damaged: false,
             initializer: false,
+            asserted: false,
             stored_is_read: false,
         }
     }
