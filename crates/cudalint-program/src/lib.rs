@@ -8,6 +8,7 @@ pub mod eval;
 mod expr_types;
 pub mod includes;
 pub mod cuda;
+mod dump;
 pub mod ir;
 pub mod layout;
 pub mod macro_index;

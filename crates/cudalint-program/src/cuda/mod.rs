@@ -48,12 +48,6 @@ impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
     }
 }
 
-impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
-    fn find(&self, name: &str) -> Option<&Define> {
-        self.lookup(name)
-    }
-}
-
 /// What a region is lowered from.
 pub struct LowerInput<'a> {
     /// The raw text of the whole file.
