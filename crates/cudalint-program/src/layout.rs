@@ -252,13 +252,12 @@ impl Context<'_> {
         for (index, base) in record.bases.iter().enumerate() {
             let Ty::Record(base, base_env) = here.resolve(*base) else { return None };
             let found = self.project.record_at(base)?;
-            // The tail of a base that is no plain data may hold the next member, and an empty base takes no room.
+            // An empty base takes no room. The tail of a base that is no plain data may hold the next member.
             if found.fields.is_empty() && found.bases.is_empty() && !found.has_virtual {
                 continue;
             }
             let (layout, inner) = self.budget.deeper(|| self.record_layout(base, &base_env, field))??;
-            let tail_is_free = found.has_virtual || !found.bases.is_empty() || !found.methods.is_empty();
-            if tail_is_free && self.has_tail_padding(base, &base_env, layout)? {
+            if self.has_tail_padding(base, &base_env, layout)? {
                 return None;
             }
             inherited_table |= index == 0 && self.has_table(base, &base_env);

@@ -1,0 +1,82 @@
+//! Which definition a name means, across files.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{path, project};
+use cudalint_program::Project;
+use cudalint_program::ir::ModuleId;
+
+/// The module that holds the function a call means.
+fn called(project: &Project, from: u32, name: &str, args: usize) -> Option<u32> {
+    project.function(ModuleId(from), &path(""), &path(name), args).map(|(module, _)| module.0)
+}
+
+#[test]
+fn nearer_definitions_win() {
+    let files = [
+        ("a/main.cu", "#include \"util.h\"\nint near(int x) { return x; }\nint main() { return near(1) + far(2); }\n"),
+        ("a/util.h", "#pragma once\ninline int near(int x) { return x + 1; }\ninline int far(int x) { return 2; }\n"),
+        ("b/other.cu", "int far(int x) { return 3; }\nint only_there(int x) { return 4; }\n"),
+        ("c/lost.cu", "#include \"not_here.h\"\nint main() { return only_there(1); }\n"),
+        ("doc.md", "int main() { return far(2); }\n"),
+    ];
+    let project = project(&files, &[]);
+    assert_eq!(called(&project, 0, "near", 1), Some(0));
+    assert_eq!(called(&project, 0, "far", 1), Some(1));
+    // All headers of `a/main.cu` are in sight, and none declares it.
+    assert_eq!(called(&project, 0, "only_there", 1), None);
+    assert_eq!(called(&project, 3, "only_there", 1), Some(2));
+    assert_eq!(called(&project, 3, "far", 1), None, "two candidates");
+    assert_eq!(called(&project, 4, "far", 1), None, "a fence stands for itself");
+}
+
+#[test]
+fn a_declaration_leads_to_its_definition() {
+    let files = [
+        ("main.cu", "#include \"k.h\"\nint main() { k<<<1, 32>>>(0, 4); helper(1); }\n"),
+        ("k.h", "__global__ void k(float *p, int n);\nvoid helper(int a, int b = 2);\n"),
+        ("k.cu", "#include \"k.h\"\n__global__ void k(float *p, int n) { p[n] = 0; }\nvoid helper(int a, int b) {}\n"),
+        ("two.cu", "void twice();\nstatic void hidden(int) {}\n"),
+    ];
+    let project = project(&files, &[]);
+    let kernel = project.kernel(ModuleId(0), &path(""), &path("k"), Some(2)).unwrap();
+    assert_eq!(kernel.0, ModuleId(2));
+    assert_eq!(project.kernel(ModuleId(0), &path(""), &path("k"), Some(3)), None);
+    assert_eq!(project.kernel(ModuleId(0), &path(""), &path("helper"), None), None);
+    // The default stands on the declaration only.
+    assert_eq!(called(&project, 0, "helper", 1), Some(2));
+    assert_eq!(called(&project, 0, "helper", 3), None);
+    assert_eq!(project.kernels().count(), 1);
+    // Declared, defined nowhere: the declaration itself.
+    assert_eq!(called(&project, 3, "twice", 0), Some(3));
+    assert_eq!(called(&project, 0, "hidden", 1), None);
+}
+
+#[test]
+fn overloads_and_specializations_are_not_guessed() {
+    let text = "int f(int a) { return 1; }\nint f(float a) { return 2; }\nint f(int a, int b) { return 3; }\n\
+                template<class T> int g(T a) { return 1; }\ntemplate<> int g<float>(float a) { return 2; }\n\
+                namespace n { int h() { return 1; } }\nnamespace m { int h() { return 2; } }\n\
+                struct S { int only() { return 1; } };\n";
+    let project = project(&[("a.cu", text)], &[]);
+    assert_eq!(called(&project, 0, "f", 1), None);
+    assert_eq!(called(&project, 0, "f", 2), Some(0));
+    assert_eq!(project.overloads(ModuleId(0), &path(""), &path("f")).len(), 3);
+    assert_eq!(called(&project, 0, "g", 1), None);
+    assert_eq!(called(&project, 0, "h", 0), None);
+    assert_eq!(called(&project, 0, "n::h", 0), Some(0));
+    assert!(project.function(ModuleId(0), &path("m"), &path("h"), 0).is_some());
+    assert_eq!(called(&project, 0, "only", 0), None, "a method needs its class");
+    let record = project.record(ModuleId(0), &path(""), &path("S")).unwrap();
+    assert!(project.method(record, "only", 0).is_some());
+}
+
+#[test]
+fn macros_of_headers_reach_the_lowering() {
+    let files = [("a.cu", "#include \"a.h\"\nint f() { return N; }\n"), ("a.h", "#define N 5\n")];
+    let project = project(&files, &[]);
+    assert_eq!(project.macros(ModuleId(0)).lookup("N").map(|m| &*m.body), Some("5"));
+    assert!(project.has_macro(ModuleId(0), "N"));
+    assert!(!project.has_macro(ModuleId(0), "M"));
+}
