@@ -3,10 +3,21 @@
 //! here.
 
 mod algebra;
+mod arith;
 pub mod checkers;
 mod coverage;
 pub mod facts;
 pub mod kernel;
+mod memory;
+mod merge;
 pub mod parameters;
+mod spaces;
 pub mod status;
+mod ty;
+mod val;
 pub mod value;
+pub mod structure;
+mod walk;
+
+pub use merge::{ProjectScan, Walked, merge, replay_all, walk_module};
+pub use walk::ReplayOptions;

@@ -1,0 +1,155 @@
+//! Walks put together: which functions are entered, and which events of several walks are one.
+
+use crate::facts::{Event, EventKind, Facts, Pointer};
+use crate::walk::{ReplayOptions, Walker};
+use cudalint_program::Project;
+use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
+use rustc_hash::FxHashSet;
+
+/// What the walks from one module's functions saw, in any module.
+#[derive(Clone, Debug, Default)]
+pub struct Walked {
+    /// Events in the order of the walks: from `main` first, then from each host function in source order.
+    pub events: Vec<Event>,
+    /// What was cut short, by cause.
+    pub limits: Vec<(&'static str, u32)>,
+}
+
+/// What a replay needs to know of the whole project, found once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProjectScan {
+    /// Whether any file asks for more dynamic shared memory than the default.
+    shared_asked: bool,
+}
+
+impl ProjectScan {
+    /// Looks through the texts of a project.
+    pub fn new(project: &Project) -> Self {
+        let shared_asked = project.modules().any(|id| {
+            let text = project.source(id);
+            text.contains("MaxDynamicSharedMemorySize") || text.contains("MAX_DYNAMIC_SHARED_SIZE_BYTES")
+        });
+        Self { shared_asked }
+    }
+}
+
+/// Walks every host function of a module as an entry: `main` with the arguments of a plain start, others with unknown
+/// parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
+pub fn walk_module(project: &Project, scan: ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
+    let module = project.module(id);
+    let mut walked = Walked::default();
+    let summaries = crate::walk::Summaries::default();
+    let mut order: Vec<usize> = (0..module.functions.len()).collect();
+    let is_main = |index: &usize| {
+        let function = &module.functions[*index];
+        function.name == "main" && function.scope.segments.is_empty()
+    };
+    order.sort_by_key(|index| !is_main(index));
+    for index in order {
+        let function = &module.functions[index];
+        // A lambda runs where it is called; its captured variables are not known elsewhere.
+        let entry = function.body.is_some()
+            && !function.space.global
+            && (function.space.host || !function.space.device)
+            && function.role != FunctionRole::Lambda;
+        if !entry {
+            continue;
+        }
+        let mut walker = Walker::new(project, *options);
+        walker.summaries = summaries.clone();
+        walker.shared_asked_elsewhere = scan.shared_asked;
+        walker.run(id, FunctionId(index as u32));
+        walked.events.append(&mut walker.events);
+        for (cause, count) in walker.limits {
+            match walked.limits.iter_mut().find(|(known, _)| *known == cause) {
+                Some((_, sum)) => *sum += count,
+                None => walked.limits.push((cause, count)),
+            }
+        }
+    }
+    walked
+}
+
+/// Distributes the events of all walks to the modules of their sites. `walks` stand in the order of their modules; the
+/// result has one entry for each module of the project.
+pub fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
+    let mut facts: Vec<Facts> = project.modules().map(|_| Facts::default()).collect();
+    for (index, walked) in walks.into_iter().enumerate() {
+        for event in walked.events {
+            if let Some(target) = facts.get_mut(event.site.module.index()) {
+                target.events.push(event);
+            }
+        }
+        if let Some(target) = facts.get_mut(index) {
+            target.limits = walked.limits;
+        }
+    }
+    for facts in &mut facts {
+        tidy(&mut facts.events);
+    }
+    facts
+}
+
+/// All of it at once, for small projects and tests.
+pub fn replay_all(project: &Project, options: &ReplayOptions) -> Vec<Facts> {
+    let scan = ProjectScan::new(project);
+    let walks = project.modules().map(|id| walk_module(project, scan, id, options)).collect();
+    merge(project, walks)
+}
+
+/// Events in the order of their sites, each site's distinct outcomes once, those of earlier walks first.
+fn tidy(events: &mut Vec<Event>) {
+    let mut seen = FxHashSet::default();
+    events.retain(|event| seen.insert((event.site, fingerprint(&event.kind))));
+    events.sort_by_key(|event| event.site);
+}
+
+/// What tells two outcomes at one site apart for a rule: the values, not the identities of this or that walk.
+fn fingerprint(kind: &EventKind) -> String {
+    let pointer = |pointer: &Pointer| match pointer {
+        Pointer::Into { buffer, offset } => {
+            format!("{:?}|{}|{}|{:?}|{:?}", buffer.space, buffer.bytes.text, offset.text, buffer.site, buffer.bytes.assumptions)
+        }
+        Pointer::Uninitialized { declared, .. } => format!("unset {declared:?}"),
+        Pointer::Somewhere { space, .. } => format!("somewhere {space:?}"),
+        Pointer::Null => "null".to_owned(),
+        Pointer::Unknown => "?".to_owned(),
+    };
+    match kind {
+        EventKind::Allocate { buffer, .. } => {
+            format!("allocate {} {:?}", buffer.bytes.text, buffer.bytes.assumptions)
+        }
+        EventKind::Free { argument, .. } => format!("free {}", pointer(&argument.pointer)),
+        EventKind::Copy { destination, source, bytes, kind, .. } => format!(
+            "copy {} {} {} {:?} {kind:?}",
+            pointer(&destination.pointer),
+            pointer(&source.pointer),
+            bytes.text,
+            bytes.assumptions
+        ),
+        EventKind::Set { destination, value, bytes, .. } => {
+            format!("set {} {} {} {:?}", pointer(&destination.pointer), value.text, bytes.text, bytes.assumptions)
+        }
+        EventKind::Launch(launch) => {
+            let axes = |extent: &crate::facts::Extent3| {
+                extent.axes.each_ref().map(|amount| format!("{}{:?}", amount.text, amount.assumptions)).join(",")
+            };
+            let args: Vec<String> = launch
+                .args
+                .iter()
+                .map(|arg| format!("{}{:?}{}", arg.amount.text, arg.amount.assumptions, arg.pointer.as_ref().map(pointer).unwrap_or_default()))
+                .collect();
+            format!(
+                "launch {:?} {} {} {} {} {:?} {}",
+                launch.kernel,
+                axes(&launch.grid),
+                axes(&launch.block),
+                launch.shared.text,
+                launch.shared_opt_in.text,
+                launch.launch_bounds.as_ref().map(|bound| &bound.text),
+                args.join(";")
+            )
+        }
+        EventKind::HostAccess { argument, write } => format!("access {} {write}", pointer(&argument.pointer)),
+    }
+}

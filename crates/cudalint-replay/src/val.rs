@@ -1,0 +1,256 @@
+//! Values inside the walk: integers with their C type, pointers into objects, aggregates, functions.
+
+use crate::facts::{MemorySpace, Site};
+use crate::memory::{CellPath, Key, ObjId, Place};
+use crate::ty::{Env, Ty};
+use crate::value::{Assumptions, Quantity, union};
+use cudalint_program::Name;
+use cudalint_program::ir::{FunctionId, ModuleId};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A value with what it rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Val {
+    pub kind: Kind,
+    pub why: Assumptions,
+}
+
+/// An integer with its C type.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Int {
+    pub q: Quantity,
+    pub bytes: u8,
+    pub signed: bool,
+}
+
+/// A pointer into an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ptr {
+    pub obj: ObjId,
+    /// The part it was taken of.
+    pub path: CellPath,
+    /// Bytes from the start of that part.
+    pub offset: Quantity,
+    /// Whether the part is addressed by byte offsets.
+    pub array: bool,
+}
+
+/// An aggregate: the value of every part without a cell, and the cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregate {
+    pub whole: Val,
+    pub cells: Rc<BTreeMap<CellPath, Val>>,
+}
+
+/// A lambda with what it captured.
+#[derive(Clone, Debug)]
+pub(crate) struct Closure {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// The frame's variables where it was made, by name.
+    pub captured: Rc<Vec<(Name, Place, Ty)>>,
+    pub by_reference: bool,
+    pub this: Option<Place>,
+    pub this_ty: Ty,
+    pub env: Rc<Env>,
+}
+
+/// Kinds of values.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Anything.
+    Unknown,
+    /// Surely never given a value: the variable and its declaration.
+    Uninit(Rc<(Name, Site)>),
+    /// An integer.
+    Int(Int),
+    /// A truth value read from the environment or the command line: the value under its assumption.
+    Flag(bool),
+    /// The status of an API call, which is success on the path that goes on.
+    Status,
+    /// A truth value that tests such a status: what it is on success.
+    Success(bool),
+    /// A floating-point number.
+    Float(f64),
+    /// A quotient that is exact as a real number: an integer by a positive number (`n / 256.0`).
+    Ratio(Quantity, i64),
+    /// A string literal.
+    Str(Arc<str>),
+    /// A null pointer.
+    Null,
+    /// A pointer into an object.
+    Ptr(Ptr),
+    /// A pointer to memory whose space is sure but whose allocation is not in sight.
+    Somewhere(MemorySpace, Rc<str>),
+    /// A record, array or container by value.
+    Aggregate(Rc<Aggregate>),
+    /// A function.
+    Function(ModuleId, FunctionId, Rc<Env>),
+    /// A lambda.
+    Closure(Rc<Closure>),
+}
+
+impl From<Kind> for Val {
+    fn from(kind: Kind) -> Self {
+        Self { kind, why: None }
+    }
+}
+
+impl Val {
+    pub const fn unknown() -> Self {
+        Self { kind: Kind::Unknown, why: None }
+    }
+
+    /// An `int`.
+    pub fn int(value: i64) -> Self {
+        Self::typed(Quantity::Known(value), 4, true)
+    }
+
+    /// A `size_t`.
+    pub fn size(q: Quantity) -> Self {
+        Self::typed(q, 8, false)
+    }
+
+    pub fn typed(q: Quantity, bytes: u8, signed: bool) -> Self {
+        Self::from(Kind::Int(Int { q, bytes, signed }))
+    }
+
+    pub fn boolean(value: bool) -> Self {
+        Self::typed(Quantity::Known(i64::from(value)), 1, false)
+    }
+
+    pub fn aggregate(whole: Self, cells: Rc<BTreeMap<CellPath, Self>>) -> Self {
+        Self::from(Kind::Aggregate(Rc::new(Aggregate { whole, cells })))
+    }
+
+    /// The same value, resting on more.
+    #[must_use]
+    pub fn because(mut self, why: &Assumptions) -> Self {
+        if why.is_some() {
+            self.why = union(&self.why, why);
+        }
+        self
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, Kind::Unknown)
+    }
+
+    /// As an integer quantity.
+    pub fn quantity(&self) -> Quantity {
+        match &self.kind {
+            Kind::Int(int) => int.q.clone(),
+            Kind::Null => Quantity::Known(0),
+            _ => Quantity::Unknown,
+        }
+    }
+
+    pub fn known(&self) -> Option<i64> {
+        match &self.kind {
+            Kind::Int(Int { q: Quantity::Known(value), .. }) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The part of a value that has no cells of its own there: unset stays unset, zero stays zero.
+    pub fn part(&self, path: &[Key]) -> Self {
+        if path.is_empty() {
+            return self.clone();
+        }
+        match &self.kind {
+            Kind::Uninit(_) => self.clone(),
+            Kind::Aggregate(parts) => {
+                for length in (0..=path.len()).rev() {
+                    if length == 0 {
+                        return parts.whole.part(path);
+                    }
+                    if let Some(value) = parts.cells.get(&path[..length]) {
+                        return value.part(&path[length..]);
+                    }
+                }
+                Self::unknown()
+            }
+            Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }) => self.clone(),
+            _ => Self { kind: Kind::Unknown, why: self.why.clone() },
+        }
+    }
+
+    /// All bytes zero, of whatever type (`calloc`, static storage, `{}`): an integer of zero bytes marks it.
+    pub fn zeroed() -> Self {
+        Self::typed(Quantity::Known(0), 0, false)
+    }
+
+    pub fn is_zeroed(&self) -> bool {
+        matches!(self.kind, Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }))
+    }
+
+    pub fn pointers(&self, into: &mut Vec<Ptr>) {
+        match &self.kind {
+            Kind::Ptr(pointer) => into.push(pointer.clone()),
+            Kind::Aggregate(parts) => {
+                parts.whole.pointers(into);
+                for value in parts.cells.values() {
+                    value.pointers(into);
+                }
+            }
+            Kind::Closure(closure) => {
+                for (_, place, _) in closure.captured.iter() {
+                    if let Place::Cell(obj, path) | Place::Weak(obj, path) = place {
+                        into.push(Ptr { obj: *obj, path: path.clone(), offset: Quantity::Known(0), array: false });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether both are surely the same.
+    pub fn same(a: &Self, b: &Self) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Unknown, Kind::Unknown) | (Kind::Null, Kind::Null) | (Kind::Status, Kind::Status) => true,
+            (Kind::Int(x), Kind::Int(y)) => x == y && !x.q.is_unknown(),
+            (Kind::Float(x), Kind::Float(y)) => x.to_bits() == y.to_bits(),
+            (Kind::Ratio(x, m), Kind::Ratio(y, n)) => m == n && x == y,
+            (Kind::Success(x), Kind::Success(y)) => x == y,
+            (Kind::Flag(x), Kind::Flag(y)) => x == y && a.why == b.why,
+            (Kind::Str(x), Kind::Str(y)) => x == y,
+            (Kind::Ptr(x), Kind::Ptr(y)) => x == y && !x.offset.is_unknown(),
+            (Kind::Somewhere(x, _), Kind::Somewhere(y, _)) => x == y,
+            (Kind::Uninit(x), Kind::Uninit(y)) => x.1 == y.1,
+            (Kind::Function(m, f, _), Kind::Function(n, g, _)) => m == n && f == g,
+            (Kind::Closure(x), Kind::Closure(y)) => Rc::ptr_eq(x, y),
+            (Kind::Aggregate(x), Kind::Aggregate(y)) => {
+                Rc::ptr_eq(x, y) || (Self::same(&x.whole, &y.whole) && Rc::ptr_eq(&x.cells, &y.cells))
+            }
+            _ => false,
+        }
+    }
+
+    /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are
+    /// noted.
+    pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<Ptr>) -> Self {
+        if Self::same(current, other) {
+            // Either path may be the one taken, so what either rests on counts only where both agree on needing it.
+            let why = if current.why.is_none() || other.why.is_none() { None } else { union(&current.why, &other.why) };
+            return Self { kind: current.kind.clone(), why };
+        }
+        if let Some(why) = default {
+            other.pointers(lost);
+            return current.clone().because(why);
+        }
+        current.pointers(lost);
+        other.pointers(lost);
+        match (&current.kind, &other.kind) {
+            (Kind::Int(a), Kind::Int(b)) if a.bytes == b.bytes && a.signed == b.signed => {
+                Self::typed(Quantity::Unknown, a.bytes, a.signed)
+            }
+            // The same buffer at different offsets is still that buffer.
+            (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path && a.array == b.array => {
+                Self { kind: Kind::Ptr(Ptr { offset: Quantity::Unknown, ..a.clone() }), why: union(&current.why, &other.why) }
+            }
+            _ => Self::unknown(),
+        }
+    }
+}

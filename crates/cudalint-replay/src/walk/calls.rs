@@ -1,0 +1,497 @@
+//! Calls: functions in sight are walked in place, others may write whatever they can reach.
+
+use super::flow::Flow;
+use super::places::Access;
+use super::{MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
+use crate::arith;
+use crate::facts::Site;
+use crate::memory::{Place, root};
+use crate::ty::{Env, Ty};
+use crate::val::{Closure, Kind, Val};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, TemplateArg, Type,
+};
+use cudalint_program::{Entry, Name};
+use std::rc::Rc;
+
+/// A function with what a call brings it.
+pub(crate) struct Invocation<'a> {
+    pub module: ModuleId,
+    pub id: FunctionId,
+    pub env: Env,
+    pub this: Option<(Place, Ty)>,
+    pub closure: Option<Rc<Closure>>,
+    pub exprs: &'a [ExprId],
+    pub args: Vec<Out>,
+}
+
+impl<'p> Walker<'p> {
+    /// A call expression.
+    pub fn call(&mut self, id: ExprId, callee: ExprId, args: &'p [ExprId]) -> Out {
+        match self.node(callee).map(|node| &node.kind) {
+            Some(Expr::Name { path, targs }) => self.named_call(id, path, targs, args),
+            Some(Expr::Member { base, name, arrow }) => self.method_call(id, *base, name, *arrow, args),
+            _ => {
+                let out = self.eval(callee);
+                self.call_value(id, &out, args)
+            }
+        }
+    }
+
+    /// A call through a value: a lambda, a function pointer.
+    fn call_value(&mut self, id: ExprId, callee: &Out, args: &'p [ExprId]) -> Out {
+        let outs = self.arguments(args);
+        match &callee.val.kind {
+            Kind::Closure(closure) => {
+                let closure = closure.clone();
+                let this = closure.this.clone().map(|place| (place, closure.this_ty.clone()));
+                self.invoke(
+                    id,
+                    Invocation {
+                        module: closure.module,
+                        id: closure.function,
+                        env: (*closure.env).clone(),
+                        this,
+                        closure: Some(closure),
+                        exprs: args,
+                        args: outs,
+                    },
+                )
+            }
+            Kind::Function(module, function, env) => {
+                let (module, function, env) = (*module, *function, (**env).clone());
+                self.invoke(
+                    id,
+                    Invocation { module, id: function, env, this: None, closure: None, exprs: args, args: outs },
+                )
+            }
+            _ => {
+                if let Some(place) = &callee.place {
+                    let place = place.clone();
+                    if matches!(callee.ty.value(), Ty::Record(..)) {
+                        self.forget_place(&place);
+                    }
+                }
+                self.memory.forget_shared();
+                self.unknown_call(args, &outs, None)
+            }
+        }
+    }
+
+    /// Evaluates arguments.
+    pub fn arguments(&mut self, args: &[ExprId]) -> Vec<Out> {
+        args.iter().map(|arg| self.eval(*arg)).collect()
+    }
+
+    fn named_call(&mut self, id: ExprId, path: &'p Path, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
+        let Some(name) = path.last() else {
+            let outs = self.arguments(args);
+            return self.unknown_call(args, &outs, None);
+        };
+        let (module, inside) = (self.module_id(), self.scope());
+        if path.segments.len() == 1
+            && let super::names::Meaning::Place(place, ty) = self.captured_meaning(name)
+        {
+            let val = self.load(&place, &ty);
+            return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
+        }
+        let found = self.project.function(module, &inside, path, args.len());
+        if let Some((target, function_id)) = found
+            && let Some(function) = self.project.function_at(target, function_id)
+        {
+            if function.body.is_some() {
+                let this = self.this_for(function);
+                let needs_this = matches!(function.role, FunctionRole::Method | FunctionRole::Operator);
+                let env = self.explicit_env(target, function_id, targs);
+                let outs = self.arguments(args);
+                let env = if function.template_params.is_empty() && needs_this {
+                    self.frames.last().map(|frame| (*frame.env).clone()).unwrap_or_default()
+                } else {
+                    env
+                };
+                return self.invoke(
+                    id,
+                    Invocation { module: target, id: function_id, env, this, closure: None, exprs: args, args: outs },
+                );
+            }
+            if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
+                return out;
+            }
+            let outs = self.arguments(args);
+            self.memory.forget_shared();
+            return self.unknown_call(args, &outs, Some((target, function)));
+        }
+        let ambiguous = !self.project.overloads(module, &inside, path).is_empty();
+        if !ambiguous {
+            if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
+                return out;
+            }
+            if let Some(entry) = self.project.record(module, &inside, path) {
+                let env = Env::default();
+                let ty = Ty::Record(entry.module, entry.index, Rc::new(env));
+                return self.construct(&ty, args, false);
+            }
+        } else {
+            self.memory.forget_shared();
+        }
+        let outs = self.arguments(args);
+        if ambiguous && let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
+            self.forget_place(&place);
+        }
+        self.unknown_call(args, &outs, None)
+    }
+
+    fn captured_meaning(&mut self, name: &Name) -> super::names::Meaning {
+        if self.frames.last().is_some_and(|frame| frame.closure.is_some()) {
+            let path = Path::single(name.clone());
+            match self.meaning(&path, &[]) {
+                super::names::Meaning::Place(place, ty) if matches!(ty, Ty::Function) => {
+                    return super::names::Meaning::Place(place, ty);
+                }
+                _ => {}
+            }
+        }
+        super::names::Meaning::None
+    }
+
+    /// The object for a method called by its bare name.
+    fn this_for(&self, function: &Function) -> Option<(Place, Ty)> {
+        match function.role {
+            FunctionRole::Method | FunctionRole::Operator => self.frames.last()?.this.clone(),
+            _ => None,
+        }
+    }
+
+    fn method_call(&mut self, id: ExprId, base: ExprId, name: &'p Name, arrow: bool, args: &'p [ExprId]) -> Out {
+        let (place, ty) = if arrow {
+            let out = self.eval(base);
+            if let Some(inner) = self.smart_pointer_data(&out) {
+                let to = inner.ty.pointee().cloned().unwrap_or(Ty::Unknown);
+                (self.pointed_place(&inner.val, &to), to)
+            } else {
+                let to = out.ty.pointee().cloned().unwrap_or(Ty::Unknown);
+                (self.pointed_place(&out.val, &to), to)
+            }
+        } else {
+            self.place(base, Access::Address)
+        };
+        if let Ty::Container(..) = ty.value() {
+            return self.container_call(id, &place, &ty, name, args);
+        }
+        if let Ty::Record(module, index, env) = ty.value() {
+            let entry = Entry { module: *module, index: *index };
+            if let Some((owner, found)) = self.find_method(entry, name, args.len(), 0) {
+                let env = (**env).clone();
+                let (target, function_id) = found;
+                let outs = self.arguments(args);
+                let this_ty = Ty::Record(owner.module, owner.index, Rc::new(env.clone()));
+                return self.invoke(
+                    id,
+                    Invocation {
+                        module: target,
+                        id: function_id,
+                        env,
+                        this: Some((place, this_ty)),
+                        closure: None,
+                        exprs: args,
+                        args: outs,
+                    },
+                );
+            }
+            // A data member that can be called.
+            if let Some(field) = self.field_type(&ty, name) {
+                let at = self.field_place(&place, name);
+                let val = self.load(&at, &field);
+                return self.call_value(id, &Out { val, ty: field, place: Some(at) }, args);
+            }
+        }
+        // The method may do anything with its object.
+        if let Place::Cell(obj, _) | Place::Weak(obj, _) = &place {
+            self.memory.forget_reachable(*obj);
+        } else {
+            self.memory.forget_escaped();
+        }
+        if matches!(ty.value(), Ty::Record(..)) {
+            self.memory.forget_shared();
+        }
+        let outs = self.arguments(args);
+        self.unknown_call(args, &outs, None)
+    }
+
+    /// A method with a body that cannot be overridden, in a record or its bases.
+    fn find_method(
+        &self,
+        entry: Entry,
+        name: &str,
+        args: usize,
+        depth: u32,
+    ) -> Option<(Entry, (ModuleId, FunctionId))> {
+        let record = self.project.record_at(entry)?;
+        if record.has_virtual || depth > 4 {
+            return None;
+        }
+        if let Some(found) = self.project.method(entry, name, args) {
+            let function = self.project.function_at(found.0, found.1)?;
+            return function.body.is_some().then_some((entry, found));
+        }
+        for base in &record.bases {
+            if let Some(Type::Named { path, .. }) = self.project.module(entry.module).types.get(base.index())
+                && let Some(base) = self.project.record(entry.module, &record.scope, path)
+                && let Some(found) = self.find_method(base, name, args, depth + 1)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Walks a function in place.
+    pub fn invoke(&mut self, id: ExprId, invocation: Invocation<'_>) -> Out {
+        let Invocation { module, id: function_id, mut env, this, closure, exprs, args } = invocation;
+        let Some(function) = self.project.function_at(module, function_id) else { return Out::unknown() };
+        let depth_reached = self.frames.len() >= if self.dry > 0 { MAX_FRAMES - 3 } else { MAX_FRAMES };
+        let again = self
+            .frames
+            .iter()
+            .filter(|frame| frame.module == module && frame.function == Some(function_id))
+            .count();
+        let device_only = function.space.global || (function.space.device && !function.space.host);
+        let Some(body) = function.body.as_ref().filter(|_| !depth_reached && again < 1 && !device_only) else {
+            if depth_reached || again > 0 {
+                *self.limits.entry("depth of calls").or_insert(0) += 1;
+            }
+            if let Some((place, _)) = &this {
+                let place = place.clone();
+                self.forget_place(&place);
+            }
+            self.memory.forget_shared();
+            self.memory.forget_escaped();
+            return self.unknown_call(exprs, &args, Some((module, function)));
+        };
+        self.deduce(module, function, &mut env, &args);
+        let call = Site { module: self.module_id(), span: self.span(id) };
+        let argument_exprs: Vec<Option<ExprId>> = exprs.iter().map(|expr| Some(*expr)).collect();
+        self.push_frame(module, Some(function_id), Rc::new(env), Some(call));
+        if let Some(frame) = self.frames.last_mut() {
+            frame.this = this;
+            frame.closure = closure;
+            frame.arguments = argument_exprs;
+        }
+        self.bind_parameters(function, args);
+        self.run_member_inits(function);
+        let base = self.pendings.len();
+        let flow = self.block(body);
+        self.leave_function(function, flow, base)
+    }
+
+    fn bind_parameters(&mut self, function: &'p Function, args: Vec<Out>) {
+        let mut args = args.into_iter();
+        for index in 0..function.param_count {
+            let Some(variable) = function.locals.get(index as usize) else { break };
+            let id = LocalId(index);
+            let ty = self.resolve(variable.ty);
+            let out = args.next();
+            if let Ty::Ref(inner, _) = &ty {
+                let (place, found) = match (out, variable.init) {
+                    (Some(Out { place: Some(place), ty, .. }), _) => (place, ty),
+                    (Some(out), _) => {
+                        let object =
+                            self.create_variable(&variable.name, variable.span, out.ty.value().clone(), Val::unknown());
+                        self.memory.store(&Place::Cell(object, root()), out.val);
+                        (Place::Cell(object, root()), out.ty)
+                    }
+                    (None, Some(init)) => self.bind_reference(init),
+                    (None, None) => (Place::Unknown, Ty::Unknown),
+                };
+                let known = if inner.is_unknown() { found.value().clone() } else { (**inner).clone() };
+                self.set_slot(id, Slot::Alias(place, known));
+                continue;
+            }
+            let ty = match ty {
+                Ty::Array(inner, _) => Ty::Ptr(inner),
+                other => other,
+            };
+            let out = match (out, variable.init) {
+                (Some(out), _) => out,
+                (None, Some(init)) => self.eval(init),
+                (None, None) => Out::unknown(),
+            };
+            let ty = if ty.is_unknown() && !out.ty.is_unknown() {
+                match out.ty.value() {
+                    Ty::Array(inner, _) => Ty::Ptr(inner.clone()),
+                    other => other.clone(),
+                }
+            } else {
+                ty
+            };
+            let val = self.cast(&out, ty.clone()).val;
+            let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
+            self.memory.store(&Place::Cell(object, root()), val);
+            self.set_slot(id, Slot::Object(object));
+        }
+    }
+
+    /// The end of a function walked in place: all its ways out are joined.
+    fn leave_function(&mut self, function: &'p Function, flow: Flow, base: usize) -> Out {
+        let reached = matches!(flow, Flow::Next | Flow::Return);
+        let mut value = if reached { self.frames.last_mut().and_then(|frame| frame.returned.take()) } else { None };
+        let mut any = reached;
+        let (now, others) = self.collect(base, reached, |flow| *flow == Flow::Return);
+        for other in others {
+            value = match (any, value, other) {
+                (false, _, other) => other,
+                (true, Some(a), Some(b)) => {
+                    let mut lost = Vec::new();
+                    let val = Val::join(&a.val, &b.val, None, &mut lost);
+                    self.memory.escaped.extend(lost.into_iter().map(|pointer| pointer.obj));
+                    if let (Some(one), Some(two)) = (&a.place, &b.place) {
+                        let (one, two) = (one.clone(), two.clone());
+                        self.escape(&one);
+                        self.escape(&two);
+                    }
+                    Some(Out::new(val, a.ty))
+                }
+                (true, ..) => Some(Out::unknown()),
+            };
+            any = true;
+        }
+        // A jump that never arrived: what it carried is lost.
+        if self.pendings.len() > base {
+            let marks = self.pendings[base..].iter().map(|pending| pending.mark).min().unwrap_or(usize::MAX);
+            self.pendings.truncate(base);
+            self.forget_since(marks);
+        }
+        if !now {
+            self.frames.pop();
+            self.ended = true;
+            return Out::unknown();
+        }
+        let returns = self.resolve(function.returns);
+        self.frames.pop();
+        match (value, returns) {
+            (Some(out), Ty::Ref(inner, _)) => {
+                let ty = if inner.is_unknown() { out.ty.value().clone() } else { (*inner).clone() };
+                Out { ty, ..out }
+            }
+            (Some(out), ty) if !ty.is_unknown() => {
+                let cast = self.cast(&out, ty);
+                // Truths about statuses stay what they are.
+                match out.val.kind {
+                    Kind::Success(_) | Kind::Flag(_) | Kind::Status => Out::new(out.val, cast.ty),
+                    _ => cast,
+                }
+            }
+            (Some(out), _) => Out::new(out.val, out.ty.value().clone()),
+            (None, ty) => Out::new(Val::unknown(), ty),
+        }
+    }
+
+    /// The value of a `return`.
+    pub fn returned(&mut self, value: ExprId) -> Out {
+        let reference = self.function().is_some_and(|function| {
+            matches!(self.module().types.get(function.returns.index()), Some(Type::Reference(_)))
+        });
+        if reference {
+            let (place, ty) = self.place(value, Access::Address);
+            let val = self.load(&place, &ty);
+            return Out { val, ty, place: Some(place) };
+        }
+        if let Some(Expr::InitList(_)) = self.node(value).map(|node| &node.kind)
+            && let Some(function) = self.function()
+        {
+            let ty = self.resolve(function.returns);
+            return self.build(&ty, value);
+        }
+        let out = self.eval(value);
+        Out::new(out.val, out.ty.value().clone())
+    }
+
+    /// Member initializers of a constructor, and the initializers written at fields.
+    pub fn run_member_inits(&mut self, function: &'p Function) {
+        if function.role != FunctionRole::Constructor {
+            return;
+        }
+        let Some((place, ty)) = self.frames.last().and_then(|frame| frame.this.clone()) else { return };
+        self.default_fields(&place, &ty);
+        for (field, args) in &function.member_inits {
+            let Some(field_ty) = self.field_type(&ty, field) else {
+                // A base class or a delegated constructor.
+                for arg in args {
+                    let out = self.eval(*arg);
+                    self.hand_out(&out);
+                }
+                self.forget_place(&place);
+                continue;
+            };
+            let at = self.field_place(&place, field);
+            match args.as_slice() {
+                [one] if !matches!(field_ty.value(), Ty::Record(..) | Ty::Container(..)) => {
+                    self.initialize(&at, &field_ty, *one);
+                }
+                args => self.construct_at(&at, &field_ty, args, false),
+            }
+        }
+    }
+
+    /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
+    /// its arguments.
+    pub fn unknown_call(
+        &mut self,
+        exprs: &[ExprId],
+        outs: &[Out],
+        declared: Option<(ModuleId, &'p Function)>,
+    ) -> Out {
+        let mut from_command_line = false;
+        for (index, out) in outs.iter().enumerate() {
+            from_command_line |= out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS));
+            let by = declared.and_then(|(module, function)| {
+                (index < function.param_count as usize).then(|| (module, &function.locals[index]))
+            });
+            let (constant, by_value) = match by {
+                Some((module, variable)) => {
+                    let types = &self.project.module(module).types;
+                    match types.get(variable.ty.index()) {
+                        Some(Type::Pointer(to)) => (const_type(types, *to), true),
+                        Some(Type::Reference(to)) => (const_type(types, *to), false),
+                        Some(Type::Named { .. }) => (false, false),
+                        _ => (false, true),
+                    }
+                }
+                None => (false, false),
+            };
+            if constant {
+                continue;
+            }
+            self.hand_out(out);
+            let literal = exprs.get(index).is_none_or(|expr| !self.is_lvalue(*expr));
+            if !by_value && !literal && let Some(place) = &out.place {
+                let place = place.clone();
+                self.escape(&place);
+                self.forget_place(&place);
+            }
+        }
+        self.memory.forget_escaped();
+        let ty = declared.map_or(Ty::Unknown, |(module, function)| {
+            self.resolve_in(module, &Rc::default(), function.returns).value().clone()
+        });
+        if from_command_line {
+            let val = Val { kind: Kind::Flag(false), why: crate::value::assume(NO_ARGUMENTS) };
+            return Out::new(val, ty);
+        }
+        let val = arith::convert(&mut self.atoms, &Val::unknown(), &ty);
+        Out { val, ty, place: Some(Place::Unknown) }
+    }
+
+    /// Code out of sight gets a value: what it points to may change from now on.
+    pub fn hand_out(&mut self, out: &Out) {
+        let mut pointers = Vec::new();
+        out.val.pointers(&mut pointers);
+        for pointer in pointers {
+            self.memory.forget_reachable(pointer.obj);
+        }
+    }
+}
+
+fn const_type(types: &[Type], id: cudalint_program::ir::TypeId) -> bool {
+    matches!(types.get(id.index()), Some(Type::Qualified { is_const: true, .. }))
+}

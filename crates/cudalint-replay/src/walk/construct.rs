@@ -1,0 +1,336 @@
+//! Objects coming into being: initializers, constructors, `new`.
+
+use super::calls::Invocation;
+use super::{Out, Walker};
+use crate::facts::MemorySpace;
+use crate::memory::{Key, ObjectInfo, Place, extend, root};
+use crate::ty::{Container, Ty};
+use crate::val::{Kind, Ptr, Val};
+use crate::value::{Quantity, union};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
+use cudalint_program::{Entry, Name};
+
+impl<'p> Walker<'p> {
+    /// A new object's first value.
+    pub fn initialize(&mut self, place: &Place, ty: &Ty, init: ExprId) {
+        match self.node(init).map(|node| &node.kind) {
+            Some(Expr::InitList(items)) => self.initialize_list(place, ty, items),
+            Some(Expr::Construct { ty: written, args, braces }) => {
+                let written = self.resolve(*written);
+                let ty = if written.is_unknown() { ty.clone() } else { written };
+                if *braces && matches!(ty.value(), Ty::Array(..)) {
+                    self.initialize_list(place, &ty, args);
+                } else {
+                    self.construct_at(place, &ty, args, *braces);
+                }
+            }
+            Some(Expr::Str(_)) if ty.is_array() => self.forget_place(place),
+            _ => {
+                let out = self.eval(init);
+                if let Ty::Container(..) = ty.value() {
+                    self.assign_container(place, ty, &out);
+                } else if let (Ty::Record(module, index, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
+                    // A converting constructor.
+                    let entry = Entry { module: *module, index: *index };
+                    if self.constructor(entry, 1).is_some() {
+                        self.construct_with(place, ty, &[init], vec![out]);
+                    } else {
+                        self.hand_out(&out);
+                        self.forget_place(place);
+                    }
+                } else {
+                    let cast = self.cast(&out, ty.clone());
+                    self.store_result(init, place, ty, cast.val);
+                }
+            }
+        }
+    }
+
+    fn same_record(&self, a: &Ty, b: &Ty) -> bool {
+        matches!((a.value(), b.value()), (Ty::Record(m, i, _), Ty::Record(n, j, _)) if m == n && i == j)
+    }
+
+    fn initialize_list(&mut self, place: &Place, ty: &Ty, items: &'p [ExprId]) {
+        match ty.value() {
+            Ty::Array(inner, _) => self.initialize_elements(place, &inner.clone(), items),
+            Ty::Container(Container::Array, inner, _) => {
+                let inner = inner.clone();
+                // The braces of the array inside may be written or not.
+                if let [one] = items
+                    && let Some(Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
+                {
+                    return self.initialize_elements(place, &inner, inside);
+                }
+                self.initialize_elements(place, &inner, items);
+            }
+            Ty::Container(..) => {
+                let count = items.len() as i64;
+                for item in items {
+                    let out = self.eval(*item);
+                    self.hand_out(&out);
+                }
+                self.resize_container(place, ty, &Val::size(Quantity::Known(count)), true);
+            }
+            _ => self.construct_at(place, ty, items, true),
+        }
+    }
+
+    fn initialize_elements(&mut self, place: &Place, inner: &Ty, items: &'p [ExprId]) {
+        self.memory.store(place, Val::zeroed());
+        let (Place::Cell(obj, path), Some(size)) = (place, self.size_of(inner).known()) else {
+            for item in items {
+                let out = self.eval(*item);
+                self.hand_out(&out);
+            }
+            self.forget_place(place);
+            return;
+        };
+        if items.len() > 256 {
+            self.forget_place(place);
+            return;
+        }
+        self.strides.insert((*obj, path.clone()), size);
+        for (index, item) in items.iter().enumerate() {
+            let at = Place::Cell(*obj, extend(path, Key::At(size * index as i64)));
+            self.initialize(&at, inner, *item);
+        }
+    }
+
+    /// What an object without an initializer holds.
+    pub fn default_initialize(&mut self, place: &Place, ty: &Ty) {
+        match ty {
+            Ty::Record(module, index, _) => {
+                let entry = Entry { module: *module, index: *index };
+                if let Some((target, id)) = self.constructor(entry, 0) {
+                    self.run_constructor(place, ty, target, id, &[], Vec::new(), None);
+                } else {
+                    self.default_fields(place, ty);
+                }
+            }
+            Ty::Container(Container::Array, ..) => {}
+            Ty::Container(..) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
+            Ty::Vector { name, .. } if name == "dim3" => self.fill_dim3(place, &[]),
+            // A class out of sight has a constructor of its own.
+            Ty::Opaque(_) | Ty::Unknown | Ty::Auto => self.memory.store(place, Val::unknown()),
+            _ => {}
+        }
+    }
+
+    /// The fields of a record before its constructor's own work.
+    pub fn default_fields(&mut self, place: &Place, ty: &Ty) {
+        let Ty::Record(module, index, env) = ty.value() else { return };
+        let Some(record) = self.project.module(*module).records.get(*index as usize) else { return };
+        if self.frames.len() > super::MAX_FRAMES + 4 {
+            return self.forget_place(place);
+        }
+        if !record.bases.is_empty() {
+            self.forget_place(place);
+        }
+        for field in &record.fields {
+            let needs = field.init.is_some() || {
+                let ty = self.resolve_in(*module, env, field.ty);
+                matches!(ty, Ty::Record(..) | Ty::Container(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Vector { .. })
+            };
+            if !needs {
+                continue;
+            }
+            let field_ty = self.resolve_in(*module, env, field.ty);
+            let at = self.field_place(place, &field.name);
+            match field.init {
+                Some(init) => {
+                    self.push_frame(*module, None, env.clone(), None);
+                    self.initialize(&at, &field_ty, init);
+                    self.frames.pop();
+                }
+                None => self.default_initialize(&at, &field_ty),
+            }
+        }
+    }
+
+    fn fill_dim3(&mut self, place: &Place, values: &[Out]) {
+        let lane = Ty::Int { bytes: 4, signed: false };
+        for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let at = self.field_place(place, &Name::from(name));
+            let val = values.get(index).map_or_else(|| Val::typed(Quantity::Known(1), 4, false), |out| out.val.clone());
+            self.store(&at, &lane, val);
+        }
+    }
+
+    /// `T(args)` as a value.
+    pub fn construct(&mut self, ty: &Ty, args: &'p [ExprId], braces: bool) -> Out {
+        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
+        let place = Place::Cell(object, root());
+        self.construct_at(&place, ty, args, braces);
+        Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
+    }
+
+    /// An initializer as a value of a type.
+    pub fn build(&mut self, ty: &Ty, init: ExprId) -> Out {
+        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
+        let place = Place::Cell(object, root());
+        self.initialize(&place, ty, init);
+        Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
+    }
+
+    /// `T x(args)`.
+    pub fn construct_at(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
+        match ty.value() {
+            Ty::Container(..) => self.construct_container(place, ty, args, braces),
+            Ty::Record(module, index, _) => {
+                let entry = Entry { module: *module, index: *index };
+                let Some(record) = self.project.record_at(entry) else { return self.forget_place(place) };
+                let has_constructors = record.methods.iter().any(|id| {
+                    self.project
+                        .function_at(entry.module, *id)
+                        .is_some_and(|method| method.role == FunctionRole::Constructor)
+                });
+                if !has_constructors && (braces || args.is_empty()) && record.bases.is_empty() {
+                    self.memory.store(place, Val::zeroed());
+                    self.default_fields(place, ty);
+                    for (index, arg) in args.iter().enumerate() {
+                        if let Some(Expr::Designated { field, value }) = self.node(*arg).map(|node| &node.kind) {
+                            let at = self.field_place(place, field);
+                            let field_ty = self.field_type(ty, field).unwrap_or(Ty::Unknown);
+                            self.initialize(&at, &field_ty, *value);
+                        } else if let Some(field) = record.fields.get(index) {
+                            let at = self.field_place(place, &field.name);
+                            let field_ty = self.field_type(ty, &field.name).unwrap_or(Ty::Unknown);
+                            self.initialize(&at, &field_ty, *arg);
+                        }
+                    }
+                    return;
+                }
+                let outs = self.arguments(args);
+                self.construct_with(place, ty, args, outs);
+            }
+            Ty::Vector { name, lanes, bytes, signed, float } => {
+                let outs = self.arguments(args);
+                if let [one] = outs.as_slice()
+                    && matches!(one.ty.value(), Ty::Vector { .. })
+                {
+                    return self.memory.store(place, one.val.clone());
+                }
+                if name == "dim3" {
+                    return self.fill_dim3(place, &outs);
+                }
+                let lane = if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } };
+                for (out, name) in outs.into_iter().zip(["x", "y", "z", "w"]).take(*lanes as usize) {
+                    let at = self.field_place(place, &Name::from(name));
+                    self.store(&at, &lane, out.val);
+                }
+            }
+            Ty::Opaque(_) | Ty::Unknown | Ty::Auto => {
+                let outs = self.arguments(args);
+                for (out, arg) in outs.iter().zip(args) {
+                    self.hand_out(out);
+                    if self.is_lvalue(*arg)
+                        && let Some(place) = &out.place
+                    {
+                        let place = place.clone();
+                        self.escape(&place);
+                        self.forget_place(&place);
+                    }
+                }
+                self.memory.store(place, Val::unknown());
+            }
+            _ => match args {
+                [] => self.memory.store(place, Val::zeroed()),
+                [one] => {
+                    let out = self.eval(*one);
+                    let cast = self.cast(&out, ty.clone());
+                    self.store_result(*one, place, ty, cast.val);
+                }
+                _ => self.forget_place(place),
+            },
+        }
+    }
+
+    fn constructor(&self, entry: Entry, args: usize) -> Option<(cudalint_program::ir::ModuleId, FunctionId)> {
+        let record = self.project.record_at(entry)?;
+        let found = self.project.method(entry, &record.name, args)?;
+        let function = self.project.function_at(found.0, found.1)?;
+        (function.role == FunctionRole::Constructor && function.body.is_some()).then_some(found)
+    }
+
+    fn construct_with(&mut self, place: &Place, ty: &Ty, exprs: &[ExprId], outs: Vec<Out>) {
+        let Ty::Record(module, index, _) = ty.value() else { return };
+        let entry = Entry { module: *module, index: *index };
+        // A copy.
+        if let [one] = outs.as_slice()
+            && self.same_record(ty, &one.ty)
+        {
+            return self.memory.store(place, one.val.clone());
+        }
+        if let Some((target, id)) = self.constructor(entry, outs.len()) {
+            self.run_constructor(place, ty, target, id, exprs, outs, exprs.first().copied());
+            return;
+        }
+        for out in &outs {
+            self.hand_out(out);
+        }
+        if !outs.is_empty() {
+            self.memory.forget_shared();
+        }
+        self.memory.store(place, Val::unknown());
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn run_constructor(
+        &mut self,
+        place: &Place,
+        ty: &Ty,
+        module: cudalint_program::ir::ModuleId,
+        id: FunctionId,
+        exprs: &[ExprId],
+        args: Vec<Out>,
+        at: Option<ExprId>,
+    ) {
+        let env = match ty.value() {
+            Ty::Record(_, _, env) => (**env).clone(),
+            _ => crate::ty::Env::default(),
+        };
+        let invocation =
+            Invocation { module, id, env, this: Some((place.clone(), ty.clone())), closure: None, exprs, args };
+        self.invoke(at.unwrap_or(ExprId(u32::MAX)), invocation);
+    }
+
+    /// `new T`, `new T[n]`.
+    pub fn new_object(&mut self, id: ExprId, ty: TypeId, count: Option<ExprId>, args: &'p [ExprId]) -> Out {
+        let ty = self.resolve(ty);
+        let (ty, count) = match (ty, count) {
+            // `new T[n]` may carry its count in the type.
+            (Ty::Array(inner, count), None) => ((*inner).clone(), Some(Out::new(Val::size(count), Ty::SIZE))),
+            (ty, count) => (ty, count.map(|count| self.eval(count))),
+        };
+        let size = self.size_of(&ty);
+        let (bytes, why) = match &count {
+            Some(out) => (size.times(&out.val.quantity()), out.val.why.clone()),
+            None => (size.clone(), None),
+        };
+        let array = count.is_some();
+        let info = ObjectInfo {
+            name: Name::from(""),
+            site: self.site(self.span(id)),
+            ty: ty.clone(),
+            space: MemorySpace::Host,
+            api: Name::from("new"),
+            array,
+            element: size.known(),
+        };
+        let object = self.create_object(info, Val::size(bytes).because(&union(&why, &None)), "", Val::unknown());
+        let place = Place::Cell(object, root());
+        if !array {
+            if args.is_empty() {
+                self.default_initialize(&place, &ty);
+            } else {
+                self.construct_at(&place, &ty, args, false);
+            }
+        } else {
+            for arg in args {
+                self.eval(*arg);
+            }
+        }
+        let pointer = Ptr { obj: object, path: root(), offset: Quantity::Known(0), array };
+        Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer(ty))
+    }
+}

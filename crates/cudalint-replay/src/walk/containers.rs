@@ -1,0 +1,271 @@
+//! Library containers: what they hold, how large it is, and where it lives.
+
+use super::{Out, Walker};
+use crate::facts::MemorySpace;
+use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
+use crate::ty::{Container, Ty};
+use crate::val::{Kind, Ptr, Val};
+use crate::value::Quantity;
+use cudalint_program::Name;
+use cudalint_program::ir::ExprId;
+use std::rc::Rc;
+
+/// The hidden part of a container that points to its storage.
+const DATA: &str = "#data";
+/// The hidden part of a container that counts its elements.
+const COUNT: &str = "#count";
+
+impl<'p> Walker<'p> {
+    fn hidden(&self, place: &Place, name: &str) -> Place {
+        match place {
+            Place::Cell(obj, path) => Place::Cell(*obj, extend(path, Key::Field(Name::from(name)))),
+            other => other.clone(),
+        }
+    }
+
+    /// New storage of a container.
+    pub fn resize_container(&mut self, place: &Place, ty: &Ty, count: &Val, fresh: bool) {
+        let Ty::Container(kind, inner, _) = ty.value() else { return };
+        let (kind, inner) = (*kind, inner.clone());
+        if kind == Container::Array {
+            return;
+        }
+        let Place::Cell(obj, path) = place else { return self.forget_place(place) };
+        if kind == Container::SmartPointer {
+            let at = self.hidden(place, DATA);
+            return self.memory.store(&at, Val::from(Kind::Null));
+        }
+        let size = self.size_of(&inner);
+        let site = self.memory.get(*obj).info.site;
+        let name = self.place_name(&Place::Cell(*obj, path.clone()));
+        let q = count.quantity();
+        let space = if kind == Container::DeviceVector { MemorySpace::Device } else { MemorySpace::Host };
+        let info = ObjectInfo {
+            name: Name::from(name.as_str()),
+            site,
+            ty: (*inner).clone(),
+            space,
+            api: Name::from(if kind == Container::String { "string" } else { "vector" }),
+            array: true,
+            element: size.known(),
+        };
+        let bytes = Val::size(size.times(&q)).because(&count.why);
+        let first = if fresh { Val::zeroed() } else { Val::unknown() };
+        let first = if inner.is_scalar() { first } else { Val::unknown() };
+        let storage = self.create_object(info, bytes, "", first);
+        let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
+        let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
+        self.memory.store(&data, Val::from(pointer));
+        self.memory.store(&length, Val::size(q).because(&count.why));
+    }
+
+    /// The pointer to a container's storage.
+    pub fn container_data(&mut self, out: &Out) -> Val {
+        match &out.place {
+            Some(place) => {
+                let at = self.hidden(place, DATA);
+                self.memory.load(&at)
+            }
+            None => out.val.part(&[Key::Field(Name::from(DATA))]),
+        }
+    }
+
+    fn container_count(&mut self, place: &Place, ty: &Ty) -> Val {
+        if let Ty::Container(Container::Array, _, count) = ty.value() {
+            return Val::size(count.clone());
+        }
+        let at = self.hidden(place, COUNT);
+        let val = self.memory.load(&at);
+        match val.kind {
+            Kind::Int(_) => val,
+            // A container from outside: its size is a number of its own, the same at each look.
+            _ if matches!(place, Place::Cell(..)) && self.dry == 0 => {
+                let name = format!("{}.size()", self.place_name(place));
+                let val = Val::size(self.atoms.fresh(&name, crate::algebra::AtomKind::Opaque));
+                self.memory.store(&at, val.clone());
+                val
+            }
+            _ => Val::size(Quantity::Unknown),
+        }
+    }
+
+    /// A smart pointer's pointer, as what it points with.
+    pub fn smart_pointer_data(&mut self, out: &Out) -> Option<Out> {
+        let Ty::Container(Container::SmartPointer, inner, _) = out.ty.value() else { return None };
+        let inner = (**inner).clone();
+        let data = self.container_data(out);
+        Some(Out::new(data, Ty::pointer(inner)))
+    }
+
+    /// Makes `T x(args)` of a container.
+    pub fn construct_container(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
+        let Ty::Container(kind, inner, _) = ty.value() else { return };
+        let (kind, inner) = (*kind, inner.clone());
+        let outs = self.arguments(args);
+        match (kind, outs.as_slice()) {
+            (Container::SmartPointer, [first, ..]) => {
+                let at = self.hidden(place, DATA);
+                let val = if matches!(first.ty.value(), Ty::Container(..)) {
+                    self.container_data(first)
+                } else {
+                    first.val.clone()
+                };
+                self.name_allocation(&val, place, &Ty::pointer((*inner).clone()));
+                self.memory.store(&at, val);
+            }
+            (_, []) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
+            (Container::Vector | Container::DeviceVector, [count]) if !braces && matches!(count.val.kind, Kind::Int(_)) => {
+                self.resize_container(place, ty, &count.val, true);
+            }
+            (Container::Vector | Container::DeviceVector, [count, value])
+                if !braces && matches!(count.val.kind, Kind::Int(_)) && value.ty.pointee().is_none() =>
+            {
+                self.hand_out(value);
+                self.resize_container(place, ty, &count.val, false);
+            }
+            (Container::Vector | Container::DeviceVector, [first, last])
+                if first.ty.is_pointer() && last.ty.is_pointer() =>
+            {
+                // `(p, p + n)`: as many elements as lie between.
+                let count = self.operate(cudalint_program::ir::BinaryOp::Sub, last, first);
+                self.resize_container(place, ty, &count.val, false);
+            }
+            (Container::Vector | Container::DeviceVector, _) if braces => {
+                for out in &outs {
+                    self.hand_out(out);
+                }
+                // `{n}` of numbers is a list of one.
+                self.resize_container(place, ty, &Val::size(Quantity::Known(outs.len() as i64)), false);
+            }
+            (_, [other]) if matches!(other.ty.value(), Ty::Container(..)) => self.assign_container(place, ty, other),
+            _ => {
+                for out in &outs {
+                    self.hand_out(out);
+                }
+                self.memory.store(place, Val::unknown());
+            }
+        }
+    }
+
+    /// A container assigned from a value.
+    pub fn assign_container(&mut self, place: &Place, ty: &Ty, out: &Out) {
+        let Ty::Container(kind, ..) = ty.value() else { return };
+        if *kind == Container::SmartPointer {
+            let val = if matches!(out.ty.value(), Ty::Container(..)) { self.container_data(out) } else { out.val.clone() };
+            let at = self.hidden(place, DATA);
+            return self.memory.store(&at, val);
+        }
+        if *kind == Container::Array {
+            return self.memory.store(place, Val::unknown());
+        }
+        let count = match (out.ty.value(), &out.place) {
+            (Ty::Container(..), Some(other)) => {
+                let other = other.clone();
+                self.container_count(&other, &out.ty)
+            }
+            (Ty::Container(..), None) => out.val.part(&[Key::Field(Name::from(COUNT))]),
+            _ => Val::size(Quantity::Unknown),
+        };
+        if matches!(count.kind, Kind::Int(_)) {
+            self.resize_container(place, ty, &count, false);
+        } else {
+            self.memory.store(place, Val::unknown());
+        }
+    }
+
+    fn storage(&mut self, place: &Place) -> Option<ObjId> {
+        let at = self.hidden(place, DATA);
+        match self.memory.load(&at).kind {
+            Kind::Ptr(pointer) => Some(pointer.obj),
+            _ => None,
+        }
+    }
+
+    /// `container.name(args)`.
+    pub fn container_call(&mut self, id: ExprId, place: &Place, ty: &Ty, name: &Name, args: &'p [ExprId]) -> Out {
+        let outs = self.arguments(args);
+        let Ty::Container(kind, inner, _) = ty.value() else { return Out::unknown() };
+        let (kind, inner) = (*kind, (**inner).clone());
+        let pointer_ty = Ty::pointer(inner.clone());
+        match (name.as_str(), outs.as_slice()) {
+            ("size" | "length", []) => Out::new(self.container_count(place, ty), Ty::SIZE),
+            ("empty", []) => {
+                let count = Out::new(self.container_count(place, ty), Ty::SIZE);
+                self.operate(cudalint_program::ir::BinaryOp::Eq, &count, &Out::new(Val::int(0), Ty::INT))
+            }
+            ("data" | "get" | "c_str" | "begin" | "cbegin" | "release", []) => {
+                let val = if kind == Container::Array {
+                    self.address(place, &Ty::Array(Rc::new(inner), Quantity::Unknown))
+                } else {
+                    self.container_data(&Out { val: Val::unknown(), ty: ty.clone(), place: Some(place.clone()) })
+                };
+                let val = match (&val.kind, kind) {
+                    (Kind::Unknown, Container::DeviceVector) => {
+                        Val::from(Kind::Somewhere(MemorySpace::Device, Rc::from("storage of a device vector")))
+                    }
+                    _ => val,
+                };
+                if name == "release" {
+                    let at = self.hidden(place, DATA);
+                    self.memory.store(&at, Val::from(Kind::Null));
+                }
+                Out::new(val, pointer_ty)
+            }
+            ("end" | "cend", []) => {
+                let data = self.container_data(&Out { val: Val::unknown(), ty: ty.clone(), place: Some(place.clone()) });
+                let count = self.container_count(place, ty);
+                Out::new(self.advance(&data, &count, &inner), pointer_ty)
+            }
+            ("resize" | "assign", [count, ..]) if matches!(count.val.kind, Kind::Int(_)) => {
+                let count = count.val.clone();
+                self.resize_container(place, ty, &count, false);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            ("clear", []) => {
+                self.resize_container(place, ty, &Val::size(Quantity::Known(0)), false);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            // Room is not size, but a pointer to the room may be used.
+            ("reserve" | "shrink_to_fit", _) => {
+                let count = self.container_count(place, ty);
+                self.resize_container(place, ty, &Val::size(Quantity::Unknown), false);
+                let at = self.hidden(place, COUNT);
+                self.memory.store(&at, count);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            ("push_back" | "emplace_back", _) => {
+                for out in &outs {
+                    self.hand_out(out);
+                }
+                let count = Out::new(self.container_count(place, ty), Ty::SIZE);
+                let more = self.operate(cudalint_program::ir::BinaryOp::Add, &count, &Out::new(Val::int(1), Ty::INT));
+                self.resize_container(place, ty, &more.val, false);
+                Out::new(Val::unknown(), inner)
+            }
+            ("reset", rest) => {
+                let val = rest.first().map_or_else(|| Val::from(Kind::Null), |out| out.val.clone());
+                let at = self.hidden(place, DATA);
+                self.memory.store(&at, val);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            ("at" | "front" | "back", _) => {
+                let element = match self.storage(place) {
+                    Some(storage) if kind != Container::DeviceVector => Place::Weak(storage, root()),
+                    _ => Place::Unknown,
+                };
+                Out { val: Val::unknown(), ty: inner, place: Some(element) }
+            }
+            ("capacity" | "max_size", []) => Out::new(Val::size(Quantity::Unknown), Ty::SIZE),
+            ("fill", _) => {
+                self.forget_place(place);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            _ => {
+                let _ = id;
+                // Anything else may change it.
+                self.forget_place(place);
+                self.unknown_call(args, &outs, None)
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Events as rules see them: values turned into amounts, pointers and paths.
+
+use super::{Out, Slot, Walker};
+use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site, Step};
+use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
+use crate::ty::Ty;
+use crate::val::{Kind, Ptr, Val};
+use crate::value::{Assumptions, Quantity, union};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId};
+use cudalint_syntax::Span;
+use std::rc::Rc;
+
+/// How many defining values a path names.
+const MAX_DEFINITIONS: usize = 5;
+
+impl<'p> Walker<'p> {
+    /// Whether events are recorded now.
+    pub fn is_reporting(&self) -> bool {
+        self.dry == 0 && self.silent == 0 && self.stopped.is_none()
+    }
+
+    /// An integer for rules.
+    pub fn amount(&self, val: &Val) -> Amount {
+        let quantity = val.quantity();
+        Amount { text: quantity.to_string(), quantity, assumptions: val.why.clone() }
+    }
+
+    /// The size in bytes of an object.
+    fn object_bytes(&mut self, id: ObjId) -> Val {
+        let object = self.memory.get(id);
+        let api = &object.info.api;
+        if api == "local" || api == "global" {
+            let ty = object.info.ty.clone();
+            return Val::size(self.size_of(&ty));
+        }
+        object.bytes.clone()
+    }
+
+    /// An object as a buffer.
+    pub fn buffer(&mut self, id: ObjId) -> Buffer {
+        let bytes = self.object_bytes(id);
+        let bytes = self.admit(bytes);
+        let object: &Object = self.memory.get(id);
+        Buffer {
+            id: BufferId(id.0),
+            space: object.info.space,
+            bytes: self.amount(&bytes),
+            name: object.info.name.clone(),
+            site: object.info.site,
+            api: object.info.api.clone(),
+            element: object.info.element,
+            freed: object.freed == Freed::Yes,
+        }
+    }
+
+    /// A pointer value for rules.
+    pub fn pointer(&mut self, val: &Val) -> Pointer {
+        let val = self.admit(val.clone());
+        match &val.kind {
+            Kind::Null => Pointer::Null,
+            Kind::Int(_) if val.known() == Some(0) => Pointer::Null,
+            Kind::Uninit(origin) => Pointer::Uninitialized { name: origin.0.clone(), declared: origin.1 },
+            Kind::Somewhere(space, why) => Pointer::Somewhere { space: *space, why: why.to_string() },
+            Kind::Str(_) => Pointer::Somewhere { space: MemorySpace::Host, why: "a string literal".into() },
+            Kind::Ptr(pointer) => {
+                let offset = self.whole_offset(pointer);
+                let buffer = self.buffer(pointer.obj);
+                let offset = Amount { text: offset.to_string(), quantity: offset, assumptions: val.why.clone() };
+                Pointer::Into { buffer, offset }
+            }
+            _ => Pointer::Unknown,
+        }
+    }
+
+    /// Bytes from the start of the object.
+    fn whole_offset(&mut self, pointer: &Ptr) -> Quantity {
+        let mut total = pointer.offset.clone();
+        let mut ty = self.memory.get(pointer.obj).info.ty.clone();
+        for key in pointer.path.iter() {
+            match key {
+                Key::At(offset) => {
+                    total = total.plus(&Quantity::Known(*offset));
+                    if let Ty::Array(inner, _) = ty.value() {
+                        ty = (**inner).clone();
+                    }
+                }
+                Key::Field(name) => match self.field_offset(&ty, name) {
+                    Some(offset) => {
+                        total = total.plus(&Quantity::Known(offset));
+                        ty = self.field_type(&ty, name).unwrap_or(Ty::Unknown);
+                    }
+                    None => return Quantity::Unknown,
+                },
+            }
+        }
+        total
+    }
+
+    /// A pointer argument for rules.
+    pub fn argument(&mut self, expr: ExprId, out: &Out) -> PointerArgument {
+        let inner = self.without_casts(expr);
+        let ty = if inner == expr { out.ty.clone() } else { self.type_of(inner) };
+        let ty = if ty.pointee().is_some() { ty } else { out.ty.clone() };
+        let pointee = ty.pointee().cloned().unwrap_or(Ty::Unknown);
+        let element = match &pointee {
+            Ty::Void | Ty::Unknown | Ty::Opaque(_) | Ty::Auto => None,
+            other => self.size_of(other).known(),
+        };
+        PointerArgument {
+            pointer: self.pointer(&out.val),
+            text: self.text(expr),
+            span: self.span(expr),
+            element,
+            element_name: self.type_name(&pointee),
+        }
+    }
+
+    /// An expression under the casts around it.
+    pub fn without_casts(&self, expr: ExprId) -> ExprId {
+        let mut current = expr;
+        for _ in 0..8 {
+            match self.node(current).map(|node| &node.kind) {
+                Some(Expr::Cast { value, .. }) => current = *value,
+                _ => break,
+            }
+        }
+        current
+    }
+
+    /// A type's name for messages.
+    pub fn type_name(&self, ty: &Ty) -> String {
+        match ty.value() {
+            Ty::Record(module, index, _) => self
+                .project
+                .module(*module)
+                .records
+                .get(*index as usize)
+                .map(|record| record.name.to_string())
+                .unwrap_or_default(),
+            Ty::Ptr(inner) => format!("{}*", self.type_name(inner)),
+            Ty::Array(inner, _) => self.type_name(inner),
+            other => other.name(),
+        }
+    }
+
+    /// Records an event.
+    pub fn emit(&mut self, kind: EventKind, span: Span, mentioned: &[ExprId]) {
+        if !self.is_reporting() {
+            return;
+        }
+        let Some(frame) = self.frames.iter().rev().find(|frame| frame.function.is_some()) else { return };
+        let Some(function) = frame.function else { return };
+        let function = (frame.module, function);
+        let site = self.site(span);
+        let path = self.path(mentioned);
+        self.events.push(Event { kind, site, function, path, assumptions: None });
+    }
+
+    /// The way here: the calls from the entry, and what the mentioned variables hold.
+    fn path(&self, mentioned: &[ExprId]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for pair in self.frames.windows(2) {
+            let [caller, callee] = pair else { continue };
+            let (Some(site), Some(function)) = (callee.call, callee.function) else { continue };
+            let name = |module, id| self.project.function_at(module, id).map(|f| f.name.to_string()).unwrap_or_default();
+            let callee_name = name(callee.module, function);
+            let caller_name = caller.function.map(|id| name(caller.module, id)).unwrap_or_default();
+            let what = if callee_name.is_empty() { "a lambda".to_owned() } else { format!("`{callee_name}`") };
+            let whence = if caller_name.is_empty() { String::new() } else { format!(" from `{caller_name}`") };
+            steps.push(Step { site, note: format!("{what} is called{whence}") });
+        }
+        let Some(function) = self.function() else { return steps };
+        let module = self.module();
+        let mut named: Vec<u32> = Vec::new();
+        for expr in mentioned {
+            cudalint_program::visit::walk_expr(module, *expr, |_, kind| {
+                if let Expr::Local(local) = kind
+                    && !named.contains(&local.0)
+                {
+                    named.push(local.0);
+                }
+                named.len() < MAX_DEFINITIONS
+            });
+        }
+        for local in named {
+            let Some(variable) = function.locals.get(local as usize) else { continue };
+            let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(local as usize)) else {
+                continue;
+            };
+            let value = &self.memory.get(*object).root;
+            let known = value.known().or(if value.is_zeroed() { Some(0) } else { None });
+            if let Some(number) = known {
+                let why = match &value.why {
+                    Some(list) => format!(" ({})", list.join("; ")),
+                    None => String::new(),
+                };
+                let note = format!("`{}` is {number}{why}", variable.name);
+                steps.push(Step { site: self.site(variable.span), note });
+            }
+        }
+        steps
+    }
+
+    /// Host code touches what a pointer leads to.
+    pub fn host_access(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
+        if !self.is_reporting() || !self.surely_device(&out.val) {
+            return;
+        }
+        let mut argument = self.argument(pointer, out);
+        argument.pointer = self.pointer(&out.val);
+        let span = self.span(whole);
+        self.emit(EventKind::HostAccess { argument, write }, span, &[]);
+    }
+
+    /// An allocation's first home gives it its name.
+    pub fn name_allocation(&mut self, val: &Val, place: &Place, ty: &Ty) {
+        let Kind::Ptr(pointer) = &val.kind else { return };
+        let object = self.memory.get(pointer.obj);
+        if !object.info.name.is_empty() || object.info.api == "local" {
+            return;
+        }
+        let info = object.info.clone();
+        let element = match ty.pointee() {
+            Some(Ty::Void) | None => None,
+            Some(inner) => {
+                let inner = inner.clone();
+                self.size_of(&inner).known()
+            }
+        };
+        let name = self.place_name(place);
+        let named = ObjectInfo {
+            name: Name::from(name.as_str()),
+            site: info.site,
+            ty: info.ty.clone(),
+            space: info.space,
+            api: info.api.clone(),
+            array: info.array,
+            element: element.or(info.element),
+        };
+        self.memory.get_mut(pointer.obj).info = Rc::new(named);
+    }
+
+    /// The name of a place in the source.
+    pub fn place_name(&self, place: &Place) -> String {
+        match place {
+            Place::Cell(obj, path) | Place::Weak(obj, path) => {
+                let mut name = self.memory.get(*obj).info.name.to_string();
+                for key in path.iter() {
+                    match key {
+                        Key::Field(field) if name.is_empty() || name == "this" => name = field.to_string(),
+                        Key::Field(field) => name = format!("{name}.{field}"),
+                        Key::At(_) => name.push_str("[]"),
+                    }
+                }
+                name
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Everything that several values rest on.
+    pub fn all_of(values: &[&Val]) -> Assumptions {
+        values.iter().fold(None, |all, val| union(&all, &val.why))
+    }
+
+    /// The site of an expression.
+    pub fn expr_site(&self, expr: ExprId) -> Site {
+        self.site(self.span(expr))
+    }
+}

@@ -1,0 +1,568 @@
+//! Expressions of host code.
+
+use super::flow::{Flow, Truth};
+use super::names::Meaning;
+use super::places::Access;
+use super::{Out, Walker};
+use crate::arith;
+use crate::memory::Place;
+use crate::ty::Ty;
+use crate::val::{Closure, Int, Kind, Ptr, Val};
+use crate::value::{Quantity, union};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, UnaryOp};
+use std::rc::Rc;
+
+impl<'p> Walker<'p> {
+    /// Evaluates an expression statement; `true` when nothing comes after it.
+    pub fn eval_for_effect(&mut self, id: ExprId) -> bool {
+        self.eval(id);
+        if self.stopped.is_some() {
+            return true;
+        }
+        std::mem::take(&mut self.ended) && self.dry == 0
+    }
+
+    /// Evaluates an expression.
+    pub fn eval(&mut self, id: ExprId) -> Out {
+        if !self.step() || !self.descend() {
+            self.depth = self.depth.saturating_sub(1);
+            return Out::unknown();
+        }
+        let out = self.eval_inside(id);
+        self.depth -= 1;
+        out
+    }
+
+    fn read(&mut self, id: ExprId) -> Out {
+        let (place, ty) = self.place(id, Access::Read);
+        let val = self.load(&place, &ty);
+        Out { val, ty, place: Some(place) }
+    }
+
+    fn eval_inside(&mut self, id: ExprId) -> Out {
+        let Some(node) = self.node(id) else { return Out::unknown() };
+        match &node.kind {
+            Expr::Int { value, bytes, signed } => Out::new(
+                Val::typed(Quantity::Known(*value), *bytes, *signed),
+                Ty::Int { bytes: *bytes, signed: *signed },
+            ),
+            Expr::Float { value, bytes } => Out::new(Val::from(Kind::Float(*value)), Ty::Float { bytes: *bytes }),
+            Expr::Str(text) => Out::new(
+                Val::from(Kind::Str(std::sync::Arc::from(&**text))),
+                Ty::Array(Rc::new(Ty::Int { bytes: 1, signed: true }), Quantity::Known(text.len() as i64 + 1)),
+            ),
+            Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
+            Expr::Local(_) | Expr::Deref(_) | Expr::Index { .. } => self.read(id),
+            Expr::Name { path, targs } => match self.meaning(path, targs) {
+                Meaning::Place(place, ty) => {
+                    let val = self.load(&place, &ty);
+                    Out { val, ty, place: Some(place) }
+                }
+                Meaning::Value(out) => out,
+                Meaning::None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
+            },
+            Expr::This => self.frames.last().and_then(|frame| frame.this.clone()).map_or_else(Out::unknown, |(place, ty)| {
+                Out::new(self.address(&place, &ty), Ty::pointer(ty))
+            }),
+            Expr::Member { .. } => self.read(id),
+            Expr::Unary(op, value) => self.unary(*op, *value),
+            Expr::Binary(op, a, b) => self.binary(*op, *a, *b),
+            Expr::AndThen(a, b) => self.short_circuit(*a, *b, true),
+            Expr::OrElse(a, b) => self.short_circuit(*a, *b, false),
+            Expr::Assign { op, target, value } => self.assign(*op, *target, *value),
+            Expr::Step { prefix, by, target } => self.step_by(*prefix, *by, *target),
+            Expr::Select(condition, a, b) => self.select(*condition, *a, *b),
+            Expr::Cast { ty, value } => {
+                let ty = self.resolve(*ty);
+                let out = self.eval(*value);
+                self.cast(&out, ty)
+            }
+            Expr::SizeOfType(ty) => {
+                let ty = self.resolve(*ty);
+                Out::new(Val::size(self.size_of(ty.value())), Ty::SIZE)
+            }
+            Expr::SizeOfExpr(value) => {
+                let ty = self.type_of(*value);
+                Out::new(Val::size(self.size_of(ty.value())), Ty::SIZE)
+            }
+            Expr::AddressOf(value) => {
+                let (place, ty) = self.place(*value, Access::Address);
+                if let (Place::Nowhere | Place::Unknown, Some(Expr::Name { .. })) =
+                    (&place, self.node(*value).map(|node| &node.kind))
+                {
+                    // `&f` of a function.
+                    let out = self.eval(*value);
+                    if matches!(out.val.kind, Kind::Function(..)) {
+                        return out;
+                    }
+                }
+                let val = if matches!(ty, Ty::Function) {
+                    self.memory.load(&place)
+                } else {
+                    self.address(&place, &ty)
+                };
+                Out::new(val, Ty::pointer(ty))
+            }
+            Expr::Call { callee, args } => self.call(id, *callee, args),
+            Expr::Launch(launch) => self.launch(id, launch),
+            Expr::Construct { ty, args, braces } => {
+                let ty = self.resolve(*ty);
+                self.construct(&ty, args, *braces)
+            }
+            Expr::InitList(items) => {
+                for item in items {
+                    self.eval(*item);
+                }
+                Out::unknown()
+            }
+            Expr::Designated { value, .. } => self.eval(*value),
+            Expr::New { ty, count, args } => self.new_object(id, *ty, *count, args),
+            Expr::Delete { value, .. } => {
+                let out = self.eval(*value);
+                self.free_value(id, "delete", *value, &out);
+                Out::new(Val::unknown(), Ty::Void)
+            }
+            Expr::Lambda { function, by_reference } => self.lambda(*function, *by_reference),
+            Expr::Comma(parts) => {
+                let mut last = Out::unknown();
+                for part in parts {
+                    last = self.eval(*part);
+                }
+                last
+            }
+            Expr::Statements(block) => self.statements_value(block),
+            Expr::Throw(value) => {
+                if let Some(value) = value {
+                    self.eval(*value);
+                }
+                self.ended = true;
+                Out::unknown()
+            }
+            Expr::Unknown(parts) => {
+                for part in parts {
+                    self.eval(*part);
+                    self.forget_lvalue(*part);
+                }
+                Out::unknown()
+            }
+        }
+    }
+
+    /// A statement expression in the middle of an expression.
+    fn statements_value(&mut self, block: &'p [cudalint_program::ir::StmtId]) -> Out {
+        let module = self.module();
+        let mut out = Out::unknown();
+        for (index, id) in block.iter().enumerate() {
+            let last = index + 1 == block.len();
+            match module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+                Some(cudalint_program::ir::Stmt::Expr(expr)) if last => out = self.eval(*expr),
+                _ => {
+                    if self.statement(*id) != Flow::Next {
+                        self.ended = true;
+                        return Out::unknown();
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The static type of an expression; nothing happens.
+    pub fn type_of(&mut self, id: ExprId) -> Ty {
+        let mark = self.memory.mark();
+        let pendings = self.pendings.len();
+        self.silent += 1;
+        let ty = match self.node(id).map(|node| &node.kind) {
+            Some(Expr::Local(_) | Expr::Name { .. } | Expr::Deref(_) | Expr::Index { .. } | Expr::Member { .. }) => {
+                self.place(id, Access::Address).1
+            }
+            _ => self.eval(id).ty,
+        };
+        self.silent -= 1;
+        self.pendings.truncate(pendings);
+        self.memory.undo(mark);
+        ty
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: ExprId) -> Out {
+        let out = self.eval(value);
+        if op == UnaryOp::Not {
+            let truth = if self.dry > 0 { Truth::Unknown } else { self.truth(&out).not() };
+            return Out::new(truth.val(), Ty::Bool);
+        }
+        let zero = Val::typed(Quantity::Known(0), 4, true);
+        let val = match (op, &out.val.kind) {
+            (UnaryOp::Minus, Kind::Float(value)) => Val { kind: Kind::Float(-value), why: out.val.why.clone() },
+            (UnaryOp::Minus, Kind::Int(_)) => arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &out.val),
+            (UnaryOp::Plus, _) => out.val.clone(),
+            (UnaryOp::BitNot, Kind::Int(Int { q: Quantity::Known(_), .. })) => {
+                let ones = Val::typed(Quantity::Known(-1), 4, true);
+                arith::binary(&mut self.atoms, BinaryOp::Xor, &out.val, &ones)
+            }
+            _ => Val { kind: Kind::Unknown, why: out.val.why.clone() },
+        };
+        let ty = type_of_number(&val).unwrap_or_else(|| out.ty.value().clone());
+        Out::new(val, ty)
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Out {
+        let left = self.eval(a);
+        let right = self.eval(b);
+        self.operate(op, &left, &right)
+    }
+
+    /// `left op right` on evaluated operands.
+    pub fn operate(&mut self, op: BinaryOp, left: &Out, right: &Out) -> Out {
+        // Statuses compare with success only.
+        if let (BinaryOp::Eq | BinaryOp::Ne, Some(success)) = (op, status_test(&left.val, &right.val)) {
+            let value = success == (op == BinaryOp::Eq);
+            return Out::new(Val { kind: Kind::Success(value), why: None }, Ty::Bool);
+        }
+        if let (BinaryOp::Eq | BinaryOp::Ne, Some((flag, why))) = (op, flag_test(&left.val, &right.val)) {
+            let value = flag == (op == BinaryOp::Eq);
+            return Out::new(Val { kind: Kind::Flag(value), why }, Ty::Bool);
+        }
+        if left.ty.pointee().is_some() || right.ty.pointee().is_some() {
+            return self.pointer_arithmetic(op, left, right);
+        }
+        let val = arith::binary(&mut self.atoms, op, &left.val, &right.val);
+        let ty = if op.is_comparison() { Ty::Bool } else { self.common_type(op, left, right, &val) };
+        if val.is_unknown() && ty.is_scalar() {
+            let why = val.why.clone();
+            return Out::new(arith::convert(&mut self.atoms, &Val { kind: Kind::Unknown, why }, &ty), ty);
+        }
+        Out::new(val, ty)
+    }
+
+    fn common_type(&self, op: BinaryOp, left: &Out, right: &Out, val: &Val) -> Ty {
+        if let Some(ty) = type_of_number(val)
+            && !matches!(ty, Ty::Float { .. })
+        {
+            return ty;
+        }
+        match (left.ty.value(), right.ty.value()) {
+            (Ty::Float { bytes: a }, Ty::Float { bytes: b }) => Ty::Float { bytes: *a.max(b) },
+            (Ty::Float { bytes }, _) | (_, Ty::Float { bytes }) => Ty::Float { bytes: *bytes },
+            (Ty::Int { bytes: a, signed: s }, Ty::Int { bytes: b, signed: t }) => {
+                let a_ty = if *a < 4 { (4, true) } else { (*a, *s) };
+                let b_ty = if *b < 4 { (4, true) } else { (*b, *t) };
+                if matches!(op, BinaryOp::Shl | BinaryOp::Shr) || a_ty.0 > b_ty.0 {
+                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 }
+                } else if b_ty.0 > a_ty.0 {
+                    Ty::Int { bytes: b_ty.0, signed: b_ty.1 }
+                } else {
+                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 && b_ty.1 }
+                }
+            }
+            (Ty::Bool, other) | (other, Ty::Bool) if matches!(other, Ty::Int { .. } | Ty::Bool) => {
+                if let Ty::Int { .. } = other { other.clone() } else { Ty::INT }
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn pointer_arithmetic(&mut self, op: BinaryOp, left: &Out, right: &Out) -> Out {
+        let why = union(&left.val.why, &right.val.why);
+        let (left_to, right_to) = (left.ty.pointee().cloned(), right.ty.pointee().cloned());
+        match (op, left_to, right_to) {
+            (BinaryOp::Add, Some(to), None) => Out::new(self.advance(&left.val, &right.val, &to), Ty::pointer(to)),
+            (BinaryOp::Add, None, Some(to)) => Out::new(self.advance(&right.val, &left.val, &to), Ty::pointer(to)),
+            (BinaryOp::Sub, Some(to), None) => {
+                let zero = Val::typed(Quantity::Known(0), 8, true);
+                let back = arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &right.val);
+                Out::new(self.advance(&left.val, &back, &to), Ty::pointer(to))
+            }
+            (BinaryOp::Sub, Some(to), Some(_)) => {
+                let q = match (&left.val.kind, &right.val.kind) {
+                    (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path => {
+                        let bytes = a.offset.minus(&b.offset);
+                        let size = self.size_of(&to);
+                        match (bytes.known(), size.known()) {
+                            (Some(bytes), Some(size)) if size > 0 => Quantity::Known(bytes / size),
+                            _ => Quantity::Unknown,
+                        }
+                    }
+                    _ => Quantity::Unknown,
+                };
+                Out::new(Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why }, Ty::Int { bytes: 8, signed: true })
+            }
+            (BinaryOp::Eq | BinaryOp::Ne, ..) => {
+                let kind = match (pointer_null(&left.val), pointer_null(&right.val)) {
+                    (Some(true), Some(true)) => Val::boolean(op == BinaryOp::Eq).kind,
+                    // An allocation is taken to have succeeded, as its status is.
+                    (Some(false), Some(true)) | (Some(true), Some(false)) => Kind::Success(op == BinaryOp::Ne),
+                    _ => Val::typed(Quantity::Unknown, 1, false).kind,
+                };
+                Out::new(Val { kind, why }, Ty::Bool)
+            }
+            _ if op.is_comparison() => Out::new(Val::typed(Quantity::Unknown, 1, false), Ty::Bool),
+            _ => Out::new(Val::unknown(), left.ty.clone()),
+        }
+    }
+
+    fn short_circuit(&mut self, a: ExprId, b: ExprId, and: bool) -> Out {
+        let left = self.condition(a);
+        let mut result = left.clone();
+        // The right operand runs only where the left one lets it.
+        let known = match &left {
+            Truth::Known(value) | Truth::Status(value) | Truth::Assumed(value, _) => Some(*value),
+            Truth::Unknown => None,
+        };
+        let decides = known == Some(!and);
+        if matches!(left, Truth::Known(_)) && self.dry == 0 {
+            if !decides {
+                result = self.condition(b);
+            }
+        } else {
+            let mut right = Truth::Unknown;
+            let taken = if and { left.clone() } else { left.clone().not() };
+            let ended = self.ended;
+            self.branch(
+                taken,
+                |w| {
+                    right = w.condition(b);
+                    w.ended = ended;
+                    Flow::Next
+                },
+                |_| Flow::Next,
+            );
+            result = combine(left, right, and);
+        }
+        Out::new(result.val(), Ty::Bool)
+    }
+
+    fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Out {
+        let truth = self.condition(condition);
+        if let (Truth::Known(value), 0) = (&truth, self.dry) {
+            return self.eval(if *value { a } else { b });
+        }
+        let (mut first, mut second) = (Out::unknown(), Out::unknown());
+        self.branch(
+            truth.clone(),
+            |w| {
+                first = w.eval(a);
+                Flow::Next
+            },
+            |w| {
+                second = w.eval(b);
+                Flow::Next
+            },
+        );
+        let ty = if first.ty.is_unknown() { second.ty.clone() } else { first.ty.clone() };
+        let ty = self.common_type(BinaryOp::Add, &first, &second, &Val::unknown()).or(ty);
+        let (first, second) = if ty.is_scalar() {
+            (arith::convert(&mut self.atoms, &first.val, &ty), arith::convert(&mut self.atoms, &second.val, &ty))
+        } else {
+            (first.val, second.val)
+        };
+        let mut lost = Vec::new();
+        let val = match truth {
+            Truth::Status(value) | Truth::Known(value) => if value { first } else { second },
+            Truth::Assumed(value, why) => {
+                let (default, other) = if value { (first, second) } else { (second, first) };
+                Val::join(&default, &other, Some(&why), &mut lost)
+            }
+            Truth::Unknown => self.min_or_max(condition, a, b, &first, &second).unwrap_or_else(|| {
+                Val::join(&first, &second, None, &mut lost)
+            }),
+        };
+        self.memory.escaped.extend(lost.into_iter().map(|p: Ptr| p.obj));
+        Out::new(val, ty)
+    }
+
+    /// `a < b ? a : b` in its spellings, for symbols.
+    fn min_or_max(&mut self, condition: ExprId, a: ExprId, b: ExprId, first: &Val, second: &Val) -> Option<Val> {
+        let Some(Expr::Binary(op, x, y)) = self.node(condition).map(|node| &node.kind) else { return None };
+        let less = match op {
+            BinaryOp::Lt | BinaryOp::Le => true,
+            BinaryOp::Gt | BinaryOp::Ge => false,
+            _ => return None,
+        };
+        let same = |w: &Self, p: ExprId, q: ExprId| w.text(p) == w.text(q);
+        let picks_first = if same(self, *x, a) && same(self, *y, b) {
+            less
+        } else if same(self, *x, b) && same(self, *y, a) {
+            !less
+        } else {
+            return None;
+        };
+        let op = if picks_first { crate::value::ClosedOp::Min } else { crate::value::ClosedOp::Max };
+        let (Kind::Int(m), Kind::Int(n)) = (&first.kind, &second.kind) else { return None };
+        let q = self.atoms.closed(op, &m.q, &n.q);
+        Some(Val::typed(q, m.bytes.max(n.bytes), m.signed && n.signed).because(&union(&first.why, &second.why)))
+    }
+
+    fn assign(&mut self, op: Option<BinaryOp>, target: ExprId, value: ExprId) -> Out {
+        if op.is_none()
+            && let Some(Expr::InitList(_)) = self.node(value).map(|node| &node.kind)
+        {
+            let (place, ty) = self.place(target, Access::Write);
+            self.initialize(&place, &ty, value);
+            return Out { val: self.load(&place, &ty), ty, place: Some(place) };
+        }
+        let right = self.eval(value);
+        let (place, ty) = self.place(target, Access::Write);
+        let out = match op {
+            None => right,
+            Some(op) => {
+                let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
+                if matches!(ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Vector { .. }) {
+                    // An overloaded operator.
+                    self.forget_place(&place);
+                    Out::unknown()
+                } else {
+                    self.operate(op, &old, &right)
+                }
+            }
+        };
+        if let Ty::Container(..) = ty.value() {
+            self.assign_container(&place, &ty, &out);
+        } else {
+            self.store_result(value, &place, &ty, out.val);
+        }
+        Out { val: self.load(&place, &ty), ty, place: Some(place) }
+    }
+
+    /// Stores and, for a first assignment of an allocation, remembers the name that it is known by.
+    pub fn store_result(&mut self, value: ExprId, place: &Place, ty: &Ty, val: Val) {
+        let _ = value;
+        self.name_allocation(&val, place, ty);
+        // Numbers that differ from reading to reading get a symbol of their own, so that two uses are equal.
+        let val = match (&val.kind, ty.value()) {
+            (Kind::Unknown | Kind::Int(Int { q: Quantity::Unknown, .. }), Ty::Int { bytes, .. })
+                if *bytes >= 4 && self.dry == 0 && matches!(place, Place::Cell(..)) =>
+            {
+                let name = self.place_name(place);
+                self.opaque(&name, ty).because(&val.why)
+            }
+            _ => val,
+        };
+        self.store(place, ty, val);
+    }
+
+    fn step_by(&mut self, prefix: bool, by: i8, target: ExprId) -> Out {
+        let (place, ty) = self.place(target, Access::Write);
+        let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
+        let one = Out::new(Val::int(i64::from(by)), Ty::INT);
+        let new = self.operate(BinaryOp::Add, &old, &one);
+        self.store(&place, &ty, new.val);
+        let val = if prefix { self.load(&place, &ty) } else { old.val };
+        Out { val, ty, place: prefix.then_some(place) }
+    }
+
+    /// A value cast to a type.
+    pub fn cast(&mut self, out: &Out, ty: Ty) -> Out {
+        let target = ty.value().clone();
+        if matches!(target, Ty::Auto) {
+            return out.clone();
+        }
+        let val = if target.is_scalar() {
+            arith::convert(&mut self.atoms, &out.val, &target)
+        } else if matches!(target, Ty::Record(..) | Ty::Container(..) | Ty::Vector { .. }) && !same_kind(&target, &out.ty) {
+            Val::unknown()
+        } else {
+            out.val.clone()
+        };
+        Out::new(val, target)
+    }
+
+    fn lambda(&mut self, function: FunctionId, by_reference: bool) -> Out {
+        let Some(current) = self.function() else { return Out::unknown() };
+        let mut captured = Vec::new();
+        let count = self.frames.last().map_or(0, |frame| frame.slots.len());
+        let outer = self.frames.last().and_then(|frame| frame.closure.clone());
+        if let Some(outer) = outer {
+            captured.extend(outer.captured.iter().cloned());
+        }
+        for index in 0..count {
+            if let (Some((place, ty)), Some(variable)) = (self.local_place(index), current.locals.get(index)) {
+                captured.push((variable.name.clone(), place, ty));
+            }
+        }
+        let Some(frame) = self.frames.last() else { return Out::unknown() };
+        let (this, this_ty) = frame.this.clone().map_or((None, Ty::Unknown), |(place, ty)| (Some(place), ty));
+        let closure = Closure {
+            module: frame.module,
+            function,
+            captured: Rc::new(captured),
+            by_reference,
+            this,
+            this_ty,
+            env: frame.env.clone(),
+        };
+        Out::new(Val::from(Kind::Closure(Rc::new(closure))), Ty::Function)
+    }
+}
+
+impl Ty {
+    /// This type, or another where this one is unknown.
+    fn or(self, other: Self) -> Self {
+        if self.is_unknown() { other } else { self }
+    }
+}
+
+fn same_kind(a: &Ty, b: &Ty) -> bool {
+    match (a, b.value()) {
+        (Ty::Record(m, i, _), Ty::Record(n, j, _)) => m == n && i == j,
+        (Ty::Container(a, ..), Ty::Container(b, ..)) => a == b,
+        (Ty::Vector { name: a, .. }, Ty::Vector { name: b, .. }) => a == b,
+        _ => false,
+    }
+}
+
+fn type_of_number(val: &Val) -> Option<Ty> {
+    match &val.kind {
+        Kind::Int(int) => Some(Ty::Int { bytes: int.bytes, signed: int.signed }),
+        Kind::Float(_) | Kind::Ratio(..) => Some(Ty::Float { bytes: 8 }),
+        _ => None,
+    }
+}
+
+/// Whether a status is compared with success, and then what equality gives.
+fn status_test(a: &Val, b: &Val) -> Option<bool> {
+    match (&a.kind, &b.kind) {
+        (Kind::Status, Kind::Status) => Some(true),
+        (Kind::Status, _) if b.known().is_some() => Some(b.known() == Some(0)),
+        (_, Kind::Status) if a.known().is_some() => Some(a.known() == Some(0)),
+        (Kind::Success(value), _) if b.known().is_some() => Some((b.known() != Some(0)) == *value),
+        (_, Kind::Success(value)) if a.known().is_some() => Some((a.known() != Some(0)) == *value),
+        // Some other code of the API, whose number is not in sight.
+        (Kind::Status, Kind::Unknown | Kind::Int(_)) | (Kind::Unknown | Kind::Int(_), Kind::Status) => Some(false),
+        _ => None,
+    }
+}
+
+fn flag_test(a: &Val, b: &Val) -> Option<(bool, crate::value::Assumptions)> {
+    match (&a.kind, &b.kind) {
+        (Kind::Flag(value), _) if b.known().is_some() => Some(((b.known() != Some(0)) == *value, a.why.clone())),
+        (_, Kind::Flag(value)) if a.known().is_some() => Some(((a.known() != Some(0)) == *value, b.why.clone())),
+        _ => None,
+    }
+}
+
+/// Whether a pointer value is surely null, or surely not.
+fn pointer_null(val: &Val) -> Option<bool> {
+    match &val.kind {
+        Kind::Null => Some(true),
+        Kind::Int(Int { q: Quantity::Known(0), .. }) => Some(true),
+        Kind::Ptr(_) | Kind::Str(_) | Kind::Somewhere(..) => Some(false),
+        _ => None,
+    }
+}
+
+fn combine(left: Truth, right: Truth, and: bool) -> Truth {
+    // `||` is `&&` on the opposites.
+    if !and {
+        return combine(left.not(), right.not(), true).not();
+    }
+    match (left, right) {
+        (Truth::Known(false), _) | (_, Truth::Known(false)) => Truth::Known(false),
+        (Truth::Known(true), other) | (other, Truth::Known(true)) => other,
+        (Truth::Status(false), _) | (_, Truth::Status(false)) => Truth::Status(false),
+        (Truth::Status(true), other) | (other, Truth::Status(true)) => other,
+        (Truth::Assumed(false, why), _) => Truth::Assumed(false, why),
+        (Truth::Assumed(true, a), Truth::Assumed(value, b)) => Truth::Assumed(value, union(&a, &b)),
+        (_, Truth::Assumed(false, why)) => Truth::Assumed(false, why),
+        _ => Truth::Unknown,
+    }
+}

@@ -1,0 +1,238 @@
+//! Branches and loops over the state: alternatives run from one mark and joined.
+
+use super::{Out, Walker};
+use crate::memory::{Diff, JoinRule};
+use crate::val::{Kind, Val};
+use crate::value::Assumptions;
+use cudalint_program::Name;
+
+/// How a statement ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return,
+    Goto(Name),
+    /// The program, or everything this walk can say about it, ends here.
+    Stop,
+}
+
+/// A path that left a statement early and waits for where it goes on.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub flow: Flow,
+    /// What the diff is relative to.
+    pub mark: usize,
+    pub diff: Diff,
+    pub returned: Option<Out>,
+    pub rule: JoinRule,
+}
+
+/// What a condition says.
+#[derive(Clone, Debug)]
+pub(crate) enum Truth {
+    Known(bool),
+    /// Under assumptions.
+    Assumed(bool, Assumptions),
+    /// Because the call before succeeded.
+    Status(bool),
+    Unknown,
+}
+
+impl Truth {
+    #[must_use]
+    pub fn not(self) -> Self {
+        match self {
+            Self::Known(value) => Self::Known(!value),
+            Self::Assumed(value, why) => Self::Assumed(!value, why),
+            Self::Status(value) => Self::Status(!value),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// As a value.
+    pub fn val(&self) -> Val {
+        match self {
+            Self::Known(value) => Val::boolean(*value),
+            Self::Assumed(value, why) => Val { kind: Kind::Flag(*value), why: why.clone() },
+            Self::Status(true) => Val::from(Kind::Success(true)),
+            Self::Status(false) => Val::from(Kind::Success(false)),
+            Self::Unknown => Val::typed(crate::value::Quantity::Unknown, 1, false),
+        }
+    }
+}
+
+/// One way to go on from a mark.
+pub(crate) struct Alternative {
+    flow: Flow,
+    diff: Diff,
+    returned: Option<Out>,
+    first_pending: usize,
+    last_pending: usize,
+}
+
+impl<'p> Walker<'p> {
+    /// Runs one alternative from the mark and returns to it.
+    pub fn alternative(&mut self, mark: usize, run: impl FnOnce(&mut Self) -> Flow) -> Alternative {
+        let first_pending = self.pendings.len();
+        let flow = run(self);
+        let returned =
+            if flow == Flow::Return { self.frames.last_mut().and_then(|frame| frame.returned.take()) } else { None };
+        let diff = self.memory.diff(mark);
+        for pending in &mut self.pendings[first_pending..] {
+            self.memory.rebase(&mut pending.diff, pending.mark, mark);
+            pending.mark = mark;
+        }
+        self.memory.undo(mark);
+        Alternative { flow, diff, returned, first_pending, last_pending: self.pendings.len() }
+    }
+
+    /// Whether a path that ends like this says nothing about what comes after, here and in the callers.
+    fn is_dead(&self, flow: &Flow) -> bool {
+        *flow == Flow::Stop || (*flow == Flow::Return && self.frames.len() == 1)
+    }
+
+    /// Goes on from the alternatives, all relative to the mark: the first is the one that a rule's default keeps.
+    pub fn settle(&mut self, mark: usize, alternatives: Vec<Alternative>, rule: &JoinRule) -> Flow {
+        let mut next = Vec::new();
+        let mut left = Vec::new();
+        for alternative in alternatives {
+            match alternative.flow {
+                Flow::Next => next.push(alternative),
+                Flow::Stop => {}
+                _ => left.push(alternative),
+            }
+        }
+        let mut going_on = None;
+        if next.is_empty() {
+            going_on = left.pop();
+        }
+        let mut next = next.into_iter();
+        let flow = if let Some(first) = next.next() {
+            self.memory.replace(first.diff, mark);
+            for other in next {
+                self.memory.join(other.diff, mark, rule);
+            }
+            Flow::Next
+        } else if let Some(last) = going_on {
+            self.memory.replace(last.diff, mark);
+            if let Some(frame) = self.frames.last_mut() {
+                frame.returned = last.returned;
+            }
+            last.flow
+        } else {
+            Flow::Stop
+        };
+        for alternative in left {
+            if self.frames.len() == 1 && alternative.flow == Flow::Return {
+                continue;
+            }
+            self.pendings.push(Pending {
+                flow: alternative.flow,
+                mark,
+                diff: alternative.diff,
+                returned: alternative.returned,
+                rule: rule.clone(),
+            });
+        }
+        flow
+    }
+
+    /// Runs the two sides of a condition as it demands.
+    pub fn branch(
+        &mut self,
+        truth: Truth,
+        then: impl FnOnce(&mut Self) -> Flow,
+        otherwise: impl FnOnce(&mut Self) -> Flow,
+    ) -> Flow {
+        let truth = if self.dry > 0 { Truth::Unknown } else { truth };
+        match truth {
+            Truth::Known(true) => then(self),
+            Truth::Known(false) => otherwise(self),
+            Truth::Status(taken) => {
+                let mark = self.memory.mark();
+                let before = self.pendings.len();
+                let banned = self.banned.len();
+                if taken {
+                    self.alternative(mark, otherwise);
+                    self.pendings.truncate(before);
+                    self.banned.truncate(banned);
+                    then(self)
+                } else {
+                    self.alternative(mark, then);
+                    self.pendings.truncate(before);
+                    self.banned.truncate(banned);
+                    otherwise(self)
+                }
+            }
+            Truth::Assumed(taken, why) => {
+                let mark = self.memory.mark();
+                let banned = self.banned.len();
+                self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+                let (default, other);
+                if taken {
+                    other = self.alternative(mark, otherwise);
+                    self.banned.truncate(banned);
+                    default = self.alternative(mark, then);
+                } else {
+                    other = self.alternative(mark, then);
+                    self.banned.truncate(banned);
+                    default = self.alternative(mark, otherwise);
+                }
+                if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {
+                    // The program only goes on where the assumption does not hold.
+                    self.pendings.drain(default.first_pending..default.last_pending.max(default.first_pending));
+                    self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+                    return self.settle(mark, vec![other], &JoinRule::Either);
+                }
+                self.settle(mark, vec![default, other], &JoinRule::Current(why))
+            }
+            Truth::Unknown => {
+                let mark = self.memory.mark();
+                let banned = self.banned.len();
+                let first = self.alternative(mark, then);
+                self.banned.truncate(banned);
+                let second = self.alternative(mark, otherwise);
+                self.banned.truncate(banned);
+                self.settle(mark, vec![first, second], &JoinRule::Either)
+            }
+        }
+    }
+
+    /// Joins the paths that wait for this point into the current state (or takes them for it when `flow` says that
+    /// nothing else gets here), and returns whether anything gets here.
+    pub fn collect(&mut self, from: usize, reached: bool, wanted: impl Fn(&Flow) -> bool) -> (bool, Vec<Option<Out>>) {
+        let mut reached = reached;
+        let mut returned = Vec::new();
+        let mut index = from;
+        while index < self.pendings.len() {
+            if !wanted(&self.pendings[index].flow) {
+                index += 1;
+                continue;
+            }
+            let pending = self.pendings.remove(index);
+            if reached {
+                self.memory.join(pending.diff, pending.mark, &pending.rule);
+            } else {
+                // Writes since the mark belong to paths that went elsewhere: only this one gets here.
+                self.take(pending.diff, pending.mark);
+                reached = true;
+            }
+            returned.push(pending.returned);
+        }
+        (reached, returned)
+    }
+
+    /// Makes the state that of a diff without undoing the journal, which other pending paths still need.
+    fn take(&mut self, diff: Diff, mark: usize) {
+        self.memory.adopt(diff, mark);
+    }
+
+    /// Forgets what was written since the mark.
+    pub fn forget_since(&mut self, mark: usize) {
+        for id in self.memory.written_since(mark) {
+            self.memory.forget_object(id);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Kernel launches: configuration and arguments, bound to the kernel.
+
+use super::{Out, Walker};
+use crate::facts::{Amount, EventKind, Extent3, KernelSummary, LaunchArgument, LaunchFact, Site};
+use crate::memory::{Key, Place, root};
+use crate::ty::{Argument, Env, Ty};
+use crate::val::{Kind, Val};
+use crate::value::Quantity;
+use cudalint_program::{Entry, Name};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, Launch, LocalId, ModuleId};
+use cudalint_program::types::{Argument as ProgramArgument, Ty as ProgramTy, TypeEnv};
+use cudalint_syntax::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl<'p> Walker<'p> {
+    /// A launch expression.
+    pub fn launch(&mut self, id: ExprId, launch: &'p Launch) -> Out {
+        let (kernel, env) = self.kernel_of(launch);
+        let config: Vec<Out> = launch.config.iter().map(|expr| self.config_value(*expr)).collect();
+        let args = self.launch_arguments(launch);
+        let env = match kernel {
+            Some((module, function)) => {
+                let mut env = env;
+                if let Some(function) = self.project.function_at(module, function) {
+                    let outs: Vec<Out> = args.iter().map(|(_, out)| out.clone()).collect();
+                    self.deduce(module, function, &mut env, &outs);
+                }
+                env
+            }
+            None => env,
+        };
+        if self.is_reporting() {
+            let fact = self.launch_fact(launch, kernel, &env, &config, &args);
+            let mut mentioned = launch.config.clone();
+            mentioned.extend(&launch.args);
+            let span = self.span(id);
+            self.emit(EventKind::Launch(Box::new(fact)), span, &mentioned);
+        }
+        // The kernel may write what it is given, the host's view of managed and pinned memory included.
+        for (_, out) in &args {
+            let mut pointers = Vec::new();
+            out.val.pointers(&mut pointers);
+            for pointer in pointers {
+                if self.memory.get(pointer.obj).info.api != "local" {
+                    self.memory.forget(pointer.obj, &root());
+                }
+            }
+        }
+        let ty = if launch.chevron { Ty::Void } else { Ty::INT };
+        Out::new(if launch.chevron { Val::unknown() } else { Val::from(Kind::Status) }, ty)
+    }
+
+    fn config_value(&mut self, expr: ExprId) -> Out {
+        if let Some(Expr::InitList(_)) = self.node(expr).map(|node| &node.kind) {
+            return self.build(&dim3(), expr);
+        }
+        self.eval(expr)
+    }
+
+    /// The kernel that a launch means, with the template arguments written.
+    fn kernel_of(&mut self, launch: &'p Launch) -> (Option<(ModuleId, FunctionId)>, Env) {
+        let inner = self.without_casts(launch.kernel);
+        let inner = match self.node(inner).map(|node| &node.kind) {
+            Some(Expr::AddressOf(value)) => *value,
+            _ => inner,
+        };
+        if let Some(Expr::Name { path, targs }) = self.node(inner).map(|node| &node.kind) {
+            let (module, inside) = (self.module_id(), self.scope());
+            let count = launch.chevron.then_some(launch.args.len());
+            if let Some((target, function)) = self.project.kernel(module, &inside, path, count) {
+                let env = self.explicit_env(target, function, targs);
+                return (Some((target, function)), env);
+            }
+        }
+        let out = self.eval(inner);
+        if let Kind::Function(module, function, env) = &out.val.kind
+            && self.project.function_at(*module, *function).is_some_and(|function| function.space.global)
+        {
+            return (Some((*module, *function)), (**env).clone());
+        }
+        (None, Env::default())
+    }
+
+    /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
+    fn launch_arguments(&mut self, launch: &'p Launch) -> Vec<(ExprId, Out)> {
+        if launch.chevron || launch.args.len() != 1 {
+            return launch.args.iter().map(|arg| (*arg, self.eval(*arg))).collect();
+        }
+        let list = launch.args[0];
+        let out = self.eval(list);
+        let mut args = Vec::new();
+        if let Kind::Ptr(array) = &out.val.kind {
+            let array = array.clone();
+            for index in 0..64 {
+                let path = crate::memory::extend(&array.path, Key::At(8 * index));
+                let cell = self.memory.load(&Place::Cell(array.obj, path));
+                let Kind::Ptr(target) = &cell.kind else { break };
+                let ty = self.memory.get(target.obj).info.ty.clone();
+                let place = self.pointed_place(&cell, &ty);
+                let val = self.load(&place, &ty);
+                args.push((list, Out::new(val, ty)));
+            }
+        }
+        args
+    }
+
+    fn launch_fact(
+        &mut self,
+        launch: &'p Launch,
+        kernel: Option<(ModuleId, FunctionId)>,
+        env: &Env,
+        config: &[Out],
+        args: &[(ExprId, Out)],
+    ) -> LaunchFact {
+        let extent = |w: &mut Self, at: usize| match (config.get(at), launch.config.get(at)) {
+            (Some(out), Some(expr)) => w.extent(out, *expr),
+            _ => unknown_extent(launch.config_span),
+        };
+        let (grid, block) = (extent(self, 0), extent(self, 1));
+        let shared = match config.get(2) {
+            Some(out) => {
+                let val = crate::arith::convert(&mut self.atoms, &out.val, &Ty::SIZE);
+                self.amount(&val)
+            }
+            None => self.amount(&Val::size(Quantity::Known(0))),
+        };
+        let arguments = args
+            .iter()
+            .map(|(expr, out)| {
+                let is_pointer = out.ty.pointee().is_some()
+                    || matches!(out.val.kind, Kind::Ptr(_) | Kind::Null | Kind::Somewhere(..));
+                let pointer = is_pointer.then(|| self.pointer(&out.val));
+                LaunchArgument { text: self.text(*expr), span: self.span(*expr), amount: self.amount(&out.val), pointer }
+            })
+            .collect();
+        LaunchFact {
+            kernel,
+            kernel_name: self.text(launch.kernel),
+            grid,
+            block,
+            shared,
+            shared_written: config.len() > 2,
+            shared_opt_in: self.opt_in_for(kernel),
+            args: arguments,
+            chevron: launch.chevron,
+            config_span: launch.config_span,
+            launch_bounds: self.launch_bounds(kernel, env),
+            kernel_summary: kernel.map(|kernel| self.summary(kernel, env)),
+            parameter_faults: kernel.map_or_else(Vec::new, |(module, id)| {
+                crate::parameters::parameter_faults(self.project, module, id)
+            }),
+            block_divided_by_grid: self.divided_by_grid(launch),
+        }
+    }
+
+    /// What the kernel does, for these template arguments.
+    fn summary(&mut self, (module, function): (ModuleId, FunctionId), env: &Env) -> Arc<KernelSummary> {
+        let bindings = env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
+        let mut bound = TypeEnv::new(bindings);
+        if let Some(kernel) = self.project.function_at(module, function) {
+            let open: Vec<(Name, ProgramArgument)> = kernel
+                .template_params
+                .iter()
+                .filter(|param| env.get(&param.name).is_none())
+                .map(|param| (param.name.clone(), ProgramArgument::Unknown))
+                .collect();
+            bound = bound.with(open);
+        }
+        let mut cache = self.summaries.borrow_mut();
+        if let Some((_, _, _, summary)) =
+            cache.iter().find(|(m, f, with, _)| (*m, *f) == (module, function) && *with == bound)
+        {
+            return Arc::clone(summary);
+        }
+        let summary = Arc::new(crate::kernel::summarize(self.project, module, function, &bound));
+        cache.push((module, function, bound, Arc::clone(&summary)));
+        summary
+    }
+
+    /// The division by the grid's variable in what the block's was computed from.
+    fn divided_by_grid(&self, launch: &Launch) -> Option<Site> {
+        let (grid, block) = (self.plain_local(*launch.config.first()?)?, self.plain_local(*launch.config.get(1)?)?);
+        let function = self.function()?;
+        let init = function.locals.get(block.index())?.init?;
+        let module = self.module();
+        let mut found = None;
+        cudalint_program::visit::walk_expr(module, init, |id, kind| {
+            if let Expr::Binary(cudalint_program::ir::BinaryOp::Div, _, by) = kind
+                && self.plain_local(*by) == Some(grid)
+            {
+                found = Some(self.expr_site(id));
+            }
+            found.is_none()
+        });
+        found
+    }
+
+    /// The local that an expression names, through casts and `dim3(x)`.
+    fn plain_local(&self, expr: ExprId) -> Option<LocalId> {
+        match self.node(self.without_casts(expr)).map(|node| &node.kind) {
+            Some(Expr::Local(local)) => Some(*local),
+            Some(Expr::Construct { args, .. }) if args.len() == 1 => self.plain_local(args[0]),
+            _ => None,
+        }
+    }
+
+    fn extent(&mut self, out: &Out, expr: ExprId) -> Extent3 {
+        let (text, span) = (self.text(expr), self.span(expr));
+        let lane = Ty::Int { bytes: 4, signed: false };
+        let axes = if matches!(out.ty.value(), Ty::Vector { .. }) || matches!(out.val.kind, Kind::Aggregate(_)) {
+            ["x", "y", "z"].map(|axis| {
+                let val = out.val.part(&[Key::Field(Name::from(axis))]);
+                let val = self.admit(val);
+                let val = crate::arith::convert(&mut self.atoms, &val, &lane);
+                self.amount(&val)
+            })
+        } else if out.val.quantity().is_unknown() && !matches!(out.ty.value(), Ty::Int { .. } | Ty::Bool | Ty::Float { .. })
+        {
+            // It may be a `dim3` from out of sight.
+            return Extent3 { axes: unknown_extent(span).axes, text, span };
+        } else {
+            let x = crate::arith::convert(&mut self.atoms, &out.val, &lane);
+            let one = Val::typed(Quantity::Known(1), 4, false);
+            [self.amount(&x), self.amount(&one), self.amount(&one)]
+        };
+        Extent3 { axes, text, span }
+    }
+
+    /// The dynamic shared memory that was asked for before this launch.
+    fn opt_in_for(&self, kernel: Option<(ModuleId, FunctionId)>) -> Amount {
+        let unknown = Amount { quantity: Quantity::Unknown, text: "unknown".into(), assumptions: None };
+        let Some(kernel) = kernel else { return unknown };
+        match self.opt_in.get(&kernel) {
+            Some(val) if !self.unknown_opt_in => self.amount(val),
+            Some(_) => unknown,
+            None if self.unknown_opt_in || self.shared_asked_elsewhere => unknown,
+            None => self.amount(&Val::size(Quantity::Known(0))),
+        }
+    }
+
+    fn launch_bounds(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &Env) -> Option<Amount> {
+        let (module, function) = kernel?;
+        let (bound, _) = self.project.function_at(module, function)?.launch_bounds?;
+        self.push_frame(module, None, Rc::new(env.clone()), None);
+        let val = self.eval(bound).val;
+        self.frames.pop();
+        Some(self.amount(&val))
+    }
+}
+
+fn dim3() -> Ty {
+    Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 }
+}
+
+fn unknown_extent(span: Span) -> Extent3 {
+    let unknown = || Amount { quantity: Quantity::Unknown, text: "unknown".into(), assumptions: None };
+    Extent3 { axes: [unknown(), unknown(), unknown()], text: String::new(), span }
+}
+
+/// A template argument in the terms of the program layer.
+fn program_argument(argument: &Argument) -> ProgramArgument {
+    match argument {
+        Argument::Type(ty) => program_type(ty, 0).map_or(ProgramArgument::Unknown, ProgramArgument::Type),
+        Argument::Value(val) if val.why.is_none() => val.known().map_or(ProgramArgument::Unknown, ProgramArgument::Value),
+        Argument::Value(_) => ProgramArgument::Unknown,
+    }
+}
+
+fn program_type(ty: &Ty, depth: u32) -> Option<ProgramTy> {
+    if depth > 8 {
+        return None;
+    }
+    Some(match ty {
+        Ty::Void => ProgramTy::Void,
+        Ty::Bool => ProgramTy::Bool,
+        Ty::Int { bytes, signed } => ProgramTy::Int { bytes: *bytes, signed: *signed },
+        Ty::Float { bytes } => ProgramTy::Float { bytes: *bytes },
+        Ty::Vector { name, bytes, signed, float, lanes } => {
+            ProgramTy::Vector { name: name.clone(), bytes: *bytes, signed: *signed, float: *float, lanes: *lanes }
+        }
+        Ty::Ptr(inner) => ProgramTy::Pointer(Arc::new(program_type(inner, depth + 1)?)),
+        Ty::Record(module, index, env) => {
+            let bindings = env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
+            ProgramTy::Record(Entry { module: *module, index: *index }, TypeEnv::new(bindings))
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,318 @@
+//! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
+
+use super::{NO_ARGUMENTS, Out, Walker};
+use crate::algebra::{AtomKind, ClosedOp};
+use crate::arith;
+use crate::facts::MemorySpace;
+use crate::memory::{ObjectInfo, Place, root};
+use crate::ty::{Container, Ty};
+use crate::val::{Int, Kind, Ptr, Val};
+use crate::value::{Quantity, assume, union};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
+use std::rc::Rc;
+
+/// Functions that neither keep nor change anything reachable from their arguments.
+const PURE: [&str; 60] = [
+    "printf", "fprintf", "puts", "putchar", "fputs", "fflush", "vprintf", "perror", "strlen", "strcmp", "strncmp",
+    "strcasecmp", "strstr", "strchr", "strrchr", "strtok", "memcmp", "isdigit", "isalpha", "toupper", "tolower", "fabs",
+    "fabsf", "sin", "cos", "tan", "exp", "expf", "log", "logf", "log10", "log2f", "sinf", "cosf", "rand", "srand",
+    "drand48", "srand48", "random", "time", "clock", "fopen", "fclose", "fwrite", "feof", "ferror", "fseek", "ftell",
+    "rewind", "getpid", "usleep", "sleep", "isnan", "isinf", "to_string", "fputc", "putc", "sizeof", "offsetof", "getc",
+];
+
+/// Functions that do not return.
+const FINAL: [&str; 7] = ["exit", "abort", "_exit", "quick_exit", "_Exit", "terminate", "__builtin_trap"];
+
+/// Functions that read a number from text.
+const NUMBERS: [&str; 13] = [
+    "atoi", "atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "stoi", "stol", "stoul", "stoll", "stoull", "atof",
+];
+
+impl<'p> Walker<'p> {
+    /// A call of the standard library or of thrust; `None` when the name is not known.
+    pub fn library_call(
+        &mut self,
+        id: ExprId,
+        path: &'p Path,
+        targs: &'p [TemplateArg],
+        args: &'p [ExprId],
+    ) -> Option<Out> {
+        let name = path.last()?.as_str();
+        let qualified = path.segments.len() > 1;
+        if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust") {
+            return None;
+        }
+        if FINAL.contains(&name) {
+            self.arguments(args);
+            self.ended = true;
+            return Some(Out::new(Val::unknown(), Ty::Void));
+        }
+        if NUMBERS.contains(&name) {
+            let outs = self.arguments(args);
+            if let Some(end) = outs.get(1) {
+                self.written_by_library(&end.clone());
+            }
+            let ty = match name {
+                "atoi" | "stoi" => Ty::INT,
+                "atof" => return Some(Out::new(Val::unknown(), Ty::Float { bytes: 8 })),
+                "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
+                _ => Ty::Int { bytes: 8, signed: true },
+            };
+            let text = self.text(id);
+            let q = self.atoms.fresh(&text, AtomKind::Input);
+            let (bytes, signed) = if let Ty::Int { bytes, signed } = ty { (bytes, signed) } else { (8, true) };
+            return Some(Out::new(Val::typed(q, bytes, signed), ty));
+        }
+        if PURE.contains(&name) {
+            self.arguments(args);
+            return Some(Out::new(Val::unknown(), Ty::Unknown));
+        }
+        match (name, args) {
+            ("malloc" | "valloc" | "alloca", [n]) => Some(self.host_allocation(id, name, *n, None, false)),
+            ("calloc", [n, size]) => Some(self.host_allocation(id, name, *n, Some(*size), true)),
+            ("aligned_alloc" | "memalign" | "_aligned_malloc", [_, n]) => {
+                let count = if name == "_aligned_malloc" { args[0] } else { *n };
+                Some(self.host_allocation(id, name, count, None, false))
+            }
+            ("realloc", [p, n]) => {
+                let old = self.eval(*p);
+                self.hand_out(&old);
+                Some(self.host_allocation(id, name, *n, None, false))
+            }
+            ("posix_memalign", [target, _, n]) => {
+                let out = self.eval(*target);
+                let block = self.host_allocation(id, name, *n, None, false);
+                self.write_through(&out, block.val);
+                Some(Out::new(Val::from(Kind::Status), Ty::INT))
+            }
+            ("free" | "cfree" | "_aligned_free", [p]) => {
+                let out = self.eval(*p);
+                self.free_value(id, name, *p, &out);
+                Some(Out::new(Val::unknown(), Ty::Void))
+            }
+            ("memcpy" | "memmove", [dst, src, n]) => {
+                let (to, from) = (self.eval(*dst), self.eval(*src));
+                self.eval(*n);
+                self.host_access(id, *dst, &to, true);
+                self.host_access(id, *src, &from, false);
+                let mut pointers = Vec::new();
+                if let Kind::Ptr(source) = &from.val.kind {
+                    self.memory.get(source.obj).pointers(&[], &mut pointers);
+                }
+                self.memory.escaped.extend(pointers.iter().map(|p| p.obj));
+                self.contents_change(&to);
+                Some(to)
+            }
+            ("memset", [dst, ..]) => {
+                let outs = self.arguments(args);
+                self.host_access(id, *dst, &outs[0], true);
+                self.contents_change(&outs[0]);
+                Some(outs[0].clone())
+            }
+            ("min" | "max" | "fmin" | "fmax", [a, b]) => {
+                let (x, y) = (self.eval(*a), self.eval(*b));
+                Some(self.extremum(name.ends_with("min"), &x, &y))
+            }
+            ("ceil" | "ceilf" | "floor" | "floorf" | "trunc" | "truncf" | "round" | "roundf" | "sqrt" | "sqrtf" | "abs" | "log2", [x]) => {
+                let out = self.eval(*x);
+                Some(self.float_function(name, &out))
+            }
+            ("pow" | "powf", [a, b]) => {
+                let (x, y) = (self.eval(*a), self.eval(*b));
+                let number = |out: &Out| match (&out.val.kind, out.val.known()) {
+                    (Kind::Float(value), _) => Some(*value),
+                    (_, Some(value)) => Some(value as f64),
+                    _ => None,
+                };
+                let kind = match (number(&x), number(&y)) {
+                    (Some(a), Some(b)) => Kind::Float(a.powf(b)),
+                    _ => Kind::Unknown,
+                };
+                Some(Out::new(Val { kind, why: union(&x.val.why, &y.val.why) }, Ty::Float { bytes: 8 }))
+            }
+            ("getenv" | "secure_getenv", [_]) => {
+                let text = self.text(args[0]);
+                self.eval(args[0]);
+                let why = assume(format!("the environment variable {text} is not set"));
+                Some(Out::new(Val { kind: Kind::Null, why }, Ty::pointer(Ty::Int { bytes: 1, signed: true })))
+            }
+            ("getopt" | "getopt_long" | "getopt_long_only", _) => {
+                self.arguments(args);
+                let val = Val { kind: Val::int(-1).kind, why: assume(NO_ARGUMENTS) };
+                Some(Out::new(val, Ty::INT))
+            }
+            ("assert" | "__builtin_assume" | "__builtin_expect" | "CUDA_KERNEL_ASSERT", [condition, ..]) => {
+                let out = self.eval(*condition);
+                Some(out)
+            }
+            ("move" | "forward" | "as_const" | "ref" | "cref" | "launder", [x]) => Some(self.eval(*x)),
+            ("raw_pointer_cast" | "device_pointer_cast" | "addressof" | "get_raw_pointer", [x]) => {
+                let out = self.eval(*x);
+                if name == "addressof" {
+                    let place = out.place.clone().unwrap_or(Place::Unknown);
+                    return Some(Out::new(self.address(&place, &out.ty), Ty::pointer(out.ty)));
+                }
+                Some(out)
+            }
+            ("swap", [a, b]) => {
+                let (x, y) = (self.place(*a, super::places::Access::Address), self.place(*b, super::places::Access::Address));
+                let (p, q) = (self.memory.load(&x.0), self.memory.load(&y.0));
+                self.memory.store(&x.0, q);
+                self.memory.store(&y.0, p);
+                Some(Out::new(Val::unknown(), Ty::Void))
+            }
+            ("make_unique" | "make_shared" | "make_unique_for_overwrite", _) => Some(self.make_smart(id, targs, args)),
+            ("dim3", _) => {
+                let ty = Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 };
+                Some(self.construct(&ty, args, false))
+            }
+            ("snprintf" | "sprintf" | "fread" | "fgets" | "fscanf" | "scanf" | "sscanf" | "gettimeofday" | "read"
+            | "strcpy" | "strncpy" | "strcat" | "getline" | "clock_gettime", _) => {
+                let outs = self.arguments(args);
+                for out in &outs {
+                    self.written_by_library(out);
+                }
+                Some(Out::new(Val::unknown(), Ty::INT))
+            }
+            _ if qualified => {
+                // Algorithms work on what their iterators lead to, and on what they take by reference.
+                let outs = self.arguments(args);
+                for (out, expr) in outs.iter().zip(args) {
+                    self.written_by_library(out);
+                    if self.is_lvalue(*expr)
+                        && let Some(place) = &out.place
+                        && !matches!(out.val.kind, Kind::Ptr(_))
+                    {
+                        let place = place.clone();
+                        self.forget_place(&place);
+                    }
+                }
+                Some(Out::unknown())
+            }
+            _ => None,
+        }
+    }
+
+    fn host_allocation(&mut self, id: ExprId, api: &str, n: ExprId, size: Option<ExprId>, zeroed: bool) -> Out {
+        let count = self.eval(n);
+        let mut bytes = arith::convert(&mut self.atoms, &count.val, &Ty::SIZE);
+        if let Some(size) = size {
+            let one = self.eval(size);
+            let one = arith::convert(&mut self.atoms, &one.val, &Ty::SIZE);
+            bytes = arith::binary(&mut self.atoms, cudalint_program::ir::BinaryOp::Mul, &bytes, &one);
+        }
+        let info = ObjectInfo {
+            name: Name::from(""),
+            site: self.expr_site(id),
+            ty: Ty::Void,
+            space: MemorySpace::Host,
+            api: Name::from(api),
+            array: true,
+            element: None,
+        };
+        let text = self.text(n);
+        let first = if zeroed { Val::zeroed() } else { Val::unknown() };
+        let object = self.create_object(info, bytes, &text, first);
+        let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
+        Out::new(Val::from(pointer), Ty::pointer(Ty::Void))
+    }
+
+    fn make_smart(&mut self, id: ExprId, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
+        let ty = match targs.first() {
+            Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => self.resolve(*ty),
+            _ => Ty::Unknown,
+        };
+        let outs = self.arguments(args);
+        let (inner, count) = match &ty {
+            Ty::Array(inner, _) => ((**inner).clone(), outs.first().map(|out| out.val.clone())),
+            other => (other.clone(), None),
+        };
+        if count.is_none() {
+            for out in &outs {
+                self.hand_out(out);
+            }
+        }
+        let size = self.size_of(&inner);
+        let (bytes, why) = match &count {
+            Some(count) => (size.times(&count.quantity()), count.why.clone()),
+            None => (size.clone(), None),
+        };
+        let info = ObjectInfo {
+            name: Name::from(""),
+            site: self.expr_site(id),
+            ty: inner.clone(),
+            space: MemorySpace::Host,
+            api: Name::from("new"),
+            array: count.is_some(),
+            element: size.known(),
+        };
+        let first = if inner.is_scalar() { Val::zeroed() } else { Val::unknown() };
+        let object = self.create_object(info, Val::size(bytes).because(&why), "", first);
+        let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: count.is_some() });
+        let smart = Ty::Container(Container::SmartPointer, Rc::new(inner), Quantity::Unknown);
+        let holder = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), smart.clone(), Val::unknown());
+        let place = Place::Cell(holder, root());
+        let source = Out::new(Val::from(pointer), smart.pointee().cloned().map_or(Ty::Unknown, Ty::pointer));
+        self.assign_container(&place, &smart, &source);
+        Out { val: self.memory.load(&place), ty: smart, place: Some(place) }
+    }
+
+    fn extremum(&mut self, least: bool, x: &Out, y: &Out) -> Out {
+        let why = union(&x.val.why, &y.val.why);
+        let kind = match (&x.val.kind, &y.val.kind) {
+            (Kind::Int(a), Kind::Int(b)) => {
+                let op = if least { ClosedOp::Min } else { ClosedOp::Max };
+                let (bytes, signed) = (a.bytes.max(b.bytes), a.signed && b.signed);
+                Kind::Int(Int { q: self.atoms.closed(op, &a.q, &b.q), bytes, signed })
+            }
+            (Kind::Float(a), Kind::Float(b)) => Kind::Float(if least { a.min(*b) } else { a.max(*b) }),
+            _ => Kind::Unknown,
+        };
+        Out::new(Val { kind, why }, x.ty.value().clone())
+    }
+
+    fn float_function(&mut self, name: &str, out: &Out) -> Out {
+        let bytes = if name.ends_with('f') && name != "f" { 4 } else { 8 };
+        let base = name.trim_end_matches('f');
+        let apply = |value: f64| match base {
+            "ceil" => value.ceil(),
+            "loor" | "floor" => value.floor(),
+            "trunc" => value.trunc(),
+            "round" => value.round(),
+            "sqrt" => value.sqrt(),
+            "log2" => value.log2(),
+            _ => value.abs(),
+        };
+        let kind = match &out.val.kind {
+            Kind::Float(value) => Kind::Float(apply(*value)),
+            Kind::Int(Int { q: Quantity::Known(value), .. }) if base == "abs" => {
+                return Out::new(Val { kind: Val::int(value.abs()).kind, why: out.val.why.clone() }, out.ty.clone());
+            }
+            Kind::Int(Int { q: Quantity::Known(value), .. }) => Kind::Float(apply(*value as f64)),
+            // An integer is its own ceiling.
+            Kind::Int(Int { q, .. }) if matches!(base, "ceil" | "floor" | "trunc" | "round") => Kind::Ratio(q.clone(), 1),
+            Kind::Ratio(q, by) if base == "ceil" => {
+                let up = q.plus(&Quantity::Known(by - 1));
+                Kind::Ratio(self.atoms.closed(ClosedOp::Div, &up, &Quantity::Known(*by)), 1)
+            }
+            Kind::Ratio(q, by) if matches!(base, "floor" | "trunc") => {
+                Kind::Ratio(self.atoms.closed(ClosedOp::Div, q, &Quantity::Known(*by)), 1)
+            }
+            _ => Kind::Unknown,
+        };
+        let kind = if let Kind::Ratio(Quantity::Unknown, _) = kind { Kind::Unknown } else { kind };
+        Out::new(Val { kind, why: out.val.why.clone() }, Ty::Float { bytes })
+    }
+
+    /// Whether a value was read from the command line, a file or the environment.
+    pub fn reads_input(&self, expr: ExprId) -> bool {
+        match self.node(self.without_casts(expr)).map(|node| &node.kind) {
+            Some(Expr::Call { callee, .. }) => match self.node(*callee).map(|node| &node.kind) {
+                Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| NUMBERS.contains(&name.as_str())),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What names mean: captured variables, template arguments, members of `this`, enumerators, globals, functions.
+
+use super::{Out, Slot, Walker};
+use crate::facts::{MemorySpace, Site};
+use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
+use crate::ty::{Argument, Env, Ty};
+use crate::val::{Kind, Val};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId, ModuleId, Path, Space, TemplateArg};
+use std::rc::Rc;
+
+/// Names whose value is success.
+const SUCCESS: [&str; 12] = [
+    "cudaSuccess",
+    "CUDA_SUCCESS",
+    "CUBLAS_STATUS_SUCCESS",
+    "CUFFT_SUCCESS",
+    "CURAND_STATUS_SUCCESS",
+    "CUSPARSE_STATUS_SUCCESS",
+    "CUSOLVER_STATUS_SUCCESS",
+    "CUDNN_STATUS_SUCCESS",
+    "NVRTC_SUCCESS",
+    "ncclSuccess",
+    "NPP_SUCCESS",
+    "CUBLASLT_STATUS_SUCCESS",
+];
+
+/// `cudaMemcpyKind` in order.
+const KINDS: [&str; 5] = [
+    "cudaMemcpyHostToHost",
+    "cudaMemcpyHostToDevice",
+    "cudaMemcpyDeviceToHost",
+    "cudaMemcpyDeviceToDevice",
+    "cudaMemcpyDefault",
+];
+
+/// What a name stands for.
+pub(crate) enum Meaning {
+    Value(Out),
+    Place(Place, Ty),
+    None,
+}
+
+impl<'p> Walker<'p> {
+    /// The scope that names are looked up in.
+    pub fn scope(&self) -> Path {
+        self.function().map(|function| function.scope.clone()).unwrap_or_default()
+    }
+
+    /// What a name that is no local variable stands for.
+    pub fn meaning(&mut self, path: &Path, targs: &[TemplateArg]) -> Meaning {
+        let Some(last) = path.last().cloned() else { return Meaning::None };
+        let module = self.module_id();
+        if path.segments.len() == 1 {
+            if let Some((place, ty)) = self.captured(&last) {
+                return Meaning::Place(place, ty);
+            }
+            let bound = self.frames.last().and_then(|frame| match frame.env.get(&last) {
+                Some(Argument::Value(val)) => Some(val.clone()),
+                _ => None,
+            });
+            if let Some(val) = bound {
+                let ty = match &val.kind {
+                    Kind::Int(int) => Ty::Int { bytes: int.bytes, signed: int.signed },
+                    _ => Ty::Unknown,
+                };
+                return Meaning::Value(Out::new(val, ty));
+            }
+            if let Some((place, ty)) = self.member_of_this(&last) {
+                return Meaning::Place(place, ty);
+            }
+            if SUCCESS.contains(&last.as_str()) {
+                return Meaning::Value(Out::new(Val::int(0), Ty::INT));
+            }
+            if let Some(kind) = KINDS.iter().position(|kind| last == *kind) {
+                return Meaning::Value(Out::new(Val::int(kind as i64), Ty::INT));
+            }
+        }
+        let inside = self.scope();
+        if let Some(entry) = self.project.global(module, &inside, path) {
+            let object = self.global(entry.module, entry.index);
+            let ty = self.memory.get(object).info.ty.clone();
+            return Meaning::Place(Place::Cell(object, root()), ty);
+        }
+        if let Some(entry) = self.project.enumerator(module, &inside, path) {
+            if let Some(value) = self.enumerator(entry.module, entry.index) {
+                return Meaning::Value(Out::new(Val::int(value), Ty::INT));
+            }
+            return Meaning::Value(Out::new(Val::typed(crate::value::Quantity::Unknown, 4, true), Ty::INT));
+        }
+        if let Some((target, function)) = self.project.function_named(module, &inside, path) {
+            let env = self.explicit_env(target, function, targs);
+            return Meaning::Value(Out::new(Val::from(Kind::Function(target, function, Rc::new(env))), Ty::Function));
+        }
+        Meaning::None
+    }
+
+    /// A variable that the lambda around captured.
+    fn captured(&self, name: &Name) -> Option<(Place, Ty)> {
+        let closure = self.frames.last()?.closure.as_ref()?;
+        let (_, place, ty) = closure.captured.iter().rev().find(|(captured, ..)| captured == name)?;
+        Some((place.clone(), ty.clone()))
+    }
+
+    /// A field of the object that the method around runs on.
+    fn member_of_this(&mut self, name: &Name) -> Option<(Place, Ty)> {
+        let (place, ty) = self.frames.last()?.this.clone()?;
+        let field = self.field_type(&ty, name)?;
+        Some((self.field_place(&place, name), field))
+    }
+
+    /// A part of a place.
+    pub fn field_place(&self, place: &Place, name: &Name) -> Place {
+        match place {
+            Place::Cell(obj, path) => Place::Cell(*obj, extend(path, Key::Field(name.clone()))),
+            Place::Weak(obj, path) => Place::Weak(*obj, path.clone()),
+            other => other.clone(),
+        }
+    }
+
+    /// A variable at namespace scope as an object.
+    pub fn global(&mut self, module: ModuleId, index: u32) -> ObjId {
+        if let Some(object) = self.globals.get(&(module, index)) {
+            return *object;
+        }
+        let variable = &self.project.module(module).globals[index as usize];
+        self.push_frame(module, None, Rc::new(Env::default()), None);
+        let ty = self.resolve(variable.ty);
+        let space = match variable.space {
+            Space::Device | Space::Constant => MemorySpace::Device,
+            Space::Managed => MemorySpace::Managed,
+            _ => MemorySpace::Host,
+        };
+        let info = ObjectInfo {
+            name: variable.name.clone(),
+            site: Site { module, span: variable.span },
+            element: ty.pointee().and_then(|inner| self.size_of(inner).known()),
+            array: ty.is_array(),
+            ty: ty.clone(),
+            space,
+            api: Name::from("global"),
+        };
+        let object = self.create_object(info, Val::unknown(), "", Val::unknown());
+        self.globals.insert((module, index), object);
+        let constant = variable.is_constexpr || self.is_const(variable.ty);
+        if space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern {
+            // Objects of other files are constructed before `main` in no known order, but with constants it is the same.
+            match variable.init {
+                Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
+                None if ty.is_scalar() || ty.is_array() => {
+                    self.memory.store(&Place::Cell(object, root()), Val::zeroed());
+                }
+                None => self.default_initialize(&Place::Cell(object, root()), &ty),
+            }
+        }
+        if !constant {
+            self.memory.shared.insert(object);
+        }
+        self.frames.pop();
+        object
+    }
+
+    /// The value of an enumerator.
+    fn enumerator(&mut self, module: ModuleId, index: u32) -> Option<i64> {
+        let list = &self.project.module(module).enumerators;
+        let at = list.get(index as usize)?;
+        let value = match at.value {
+            Some(expr) => self.constant(module, expr)?,
+            None => {
+                let base = list.get((index.checked_sub(at.offset)?) as usize)?;
+                match base.value {
+                    Some(expr) => self.constant(module, expr)?.checked_add(i64::from(at.offset))?,
+                    None => i64::from(at.offset),
+                }
+            }
+        };
+        Some(value)
+    }
+
+    /// The number that an expression of some module means on its own.
+    pub fn constant(&mut self, module: ModuleId, expr: ExprId) -> Option<i64> {
+        if self.frames.len() > super::MAX_FRAMES + 4 {
+            return None;
+        }
+        self.push_frame(module, None, Rc::new(Env::default()), None);
+        let value = self.eval(expr).val.known();
+        self.frames.pop();
+        value
+    }
+
+    /// A local's place and type.
+    pub fn local_place(&mut self, index: usize) -> Option<(Place, Ty)> {
+        match self.frames.last()?.slots.get(index)? {
+            Slot::Object(id) => {
+                let id = *id;
+                Some((Place::Cell(id, root()), self.memory.get(id).info.ty.clone()))
+            }
+            Slot::Alias(place, ty) => Some((place.clone(), ty.clone())),
+            Slot::Unset => None,
+        }
+    }
+
+    /// Whether a callee's name is one whose calls are worth following through each iteration of a loop.
+    pub fn is_device_call(&self, callee: ExprId) -> bool {
+        match self.node(callee).map(|node| &node.kind) {
+            Some(Expr::Name { path, .. }) => {
+                let Some(name) = path.last() else { return false };
+                name.starts_with("cuda")
+                    || name.starts_with("cuMem")
+                    || matches!(name.as_str(), "malloc" | "free" | "calloc")
+                    || !self.project.overloads(self.module_id(), &Path::default(), path).is_empty()
+            }
+            _ => false,
+        }
+    }
+}
+

@@ -1,0 +1,378 @@
+//! Lvalues: which object an expression names, through indices, fields, pointers and references.
+
+use super::names::Meaning;
+use super::{Out, Walker};
+use crate::facts::MemorySpace;
+use crate::memory::{Key, Place, extend, root};
+use crate::ty::{Container, Ty};
+use crate::val::{Int, Kind, Ptr, Val};
+use crate::value::Quantity;
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId};
+use std::rc::Rc;
+
+/// What is done with an lvalue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    /// Only its address is taken, or a reference is bound.
+    Address,
+}
+
+impl<'p> Walker<'p> {
+    /// The place an expression names and its type; temporaries get a place of their own.
+    pub fn place(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
+        if !self.step() || !self.descend() {
+            self.depth = self.depth.saturating_sub(1);
+            return (Place::Unknown, Ty::Unknown);
+        }
+        let result = self.place_inside(id, access);
+        self.depth -= 1;
+        result
+    }
+
+    fn place_inside(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
+        let Some(node) = self.node(id) else { return (Place::Unknown, Ty::Unknown) };
+        match &node.kind {
+            Expr::Local(local) => self.local_place(local.index()).unwrap_or((Place::Unknown, Ty::Unknown)),
+            Expr::Name { path, targs } => match self.meaning(path, targs) {
+                Meaning::Place(place, ty) => (place, ty),
+                Meaning::Value(out) => self.temporary(out),
+                Meaning::None => (Place::Unknown, Ty::Unknown),
+            },
+            Expr::Deref(pointer) => {
+                let out = self.eval(*pointer);
+                if let Some(inner) = self.smart_pointer_data(&out) {
+                    return self.dereference(id, *pointer, &inner, access);
+                }
+                self.dereference(id, *pointer, &out, access)
+            }
+            Expr::Index { base, indices } => self.index_place(id, *base, indices, access),
+            Expr::Member { base, name, arrow } => self.member_place(id, *base, name, *arrow, access),
+            Expr::Cast { ty, value } => {
+                // A cast names an lvalue only through a reference.
+                let ty = self.resolve(*ty);
+                if let Ty::Ref(inner, _) = &ty {
+                    let (place, _) = self.place(*value, access);
+                    return (place, (**inner).clone());
+                }
+                let out = self.eval(id);
+                self.temporary(out)
+            }
+            Expr::Comma(parts) => {
+                let Some((last, before)) = parts.split_last() else { return (Place::Unknown, Ty::Unknown) };
+                for part in before {
+                    self.eval(*part);
+                }
+                self.place(*last, access)
+            }
+            Expr::Assign { .. } | Expr::Step { .. } => {
+                let out = self.eval(id);
+                match out.place {
+                    Some(place) => (place, out.ty),
+                    None => self.temporary(out),
+                }
+            }
+            Expr::Select(_, a, b) => {
+                // Either may be meant, so the address of both gets out.
+                for side in [*a, *b] {
+                    if self.is_lvalue(side) {
+                        let (place, _) = self.place(side, Access::Address);
+                        self.escape(&place);
+                    }
+                }
+                let out = self.eval(id);
+                (Place::Unknown, out.ty)
+            }
+            _ => {
+                let out = self.eval(id);
+                match out.place {
+                    Some(place) => (place, out.ty),
+                    None => self.temporary(out),
+                }
+            }
+        }
+    }
+
+    /// Code out of sight may know the address.
+    pub fn escape(&mut self, place: &Place) {
+        if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
+            self.memory.escaped.insert(*obj);
+        }
+    }
+
+    /// A value without a place, given one.
+    fn temporary(&mut self, out: Out) -> (Place, Ty) {
+        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), out.ty.clone(), Val::unknown());
+        self.memory.store(&Place::Cell(object, root()), out.val);
+        (Place::Cell(object, root()), out.ty)
+    }
+
+    /// Whether an expression may name an object.
+    pub fn is_lvalue(&self, id: ExprId) -> bool {
+        matches!(
+            self.node(id).map(|node| &node.kind),
+            Some(
+                Expr::Local(_)
+                    | Expr::Name { .. }
+                    | Expr::Deref(_)
+                    | Expr::Index { .. }
+                    | Expr::Member { .. }
+                    | Expr::Select(..)
+                    | Expr::Comma(_)
+                    | Expr::Assign { .. }
+            )
+        )
+    }
+
+    /// `*p` and the like: where a pointer value leads.
+    pub fn dereference(&mut self, whole: ExprId, pointer: ExprId, out: &Out, access: Access) -> (Place, Ty) {
+        let ty = out.ty.pointee().cloned().unwrap_or(Ty::Unknown);
+        let val = self.admit(out.val.clone());
+        // An array is only looked into: nothing is read yet.
+        if access != Access::Address && !ty.is_array() {
+            self.host_access(whole, pointer, &Out::new(val.clone(), out.ty.clone()), access == Access::Write);
+        }
+        (self.pointed_place(&val, &ty), ty)
+    }
+
+    /// The place a pointer value leads to.
+    pub fn pointed_place(&mut self, val: &Val, ty: &Ty) -> Place {
+        match &val.kind {
+            Kind::Ptr(pointer) => {
+                let place = pointer_place(pointer);
+                self.check_stride(&place, ty)
+            }
+            Kind::Null | Kind::Somewhere(..) | Kind::Str(_) => Place::Nowhere,
+            _ => Place::Unknown,
+        }
+    }
+
+    /// Reads and writes of differing widths in one buffer make its cells meaningless.
+    fn check_stride(&mut self, place: &Place, ty: &Ty) -> Place {
+        let Place::Cell(obj, path) = place else { return place.clone() };
+        let Some((Key::At(_), parent)) = path.split_last() else { return place.clone() };
+        let size = self.size_of(ty).known().unwrap_or(0);
+        let parent: crate::memory::CellPath = Rc::from(parent);
+        let stride = *self.strides.entry((*obj, parent.clone())).or_insert(size);
+        if stride == size {
+            return place.clone();
+        }
+        self.memory.forget(*obj, &parent);
+        Place::Weak(*obj, parent)
+    }
+
+    fn index_place(&mut self, id: ExprId, base: ExprId, indices: &'p [ExprId], access: Access) -> (Place, Ty) {
+        let [index] = indices else {
+            for index in indices {
+                self.eval(*index);
+            }
+            return (Place::Unknown, Ty::Unknown);
+        };
+        let out = self.eval(base);
+        let at = self.eval(*index);
+        if let Ty::Container(kind, inner, _) = out.ty.value() {
+            let (kind, inner) = (*kind, (**inner).clone());
+            if kind == Container::DeviceVector {
+                return (Place::Nowhere, inner);
+            }
+            if kind == Container::Array {
+                let Some(place) = &out.place else { return (Place::Unknown, inner) };
+                let start = self.address(place, &Ty::Array(Rc::new(inner.clone()), Quantity::Unknown));
+                let moved = self.advance(&start, &at.val, &inner);
+                return (self.pointed_place(&moved, &inner), inner);
+            }
+            {
+                let data = self.container_data(&out);
+                let moved = self.advance(&data, &at.val, &inner);
+                let pointer = Out::new(moved, Ty::pointer(inner.clone()));
+                if access != Access::Address && kind == Container::SmartPointer {
+                    self.host_access(id, base, &pointer, access == Access::Write);
+                }
+                return (self.pointed_place(&pointer.val, &inner), inner);
+            }
+        }
+        let Some(element) = out.ty.pointee().cloned() else {
+            // `operator[]` of a class: it may do anything with the object.
+            if matches!(out.ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Auto)
+                && let Some(place) = &out.place
+            {
+                let place = place.clone();
+                self.escape(&place);
+                self.forget_place(&place);
+            }
+            return (Place::Unknown, Ty::Unknown);
+        };
+        let moved = self.advance(&out.val, &at.val, &element);
+        let pointer = Out::new(moved, Ty::pointer(element));
+        self.dereference(id, base, &pointer, access)
+    }
+
+    fn member_place(&mut self, id: ExprId, base: ExprId, name: &Name, arrow: bool, access: Access) -> (Place, Ty) {
+        let (place, ty) = if arrow {
+            let out = self.eval(base);
+            match self.smart_pointer_data(&out) {
+                Some(inner) => self.dereference(id, base, &inner, access),
+                None if out.ty.pointee().is_none() => {
+                    if let Some(place) = &out.place {
+                        let place = place.clone();
+                        self.escape(&place);
+                    }
+                    (Place::Unknown, Ty::Unknown)
+                }
+                None => self.dereference(id, base, &out, access),
+            }
+        } else {
+            self.place(base, access)
+        };
+        let field = self.field_type(&ty, name).unwrap_or(Ty::Unknown);
+        // The members of a union share their bytes.
+        if let Ty::Record(module, index, _) = ty.value()
+            && self.project.module(*module).records.get(*index as usize).is_some_and(|record| record.is_union)
+        {
+            return (weaken(&place), field);
+        }
+        if let (Place::Cell(..), Ty::Opaque(_) | Ty::Unknown | Ty::Auto) = (&place, ty.value()) {
+            // A field of a type out of sight is still a field; what it is, only stores tell.
+            return (self.field_place(&place, name), field);
+        }
+        (self.field_place(&place, name), field)
+    }
+
+    /// A pointer moved by an index of elements.
+    pub fn advance(&mut self, pointer: &Val, index: &Val, element: &Ty) -> Val {
+        let why = crate::value::union(&pointer.why, &index.why);
+        let kind = match &pointer.kind {
+            Kind::Ptr(at) => {
+                let bytes = self.size_of(element).times(&signed_quantity(index));
+                let offset = at.offset.plus(&bytes);
+                Kind::Ptr(Ptr { offset, ..at.clone() })
+            }
+            Kind::Somewhere(..) | Kind::Uninit(_) => pointer.kind.clone(),
+            _ => Kind::Unknown,
+        };
+        Val { kind, why }
+    }
+
+    /// The address of a place.
+    pub fn address(&self, place: &Place, ty: &Ty) -> Val {
+        match place {
+            Place::Cell(obj, path) => {
+                // An element of an array: a pointer into the whole array, so that it may move.
+                if let Some((Key::At(offset), parent)) = path.split_last() {
+                    return Val::from(Kind::Ptr(Ptr {
+                        obj: *obj,
+                        path: Rc::from(parent),
+                        offset: Quantity::Known(*offset),
+                        array: true,
+                    }));
+                }
+                Val::from(Kind::Ptr(Ptr {
+                    obj: *obj,
+                    path: path.clone(),
+                    offset: Quantity::Known(0),
+                    array: ty.is_array() || (path.is_empty() && self.memory.get(*obj).info.array),
+                }))
+            }
+            Place::Weak(obj, path) => Val::from(Kind::Ptr(Ptr {
+                obj: *obj,
+                path: path.clone(),
+                offset: Quantity::Unknown,
+                array: true,
+            })),
+            Place::Unknown | Place::Nowhere => Val::unknown(),
+        }
+    }
+
+    /// The value at a place as its type shows it.
+    pub fn load(&mut self, place: &Place, ty: &Ty) -> Val {
+        if let Ty::Array(..) = ty.value() {
+            return self.address(place, ty);
+        }
+        let val = self.memory.load(place);
+        let val = self.admit(val);
+        if val.is_zeroed() {
+            return match ty.value() {
+                Ty::Ptr(_) => Val::from(Kind::Null),
+                Ty::Float { .. } => Val::from(Kind::Float(0.0)),
+                Ty::Int { bytes, signed } => Val::typed(Quantity::Known(0), *bytes, *signed),
+                Ty::Bool => Val::boolean(false),
+                _ => val,
+            };
+        }
+        match (&val.kind, ty.value()) {
+            (Kind::Unknown, Ty::Int { bytes, signed }) => {
+                Val { kind: Kind::Int(Int { q: Quantity::Unknown, bytes: *bytes, signed: *signed }), why: val.why }
+            }
+            _ => val,
+        }
+    }
+
+    /// Stores a value, converted to the type of the place.
+    pub fn store(&mut self, place: &Place, ty: &Ty, val: Val) {
+        let converted = if ty.is_scalar() { crate::arith::convert(&mut self.atoms, &val, ty) } else { val };
+        self.memory.store(place, converted);
+    }
+
+    /// Forgets what stands at a place.
+    pub fn forget_place(&mut self, place: &Place) {
+        match place {
+            Place::Cell(obj, path) | Place::Weak(obj, path) => self.memory.forget(*obj, &path.clone()),
+            Place::Unknown => self.memory.forget_escaped(),
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Forgets what an expression names, when it names something.
+    pub fn forget_lvalue(&mut self, id: ExprId) {
+        if self.is_lvalue(id) {
+            let (place, _) = self.place(id, Access::Address);
+            if let Place::Cell(obj, _) | Place::Weak(obj, _) = &place {
+                self.memory.escaped.insert(*obj);
+            }
+            self.forget_place(&place);
+        }
+    }
+
+    /// Where a reference is bound, and the type of what it names.
+    pub fn bind_reference(&mut self, init: ExprId) -> (Place, Ty) {
+        let init = match self.node(init).map(|node| &node.kind) {
+            Some(Expr::Construct { args, .. }) if args.len() == 1 => args[0],
+            _ => init,
+        };
+        self.place(init, Access::Address)
+    }
+
+    /// Whether a pointer value surely leads to device memory.
+    pub fn surely_device(&self, val: &Val) -> bool {
+        match &val.kind {
+            Kind::Ptr(pointer) => self.memory.get(pointer.obj).info.space == MemorySpace::Device,
+            Kind::Somewhere(MemorySpace::Device, _) => true,
+            _ => false,
+        }
+    }
+}
+
+/// An index as a signed number of elements.
+fn signed_quantity(index: &Val) -> Quantity {
+    index.quantity()
+}
+
+/// Where a pointer leads.
+fn pointer_place(pointer: &Ptr) -> Place {
+    match (&pointer.offset, pointer.array) {
+        (Quantity::Known(offset), true) => Place::Cell(pointer.obj, extend(&pointer.path, Key::At(*offset))),
+        (Quantity::Known(0), false) => Place::Cell(pointer.obj, pointer.path.clone()),
+        // Next to an object that is no array: in a struct that may be another member.
+        (_, false) => Place::Weak(pointer.obj, root()),
+        (_, true) => Place::Weak(pointer.obj, pointer.path.clone()),
+    }
+}
+
+fn weaken(place: &Place) -> Place {
+    match place {
+        Place::Cell(obj, path) => Place::Weak(*obj, path.clone()),
+        other => other.clone(),
+    }
+}

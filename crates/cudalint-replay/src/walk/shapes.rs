@@ -1,0 +1,184 @@
+//! How byte counts are written: which `sizeof` they multiply by, followed through local definitions and arguments.
+
+use super::Walker;
+use crate::facts::CountShape;
+use crate::ty::Ty;
+use crate::value::Quantity;
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module};
+use cudalint_program::visit::{Item, walk};
+
+/// How far definitions are followed.
+const MAX_STEPS: u32 = 24;
+
+/// What is found in a count.
+#[derive(Default)]
+struct Found {
+    sizeofs: Vec<(i64, String)>,
+    sizeof_pointer: Option<String>,
+    opaque: bool,
+}
+
+impl<'p> Walker<'p> {
+    /// The shape of a byte count.
+    pub fn shape(&mut self, expr: ExprId) -> CountShape {
+        let mut found = Found::default();
+        if !self.is_reporting() {
+            return CountShape::default();
+        }
+        let mut steps = MAX_STEPS;
+        let frame = self.frames.len().saturating_sub(1);
+        self.shape_in(frame, expr, &mut found, &mut steps);
+        CountShape {
+            text: self.text(expr),
+            span: self.span(expr),
+            sizeofs: found.sizeofs,
+            sizeof_pointer: found.sizeof_pointer,
+            opaque: found.opaque,
+        }
+    }
+
+    fn shape_in(&mut self, frame: usize, expr: ExprId, found: &mut Found, steps: &mut u32) {
+        if *steps == 0 {
+            found.opaque = true;
+            return;
+        }
+        *steps -= 1;
+        let Some(module_id) = self.frames.get(frame).map(|frame| frame.module) else {
+            found.opaque = true;
+            return;
+        };
+        let module = self.project.module(module_id);
+        let Some(node) = module.exprs.get(expr.index()) else { return };
+        match &node.kind {
+            Expr::Int { .. } | Expr::Float { .. } => {}
+            Expr::SizeOfType(_) | Expr::SizeOfExpr(_) => {
+                let text = self.project.text(module_id, node.span).to_owned();
+                let (value, pointer) = self.size_in(frame, expr);
+                match value {
+                    Some(bytes) => found.sizeofs.push((bytes, text)),
+                    None => found.sizeofs.push((0, text)),
+                }
+                if let Some(pointer) = pointer {
+                    found.sizeof_pointer = Some(pointer);
+                }
+            }
+            Expr::Cast { value, .. } | Expr::Unary(_, value) => self.shape_in(frame, *value, found, steps),
+            Expr::Binary(BinaryOp::Mul, a, b) => {
+                self.shape_in(frame, *a, found, steps);
+                self.shape_in(frame, *b, found, steps);
+            }
+            Expr::Binary(BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Rem, a, b) => {
+                self.shape_in(frame, *a, found, steps);
+                let mut right = Found::default();
+                self.shape_in(frame, *b, &mut right, steps);
+                // Divided by a size: the factors no longer tell.
+                found.opaque |= right.opaque || !right.sizeofs.is_empty();
+            }
+            Expr::Binary(_, a, b) => {
+                self.shape_in(frame, *a, found, steps);
+                let mut right = Found::default();
+                self.shape_in(frame, *b, &mut right, steps);
+                found.opaque |= right.opaque;
+                if found.sizeofs.is_empty() {
+                    found.sizeofs = right.sizeofs;
+                }
+            }
+            Expr::Comma(parts) => {
+                if let Some(last) = parts.last() {
+                    self.shape_in(frame, *last, found, steps);
+                }
+            }
+            Expr::Construct { args, .. } if args.len() == 1 => self.shape_in(frame, args[0], found, steps),
+            Expr::Local(local) => self.local_shape(frame, *local, found, steps),
+            Expr::Name { path, .. } => {
+                let inside = cudalint_program::ir::Path::default();
+                let init = self.project.global(module_id, &inside, path).and_then(|entry| {
+                    Some((entry.module, self.project.global_at(entry)?.init?))
+                });
+                match init {
+                    Some((module, init)) => found.opaque |= mentions_sizeof(self.project.module(module), init),
+                    None if self.project.enumerator(module_id, &inside, path).is_some() => {}
+                    None => found.opaque = true,
+                }
+            }
+            _ => found.opaque = true,
+        }
+    }
+
+    fn local_shape(&mut self, frame: usize, local: LocalId, found: &mut Found, steps: &mut u32) {
+        let at = &self.frames[frame];
+        let Some(function_id) = at.function else {
+            found.opaque = true;
+            return;
+        };
+        let module = self.project.module(at.module);
+        let Some(function) = module.functions.get(function_id.index()) else { return };
+        if assigned(module, function, local) {
+            found.opaque = true;
+            return;
+        }
+        if local.0 < function.param_count {
+            if frame == 0 {
+                // Whoever calls says how many; the number itself is a symbol that can be compared.
+                return;
+            }
+            match at.arguments.get(local.index()).copied().flatten() {
+                Some(argument) => self.shape_in(frame - 1, argument, found, steps),
+                None => found.opaque = true,
+            }
+            return;
+        }
+        match function.locals.get(local.index()).and_then(|variable| variable.init) {
+            Some(init) => self.shape_in(frame, init, found, steps),
+            None => found.opaque = true,
+        }
+    }
+
+    /// The value of a `sizeof` in some frame, and the text of its operand where that is a pointer.
+    fn size_in(&mut self, frame: usize, expr: ExprId) -> (Option<i64>, Option<String>) {
+        // Frames above would hide the locals that the expression names.
+        let above = self.frames.split_off(frame + 1);
+        let out = self.eval(expr);
+        let pointer = match self.node(expr).map(|node| &node.kind) {
+            Some(Expr::SizeOfExpr(value)) => {
+                let ty = self.type_of(*value);
+                matches!(ty.value(), Ty::Ptr(_)).then(|| self.text(*value))
+            }
+            _ => None,
+        };
+        self.frames.extend(above);
+        let value = match out.val.quantity() {
+            Quantity::Known(value) => Some(value),
+            _ => None,
+        };
+        (value, pointer)
+    }
+}
+
+/// Whether a local is given a value anywhere but at its declaration.
+fn assigned(module: &Module, function: &Function, local: LocalId) -> bool {
+    let Some(body) = &function.body else { return false };
+    let mut found = false;
+    let is_local = |id: ExprId| matches!(module.exprs.get(id.index()).map(|n| &n.kind), Some(Expr::Local(l)) if *l == local);
+    walk(module, function, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(node) = module.exprs.get(id.index())
+        {
+            found |= match &node.kind {
+                Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => is_local(*target),
+                _ => false,
+            };
+        }
+        !found
+    });
+    found
+}
+
+fn mentions_sizeof(module: &Module, root: ExprId) -> bool {
+    let mut found = false;
+    cudalint_program::visit::walk_expr(module, root, |_, kind| {
+        found |= matches!(kind, Expr::SizeOfType(_) | Expr::SizeOfExpr(_) | Expr::Call { .. });
+        !found
+    });
+    found
+}
