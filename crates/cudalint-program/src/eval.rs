@@ -158,10 +158,17 @@ impl Context<'_> {
         Some(Constant::int(i128::from(self.layout(ty)?.size), 8, false))
     }
 
-    /// The type of what stands in `sizeof (…)`: where that is a bare name it may be a type.
+    /// The type of what stands in `sizeof (…)`: where that is a bare name it may be a type, and `T[4]` an array of it.
     fn type_of_operand(&self, value: ExprId) -> Ty {
         match (self.type_of(value), self.expr(value)) {
             (Ty::Unknown, Some(Expr::Name { path, targs })) => self.named(path, targs),
+            (Ty::Unknown, Some(Expr::Index { base, indices })) => match (self.expr(*base), indices.as_slice()) {
+                (Some(Expr::Name { path, targs }), [count]) if self.type_of(*base) == Ty::Unknown => {
+                    let count = self.eval(*count).and_then(Constant::as_i64).filter(|count| *count >= 0);
+                    Ty::Array(self.named(path, targs).into(), count)
+                }
+                _ => Ty::Unknown,
+            },
             (ty, _) => ty,
         }
     }
