@@ -15,6 +15,7 @@ use cudalint_findings::Finding;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::python::LocalPackages;
 use cudalint_program::{Project, ProjectOptions};
+use cudalint_replay::facts::Facts;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
 use rayon::prelude::*;
@@ -311,34 +312,38 @@ fn replay(
     let alone = |unit: usize| units.get(unit).is_some_and(|unit| unit.alone);
     let any = (0..units.len()).any(|unit| asked(unit) && !alone(unit));
     let wanted = |unit: usize| asked(unit) || any && !alone(unit);
-    let surveys = (0..units.len())
+    let scan = pipeline::scan(project);
+    let (seen, faults): (Vec<pipeline::Seen>, Vec<Option<Fault>>) = (0..units.len())
         .into_par_iter()
-        .map(|unit| match source(unit).filter(|_| wanted(unit)) {
-            Some(source) => guarded(source, || pipeline::survey(project, ModuleId(unit as u32))).unwrap_or_default(),
-            None => pipeline::Survey::default(),
+        .map(|unit| {
+            let Some(source) = source(unit).filter(|_| wanted(unit)) else { return Default::default() };
+            match guarded(source, || pipeline::look(project, scan, ModuleId(unit as u32))) {
+                Ok(seen) => (seen, None),
+                Err(fault) => (pipeline::Seen::default(), Some(fault)),
+            }
         })
-        .collect::<Vec<_>>();
-    let join = catch_unwind(AssertUnwindSafe(|| pipeline::Replayer::new(project, &surveys)));
-    let Ok(replayer) = join else {
+        .unzip();
+    let Ok(facts) = catch_unwind(AssertUnwindSafe(|| pipeline::join(project, seen))) else {
         let fault = |unit: usize| source(unit).map(|source| Fault::internal(&source.path, "while joining files"));
         return (0..units.len()).map(|unit| fault(unit).map_or_else(|| Ok(Said::default()), Err)).collect();
     };
-    (0..units.len())
+    facts
         .into_par_iter()
-        .map(|unit| {
+        .zip(faults)
+        .enumerate()
+        .map(|(unit, (facts, fault))| {
             let said = match source(unit).filter(|_| wanted(unit)) {
-                Some(source) => guarded(source, || replay_module(&replayer, ModuleId(unit as u32), input)),
+                Some(source) => guarded(source, || run_rules(project, ModuleId(unit as u32), facts, input)),
                 None => Ok(Said::default()),
             };
             steps.step();
-            said
+            fault.map_or(said, Err)
         })
         .collect()
 }
 
-fn replay_module(replayer: &pipeline::Replayer<'_>, id: ModuleId, input: &ProjectInput<'_>) -> Said {
-    let facts = replayer.facts(id);
-    let project = replayer.project;
+fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectInput<'_>) -> Said {
+    pipeline::complete(project, id, &mut facts);
     let context =
         ModuleContext { project, id, module: project.module(id), facts: &facts, architectures: &input.architectures };
     let mut findings = Vec::new();

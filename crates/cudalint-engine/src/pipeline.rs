@@ -7,8 +7,8 @@ use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::{LocalPackages, PythonNames};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
-use cudalint_replay::status::StatusTable;
-pub(crate) use cudalint_replay::status::Survey;
+use cudalint_replay::status::{StatusTable, Survey};
+use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
 use cudalint_syntax::{Define, Directives, Node, ParsedRegion, ParserPool};
 use std::sync::Arc;
 
@@ -72,26 +72,42 @@ pub(crate) fn python_names(root: Node<'_>, text: &str, local: &LocalPackages) ->
     PythonNames::read(root, text, local)
 }
 
-/// What one module says of error handling by itself.
-pub(crate) fn survey(project: &Project, id: ModuleId) -> Survey {
-    cudalint_replay::status::survey(project, id)
+/// What every look at a module needs to know of the whole project.
+pub(crate) fn scan(project: &Project) -> ProjectScan {
+    ProjectScan::new(project)
 }
 
-/// Makes the facts of modules; what joins modules is worked out once.
-pub(crate) struct Replayer<'p> {
-    pub project: &'p Project,
-    status: StatusTable,
+/// What one module says by itself: its error handling, and what the walks from its functions saw.
+#[derive(Default)]
+pub(crate) struct Seen {
+    survey: Survey,
+    walked: Walked,
 }
 
-impl<'p> Replayer<'p> {
-    /// Joins the surveys of all modules.
-    pub fn new(project: &'p Project, surveys: &[Survey]) -> Self {
-        Self { project, status: StatusTable::join(project, surveys) }
+/// Looks at one module.
+pub(crate) fn look(project: &Project, scan: ProjectScan, id: ModuleId) -> Seen {
+    Seen {
+        survey: cudalint_replay::status::survey(project, id),
+        walked: cudalint_replay::walk_module(project, scan, id, &ReplayOptions::default()),
     }
+}
 
-    /// The facts of one module.
-    pub fn facts(&self, id: ModuleId) -> Facts {
-        let status = self.status.module(id).cloned().unwrap_or_default();
-        Facts { status: status.functions, checkers: status.checkers, ..Facts::default() }
+/// Joins what was seen in all modules: calls are followed from file to file, and an event belongs to the file that it
+/// is written in. The result has one entry for each module.
+pub(crate) fn join(project: &Project, seen: Vec<Seen>) -> Vec<Facts> {
+    let (surveys, walks): (Vec<Survey>, Vec<Walked>) = seen.into_iter().map(|seen| (seen.survey, seen.walked)).unzip();
+    let statuses = StatusTable::join(project, &surveys);
+    let mut all = cudalint_replay::merge(project, walks);
+    for (index, facts) in all.iter_mut().enumerate() {
+        if let Some(status) = statuses.module(ModuleId(index as u32)) {
+            facts.status.clone_from(&status.functions);
+            facts.checkers.clone_from(&status.checkers);
+        }
     }
+    all
+}
+
+/// Adds what a module's text says without being run.
+pub(crate) fn complete(project: &Project, id: ModuleId, facts: &mut Facts) {
+    cudalint_replay::structure::add_structure(project, id, facts);
 }
