@@ -143,7 +143,9 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
     let kind = match (&value.kind, ty.value()) {
         (Kind::Int(_), Ty::Ptr(_)) if value.known() == Some(0) => Kind::Null,
         (Kind::Int(int), Ty::Bool) => match &int.q {
-            Quantity::Known(value) => Kind::Int(Int { q: Quantity::Known(i64::from(*value != 0)), bytes: 1, signed: false }),
+            Quantity::Known(value) => {
+                Kind::Int(Int { q: Quantity::Known(i64::from(*value != 0)), bytes: 1, signed: false })
+            }
             _ => Kind::Unknown,
         },
         (Kind::Int(int), Ty::Int { bytes, signed }) => {
@@ -166,8 +168,12 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
             Kind::Int(Int { q, bytes: *bytes, signed: *signed })
         }
         (Kind::Float(value), Ty::Float { bytes }) => Kind::Float(round(*value, *bytes)),
-        (Kind::Null, Ty::Int { bytes, signed }) => Kind::Int(Int { q: Quantity::Known(0), bytes: *bytes, signed: *signed }),
-        (Kind::Ptr(_) | Kind::Str(_) | Kind::Function(..), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool) => Kind::Unknown,
+        (Kind::Null, Ty::Int { bytes, signed }) => {
+            Kind::Int(Int { q: Quantity::Known(0), bytes: *bytes, signed: *signed })
+        }
+        (Kind::Ptr(_) | Kind::Str(_) | Kind::Function(..), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool) => {
+            Kind::Unknown
+        }
         (Kind::Unknown, Ty::Int { bytes, signed }) => {
             Kind::Int(Int { q: Quantity::Unknown, bytes: *bytes, signed: *signed })
         }

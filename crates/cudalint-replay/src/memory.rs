@@ -98,9 +98,11 @@ impl Object {
             return Val::aggregate(self.root.clone(), cells.clone());
         }
         if let Some(value) = cells.get(path) {
-            if cells.range::<[Key], _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded)).next().is_none_or(
-                |(next, _)| !next.starts_with(path),
-            ) {
+            if cells
+                .range::<[Key], _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded))
+                .next()
+                .is_none_or(|(next, _)| !next.starts_with(path))
+            {
                 return value.clone();
             }
         }
@@ -270,7 +272,9 @@ impl Memory {
     pub fn rebase(&self, diff: &mut Diff, from: usize, to: usize) {
         let later = self.changed_since(from);
         for (id, _) in self.journal.get(to..from).unwrap_or(&[]) {
-            diff.objects.entry(*id).or_insert_with(|| later.get(id).map_or_else(|| self.get(*id).clone(), |o| (*o).clone()));
+            diff.objects
+                .entry(*id)
+                .or_insert_with(|| later.get(id).map_or_else(|| self.get(*id).clone(), |o| (*o).clone()));
         }
     }
 

@@ -108,7 +108,10 @@ fn tidy(events: &mut Vec<Event>) {
 fn fingerprint(kind: &EventKind) -> String {
     let pointer = |pointer: &Pointer| match pointer {
         Pointer::Into { buffer, offset } => {
-            format!("{:?}|{}|{}|{:?}|{:?}", buffer.space, buffer.bytes.text, offset.text, buffer.site, buffer.bytes.assumptions)
+            format!(
+                "{:?}|{}|{}|{:?}|{:?}",
+                buffer.space, buffer.bytes.text, offset.text, buffer.site, buffer.bytes.assumptions
+            )
         }
         Pointer::Uninitialized { declared, .. } => format!("unset {declared:?}"),
         Pointer::Somewhere { space, .. } => format!("somewhere {space:?}"),
@@ -137,7 +140,14 @@ fn fingerprint(kind: &EventKind) -> String {
             let args: Vec<String> = launch
                 .args
                 .iter()
-                .map(|arg| format!("{}{:?}{}", arg.amount.text, arg.amount.assumptions, arg.pointer.as_ref().map(pointer).unwrap_or_default()))
+                .map(|arg| {
+                    format!(
+                        "{}{:?}{}",
+                        arg.amount.text,
+                        arg.amount.assumptions,
+                        arg.pointer.as_ref().map(pointer).unwrap_or_default()
+                    )
+                })
                 .collect();
             format!(
                 "launch {:?} {} {} {} {} {:?} {}",

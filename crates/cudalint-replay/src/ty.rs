@@ -11,10 +11,21 @@ use std::rc::Rc;
 pub(crate) enum Ty {
     Void,
     Bool,
-    Int { bytes: u8, signed: bool },
-    Float { bytes: u8 },
+    Int {
+        bytes: u8,
+        signed: bool,
+    },
+    Float {
+        bytes: u8,
+    },
     /// A CUDA vector type: `bytes` of one lane.
-    Vector { name: Name, bytes: u8, signed: bool, float: bool, lanes: u8 },
+    Vector {
+        name: Name,
+        bytes: u8,
+        signed: bool,
+        float: bool,
+        lanes: u8,
+    },
     Ptr(Rc<Ty>),
     /// `const` when a write through it is not possible.
     Ref(Rc<Ty>, bool),

@@ -247,9 +247,10 @@ impl Val {
                 Self::typed(Quantity::Unknown, a.bytes, a.signed)
             }
             // The same buffer at different offsets is still that buffer.
-            (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path && a.array == b.array => {
-                Self { kind: Kind::Ptr(Ptr { offset: Quantity::Unknown, ..a.clone() }), why: union(&current.why, &other.why) }
-            }
+            (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path && a.array == b.array => Self {
+                kind: Kind::Ptr(Ptr { offset: Quantity::Unknown, ..a.clone() }),
+                why: union(&current.why, &other.why),
+            },
             _ => Self::unknown(),
         }
     }

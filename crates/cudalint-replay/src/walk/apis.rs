@@ -11,7 +11,8 @@ use cudalint_program::ir::{Expr, ExprId};
 
 /// Prefixes of library calls that return a status and write only through pointers they are given.
 const LIBRARIES: [&str; 13] = [
-    "cuda", "cublas", "cufft", "cudnn", "curand", "cusparse", "cusolver", "nccl", "nvrtc", "nvml", "npp", "cupti", "nvtx",
+    "cuda", "cublas", "cufft", "cudnn", "curand", "cusparse", "cusolver", "nccl", "nvrtc", "nvml", "npp", "cupti",
+    "nvtx",
 ];
 
 impl<'p> Walker<'p> {
@@ -24,7 +25,10 @@ impl<'p> Walker<'p> {
         let plain = name.strip_suffix("_v2").unwrap_or(name);
         let plain = plain.strip_suffix("_ptsz").unwrap_or(plain);
         match (plain, args) {
-            ("cudaMalloc" | "cuMemAlloc" | "cudaMallocAsync" | "cuMemAllocAsync" | "cudaMallocFromPoolAsync", [p, n, ..]) => {
+            (
+                "cudaMalloc" | "cuMemAlloc" | "cudaMallocAsync" | "cuMemAllocAsync" | "cudaMallocFromPoolAsync",
+                [p, n, ..],
+            ) => {
                 self.allocate(id, name, *p, *n, MemorySpace::Device);
                 for rest in &args[2..] {
                     self.eval(*rest);
@@ -41,7 +45,10 @@ impl<'p> Walker<'p> {
                 self.write_through(&outs[1], Val::size(Quantity::Unknown));
                 self.allocate_unsized(id, name, *p, &outs[0]);
             }
-            ("cudaFree" | "cuMemFree" | "cudaFreeAsync" | "cuMemFreeAsync" | "cudaFreeHost" | "cuMemFreeHost", [p, rest @ ..]) => {
+            (
+                "cudaFree" | "cuMemFree" | "cudaFreeAsync" | "cuMemFreeAsync" | "cudaFreeHost" | "cuMemFreeHost",
+                [p, rest @ ..],
+            ) => {
                 let out = self.eval(*p);
                 for arg in rest {
                     self.eval(*arg);

@@ -250,11 +250,8 @@ impl<'p> Walker<'p> {
         let Invocation { module, id: function_id, mut env, this, closure, exprs, args } = invocation;
         let Some(function) = self.project.function_at(module, function_id) else { return Out::unknown() };
         let depth_reached = self.frames.len() >= if self.dry > 0 { MAX_FRAMES - 3 } else { MAX_FRAMES };
-        let again = self
-            .frames
-            .iter()
-            .filter(|frame| frame.module == module && frame.function == Some(function_id))
-            .count();
+        let again =
+            self.frames.iter().filter(|frame| frame.module == module && frame.function == Some(function_id)).count();
         let device_only = function.space.global || (function.space.device && !function.space.host);
         let Some(body) = function.body.as_ref().filter(|_| !depth_reached && again < 1 && !device_only) else {
             if depth_reached || again > 0 {
@@ -435,12 +432,7 @@ impl<'p> Walker<'p> {
 
     /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
     /// its arguments.
-    pub fn unknown_call(
-        &mut self,
-        exprs: &[ExprId],
-        outs: &[Out],
-        declared: Option<(ModuleId, &'p Function)>,
-    ) -> Out {
+    pub fn unknown_call(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) -> Out {
         let mut from_command_line = false;
         for (index, out) in outs.iter().enumerate() {
             from_command_line |= out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS));
@@ -464,7 +456,10 @@ impl<'p> Walker<'p> {
             }
             self.hand_out(out);
             let literal = exprs.get(index).is_none_or(|expr| !self.is_lvalue(*expr));
-            if !by_value && !literal && let Some(place) = &out.place {
+            if !by_value
+                && !literal
+                && let Some(place) = &out.place
+            {
                 let place = place.clone();
                 self.escape(&place);
                 self.forget_place(&place);

@@ -158,7 +158,8 @@ impl<'p> Walker<'p> {
 
     /// `T(args)` as a value.
     pub fn construct(&mut self, ty: &Ty, args: &'p [ExprId], braces: bool) -> Out {
-        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
+        let object =
+            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
         let place = Place::Cell(object, root());
         self.construct_at(&place, ty, args, braces);
         Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
@@ -166,7 +167,8 @@ impl<'p> Walker<'p> {
 
     /// An initializer as a value of a type.
     pub fn build(&mut self, ty: &Ty, init: ExprId) -> Out {
-        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
+        let object =
+            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
         let place = Place::Cell(object, root());
         self.initialize(&place, ty, init);
         Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
@@ -213,7 +215,8 @@ impl<'p> Walker<'p> {
                 if name == "dim3" {
                     return self.fill_dim3(place, &outs);
                 }
-                let lane = if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } };
+                let lane =
+                    if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } };
                 for (out, name) in outs.into_iter().zip(["x", "y", "z", "w"]).take(*lanes as usize) {
                     let at = self.field_place(place, &Name::from(name));
                     self.store(&at, &lane, out.val);

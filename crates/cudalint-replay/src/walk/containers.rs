@@ -114,7 +114,9 @@ impl<'p> Walker<'p> {
                 self.memory.store(&at, val);
             }
             (_, []) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
-            (Container::Vector | Container::DeviceVector, [count]) if !braces && matches!(count.val.kind, Kind::Int(_)) => {
+            (Container::Vector | Container::DeviceVector, [count])
+                if !braces && matches!(count.val.kind, Kind::Int(_)) =>
+            {
                 self.resize_container(place, ty, &count.val, true);
             }
             (Container::Vector | Container::DeviceVector, [count, value])
@@ -151,7 +153,8 @@ impl<'p> Walker<'p> {
     pub fn assign_container(&mut self, place: &Place, ty: &Ty, out: &Out) {
         let Ty::Container(kind, ..) = ty.value() else { return };
         if *kind == Container::SmartPointer {
-            let val = if matches!(out.ty.value(), Ty::Container(..)) { self.container_data(out) } else { out.val.clone() };
+            let val =
+                if matches!(out.ty.value(), Ty::Container(..)) { self.container_data(out) } else { out.val.clone() };
             let at = self.hidden(place, DATA);
             return self.memory.store(&at, val);
         }
@@ -212,7 +215,8 @@ impl<'p> Walker<'p> {
                 Out::new(val, pointer_ty)
             }
             ("end" | "cend", []) => {
-                let data = self.container_data(&Out { val: Val::unknown(), ty: ty.clone(), place: Some(place.clone()) });
+                let data =
+                    self.container_data(&Out { val: Val::unknown(), ty: ty.clone(), place: Some(place.clone()) });
                 let count = self.container_count(place, ty);
                 Out::new(self.advance(&data, &count, &inner), pointer_ty)
             }

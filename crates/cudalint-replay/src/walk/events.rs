@@ -163,7 +163,8 @@ impl<'p> Walker<'p> {
         for pair in self.frames.windows(2) {
             let [caller, callee] = pair else { continue };
             let (Some(site), Some(function)) = (callee.call, callee.function) else { continue };
-            let name = |module, id| self.project.function_at(module, id).map(|f| f.name.to_string()).unwrap_or_default();
+            let name =
+                |module, id| self.project.function_at(module, id).map(|f| f.name.to_string()).unwrap_or_default();
             let callee_name = name(callee.module, function);
             let caller_name = caller.function.map(|id| name(caller.module, id)).unwrap_or_default();
             let what = if callee_name.is_empty() { "a lambda".to_owned() } else { format!("`{callee_name}`") };
@@ -185,7 +186,8 @@ impl<'p> Walker<'p> {
         }
         for local in named {
             let Some(variable) = function.locals.get(local as usize) else { continue };
-            let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(local as usize)) else {
+            let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(local as usize))
+            else {
                 continue;
             };
             let value = &self.memory.get(*object).root;

@@ -61,9 +61,11 @@ impl<'p> Walker<'p> {
                 Meaning::Value(out) => out,
                 Meaning::None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
             },
-            Expr::This => self.frames.last().and_then(|frame| frame.this.clone()).map_or_else(Out::unknown, |(place, ty)| {
-                Out::new(self.address(&place, &ty), Ty::pointer(ty))
-            }),
+            Expr::This => self
+                .frames
+                .last()
+                .and_then(|frame| frame.this.clone())
+                .map_or_else(Out::unknown, |(place, ty)| Out::new(self.address(&place, &ty), Ty::pointer(ty))),
             Expr::Member { .. } => self.read(id),
             Expr::Unary(op, value) => self.unary(*op, *value),
             Expr::Binary(op, a, b) => self.binary(*op, *a, *b),
@@ -96,11 +98,7 @@ impl<'p> Walker<'p> {
                         return out;
                     }
                 }
-                let val = if matches!(ty, Ty::Function) {
-                    self.memory.load(&place)
-                } else {
-                    self.address(&place, &ty)
-                };
+                let val = if matches!(ty, Ty::Function) { self.memory.load(&place) } else { self.address(&place, &ty) };
                 Out::new(val, Ty::pointer(ty))
             }
             Expr::Call { callee, args } => self.call(id, *callee, args),
@@ -284,7 +282,10 @@ impl<'p> Walker<'p> {
                     }
                     _ => Quantity::Unknown,
                 };
-                Out::new(Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why }, Ty::Int { bytes: 8, signed: true })
+                Out::new(
+                    Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why },
+                    Ty::Int { bytes: 8, signed: true },
+                )
             }
             (BinaryOp::Eq | BinaryOp::Ne, ..) => {
                 let kind = match (pointer_null(&left.val), pointer_null(&right.val)) {
@@ -357,14 +358,20 @@ impl<'p> Walker<'p> {
         };
         let mut lost = Vec::new();
         let val = match truth {
-            Truth::Status(value) | Truth::Known(value) => if value { first } else { second },
+            Truth::Status(value) | Truth::Known(value) => {
+                if value {
+                    first
+                } else {
+                    second
+                }
+            }
             Truth::Assumed(value, why) => {
                 let (default, other) = if value { (first, second) } else { (second, first) };
                 Val::join(&default, &other, Some(&why), &mut lost)
             }
-            Truth::Unknown => self.min_or_max(condition, a, b, &first, &second).unwrap_or_else(|| {
-                Val::join(&first, &second, None, &mut lost)
-            }),
+            Truth::Unknown => self
+                .min_or_max(condition, a, b, &first, &second)
+                .unwrap_or_else(|| Val::join(&first, &second, None, &mut lost)),
         };
         self.memory.escaped.extend(lost.into_iter().map(|p: Ptr| p.obj));
         Out::new(val, ty)
@@ -458,7 +465,9 @@ impl<'p> Walker<'p> {
         }
         let val = if target.is_scalar() {
             arith::convert(&mut self.atoms, &out.val, &target)
-        } else if matches!(target, Ty::Record(..) | Ty::Container(..) | Ty::Vector { .. }) && !same_kind(&target, &out.ty) {
+        } else if matches!(target, Ty::Record(..) | Ty::Container(..) | Ty::Vector { .. })
+            && !same_kind(&target, &out.ty)
+        {
             Val::unknown()
         } else {
             out.val.clone()

@@ -6,9 +6,9 @@ use crate::memory::{Key, Place, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
 use crate::value::Quantity;
-use cudalint_program::{Entry, Name};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, Launch, LocalId, ModuleId};
 use cudalint_program::types::{Argument as ProgramArgument, Ty as ProgramTy, TypeEnv};
+use cudalint_program::{Entry, Name};
 use cudalint_syntax::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -131,7 +131,12 @@ impl<'p> Walker<'p> {
                 let is_pointer = out.ty.pointee().is_some()
                     || matches!(out.val.kind, Kind::Ptr(_) | Kind::Null | Kind::Somewhere(..));
                 let pointer = is_pointer.then(|| self.pointer(&out.val));
-                LaunchArgument { text: self.text(*expr), span: self.span(*expr), amount: self.amount(&out.val), pointer }
+                LaunchArgument {
+                    text: self.text(*expr),
+                    span: self.span(*expr),
+                    amount: self.amount(&out.val),
+                    pointer,
+                }
             })
             .collect();
         LaunchFact {
@@ -147,9 +152,8 @@ impl<'p> Walker<'p> {
             config_span: launch.config_span,
             launch_bounds: self.launch_bounds(kernel, env),
             kernel_summary: kernel.map(|kernel| self.summary(kernel, env)),
-            parameter_faults: kernel.map_or_else(Vec::new, |(module, id)| {
-                crate::parameters::parameter_faults(self.project, module, id)
-            }),
+            parameter_faults: kernel
+                .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
             block_divided_by_grid: self.divided_by_grid(launch),
         }
     }
@@ -215,7 +219,8 @@ impl<'p> Walker<'p> {
                 let val = crate::arith::convert(&mut self.atoms, &val, &lane);
                 self.amount(&val)
             })
-        } else if out.val.quantity().is_unknown() && !matches!(out.ty.value(), Ty::Int { .. } | Ty::Bool | Ty::Float { .. })
+        } else if out.val.quantity().is_unknown()
+            && !matches!(out.ty.value(), Ty::Int { .. } | Ty::Bool | Ty::Float { .. })
         {
             // It may be a `dim3` from out of sight.
             return Extent3 { axes: unknown_extent(span).axes, text, span };
@@ -262,7 +267,9 @@ fn unknown_extent(span: Span) -> Extent3 {
 fn program_argument(argument: &Argument) -> ProgramArgument {
     match argument {
         Argument::Type(ty) => program_type(ty, 0).map_or(ProgramArgument::Unknown, ProgramArgument::Type),
-        Argument::Value(val) if val.why.is_none() => val.known().map_or(ProgramArgument::Unknown, ProgramArgument::Value),
+        Argument::Value(val) if val.why.is_none() => {
+            val.known().map_or(ProgramArgument::Unknown, ProgramArgument::Value)
+        }
         Argument::Value(_) => ProgramArgument::Unknown,
     }
 }
@@ -281,7 +288,8 @@ fn program_type(ty: &Ty, depth: u32) -> Option<ProgramTy> {
         }
         Ty::Ptr(inner) => ProgramTy::Pointer(Arc::new(program_type(inner, depth + 1)?)),
         Ty::Record(module, index, env) => {
-            let bindings = env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
+            let bindings =
+                env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
             ProgramTy::Record(Entry { module: *module, index: *index }, TypeEnv::new(bindings))
         }
         _ => return None,

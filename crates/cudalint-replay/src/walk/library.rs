@@ -14,11 +14,66 @@ use std::rc::Rc;
 
 /// Functions that neither keep nor change anything reachable from their arguments.
 const PURE: [&str; 60] = [
-    "printf", "fprintf", "puts", "putchar", "fputs", "fflush", "vprintf", "perror", "strlen", "strcmp", "strncmp",
-    "strcasecmp", "strstr", "strchr", "strrchr", "strtok", "memcmp", "isdigit", "isalpha", "toupper", "tolower", "fabs",
-    "fabsf", "sin", "cos", "tan", "exp", "expf", "log", "logf", "log10", "log2f", "sinf", "cosf", "rand", "srand",
-    "drand48", "srand48", "random", "time", "clock", "fopen", "fclose", "fwrite", "feof", "ferror", "fseek", "ftell",
-    "rewind", "getpid", "usleep", "sleep", "isnan", "isinf", "to_string", "fputc", "putc", "sizeof", "offsetof", "getc",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fflush",
+    "vprintf",
+    "perror",
+    "strlen",
+    "strcmp",
+    "strncmp",
+    "strcasecmp",
+    "strstr",
+    "strchr",
+    "strrchr",
+    "strtok",
+    "memcmp",
+    "isdigit",
+    "isalpha",
+    "toupper",
+    "tolower",
+    "fabs",
+    "fabsf",
+    "sin",
+    "cos",
+    "tan",
+    "exp",
+    "expf",
+    "log",
+    "logf",
+    "log10",
+    "log2f",
+    "sinf",
+    "cosf",
+    "rand",
+    "srand",
+    "drand48",
+    "srand48",
+    "random",
+    "time",
+    "clock",
+    "fopen",
+    "fclose",
+    "fwrite",
+    "feof",
+    "ferror",
+    "fseek",
+    "ftell",
+    "rewind",
+    "getpid",
+    "usleep",
+    "sleep",
+    "isnan",
+    "isinf",
+    "to_string",
+    "fputc",
+    "putc",
+    "sizeof",
+    "offsetof",
+    "getc",
 ];
 
 /// Functions that do not return.
@@ -26,7 +81,8 @@ const FINAL: [&str; 7] = ["exit", "abort", "_exit", "quick_exit", "_Exit", "term
 
 /// Functions that read a number from text.
 const NUMBERS: [&str; 13] = [
-    "atoi", "atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "stoi", "stol", "stoul", "stoll", "stoull", "atof",
+    "atoi", "atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "stoi", "stol", "stoul", "stoll", "stoull",
+    "atof",
 ];
 
 impl<'p> Walker<'p> {
@@ -114,7 +170,11 @@ impl<'p> Walker<'p> {
                 let (x, y) = (self.eval(*a), self.eval(*b));
                 Some(self.extremum(name.ends_with("min"), &x, &y))
             }
-            ("ceil" | "ceilf" | "floor" | "floorf" | "trunc" | "truncf" | "round" | "roundf" | "sqrt" | "sqrtf" | "abs" | "log2", [x]) => {
+            (
+                "ceil" | "ceilf" | "floor" | "floorf" | "trunc" | "truncf" | "round" | "roundf" | "sqrt" | "sqrtf"
+                | "abs" | "log2",
+                [x],
+            ) => {
                 let out = self.eval(*x);
                 Some(self.float_function(name, &out))
             }
@@ -156,7 +216,8 @@ impl<'p> Walker<'p> {
                 Some(out)
             }
             ("swap", [a, b]) => {
-                let (x, y) = (self.place(*a, super::places::Access::Address), self.place(*b, super::places::Access::Address));
+                let (x, y) =
+                    (self.place(*a, super::places::Access::Address), self.place(*b, super::places::Access::Address));
                 let (p, q) = (self.memory.load(&x.0), self.memory.load(&y.0));
                 self.memory.store(&x.0, q);
                 self.memory.store(&y.0, p);
@@ -167,8 +228,11 @@ impl<'p> Walker<'p> {
                 let ty = Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 };
                 Some(self.construct(&ty, args, false))
             }
-            ("snprintf" | "sprintf" | "fread" | "fgets" | "fscanf" | "scanf" | "sscanf" | "gettimeofday" | "read"
-            | "strcpy" | "strncpy" | "strcat" | "getline" | "clock_gettime", _) => {
+            (
+                "snprintf" | "sprintf" | "fread" | "fgets" | "fscanf" | "scanf" | "sscanf" | "gettimeofday" | "read"
+                | "strcpy" | "strncpy" | "strcat" | "getline" | "clock_gettime",
+                _,
+            ) => {
                 let outs = self.arguments(args);
                 for out in &outs {
                     self.written_by_library(out);
@@ -251,7 +315,8 @@ impl<'p> Walker<'p> {
         let object = self.create_object(info, Val::size(bytes).because(&why), "", first);
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: count.is_some() });
         let smart = Ty::Container(Container::SmartPointer, Rc::new(inner), Quantity::Unknown);
-        let holder = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), smart.clone(), Val::unknown());
+        let holder =
+            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), smart.clone(), Val::unknown());
         let place = Place::Cell(holder, root());
         let source = Out::new(Val::from(pointer), smart.pointee().cloned().map_or(Ty::Unknown, Ty::pointer));
         self.assign_container(&place, &smart, &source);
@@ -291,7 +356,9 @@ impl<'p> Walker<'p> {
             }
             Kind::Int(Int { q: Quantity::Known(value), .. }) => Kind::Float(apply(*value as f64)),
             // An integer is its own ceiling.
-            Kind::Int(Int { q, .. }) if matches!(base, "ceil" | "floor" | "trunc" | "round") => Kind::Ratio(q.clone(), 1),
+            Kind::Int(Int { q, .. }) if matches!(base, "ceil" | "floor" | "trunc" | "round") => {
+                Kind::Ratio(q.clone(), 1)
+            }
             Kind::Ratio(q, by) if base == "ceil" => {
                 let up = q.plus(&Quantity::Known(by - 1));
                 Kind::Ratio(self.atoms.closed(ClosedOp::Div, &up, &Quantity::Known(*by)), 1)

@@ -53,8 +53,11 @@ impl Default for ReplayOptions {
 }
 
 /// Kernel summaries made so far, by kernel and template arguments; shared by the walks of one module.
-pub(crate) type Summaries =
-    Rc<std::cell::RefCell<Vec<(ModuleId, FunctionId, cudalint_program::types::TypeEnv, std::sync::Arc<crate::facts::KernelSummary>)>>>;
+pub(crate) type Summaries = Rc<
+    std::cell::RefCell<
+        Vec<(ModuleId, FunctionId, cudalint_program::types::TypeEnv, std::sync::Arc<crate::facts::KernelSummary>)>,
+    >,
+>;
 
 /// Where a variable is.
 #[derive(Clone, Debug)]
@@ -209,10 +212,12 @@ impl<'p> Walker<'p> {
     fn bind_entry_parameter(&mut self, function: &'p Function, id: LocalId) {
         let variable = &function.locals[id.index()];
         let ty = self.resolve(variable.ty);
-        let main_argument = self.from_main && variable.name == *match id.0 {
-            0 => "argc",
-            _ => "argv",
-        };
+        let main_argument = self.from_main
+            && variable.name
+                == *match id.0 {
+                    0 => "argc",
+                    _ => "argv",
+                };
         let value_ty = ty.value().clone();
         let val = if main_argument && id.0 == 0 {
             Val { kind: Val::int(1).kind, why: crate::value::assume(NO_ARGUMENTS) }
@@ -354,8 +359,7 @@ impl<'p> Walker<'p> {
 
     /// Whether a value rests on something that does not hold here.
     pub fn is_banned(&self, why: &Assumptions) -> bool {
-        !self.banned.is_empty()
-            && why.as_ref().is_some_and(|list| list.iter().any(|text| self.banned.contains(text)))
+        !self.banned.is_empty() && why.as_ref().is_some_and(|list| list.iter().any(|text| self.banned.contains(text)))
     }
 
     /// A value that may be used on this path.

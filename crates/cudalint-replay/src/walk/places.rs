@@ -104,7 +104,8 @@ impl<'p> Walker<'p> {
 
     /// A value without a place, given one.
     fn temporary(&mut self, out: Out) -> (Place, Ty) {
-        let object = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), out.ty.clone(), Val::unknown());
+        let object =
+            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), out.ty.clone(), Val::unknown());
         self.memory.store(&Place::Cell(object, root()), out.val);
         (Place::Cell(object, root()), out.ty)
     }
@@ -153,6 +154,10 @@ impl<'p> Walker<'p> {
     fn check_stride(&mut self, place: &Place, ty: &Ty) -> Place {
         let Place::Cell(obj, path) = place else { return place.clone() };
         let Some((Key::At(_), parent)) = path.split_last() else { return place.clone() };
+        // An inner array is only gone through.
+        if ty.is_array() {
+            return place.clone();
+        }
         let size = self.size_of(ty).known().unwrap_or(0);
         let parent: crate::memory::CellPath = Rc::from(parent);
         let stride = *self.strides.entry((*obj, parent.clone())).or_insert(size);
@@ -275,12 +280,9 @@ impl<'p> Walker<'p> {
                     array: ty.is_array() || (path.is_empty() && self.memory.get(*obj).info.array),
                 }))
             }
-            Place::Weak(obj, path) => Val::from(Kind::Ptr(Ptr {
-                obj: *obj,
-                path: path.clone(),
-                offset: Quantity::Unknown,
-                array: true,
-            })),
+            Place::Weak(obj, path) => {
+                Val::from(Kind::Ptr(Ptr { obj: *obj, path: path.clone(), offset: Quantity::Unknown, array: true }))
+            }
             Place::Unknown | Place::Nowhere => Val::unknown(),
         }
     }

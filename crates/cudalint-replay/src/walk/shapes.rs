@@ -92,9 +92,10 @@ impl<'p> Walker<'p> {
             Expr::Local(local) => self.local_shape(frame, *local, found, steps),
             Expr::Name { path, .. } => {
                 let inside = cudalint_program::ir::Path::default();
-                let init = self.project.global(module_id, &inside, path).and_then(|entry| {
-                    Some((entry.module, self.project.global_at(entry)?.init?))
-                });
+                let init = self
+                    .project
+                    .global(module_id, &inside, path)
+                    .and_then(|entry| Some((entry.module, self.project.global_at(entry)?.init?)));
                 match init {
                     Some((module, init)) => found.opaque |= mentions_sizeof(self.project.module(module), init),
                     None if self.project.enumerator(module_id, &inside, path).is_some() => {}
@@ -159,7 +160,8 @@ impl<'p> Walker<'p> {
 fn assigned(module: &Module, function: &Function, local: LocalId) -> bool {
     let Some(body) = &function.body else { return false };
     let mut found = false;
-    let is_local = |id: ExprId| matches!(module.exprs.get(id.index()).map(|n| &n.kind), Some(Expr::Local(l)) if *l == local);
+    let is_local =
+        |id: ExprId| matches!(module.exprs.get(id.index()).map(|n| &n.kind), Some(Expr::Local(l)) if *l == local);
     walk(module, function, body, |item| {
         if let Item::Expr(id) = item
             && let Some(node) = module.exprs.get(id.index())

@@ -43,7 +43,9 @@ impl<'p> Walker<'p> {
 
     fn find_label(&self, rest: &[StmtId], wanted: &Name) -> Option<usize> {
         let module = self.module();
-        rest.iter().position(|id| matches!(&module.stmts.get(id.index()).map(|s| &s.kind), Some(Stmt::Label(name)) if name == wanted))
+        rest.iter().position(
+            |id| matches!(&module.stmts.get(id.index()).map(|s| &s.kind), Some(Stmt::Label(name)) if name == wanted),
+        )
     }
 
     /// The next label that some pending path waits for, whose state then becomes the current one.
@@ -341,7 +343,8 @@ impl<'p> Walker<'p> {
                 rounds += 1;
                 self.iterations_left = self.iterations_left.saturating_sub(1);
                 let flow = self.block(body);
-                let (reached, _) = self.collect(base, flow == Flow::Next || flow == Flow::Continue, |f| *f == Flow::Continue);
+                let (reached, _) =
+                    self.collect(base, flow == Flow::Next || flow == Flow::Continue, |f| *f == Flow::Continue);
                 if !reached {
                     return match flow {
                         Flow::Break => self.end_loop(base, true, start, &assumed),
@@ -621,4 +624,3 @@ impl<'p> Walker<'p> {
         }
     }
 }
-

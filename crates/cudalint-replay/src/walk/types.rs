@@ -135,20 +135,12 @@ impl<'p> Walker<'p> {
             "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
             "cudaStream_t" | "cudaEvent_t" => Ty::pointer(Ty::Opaque(name.clone())),
             "CUdeviceptr" => Ty::pointer(Ty::Void),
-            "cufftComplex" | "cuComplex" | "cuFloatComplex" => Ty::Vector {
-                name: name.clone(),
-                bytes: 4,
-                signed: true,
-                float: true,
-                lanes: 2,
-            },
-            "cufftDoubleComplex" | "cuDoubleComplex" => Ty::Vector {
-                name: name.clone(),
-                bytes: 8,
-                signed: true,
-                float: true,
-                lanes: 2,
-            },
+            "cufftComplex" | "cuComplex" | "cuFloatComplex" => {
+                Ty::Vector { name: name.clone(), bytes: 4, signed: true, float: true, lanes: 2 }
+            }
+            "cufftDoubleComplex" | "cuDoubleComplex" => {
+                Ty::Vector { name: name.clone(), bytes: 8, signed: true, float: true, lanes: 2 }
+            }
             "cufftReal" => Ty::Float { bytes: 4 },
             "cufftDoubleReal" => Ty::Float { bytes: 8 },
             _ if self.frames.last().is_some_and(|frame| frame.env.get(name).is_some()) => Ty::Unknown,
@@ -230,7 +222,15 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn match_type(&mut self, module: ModuleId, function: &'p Function, id: TypeId, found: &Ty, env: &mut Env, depth: u32) {
+    fn match_type(
+        &mut self,
+        module: ModuleId,
+        function: &'p Function,
+        id: TypeId,
+        found: &Ty,
+        env: &mut Env,
+        depth: u32,
+    ) {
         if depth > 6 || found.is_unknown() {
             return;
         }
@@ -254,15 +254,19 @@ impl<'p> Walker<'p> {
                         };
                         env.entries.push((name.clone(), Argument::Type(ty)));
                     }
-                } else if let (Ty::Container(_, inner, _), Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _))) =
-                    (found, args.first())
+                } else if let (
+                    Ty::Container(_, inner, _),
+                    Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)),
+                ) = (found, args.first())
                 {
                     let inner = inner.clone();
                     self.match_type(module, function, *ty, &inner, env, depth + 1);
                 } else if let Ty::Record(_, _, theirs) = found {
                     let theirs = theirs.clone();
                     for (arg, (_, value)) in args.iter().zip(&theirs.entries) {
-                        if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) = (arg, value) {
+                        if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) =
+                            (arg, value)
+                        {
                             self.match_type(module, function, *ty, found, env, depth + 1);
                         }
                     }
@@ -439,5 +443,4 @@ impl<'p> Walker<'p> {
         let entry = self.project.record(module, &Path::default(), &function.scope)?;
         Some(Ty::Record(entry.module, entry.index, Rc::default()))
     }
-
 }

@@ -1,0 +1,83 @@
+//! Locals, arithmetic, allocations, copies, sets and launches with known numbers.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::{allocations, config, copies, events, launches, sides};
+
+#[test]
+fn sizes_follow_locals_and_macros() {
+    let events = events(
+        r"
+#define N 1000
+__global__ void k(float* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 0; }
+int main() {
+    size_t bytes = N * sizeof(float);
+    float* h = (float*)malloc(bytes);
+    float* d;
+    cudaMalloc((void**)&d, bytes - 100);
+    cudaMemcpy(d, h, bytes, cudaMemcpyHostToDevice);
+    int threads = 256;
+    int blocks = (N + threads - 1) / threads;
+    k<<<blocks, threads>>>(d, N);
+    cudaMemcpy(h + 10, d, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    free(h);
+}
+",
+    );
+    assert_eq!(allocations(&events), ["3900"]);
+    assert_eq!(copies(&events), ["4000", "4000"]);
+    assert_eq!(
+        sides(&events),
+        [("Device d 3900+0".into(), "Host h 4000+0".into()), ("Host h 4000+40".into(), "Device d 3900+0".into())]
+    );
+    assert_eq!(config(launches(&events)[0]), "<<<4,1,1 | 256,1,1 | 0>>>");
+}
+
+#[test]
+fn dim3_in_its_spellings() {
+    let events = events(
+        r"
+__global__ void k(int* p) { p[0] = 1; }
+int main() {
+    int* d;
+    cudaMalloc(&d, 64);
+    dim3 block(16, 16);
+    dim3 grid;
+    grid.x = 4;
+    grid.y = 1 << 3;
+    k<<<grid, block>>>(d);
+    k<<<dim3(2, 3), dim3(8, 4, 2), 48 * 1024>>>(d);
+    const int n = 100;
+    k<<<dim3((n + block.x - 1) / block.x), block.x * block.y>>>(d);
+}
+",
+    );
+    let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
+    assert_eq!(configs, ["<<<4,8,1 | 16,16,1 | 0>>>", "<<<2,3,1 | 8,4,2 | 49152>>>", "<<<7,1,1 | 256,1,1 | 0>>>"]);
+}
+
+#[test]
+fn arrays_structs_and_members() {
+    let events = events(
+        r"
+struct Config { int width; int height; double scale; };
+struct Buffers { float* a; float* b[2]; };
+int main() {
+    Config c = {64, 32, 1.0};
+    c.height *= 2;
+    Buffers buffers;
+    cudaMalloc(&buffers.a, c.width * c.height * sizeof(float));
+    for (int i = 0; i < 2; ++i) cudaMalloc(&buffers.b[i], (i + 1) * 100);
+    float host[64][64];
+    cudaMemcpy(buffers.a, host, sizeof(host), cudaMemcpyHostToDevice);
+    cudaMemcpy(buffers.b[1], &host[1][2], sizeof(Config), cudaMemcpyHostToDevice);
+}
+",
+    );
+    assert_eq!(allocations(&events), ["16384", "100", "200"]);
+    assert_eq!(copies(&events), ["16384", "16"]);
+    assert_eq!(sides(&events)[0].1, "Host host 16384+0");
+    assert_eq!(sides(&events)[1].1, "Host host 16384+264");
+    assert!(sides(&events)[1].0.ends_with("200+0"), "{:?}", sides(&events)[1]);
+}

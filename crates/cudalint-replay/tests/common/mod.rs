@@ -1,0 +1,121 @@
+//! Small programs through the front end and the replay.
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
+use cudalint_program::condition::Defines;
+use cudalint_program::cuda::{LowerInput, lower};
+use cudalint_program::macro_index::{MacroFile, MacroIndex};
+use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_replay::facts::{Event, EventKind, LaunchFact, Pointer};
+use cudalint_replay::{ReplayOptions, replay_all};
+use cudalint_syntax::{Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+
+/// A project of these files.
+pub fn project(files: &[(&str, &str)]) -> Project {
+    let directives: Vec<Directives> =
+        files.iter().map(|(_, text)| scan_directives(text, Span::new(0, text.len()))).collect();
+    let list: Vec<MacroFile<'_>> = files
+        .iter()
+        .zip(&directives)
+        .map(|((path, _), directives)| MacroFile { path, directives, alone: false })
+        .collect();
+    let index = MacroIndex::build(&list, &[], &Defines::default());
+    let table = MacroTable::build(directives.iter().flat_map(|d| &d.defines), &[]);
+    let mut pool = ParserPool::default();
+    let sources = files
+        .iter()
+        .zip(&directives)
+        .enumerate()
+        .map(|(at, ((path, text), directives))| {
+            let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
+            let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
+            let macros = index.visible(at);
+            let module = lower(LowerInput { text, parsed: &parsed, directives, macros: &macros, pool: &mut pool });
+            Source { path: (*path).into(), text: (*text).into(), module, alone: false }
+        })
+        .collect();
+    Project::build(sources, &ProjectOptions::default())
+}
+
+/// The events of one file.
+pub fn events(text: &str) -> Vec<Event> {
+    let project = project(&[("a.cu", text)]);
+    replay_all(&project, &ReplayOptions::default()).remove(0).events
+}
+
+/// The byte counts of all copies, as text with their assumptions.
+pub fn copies(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Copy { bytes, .. } => Some(amount(bytes)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// An amount with what it rests on.
+pub fn amount(amount: &cudalint_replay::facts::Amount) -> String {
+    match &amount.assumptions {
+        Some(list) => format!("{} if {}", amount.text, list.join("; ")),
+        None => amount.text.clone(),
+    }
+}
+
+/// The sizes of all device allocations, as text.
+pub fn allocations(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Allocate { buffer, .. } => Some(amount(&buffer.bytes)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A pointer in short.
+pub fn pointer(pointer: &Pointer) -> String {
+    match pointer {
+        Pointer::Into { buffer, offset } => {
+            format!("{:?} {} {}+{}", buffer.space, buffer.name, amount(&buffer.bytes), offset.text)
+        }
+        Pointer::Null => "null".into(),
+        Pointer::Uninitialized { name, .. } => format!("unset {name}"),
+        Pointer::Somewhere { space, .. } => format!("somewhere {space:?}"),
+        Pointer::Unknown => "?".into(),
+    }
+}
+
+/// Source and destination of the copies.
+pub fn sides(events: &[Event]) -> Vec<(String, String)> {
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Copy { destination, source, .. } => {
+                Some((pointer(&destination.pointer), pointer(&source.pointer)))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The launches.
+pub fn launches(events: &[Event]) -> Vec<&LaunchFact> {
+    events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Launch(launch) => Some(&**launch),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Grid, block and shared bytes of a launch in short.
+pub fn config(launch: &LaunchFact) -> String {
+    let axes = |extent: &cudalint_replay::facts::Extent3| extent.axes.each_ref().map(amount).join(",");
+    format!("<<<{} | {} | {}>>>", axes(&launch.grid), axes(&launch.block), amount(&launch.shared))
+}
+
+/// Accesses of the host to device memory.
+pub fn host_accesses(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event.kind, EventKind::HostAccess { .. })).count()
+}
