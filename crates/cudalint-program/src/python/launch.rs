@@ -261,10 +261,12 @@ impl<'t> Launch<'_, 't> {
     }
 
     fn axes(&self, which: Dimensions, node: Node<'t>, axes: &[Node<'t>], names: &mut PythonNames) {
-        if axes.len() > 3 {
+        // CuPy cuts a fourth dimension off in silence, and only of the first is it sure that it refuses a float.
+        let numba = self.framework == Framework::Numba;
+        if axes.len() > 3 && numba {
             self.report(Span::from(node), LaunchProblem::TooManyDimensions(which, axes.len()), names);
         }
-        for axis in axes {
+        for axis in axes.iter().take(if numba { axes.len() } else { 1 }) {
             if self.file.kind_of(self.scope, *axis) == Kind::Float {
                 // A tuple that was made elsewhere is wrong there, but it is the launch that raises.
                 let inside = node.start_byte() <= axis.start_byte() && axis.end_byte() <= node.end_byte();
@@ -340,14 +342,7 @@ impl<'t> Launch<'_, 't> {
                 Kind::Int | Kind::Float | Kind::List | Kind::Array | Kind::Pointer(_) => {
                     self.report(Span::from(node), LaunchProblem::DimensionsNotTuple(which), names);
                 }
-                // Only the first axis refuses a float on every version; more than three are cut off in silence.
-                Kind::Tuple(Some(axes)) => {
-                    if let Some(axis) = axes.first()
-                        && self.file.kind_of(self.scope, *axis) == Kind::Float
-                    {
-                        self.axes(which, node, &[*axis], names);
-                    }
-                }
+                Kind::Tuple(Some(axes)) => self.axes(which, node, &axes, names),
                 _ => {}
             }
         }

@@ -28,6 +28,8 @@ pub(super) struct File<'t> {
     pub asked: FxHashSet<&'t str>,
     /// Whether it is Python 2.
     pub python2: bool,
+    /// The object of the attribute that was met last: no outermost one.
+    inner: Option<usize>,
 }
 
 /// One scope.
@@ -75,6 +77,7 @@ impl<'t> File<'t> {
             stored: Vec::new(),
             asked: FxHashSet::default(),
             python2: false,
+            inner: None,
         };
         file.walk(root, local);
         file.settle_globals();
@@ -190,12 +193,11 @@ impl<'t> File<'t> {
             }
             PythonKind::PrintStatement | PythonKind::ExecStatement => self.python2 = true,
             PythonKind::Attribute => {
-                let inner = node.parent().is_some_and(|parent| {
-                    python_kind(parent) == PythonKind::Attribute && parent.child_by_field_name("object") == Some(node)
-                });
-                if !inner {
+                if self.inner != Some(node.id()) {
                     self.attributes.push((node, scope));
                 }
+                // The walk meets the object next.
+                self.inner = node.child_by_field_name("object").map(|object| object.id());
             }
             PythonKind::Call => {
                 self.calls.push((node, scope));
