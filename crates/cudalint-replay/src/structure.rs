@@ -1,0 +1,26 @@
+//! Facts that a module's code states without being run: kernels, execution spaces, kernel parameters.
+
+use crate::facts::{Facts, ParameterFault};
+use crate::kernel::summarize;
+use crate::parameters::parameter_faults;
+use crate::spaces::space_faults;
+use cudalint_program::Project;
+use cudalint_program::ir::{FunctionId, ModuleId};
+use cudalint_program::types::TypeEnv;
+use std::sync::Arc;
+
+/// Fills in what the code of one module states.
+pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
+    let module = project.module(id);
+    for (index, function) in module.functions.iter().enumerate() {
+        if !function.space.global || function.body.is_none() {
+            continue;
+        }
+        let kernel = FunctionId(index as u32);
+        let env = TypeEnv::unbound(&function.template_params);
+        facts.kernels.push((kernel, Arc::new(summarize(project, id, kernel, &env))));
+        let faults: Vec<ParameterFault> = parameter_faults(project, id, kernel);
+        facts.parameter_faults.extend(faults);
+    }
+    facts.space_faults = space_faults(project, id);
+}
