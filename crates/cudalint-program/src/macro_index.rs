@@ -58,6 +58,8 @@ pub trait Definition: Sized {
     fn name(&self) -> &str;
     /// Whether two definitions say the same.
     fn same(&self, other: &Self) -> bool;
+    /// Whether it is an object-like macro that stands for nothing.
+    fn is_empty(&self) -> bool;
     /// Conditions that must hold, a negated one as `!(…)`.
     fn conditions(&self) -> Vec<Box<str>>;
     /// An object-like macro that the command line defines.
@@ -71,6 +73,10 @@ impl Definition for Define {
 
     fn same(&self, other: &Self) -> bool {
         self.body == other.body && self.params == other.params && self.variadic == other.variadic
+    }
+
+    fn is_empty(&self) -> bool {
+        self.params.is_none() && self.body.is_empty()
     }
 
     fn conditions(&self) -> Vec<Box<str>> {
@@ -98,6 +104,10 @@ impl Definition for MacroDefinition {
 
     fn same(&self, other: &Self) -> bool {
         self.body == other.body && self.params == other.params
+    }
+
+    fn is_empty(&self) -> bool {
+        self.params.is_none() && self.body.is_empty()
     }
 
     fn conditions(&self) -> Vec<Box<str>> {
@@ -212,16 +222,35 @@ pub struct VisibleMacros<'a, D> {
 impl<'a, D: Definition> VisibleMacros<'a, D> {
     /// The definition that a use of `name` means; `None` when there is none, or several that differ.
     pub fn lookup(&self, name: &str) -> Option<&'a D> {
-        let command_line = self.index.command_line.get(name);
-        let Some(entries) = self.index.by_name.get(name) else { return command_line };
-        let file = self.file;
-        if entries.iter().any(|entry| entry.file == file && !entry.dead) {
-            return choose(entries.iter().filter(|entry| entry.file == file));
+        let entries = self.entries(name);
+        let own = entries.iter().filter(|entry| entry.file == self.file);
+        if own.clone().any(|entry| !entry.dead) {
+            return choose(own);
         }
-        if command_line.is_some() || self.index.graph.is_alone(file) {
+        self.elsewhere(name, entries)
+    }
+
+    /// As [`Self::lookup`], for one who knows the file's own definitions and their order: these are left out. A name
+    /// that the file defines as nothing may be its include guard, which other files say nothing of.
+    pub fn outside(&self, name: &str) -> Option<&'a D> {
+        let entries = self.entries(name);
+        if entries.iter().any(|entry| entry.file == self.file && entry.definition.is_empty()) {
+            return self.index.command_line.get(name);
+        }
+        self.elsewhere(name, entries)
+    }
+
+    fn entries(&self, name: &str) -> &'a [Entry<D>] {
+        self.index.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn elsewhere(&self, name: &str, entries: &'a [Entry<D>]) -> Option<&'a D> {
+        let command_line = self.index.command_line.get(name);
+        let graph = &self.index.graph;
+        if command_line.is_some() || entries.is_empty() || graph.is_alone(self.file) {
             return command_line;
         }
-        let reach = self.index.graph.reach(file);
+        let reach = graph.reach(self.file);
         for set in [&reach.included, &reach.context] {
             let within = |entry: &&Entry<D>| set.binary_search(&entry.file).is_ok();
             if entries.iter().filter(within).any(|entry| !entry.dead) {
@@ -232,7 +261,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         if !reach.missing {
             return None;
         }
-        choose(entries.iter().filter(|entry| !self.index.graph.is_alone(entry.file)))
+        choose(entries.iter().filter(|entry| entry.file != self.file && !graph.is_alone(entry.file)))
     }
 }
 

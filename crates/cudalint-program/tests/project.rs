@@ -80,3 +80,21 @@ fn macros_of_headers_reach_the_lowering() {
     assert!(project.has_macro(ModuleId(0), "N"));
     assert!(!project.has_macro(ModuleId(0), "M"));
 }
+
+#[test]
+fn an_include_guard_hides_nothing() {
+    let files = [
+        ("a.cu", "#include \"a_kernel.cu\"\nint main() { k<<<1, 1>>>(1); }\n"),
+        (
+            "a_kernel.cu",
+            "\n#ifndef _A_KERNEL_\n#define _A_KERNEL_\n#include \"b.h\"\n__global__ void k(int n) {}\n#endif\n",
+        ),
+        (
+            "b.h",
+            "#ifndef B_H\n#define B_H\ntemplate <typename T>\nvoid check(T result, char const *const func) {}\n#endif\n",
+        ),
+    ];
+    let project = project(&files, &[]);
+    assert!(project.kernel(ModuleId(0), &path(""), &path("k"), Some(1)).is_some());
+    assert_eq!(called(&project, 0, "check", 2), Some(2));
+}
