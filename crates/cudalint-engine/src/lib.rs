@@ -3,6 +3,7 @@
 
 pub mod compile_commands;
 mod engine;
+mod guard;
 mod levels;
 mod lint;
 mod load;
@@ -20,6 +21,7 @@ mod testing;
 mod walk;
 
 pub use engine::{Configuration, Engine, Progress, Request, StandardInput, UsageError};
+pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels, on_by_default};
 pub use outcome::{Fault, Outcome, Statistics};
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};

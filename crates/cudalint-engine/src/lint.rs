@@ -1,6 +1,7 @@
 //! One project from sources to findings: read, parse, lower, join, replay, rules, suppression, levels.
 
 use crate::Progress;
+use crate::guard::guarded;
 use crate::levels::Levels;
 use crate::load::{Loaded, load};
 use crate::outcome::{Fault, Part};
@@ -174,18 +175,6 @@ impl<'a> Steps<'a> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.tell)(Progress { done, total: self.total });
     }
-}
-
-/// Runs work on one file; a panic becomes a fault of that file.
-fn guarded<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let said = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no message");
-        Fault::internal(&source.path, said.lines().next().unwrap_or(""))
-    })
 }
 
 /// Python rules by the node kinds they listen to.

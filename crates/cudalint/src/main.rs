@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // A fault in one file is told in one line and does not end the run; see the engine's faults.
-    std::panic::set_hook(Box::new(|_| {}));
+    cudalint_engine::keep_panics_quiet();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
