@@ -141,7 +141,7 @@ fn statistics_count_and_do_not_list() {
 #[test]
 fn one_changed_file_says_what_the_full_run_says_of_it() {
     let common = "#define BLOCKS (20 / 32)\n__global__ void increment(float *values) { values[blockIdx.x] += 1; }\n";
-    let user = "#include \"../inc/common.cuh\"\nvoid run(float *values) { increment<<<BLOCKS, 32>>>(values); }\n";
+    let user = "#include \"../inc/common.cuh\"\ncudaError_t run(float *values) {\n    increment<<<BLOCKS, 32>>>(values);\n    return cudaGetLastError();\n}\n";
     let sandbox = Sandbox::new(&[("inc/common.cuh", common), ("src/a.cu", user), ("src/b.cu", EMPTY_GRID)]);
     let full = sandbox.run(&CONCISE).stdout;
     let line = full.lines().find(|line| line.starts_with("src/a.cu:")).unwrap_or_else(|| panic!("{full}")).to_owned();
