@@ -12,7 +12,7 @@ pub static RULE: Rule = Rule {
     info: RuleInfo {
         name: "chevron-launch-in-python",
         group: Group::Correctness,
-        summary: "A kernel is launched with `<<<…>>>` in Python, which is a syntax error.",
+        summary: "A kernel is launched with <<<…>>> in Python, which is a syntax error.",
         page: include_str!("chevron-launch-in-python.md"),
         method: Method::Exception,
         guideline: None,
@@ -49,7 +49,9 @@ fn help(context: &NodeContext<'_>, kernel: &str, launch: &ChevronLaunch) -> Stri
     let arguments = text(launch.parts.arguments);
     let inner = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or("…").trim();
     let subscript = format!("`{kernel}[{configuration}]{arguments}`");
-    let raw = format!("`{kernel}((grid,), (block,), ({inner},))`");
+    // A tuple of one needs its comma.
+    let comma = if inner.contains(',') { "" } else { "," };
+    let raw = format!("`{kernel}((grid,), (block,), ({inner}{comma}))`");
     let pycuda = format!("`{kernel}({inner}, block=(x, y, z), grid=(x, y))`");
     match launch.framework {
         Some(Framework::Numba | Framework::CupyJit) => format!("write {subscript}"),

@@ -23,46 +23,46 @@ pub static RULE: Rule = Rule {
     check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
 };
 
-/// Names that do not exist, and what was meant.
+/// Names that do not exist, and what to write instead.
 const MEANT: &[(&str, &str)] = &[
     (
         "cupy.cuda.grid",
-        "`cupyx.jit.grid` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.grid` under Numba's `@cuda.jit`",
+        "use `cupyx.jit.grid` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.grid` under Numba's `@cuda.jit`",
     ),
-    ("cupy.cuda.malloc", "`cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
-    ("cupy.cuda.mem_alloc", "`cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
-    ("cupy.cuda.free", "nothing: memory is given back when its MemoryPointer is collected"),
-    ("cupy.cuda.mem_free", "nothing: memory is given back when its MemoryPointer is collected"),
-    ("cupy.cuda.jit", "`cupyx.jit.rawkernel()`, or Numba's `cuda.jit`"),
+    ("cupy.cuda.malloc", "use `cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
+    ("cupy.cuda.mem_alloc", "use `cupy.cuda.alloc(bytes)`, which gives a MemoryPointer"),
+    ("cupy.cuda.free", "nothing is needed: memory is given back when its MemoryPointer is collected"),
+    ("cupy.cuda.mem_free", "nothing is needed: memory is given back when its MemoryPointer is collected"),
+    ("cupy.cuda.jit", "use `cupyx.jit.rawkernel()`, or Numba's `cuda.jit`"),
     (
         "cupy.cuda.shared",
-        "`cupyx.jit.shared_memory` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.shared.array`",
+        "use `cupyx.jit.shared_memory` in a kernel under `@cupyx.jit.rawkernel()`, or `numba.cuda.shared.array`",
     ),
-    ("cupy.cuda.atomic", "`cupyx.jit.atomic_add` and its like, or `numba.cuda.atomic`"),
-    ("cupy.cuda.syncthreads", "`cupyx.jit.syncthreads`, or `numba.cuda.syncthreads`"),
-    ("cupy.cuda.threadIdx", "`cupyx.jit.threadIdx`, or `numba.cuda.threadIdx`"),
-    ("cupy.cuda.blockIdx", "`cupyx.jit.blockIdx`, or `numba.cuda.blockIdx`"),
-    ("cupy.cuda.blockDim", "`cupyx.jit.blockDim`, or `numba.cuda.blockDim`"),
-    ("cupy.cuda.gridDim", "`cupyx.jit.gridDim`, or `numba.cuda.gridDim`"),
-    ("cupy.cuda.to_device", "`cupy.asarray`"),
-    ("cupy.cuda.to_host", "`cupy.asnumpy`"),
-    ("cupy.cuda.synchronize", "`cupy.cuda.Device().synchronize()`, or `synchronize()` of a stream"),
-    ("cupy.cuda.RawKernel", "`cupy.RawKernel`"),
-    ("cupy.cuda.launch_kernel", "the kernel itself: `kernel((grid,), (block,), (args,))`"),
-    ("cupy.to_device", "`cupy.asarray`"),
-    ("cupy.to_cpu", "`cupy.asnumpy`"),
-    ("cupy.to_numpy", "`cupy.asnumpy`"),
-    ("numba.cuda.launch_kernel", "the kernel itself: `kernel[grid, block](…)`"),
-    ("numba.cuda.launch", "the kernel itself: `kernel[grid, block](…)`"),
-    ("numba.cuda.malloc", "`numba.cuda.device_array`"),
-    ("numba.cuda.free", "nothing: memory is given back when its array is collected"),
-    ("numba.cuda.to_host", "`copy_to_host()` of the device array"),
-    ("numba.cuda.copy_to_host", "`copy_to_host()` of the device array"),
-    ("numba.cuda.device_synchronize", "`numba.cuda.synchronize()`"),
-    ("numba.cuda.shared_memory", "`numba.cuda.shared.array(shape, dtype)`"),
-    ("numba.cuda.shared.zeros", "`numba.cuda.shared.array`, and a loop that sets it"),
-    ("numba.cuda.local.zeros", "`numba.cuda.local.array`, and a loop that sets it"),
-    ("numba.cuda.jit.launch_config", "nothing there: the configuration stands at the launch, `kernel[grid, block](…)`"),
+    ("cupy.cuda.atomic", "use `cupyx.jit.atomic_add` and its like, or `numba.cuda.atomic`"),
+    ("cupy.cuda.syncthreads", "use `cupyx.jit.syncthreads`, or `numba.cuda.syncthreads`"),
+    ("cupy.cuda.threadIdx", "use `cupyx.jit.threadIdx`, or `numba.cuda.threadIdx`"),
+    ("cupy.cuda.blockIdx", "use `cupyx.jit.blockIdx`, or `numba.cuda.blockIdx`"),
+    ("cupy.cuda.blockDim", "use `cupyx.jit.blockDim`, or `numba.cuda.blockDim`"),
+    ("cupy.cuda.gridDim", "use `cupyx.jit.gridDim`, or `numba.cuda.gridDim`"),
+    ("cupy.cuda.to_device", "use `cupy.asarray`"),
+    ("cupy.cuda.to_host", "use `cupy.asnumpy`"),
+    ("cupy.cuda.synchronize", "use `cupy.cuda.Device().synchronize()`, or `synchronize()` of a stream"),
+    ("cupy.cuda.RawKernel", "use `cupy.RawKernel`"),
+    ("cupy.cuda.launch_kernel", "call the kernel itself: `kernel((grid,), (block,), (args,))`"),
+    ("cupy.to_device", "use `cupy.asarray`"),
+    ("cupy.to_cpu", "use `cupy.asnumpy`"),
+    ("cupy.to_numpy", "use `cupy.asnumpy`"),
+    ("numba.cuda.launch_kernel", "call the kernel itself: `kernel[grid, block](…)`"),
+    ("numba.cuda.launch", "call the kernel itself: `kernel[grid, block](…)`"),
+    ("numba.cuda.malloc", "use `numba.cuda.device_array`"),
+    ("numba.cuda.free", "nothing is needed: memory is given back when its array is collected"),
+    ("numba.cuda.to_host", "use `copy_to_host()` of the device array"),
+    ("numba.cuda.copy_to_host", "use `copy_to_host()` of the device array"),
+    ("numba.cuda.device_synchronize", "use `numba.cuda.synchronize()`"),
+    ("numba.cuda.shared_memory", "use `numba.cuda.shared.array(shape, dtype)`"),
+    ("numba.cuda.shared.zeros", "use `numba.cuda.shared.array`, and a loop that sets it"),
+    ("numba.cuda.local.zeros", "use `numba.cuda.local.array`, and a loop that sets it"),
+    ("numba.cuda.jit.launch_config", "the configuration stands at the launch, `kernel[grid, block](…)`"),
 ];
 
 fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
@@ -126,7 +126,7 @@ fn unknown_name(context: &NodeContext<'_>, unknown: &UnknownName) -> Finding {
 fn meant(unknown: &UnknownName) -> Option<String> {
     let path = format!("{}.{}", unknown.namespace, unknown.name);
     if let Some((_, meant)) = MEANT.iter().find(|(wrong, _)| *wrong == path) {
-        return Some(format!("what is meant may be {meant}"));
+        return Some((*meant).to_owned());
     }
     let list = match unknown.usage {
         NameUsage::Keyword => format!("{}()", unknown.namespace),
