@@ -25,7 +25,6 @@ impl<'p> Walker<'p> {
     /// Evaluates an expression.
     pub fn eval(&mut self, id: ExprId) -> Out {
         if !self.step() || !self.descend() {
-            self.depth = self.depth.saturating_sub(1);
             return Out::unknown();
         }
         let out = self.eval_inside(id);
@@ -35,7 +34,24 @@ impl<'p> Walker<'p> {
 
     fn read(&mut self, id: ExprId) -> Out {
         let (place, ty) = self.place(id, Access::Read);
+        self.look(place, ty)
+    }
+
+    /// What stands at a place. A number that nothing tells gets a symbol of its own, so that two looks at it are equal
+    /// as long as nothing writes there.
+    fn look(&mut self, place: Place, ty: Ty) -> Out {
         let val = self.load(&place, &ty);
+        let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), 0, 0, Place::Cell(..)) =
+            (&val.kind, self.dry, self.silent, &place)
+        else {
+            return Out { val, ty, place: Some(place) };
+        };
+        if *bytes < 4 || val.why.is_some() {
+            return Out { val, ty, place: Some(place) };
+        }
+        let name = self.place_name(&place);
+        let val = self.opaque(&name, &ty);
+        self.memory.store(&place, val.clone());
         Out { val, ty, place: Some(place) }
     }
 
@@ -54,10 +70,7 @@ impl<'p> Walker<'p> {
             Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
             Expr::Local(_) | Expr::Deref(_) | Expr::Index { .. } => self.read(id),
             Expr::Name { path, targs } => match self.meaning(path, targs) {
-                Meaning::Place(place, ty) => {
-                    let val = self.load(&place, &ty);
-                    Out { val, ty, place: Some(place) }
-                }
+                Meaning::Place(place, ty) => self.look(place, ty),
                 Meaning::Value(out) => out,
                 Meaning::None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
             },
@@ -432,18 +445,16 @@ impl<'p> Walker<'p> {
 
     /// Stores and, for a first assignment of an allocation, remembers the name that it is known by.
     pub fn store_result(&mut self, value: ExprId, place: &Place, ty: &Ty, val: Val) {
-        let _ = value;
         self.name_allocation(&val, place, ty);
-        // Numbers that differ from reading to reading get a symbol of their own, so that two uses are equal.
-        let val = match (&val.kind, ty.value()) {
-            (Kind::Unknown | Kind::Int(Int { q: Quantity::Unknown, .. }), Ty::Int { bytes, .. })
-                if *bytes >= 4 && self.dry == 0 && matches!(place, Place::Cell(..)) =>
-            {
-                let name = self.place_name(place);
-                self.opaque(&name, ty).because(&val.why)
-            }
-            _ => val,
-        };
+        // A number read from outside is known by the variable that it is read into.
+        if self.dry == 0
+            && let (Ty::Int { bytes, signed }, Place::Cell(..)) = (ty.value(), place)
+            && *bytes >= 4
+            && self.reads_input(value)
+        {
+            let q = self.atoms.fresh(&self.place_name(place), crate::algebra::AtomKind::Input);
+            return self.store(place, ty, Val::typed(q, *bytes, *signed));
+        }
         self.store(place, ty, val);
     }
 

@@ -80,7 +80,7 @@ impl<'p> Walker<'p> {
         let returned =
             if flow == Flow::Return { self.frames.last_mut().and_then(|frame| frame.returned.take()) } else { None };
         let diff = self.memory.diff(mark);
-        for pending in &mut self.pendings[first_pending..] {
+        for pending in self.pendings.iter_mut().skip(first_pending) {
             self.memory.rebase(&mut pending.diff, pending.mark, mark);
             pending.mark = mark;
         }
@@ -182,7 +182,8 @@ impl<'p> Walker<'p> {
                 }
                 if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {
                     // The program only goes on where the assumption does not hold.
-                    self.pendings.drain(default.first_pending..default.last_pending.max(default.first_pending));
+                    let end = default.last_pending.min(self.pendings.len());
+                    self.pendings.drain(default.first_pending.min(end)..end);
                     self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
                     return self.settle(mark, vec![other], &JoinRule::Either);
                 }

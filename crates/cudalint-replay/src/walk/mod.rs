@@ -277,9 +277,11 @@ impl<'p> Walker<'p> {
 
     /// Enters a level of nesting; when it is too deep the walk ends.
     pub fn descend(&mut self) -> bool {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth >= MAX_DEPTH {
             self.stopped.get_or_insert("nesting of host code");
+        }
+        if self.stopped.is_none() {
+            self.depth += 1;
         }
         self.stopped.is_none()
     }

@@ -24,7 +24,6 @@ impl<'p> Walker<'p> {
     /// The place an expression names and its type; temporaries get a place of their own.
     pub fn place(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
         if !self.step() || !self.descend() {
-            self.depth = self.depth.saturating_sub(1);
             return (Place::Unknown, Ty::Unknown);
         }
         let result = self.place_inside(id, access);

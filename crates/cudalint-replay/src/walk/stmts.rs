@@ -91,7 +91,6 @@ impl<'p> Walker<'p> {
     /// Runs a statement.
     pub fn statement(&mut self, id: StmtId) -> Flow {
         if !self.step() || !self.descend() {
-            self.depth = self.depth.saturating_sub(1);
             return Flow::Stop;
         }
         let flow = self.statement_inside(id);
@@ -429,16 +428,17 @@ impl<'p> Walker<'p> {
         }
         let mark = self.memory.mark();
         let round = self.alternative(mark, |w| {
+            // Paths of iterations that were run one by one wait outside.
+            let inside = w.pendings.len();
             let flow = w.loop_round(condition, step, body);
-            let (reached, _) = w.collect(base, flow != Flow::Stop && flow != Flow::Return, |f| {
-                matches!(f, Flow::Continue | Flow::Break)
-            });
+            let reached = !matches!(flow, Flow::Stop | Flow::Return | Flow::Goto(_));
+            let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
             if reached { Flow::Next } else { flow }
         });
         let none = self.alternative(mark, |_| Flow::Next);
-        let after = self.memory.mark();
         let flow = self.settle(mark, vec![none, round], &JoinRule::Either);
-        self.forget_since(mark.min(after));
+        self.collect(base, true, |f| matches!(f, Flow::Continue | Flow::Break));
+        self.forget_since(start);
         flow
     }
 
