@@ -55,9 +55,10 @@ pub(crate) fn shapes(module: &Module) -> Vec<MacroShape> {
     shapes
 }
 
-/// The macros of this module's code in whose arguments GPU calls stand.
-pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashSet<Name> {
+/// The macros of this module's code in whose arguments GPU calls stand, with the positions of those arguments.
+pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashSet<(Name, u32)> {
     let module = project.module(id);
+    let source = project.source(id);
     let mut used = FxHashSet::default();
     for node in &module.exprs {
         let Some(expansion) = &node.expansion else { continue };
@@ -68,9 +69,11 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
         let Some(name) = path.last() else { continue };
         // What comes from the body of the macro has the span of the macro's call; what comes from an argument has its own.
         if crate::status::apis::status_api(name).is_some()
-            && project.text(id, node.span).trim_start().starts_with(name.as_str())
+            && source.get(node.span.range()).is_some_and(|text| text.trim_start().starts_with(name.as_str()))
+            && let Some(position) =
+                source.get(..node.span.range().start).and_then(|before| tokens::argument_position(before, expansion))
         {
-            used.insert(expansion.clone());
+            used.insert((expansion.clone(), position));
         }
     }
     used
@@ -95,21 +98,22 @@ fn is_status_word(word: &str) -> bool {
 }
 
 /// Fills in the checkers of every module.
-pub(crate) fn find(surveys: &[Survey], modules: &mut [ModuleStatus]) {
+pub(crate) fn find(project: &Project, surveys: &[Survey], modules: &mut [ModuleStatus]) {
     let mut by_name: FxHashMap<&str, Vec<&MacroShape>> = FxHashMap::default();
     for shape in surveys.iter().flat_map(|survey| &survey.macros) {
         by_name.entry(shape.name.as_str()).or_default().push(shape);
     }
-    let used = used_closure(surveys, &by_name);
+    let used = used_closure(project, surveys);
     for (index, survey) in surveys.iter().enumerate() {
         let module = ModuleId(index as u32);
         let Some(slot) = modules.get_mut(index) else { continue };
-        for shape in &survey.macros {
-            let in_use = used.contains(shape.name.as_str());
+        for (place, shape) in survey.macros.iter().enumerate() {
+            let given: Vec<&Name> = shape.params_given_calls(&used, index, place);
+            let in_use = !given.is_empty();
             if !(in_use && (shape.looks_at_status || shape.mentions_any_param()) || shape.speaks_of_status) {
                 continue;
             }
-            let defects = defects(shape, survey, &by_name, in_use);
+            let defects = defects(shape, survey, &by_name, &given);
             if shape.looks_at_status || !defects.is_empty() {
                 let site = Site { module, span: shape.name_span };
                 slot.checkers.push(Checker { name: shape.name.clone(), site, defects });
@@ -124,7 +128,7 @@ pub(crate) fn find(surveys: &[Survey], modules: &mut [ModuleStatus]) {
         }
         slot.checkers.extend(asserted(module, survey));
         // A macro compiled out in one configuration is the fault of the definition that drops the call.
-        let compiled_out = compiled_out(survey, &used);
+        let compiled_out = compiled_out(survey, index, &used);
         slot.checkers.extend(compiled_out.into_iter().map(|(shape, defect)| Checker {
             name: shape.name.clone(),
             site: Site { module, span: shape.name_span },
@@ -134,20 +138,45 @@ pub(crate) fn find(surveys: &[Survey], modules: &mut [ModuleStatus]) {
     }
 }
 
-/// Names of the macros used with a GPU call, directly or through another macro that hands its argument on.
-fn used_closure<'a>(surveys: &'a [Survey], by_name: &FxHashMap<&'a str, Vec<&'a MacroShape>>) -> FxHashSet<&'a str> {
-    let mut used: FxHashSet<&str> = FxHashSet::default();
-    let mut work: Vec<&str> = surveys.iter().flat_map(|survey| &survey.used_macros).map(Name::as_str).collect();
-    while let Some(name) = work.pop() {
-        if !used.insert(name) {
+/// Definitions of macros (module and place in its survey) with the parameters that GPU calls are given for, directly or
+/// through another macro that hands its argument on.
+fn used_closure(project: &Project, surveys: &[Survey]) -> FxHashSet<(usize, usize, u32)> {
+    let mut by_name: FxHashMap<&str, Vec<(usize, usize)>> = FxHashMap::default();
+    for (module, survey) in surveys.iter().enumerate() {
+        for (place, shape) in survey.macros.iter().enumerate() {
+            by_name.entry(shape.name.as_str()).or_default().push((module, place));
+        }
+    }
+    // The definitions that a use in `module` may mean: its own, else those that it includes or that include it.
+    let meant = |module: usize, name: &str| -> Vec<(usize, usize)> {
+        let Some(all) = by_name.get(name) else { return Vec::new() };
+        let own: Vec<_> = all.iter().copied().filter(|(other, _)| *other == module).collect();
+        if !own.is_empty() {
+            return own;
+        }
+        let reach = project.includes().reach(module as u32);
+        let seen = |other: usize| {
+            reach.included.binary_search(&(other as u32)).is_ok()
+                || reach.context.binary_search(&(other as u32)).is_ok()
+        };
+        all.iter().copied().filter(|(other, _)| seen(*other)).collect()
+    };
+    let mut used = FxHashSet::default();
+    let mut work: Vec<(usize, usize, u32)> = Vec::new();
+    for (module, survey) in surveys.iter().enumerate() {
+        for (name, position) in &survey.used_macros {
+            work.extend(meant(module, name).into_iter().map(|(module, place)| (module, place, *position)));
+        }
+    }
+    while let Some((module, place, position)) = work.pop() {
+        if !used.insert((module, place, position)) {
             continue;
         }
-        for shape in by_name.get(name).into_iter().flatten() {
-            for called in tokens::called_with(&shape.tokens, &shape.params) {
-                if let Some((inner, _)) = by_name.get_key_value(called) {
-                    work.push(inner);
-                }
-            }
+        let Some(shape) = surveys.get(module).and_then(|survey| survey.macros.get(place)) else { continue };
+        // A variadic parameter takes all arguments from its own on.
+        let Some(param) = shape.params.get(position as usize).or(shape.params.last()) else { continue };
+        for (called, position) in tokens::called_with(&shape.tokens, param) {
+            work.extend(meant(module, called).into_iter().map(|(module, place)| (module, place, position)));
         }
     }
     used
@@ -177,25 +206,22 @@ fn defects(
     shape: &MacroShape,
     survey: &Survey,
     by_name: &FxHashMap<&str, Vec<&MacroShape>>,
-    in_use: bool,
+    given: &[&Name],
 ) -> Vec<CheckerDefect> {
     let mut defects = Vec::new();
     let own_assert =
         by_name.contains_key("assert") || survey.functions.iter().any(|function| *function.name == *"assert");
     let only_in_debug = shape.conditions.iter().any(|condition| condition.contains("NDEBUG"));
     let body = |at: usize| shape.place_of(at);
-    if !own_assert && !only_in_debug && (in_use || shape.speaks_of_status) {
+    if !own_assert && !only_in_debug && (!given.is_empty() || shape.speaks_of_status) {
         let inside = shape.params.iter().find_map(|param| tokens::inside_assert(&shape.tokens, param));
         if let Some(at) = inside {
             defects.push(CheckerDefect::CallInsideAssert { span: body(at) });
         }
     }
-    if in_use {
-        let is_macro = |name: &str| by_name.contains_key(name);
-        let twice = shape.params.iter().find_map(|param| tokens::evaluated_twice(&shape.tokens, param, &is_macro));
-        if let Some(at) = twice {
-            defects.push(CheckerDefect::EvaluatesTwice { span: body(at) });
-        }
+    let is_macro = |name: &str| by_name.contains_key(name);
+    if let Some(at) = given.iter().find_map(|param| tokens::evaluated_twice(&shape.tokens, param, &is_macro)) {
+        defects.push(CheckerDefect::EvaluatesTwice { span: body(at) });
     }
     if let Some((first, second)) = tokens::last_error_twice(&shape.tokens) {
         defects.push(CheckerDefect::ReadsLastErrorTwice { first: body(first), second: body(second) });
@@ -204,11 +230,16 @@ fn defects(
 }
 
 /// Definitions that drop their argument where another definition of the same file evaluates it.
-fn compiled_out<'a>(survey: &'a Survey, used: &FxHashSet<&str>) -> Vec<(&'a MacroShape, CheckerDefect)> {
+fn compiled_out<'a>(
+    survey: &'a Survey,
+    module: usize,
+    used: &FxHashSet<(usize, usize, u32)>,
+) -> Vec<(&'a MacroShape, CheckerDefect)> {
     let mut found = Vec::new();
-    for shape in &survey.macros {
+    for (place, shape) in survey.macros.iter().enumerate() {
+        let in_use = !shape.params_given_calls(used, module, place).is_empty();
         let gone = !shape.params.is_empty() && !shape.mentions_any_param();
-        let Some(condition) = shape.conditions.last().filter(|_| gone && used.contains(shape.name.as_str())) else {
+        let Some(condition) = shape.conditions.last().filter(|_| gone && in_use) else {
             continue;
         };
         let twin = survey.macros.iter().any(|other| {
@@ -233,6 +264,12 @@ fn compiled_out<'a>(survey: &'a Survey, used: &FxHashSet<&str>) -> Vec<(&'a Macr
 }
 
 impl MacroShape {
+    /// The parameters of this definition that GPU calls are given for.
+    fn params_given_calls(&self, used: &FxHashSet<(usize, usize, u32)>, module: usize, place: usize) -> Vec<&Name> {
+        let given = |position: usize| used.contains(&(module, place, position as u32));
+        self.params.iter().enumerate().filter(|(position, _)| given(*position)).map(|(_, name)| name).collect()
+    }
+
     fn mentions_any_param(&self) -> bool {
         self.params.iter().any(|param| {
             let name = if param.as_str() == "..." { "__VA_ARGS__" } else { param.as_str() };

@@ -130,18 +130,61 @@ pub fn looks_at(tokens: &[Token], param: &str) -> bool {
     evaluated && acts && !(void && !acts)
 }
 
-/// The functions or macros that a body calls with one of its parameters among the arguments.
-pub fn called_with<'a>(tokens: &'a [Token], params: &[cudalint_program::Name]) -> Vec<&'a str> {
+/// The functions or macros that a body calls with a parameter among the arguments, with the position of that argument.
+pub fn called_with<'a>(tokens: &'a [Token], param: &str) -> Vec<(&'a str, u32)> {
     let mut called = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        if token.is_word() && tokens.get(at + 1).is_some_and(|next| next.is("(")) {
-            let end = after_close(tokens, at + 1);
-            if (at + 2..end).any(|inside| params.iter().any(|param| is_param(tokens, inside, param))) {
-                called.push(&*token.text);
+        if !(token.is_word() && tokens.get(at + 1).is_some_and(|next| next.is("("))) {
+            continue;
+        }
+        let (mut depth, mut position) = (0u32, 0);
+        for inside in at + 1..after_close(tokens, at + 1) {
+            let token = &tokens[inside];
+            if token.is("(") || token.is("{") || token.is("[") {
+                depth += 1;
+            } else if token.is(")") || token.is("}") || token.is("]") {
+                depth = depth.saturating_sub(1);
+            } else if token.is(",") && depth == 1 {
+                position += 1;
+            } else if is_param(tokens, inside, param) {
+                called.push((&*token_text(tokens, at), position));
+                break;
             }
         }
     }
     called
+}
+
+fn token_text(tokens: &[Token], at: usize) -> &str {
+    tokens.get(at).map_or("", |token| &token.text)
+}
+
+/// In which argument of `name(…)` the text that ends here stands, when it stands in one.
+pub fn argument_position(before: &str, name: &str) -> Option<u32> {
+    let mut end = before.len();
+    // The nearest use of the name before this place whose bracket is still open; others are earlier calls.
+    for _ in 0..8 {
+        let at = before.get(..end)?.rfind(name)?;
+        let rest = before.get(at + name.len()..)?;
+        let mut depth = 0i32;
+        let mut commas = 0;
+        let mut open = rest.trim_start().starts_with('(');
+        for token in tokenize(rest) {
+            if token.is("(") || token.is("{") || token.is("[") {
+                depth += 1;
+            } else if token.is(")") || token.is("}") || token.is("]") {
+                depth -= 1;
+                open &= depth > 0;
+            } else if token.is(",") && depth == 1 {
+                commas += 1;
+            }
+        }
+        if open && depth > 0 {
+            return Some(commas);
+        }
+        end = at;
+    }
+    None
 }
 
 /// Most evaluations of `param` on one path, at least two: the place of the second.

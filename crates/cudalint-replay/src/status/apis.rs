@@ -21,6 +21,8 @@ pub enum ApiRole {
     LastError,
     /// Waits for the device, so that its status carries asynchronous errors.
     Synchronizes,
+    /// Waits in practice and returns errors of earlier work, but not for that purpose: frees and resets.
+    Settles,
     /// Starts a kernel.
     Launches,
     /// Neither.
@@ -216,10 +218,11 @@ fn role(name: &str) -> ApiRole {
         || ((name.starts_with("cudaMemcpy") || name.starts_with("cuMemcpy"))
             && !name.contains("Async")
             && !name.contains("Batch"))
-        // These are documented to return errors of earlier work, and wait in practice.
-        || matches!(name, "cudaFree" | "cudaFreeHost" | "cuMemFree" | "cuMemFree_v2" | "cudaDeviceReset" | "cudaThreadExit")
         || matches!(name, "cublasGetVector" | "cublasGetMatrix");
-    if synchronizes {
+    let settles = ["cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFree_v2", "cudaDeviceReset", "cudaThreadExit"];
+    if settles.contains(&name) {
+        ApiRole::Settles
+    } else if synchronizes {
         ApiRole::Synchronizes
     } else if name.starts_with("cudaLaunch") && name.contains("Kernel") || name.starts_with("cuLaunch") {
         ApiRole::Launches
@@ -359,7 +362,7 @@ pub fn checks_nothing(path: &[&str]) -> bool {
                 || last.starts_with("omp_")
                 || last.starts_with("MPI_")
                 || last.starts_with("make_")
-                || last.starts_with("__")
+                || last.starts_with("__builtin_")
                 || last.starts_with("aligned_")
                 || last.starts_with("posix_")
         }

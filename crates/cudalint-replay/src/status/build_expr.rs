@@ -24,10 +24,16 @@ impl Builder<'_> {
             | Expr::Float { .. }
             | Expr::Str(_)
             | Expr::Null
-            | Expr::Name { .. }
             | Expr::This
             | Expr::SizeOfType(_)
             | Expr::SizeOfExpr(_) => {}
+            Expr::Name { path, .. } => {
+                if let Some(name) = path.last()
+                    && !self.flow.mentioned.contains(name)
+                {
+                    self.flow.mentioned.push(name.clone());
+                }
+            }
             Expr::Local(local) => self.read(*local, fate),
             Expr::Lambda { function, .. } => {
                 self.escape_captured(node.span);

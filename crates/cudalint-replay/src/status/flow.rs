@@ -129,6 +129,8 @@ pub struct Flow {
     pub escaped: Vec<LocalId>,
     /// Locals that are read other than by `return`.
     pub tested: Vec<LocalId>,
+    /// Names used as values: functions among them may be called by whoever gets them.
+    pub mentioned: Vec<Name>,
     /// Last errors read again after the test of a first read: both places.
     pub double_reads: Vec<(Span, Span)>,
     /// Whether the function could not be followed to the end.

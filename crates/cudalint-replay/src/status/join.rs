@@ -2,7 +2,7 @@
 
 use super::apis::{self, ApiRole};
 use super::flow::{CallSite, Callee, Fate};
-use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SYNC, Solved};
+use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
 use super::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
@@ -43,7 +43,7 @@ pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
             slot.functions.push(status);
         }
     }
-    checkers::find(surveys, &mut modules);
+    checkers::find(project, surveys, &mut modules);
     offer_wrappers(surveys, &mut modules);
     modules
 }
@@ -182,13 +182,15 @@ impl<'a> Join<'a> {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
                 match api.role {
-                    ApiRole::LastError if looked_at => Effect::Sets { bits: LAST | NEXT, ends_next: true },
+                    ApiRole::LastError if looked_at => Effect::Sets { bits: LAST | SEEN_LAST | NEXT, ends_next: true },
                     ApiRole::LastError if *site.name == *"cudaGetLastError" => Effect::Clears,
                     ApiRole::LastError => Effect::None,
-                    ApiRole::Synchronizes if looked_at => Effect::Sets { bits: SYNC, ends_next: true },
+                    ApiRole::Synchronizes | ApiRole::Settles if looked_at => {
+                        Effect::Sets { bits: SYNC, ends_next: true }
+                    }
                     ApiRole::Synchronizes if api.library == "CUDA runtime" => Effect::DroppedSync,
                     ApiRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
-                    ApiRole::Launches | ApiRole::Plain => Effect::Sets { bits: 0, ends_next: true },
+                    ApiRole::Launches | ApiRole::Settles | ApiRole::Plain => Effect::Sets { bits: 0, ends_next: true },
                 }
             }
             Callee::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
@@ -207,13 +209,23 @@ impl<'a> Join<'a> {
             if harmless() {
                 return Effect::None;
             }
-            let name = &self.function(index).flow.calls[call].name;
+            let site = &self.function(index).flow.calls[call];
+            if self.is_printed(index, site) {
+                return Effect::None;
+            }
+            let name = &site.name;
             let next = if apis::sounds_like_check(name) { NEXT } else { 0 };
             return Effect::Sets { bits: LAST | SYNC | next, ends_next: false };
         }
         let bits = targets.iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
         let next = if bits & LAST != 0 { NEXT } else { 0 };
-        Effect::Sets { bits: bits & (LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+        Effect::Sets { bits: bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+    }
+
+    /// Whether the result goes straight into a call that prints: then the function makes text or numbers.
+    fn is_printed(&self, index: usize, site: &CallSite) -> bool {
+        let Fate::Argument { call, .. } = site.fate else { return false };
+        self.function(index).flow.calls.get(call as usize).is_some_and(|outer| outer.name.contains("print"))
     }
 
     /// What functions check and launch, callees included.
@@ -240,7 +252,7 @@ impl<'a> Join<'a> {
                 let mut bits = self.effects[index];
                 for call in 0..self.function(index).flow.calls.len() {
                     match self.effect(index, call) {
-                        Effect::Sets { bits: set, .. } => bits |= set & (LAST | SYNC | DROPPED_SYNC),
+                        Effect::Sets { bits: set, .. } => bits |= set & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC),
                         Effect::DroppedSync => bits |= DROPPED_SYNC,
                         Effect::Clears | Effect::None => {}
                     }
@@ -298,6 +310,13 @@ impl<'a> Join<'a> {
 
     /// What callers do after each function that launches returns: on every one of its call sites.
     fn settle_exits(&self) -> Vec<After> {
+        let handed_out: FxHashSet<&str> = self
+            .surveys
+            .iter()
+            .flat_map(|survey| &survey.functions)
+            .flat_map(|function| &function.flow.mentioned)
+            .map(Name::as_str)
+            .collect();
         let mut exits = vec![After::default(); self.functions.len()];
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
@@ -318,15 +337,19 @@ impl<'a> Join<'a> {
                     }
                 }
             }
-            let next: Vec<After> = next
-                .into_iter()
-                .map(|after| {
-                    after.map_or_else(After::default, |after| After {
-                        must: after.must & (LAST | SYNC),
-                        may: after.may & (LAST | SYNC),
-                    })
-                })
-                .collect();
+            // A check by some callers only leaves it open whether the function's own launches are checked.
+            let settled = |after: After| {
+                let must = after.must & (LAST | SEEN_LAST | SYNC);
+                After { must, may: must | after.may & (LAST | SYNC) }
+            };
+            let mut next: Vec<After> =
+                next.into_iter().map(|after| after.map_or_else(After::default, settled)).collect();
+            // Whoever gets the function as a value may check.
+            for (index, exit) in next.iter_mut().enumerate() {
+                if handed_out.contains(self.function(index).name.as_str()) {
+                    *exit = After { must: LAST | SYNC, may: LAST | SYNC };
+                }
+            }
             if next == exits {
                 break;
             }
@@ -395,12 +418,14 @@ impl<'a> Join<'a> {
             if site.damaged || function.damaged {
                 continue;
             }
+            // A path with code out of sight, and others without: nothing is known for sure.
+            let maybe = after.must & LAST == 0 && after.may & (LAST | SEEN_LAST) == LAST;
             launches.push(LaunchStatus {
                 span: site.span,
                 kernel: site.kernel.clone(),
-                checked: after.must & LAST != 0,
-                only_by_sync: after.must & (LAST | SYNC) == SYNC,
-                checked_on_some_path: after.must & LAST == 0 && after.may & LAST != 0,
+                checked: maybe || after.must & LAST != 0,
+                only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
+                checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
             });
         }
         calls.sort_by_key(|call| call.span);

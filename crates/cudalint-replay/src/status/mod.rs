@@ -26,8 +26,8 @@ pub struct Survey {
     pub(crate) functions: Vec<FunctionSurvey>,
     /// Function-like macros that matter.
     pub(crate) macros: Vec<MacroShape>,
-    /// Macros in whose arguments GPU calls stand.
-    pub(crate) used_macros: rustc_hash::FxHashSet<Name>,
+    /// Macros in whose arguments GPU calls stand, with the position of the argument.
+    pub(crate) used_macros: rustc_hash::FxHashSet<(Name, u32)>,
 }
 
 /// A host function, reduced.

@@ -18,6 +18,9 @@ pub const LAUNCHES: u8 = 16;
 /// Kernels are launched that nothing in the function waits for (an effect of functions only).
 pub const PENDING: u8 = 32;
 
+/// The last error is read and looked at by code in sight.
+pub const SEEN_LAST: u8 = 64;
+
 /// What happens after a point: on every path, and on some path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct After {
@@ -57,7 +60,7 @@ impl Effect {
         match self {
             Self::None => after,
             Self::Sets { bits, ends_next } => set(if ends_next { unset(after, NEXT) } else { after }, bits),
-            Self::Clears => unset(after, LAST | NEXT),
+            Self::Clears => unset(after, LAST | SEEN_LAST | NEXT),
             Self::DroppedSync => {
                 let seen = after.must & NEXT != 0;
                 set(unset(after, NEXT), if seen { SYNC } else { DROPPED_SYNC })
