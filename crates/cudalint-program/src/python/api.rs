@@ -1,5 +1,6 @@
 //! Uses of names that GPU packages do not have.
 
+use super::resolve::{ancestors, chain};
 use super::scope::File;
 use super::tables;
 use super::value::Kind;
@@ -43,7 +44,7 @@ fn lacks(file: &File<'_>, patched: &FxHashSet<String>, namespace: &str, name: &s
 }
 
 fn attribute<'t>(file: &File<'t>, scope: usize, node: Node<'t>, patched: &FxHashSet<String>, names: &mut PythonNames) {
-    let Some((root, attributes)) = file.chain(node) else { return };
+    let Some((root, attributes)) = chain(node) else { return };
     let Some(imported) = file.import_path(scope, file.text_of(root)) else { return };
     let mut path = imported.to_owned();
     for (index, attribute) in attributes.iter().enumerate() {
@@ -91,7 +92,7 @@ fn report(
 /// a `try` that catches what a missing name raises, or in a block that waits for an exception.
 fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
     let mut child = node;
-    for current in file.ancestors(node) {
+    for current in ancestors(node) {
         let header = |until: Option<Node<'t>>| {
             let end = until.map_or(current.end_byte(), |until| until.start_byte());
             file.text.get(current.start_byte()..end).unwrap_or("")

@@ -1,6 +1,6 @@
 //! Launches in Python that cannot work: CUDA C++ spelling, wrong configurations, plain functions used as kernels.
 
-use super::resolve::Callable;
+use super::resolve::{Callable, decorators_of};
 use super::scope::File;
 use super::value::{Kind, elements, positional};
 use super::{ChevronLaunch, Dimensions, Framework, LaunchProblem, MalformedLaunch, PythonNames, UndecoratedKernel};
@@ -120,7 +120,7 @@ fn in_device_code(file: &File<'_>, scope: usize) -> bool {
     file.enclosing_functions(scope).any(|function| match file.function(function) {
         Some(Callable::Plain(_)) => false,
         Some(_) => true,
-        None => file.decorators_of(function).iter().any(|decorator| !host_decorator(file.text_of(*decorator))),
+        None => decorators_of(function).iter().any(|decorator| !host_decorator(file.text_of(*decorator))),
     })
 }
 
@@ -227,9 +227,8 @@ impl<'t> Launch<'_, 't> {
 
     fn numba(&self, subscript: Node<'t>, names: &mut PythonNames) {
         let Some(configuration) = self.configuration(subscript) else { return };
-        let elements = match configuration {
-            Err(_) => return self.report(Span::from(self.call), LaunchProblem::NotATuple, names),
-            Ok(elements) => elements,
+        let Ok(elements) = configuration else {
+            return self.report(Span::from(self.call), LaunchProblem::NotATuple, names);
         };
         if !(2..=4).contains(&elements.len()) {
             return self.report(Span::from(self.call), LaunchProblem::ElementCount(elements.len()), names);
@@ -239,9 +238,8 @@ impl<'t> Launch<'_, 't> {
 
     fn cupy_subscript(&self, subscript: Node<'t>, names: &mut PythonNames) {
         let Some(configuration) = self.configuration(subscript) else { return };
-        let elements = match configuration {
-            Err(_) => return self.report(Span::from(self.call), LaunchProblem::NotATuple, names),
-            Ok(elements) => elements,
+        let Ok(elements) = configuration else {
+            return self.report(Span::from(self.call), LaunchProblem::NotATuple, names);
         };
         if elements.len() != 2 {
             return self.report(Span::from(self.call), LaunchProblem::ElementCount(elements.len()), names);
@@ -307,7 +305,7 @@ impl<'t> Launch<'_, 't> {
             .any(|(call, _)| positional(*call).iter().any(|argument| self.file.text_of(*argument) == name))
     }
 
-    /// `k(grid, block, args)` of a CuPy kernel.
+    /// `k(grid, block, args)` of a kernel of `cupy`.
     fn cupy_call(&self, names: &mut PythonNames) {
         let Some(arguments) = self.call.child_by_field_name("arguments") else { return };
         let Some(all) = elements(arguments) else { return };
@@ -351,7 +349,7 @@ impl<'t> Launch<'_, 't> {
         }
     }
 
-    /// `f(args, block=…, grid=…)` of a PyCUDA function.
+    /// `f(args, block=…, grid=…)` of a function of `pycuda`.
     fn pycuda(&self, names: &mut PythonNames) {
         let Some(arguments) = self.call.child_by_field_name("arguments") else { return };
         let mut block = None;

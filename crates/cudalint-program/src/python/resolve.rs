@@ -52,7 +52,7 @@ impl<'t> File<'t> {
             return None;
         }
         let last = all.iter().rev().find(|binding| binding.node.end_byte() <= place.start_byte())?;
-        let block = self.block(last.node)?;
+        let block = block(last.node)?;
         let mut passed_block = false;
         let mut loops = Vec::new();
         let mut ancestor = Some(place);
@@ -73,19 +73,6 @@ impl<'t> File<'t> {
         (passed_block && !bound_again && !matches!(last.value, Value::Nothing)).then_some(last)
     }
 
-    /// The block that a statement stands in.
-    fn block(&self, node: Node<'t>) -> Option<Node<'t>> {
-        let mut ancestor = node.parent();
-        for _ in 0..MAX_ANCESTORS {
-            let current = ancestor?;
-            if matches!(python_kind(current), PythonKind::Block | PythonKind::Module) {
-                return Some(current);
-            }
-            ancestor = current.parent();
-        }
-        None
-    }
-
     /// What a name was imported as, where every binding of it says the same.
     pub fn import_path(&self, scope: usize, name: &str) -> Option<&str> {
         let (_, all) = self.bindings(scope, name)?;
@@ -100,28 +87,13 @@ impl<'t> File<'t> {
         path
     }
 
-    /// The root identifier of a dotted expression and its attributes, innermost first.
-    pub fn chain(&self, node: Node<'t>) -> Option<(Node<'t>, Vec<Node<'t>>)> {
-        let mut attributes = Vec::new();
-        let mut current = node;
-        while python_kind(current) == PythonKind::Attribute {
-            attributes.push(current.child_by_field_name("attribute")?);
-            if attributes.len() > MAX_ATTRIBUTES {
-                return None;
-            }
-            current = current.child_by_field_name("object")?;
-        }
-        attributes.reverse();
-        (python_kind(current) == PythonKind::Identifier).then_some((current, attributes))
-    }
-
     /// The dotted path of an expression that names something of a package.
     pub fn path(&self, scope: usize, node: Node<'t>) -> Option<String> {
         self.path_within(scope, node, MAX_HOPS)
     }
 
     fn path_within(&self, scope: usize, node: Node<'t>, hops: usize) -> Option<String> {
-        let (root, attributes) = self.chain(node)?;
+        let (root, attributes) = chain(node)?;
         let name = self.text_of(root);
         let mut path = if let Some(path) = self.import_path(scope, name) {
             path.to_owned()
@@ -222,7 +194,7 @@ impl<'t> File<'t> {
     /// What a function is by its decorators.
     pub fn function(&self, definition: Node<'t>) -> Option<Callable> {
         let name = Span::from(definition.child_by_field_name("name")?);
-        let decorators = self.decorators_of(definition);
+        let decorators = decorators_of(definition);
         let decorator = match decorators.as_slice() {
             [] => return Some(Callable::Plain(name)),
             [decorator] => *decorator,
@@ -268,18 +240,6 @@ impl<'t> File<'t> {
         Some(Callable::Kernel(framework, place))
     }
 
-    /// The decorators of a function definition.
-    pub fn decorators_of(&self, definition: Node<'t>) -> Vec<Node<'t>> {
-        let Some(parent) = definition.parent() else { return Vec::new() };
-        if python_kind(parent) != PythonKind::DecoratedDefinition {
-            return Vec::new();
-        }
-        (0..parent.named_child_count())
-            .filter_map(|index| parent.named_child(index as u32))
-            .filter(|child| python_kind(*child) == PythonKind::Decorator)
-            .collect()
-    }
-
     /// The functions around a scope, innermost first.
     pub fn enclosing_functions(&self, scope: usize) -> impl Iterator<Item = Node<'t>> + '_ {
         let mut at = Some(scope);
@@ -296,9 +256,49 @@ impl<'t> File<'t> {
         let name = self.enclosing_functions(scope).next().and_then(|node| node.child_by_field_name("name"));
         name.map_or(String::new(), |name| self.text_of(name).to_owned())
     }
+}
 
-    /// Nodes around a node, innermost first.
-    pub fn ancestors(&self, node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
-        std::iter::successors(node.parent(), |node| node.parent()).take(MAX_ANCESTORS)
+/// The block that a statement stands in.
+fn block(node: Node<'_>) -> Option<Node<'_>> {
+    let mut ancestor = node.parent();
+    for _ in 0..MAX_ANCESTORS {
+        let current = ancestor?;
+        if matches!(python_kind(current), PythonKind::Block | PythonKind::Module) {
+            return Some(current);
+        }
+        ancestor = current.parent();
     }
+    None
+}
+
+/// The decorators of a function definition.
+pub(super) fn decorators_of(definition: Node<'_>) -> Vec<Node<'_>> {
+    let Some(parent) = definition.parent() else { return Vec::new() };
+    if python_kind(parent) != PythonKind::DecoratedDefinition {
+        return Vec::new();
+    }
+    (0..parent.named_child_count())
+        .filter_map(|index| parent.named_child(index as u32))
+        .filter(|child| python_kind(*child) == PythonKind::Decorator)
+        .collect()
+}
+
+/// The root identifier of a dotted expression and its attributes, innermost first.
+pub(super) fn chain(node: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
+    let mut attributes = Vec::new();
+    let mut current = node;
+    while python_kind(current) == PythonKind::Attribute {
+        attributes.push(current.child_by_field_name("attribute")?);
+        if attributes.len() > MAX_ATTRIBUTES {
+            return None;
+        }
+        current = current.child_by_field_name("object")?;
+    }
+    attributes.reverse();
+    (python_kind(current) == PythonKind::Identifier).then_some((current, attributes))
+}
+
+/// Nodes around a node, innermost first.
+pub(super) fn ancestors(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    std::iter::successors(node.parent(), Node::parent).take(MAX_ANCESTORS)
 }

@@ -16,9 +16,9 @@ pub(super) enum Kind<'t> {
     /// With its elements, where they are written.
     Tuple(Option<Vec<Node<'t>>>),
     List,
-    /// An array of NumPy, CuPy or Numba.
+    /// An array of `numpy`, `cupy` or `numba`.
     Array,
-    /// A CuPy or Numba memory pointer, made by this call.
+    /// A memory pointer, made by this call.
     Pointer(Node<'t>),
     Unknown,
 }
@@ -197,7 +197,7 @@ impl<'t> File<'t> {
     }
 }
 
-/// Whether a function of NumPy or CuPy gives an array.
+/// Whether a function of `numpy` or `cupy` gives an array.
 fn makes_array(name: &str) -> bool {
     matches!(
         name,
