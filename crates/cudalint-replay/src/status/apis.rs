@@ -117,7 +117,8 @@ pub fn status_api(name: &str) -> Option<StatusApi> {
     if !known || rest.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') && rest.contains('_') {
         return None;
     }
-    if *library == "CUDA driver" && !is_driver_function(rest) {
+    if *library == "CUDA driver" && !is_driver_function(rest) || name.starts_with("cuda") && !is_runtime_function(name)
+    {
         return None;
     }
     // The first generation of cuBLAS (cublas.h) returns void or the result itself from its computing functions.
@@ -165,6 +166,119 @@ fn is_driver_function(rest: &str) -> bool {
         rest.strip_prefix(family)
             .is_some_and(|tail| tail.is_empty() || tail.starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
     })
+}
+
+/// Runtime functions begin with one of these after `cuda`: a plain upper-case letter would catch project names.
+fn is_runtime_function(name: &str) -> bool {
+    const FAMILIES: [&str; 55] = [
+        "Array",
+        "Bind",
+        "ChooseDevice",
+        "ConfigureCall",
+        "CreateSurfaceObject",
+        "CreateTextureObject",
+        "CtxResetPersistingL2Cache",
+        "D3D",
+        "DestroyExternalMemory",
+        "DestroyExternalSemaphore",
+        "DestroySurfaceObject",
+        "DestroyTextureObject",
+        "Device",
+        "DriverGetVersion",
+        "EGLStream",
+        "Event",
+        "ExternalMemory",
+        "Free",
+        "Func",
+        "GL",
+        "Get",
+        "Graph",
+        "Graphics",
+        "Host",
+        "ImportExternal",
+        "InitDevice",
+        "Ipc",
+        "Kernel",
+        "Launch",
+        "LaunchCooperativeKernel",
+        "LaunchHostFunc",
+        "LaunchKernel",
+        "LaunchKernelEx",
+        "LaunchKernelExC",
+        "Library",
+        "Malloc",
+        "Mem",
+        "Memcpy",
+        "Memset",
+        "MipmappedArray",
+        "Occupancy",
+        "PeekAtLastError",
+        "Pointer",
+        "Profiler",
+        "RuntimeGetVersion",
+        "SetDevice",
+        "SetDeviceFlags",
+        "SetDoubleForDevice",
+        "SetValidDevices",
+        "SetupArgument",
+        "SignalExternalSemaphores",
+        "Stream",
+        "Thread",
+        "UserObject",
+        "WaitExternalSemaphores",
+    ];
+    let Some(rest) = name.strip_prefix("cuda") else { return false };
+    let begins = |tail: &str| {
+        tail.is_empty() || tail.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    };
+    FAMILIES.iter().chain(&["Unbind"]).any(|family| rest.strip_prefix(family).is_some_and(begins))
+}
+
+/// Functions so well known that a project's own declaration of one (a stub header) is the same function.
+pub fn is_core(name: &str) -> bool {
+    const CORE: [&str; 40] = [
+        "cudaMalloc",
+        "cudaMallocHost",
+        "cudaMallocManaged",
+        "cudaMallocPitch",
+        "cudaMallocArray",
+        "cudaMallocAsync",
+        "cudaHostAlloc",
+        "cudaFree",
+        "cudaFreeHost",
+        "cudaFreeArray",
+        "cudaFreeAsync",
+        "cudaMemcpy",
+        "cudaMemcpyAsync",
+        "cudaMemcpy2D",
+        "cudaMemcpy2DAsync",
+        "cudaMemcpy3D",
+        "cudaMemcpyToSymbol",
+        "cudaMemcpyFromSymbol",
+        "cudaMemset",
+        "cudaMemsetAsync",
+        "cudaDeviceSynchronize",
+        "cudaThreadSynchronize",
+        "cudaStreamSynchronize",
+        "cudaStreamCreate",
+        "cudaStreamDestroy",
+        "cudaStreamQuery",
+        "cudaStreamWaitEvent",
+        "cudaEventCreate",
+        "cudaEventDestroy",
+        "cudaEventRecord",
+        "cudaEventSynchronize",
+        "cudaEventQuery",
+        "cudaEventElapsedTime",
+        "cudaGetLastError",
+        "cudaPeekAtLastError",
+        "cudaSetDevice",
+        "cudaGetDevice",
+        "cudaGetDeviceCount",
+        "cudaLaunchKernel",
+        "cudaDeviceReset",
+    ];
+    CORE.contains(&name)
 }
 
 /// `cublasSgemm` exists in two generations; only handles tell them apart, so the first argument decides at the call.

@@ -174,7 +174,10 @@ impl Builder<'_> {
             Expr::Name { path, .. } => {
                 let name = path.last().cloned().unwrap_or_default();
                 let scope = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at)).cloned();
-                let api = if scope.is_none() { apis::status_api(&name) } else { None };
+                // A function of the project may be called like one of the library.
+                let own =
+                    || !apis::is_core(&name) && !self.project.overloads(self.id, &self.function.scope, path).is_empty();
+                let api = if scope.is_none() { apis::status_api(&name).filter(|_| !own()) } else { None };
                 match api {
                     Some(api) if !(api.library == "cuBLAS" && self.returns_nothing(&name, args)) => {
                         (Callee::Api(api), name)
