@@ -306,7 +306,7 @@ fn replay(
         .into_par_iter()
         .map(|unit| {
             let Some(source) = source(unit).filter(|_| wanted(unit)) else { return Default::default() };
-            match guarded(source, || pipeline::look(project, scan, ModuleId(unit as u32))) {
+            match guarded(source, || pipeline::look(project, &scan, ModuleId(unit as u32))) {
                 Ok(seen) => (seen, None),
                 Err(fault) => (pipeline::Seen::default(), Some(fault)),
             }

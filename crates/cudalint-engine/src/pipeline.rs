@@ -85,7 +85,7 @@ pub(crate) struct Seen {
 }
 
 /// Looks at one module.
-pub(crate) fn look(project: &Project, scan: ProjectScan, id: ModuleId) -> Seen {
+pub(crate) fn look(project: &Project, scan: &ProjectScan, id: ModuleId) -> Seen {
     Seen {
         survey: cudalint_replay::status::survey(project, id),
         walked: cudalint_replay::walk_module(project, scan, id, &ReplayOptions::default()),

@@ -154,7 +154,7 @@ fn main() {
         .modules()
         .map(|id| {
             let start = Instant::now();
-            let walked = walk_module(&project, scan, id, &options);
+            let walked = walk_module(&project, &scan, id, &options);
             slow.push((start.elapsed(), id));
             walked
         })

@@ -5,6 +5,7 @@ use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// What the walks from one module's functions saw, in any module.
 #[derive(Clone, Debug, Default)]
@@ -16,29 +17,58 @@ pub struct Walked {
 }
 
 /// What a replay needs to know of the whole project, found once.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ProjectScan {
-    /// Whether any file asks for more dynamic shared memory than the default.
-    shared_asked: bool,
+    /// Where code asks for more dynamic shared memory, and for what: the last name of the kernel argument as written.
+    asked: Arc<Vec<(ModuleId, String)>>,
 }
 
 impl ProjectScan {
     /// Looks through the texts of a project.
     pub fn new(project: &Project) -> Self {
-        let shared_asked = project.modules().any(|id| {
+        let mut asked = Vec::new();
+        for id in project.modules() {
             let text = project.source(id);
-            text.contains("MaxDynamicSharedMemorySize") || text.contains("MAX_DYNAMIC_SHARED_SIZE_BYTES")
-        });
-        Self { shared_asked }
+            for attribute in ["MaxDynamicSharedMemorySize", "MAX_DYNAMIC_SHARED_SIZE_BYTES"] {
+                for (at, _) in text.match_indices(attribute) {
+                    let from = text.get(..at).and_then(|before| before.rfind("FuncSetAttribute"));
+                    let argument = from.and_then(|from| text.get(from..at)).unwrap_or("");
+                    let argument = argument.split_once('(').map_or("", |(_, rest)| rest);
+                    asked.push((id, last_name(argument.split([',', '<']).next().unwrap_or("")).to_owned()));
+                }
+            }
+        }
+        Self { asked: Arc::new(asked) }
     }
+
+    /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it
+    /// names no kernel of the project and stands in the same file as the launch or the kernel.
+    pub(crate) fn may_ask(&self, project: &Project, launch: ModuleId, kernel: (ModuleId, FunctionId)) -> bool {
+        let name = project.function_at(kernel.0, kernel.1).map_or("", |function| function.name.as_str());
+        self.asked.iter().any(|(module, asked)| {
+            asked == name || ((*module == launch || *module == kernel.0) && !is_kernel(project, asked))
+        })
+    }
+}
+
+fn is_kernel(project: &Project, name: &str) -> bool {
+    project.kernels().any(|(module, id)| project.function_at(module, id).is_some_and(|function| function.name == *name))
+}
+
+/// The last identifier of an argument: `(const void*)ns::k` names `k`.
+fn last_name(text: &str) -> &str {
+    let text = text.trim().trim_end_matches(')').trim_end();
+    let start = text.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or("")
 }
 
 /// Walks every host function of a module as an entry: `main` with the arguments of a plain start, others with unknown
 /// parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
-pub fn walk_module(project: &Project, scan: ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
+pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
     let module = project.module(id);
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();
+    let lookups = crate::walk::Lookups::default();
     let mut order: Vec<usize> = (0..module.functions.len()).collect();
     let is_main = |index: &usize| {
         let function = &module.functions[*index];
@@ -55,9 +85,9 @@ pub fn walk_module(project: &Project, scan: ProjectScan, id: ModuleId, options: 
         if !entry {
             continue;
         }
-        let mut walker = Walker::new(project, *options);
+        let mut walker = Walker::new(project, scan, *options);
         walker.summaries = summaries.clone();
-        walker.shared_asked_elsewhere = scan.shared_asked;
+        walker.lookups = lookups.clone();
         walker.run(id, FunctionId(index as u32));
         walked.events.append(&mut walker.events);
         for (cause, count) in walker.limits {
@@ -93,7 +123,7 @@ pub fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
 /// All of it at once, for small projects and tests.
 pub fn replay_all(project: &Project, options: &ReplayOptions) -> Vec<Facts> {
     let scan = ProjectScan::new(project);
-    let walks = project.modules().map(|id| walk_module(project, scan, id, options)).collect();
+    let walks = project.modules().map(|id| walk_module(project, &scan, id, options)).collect();
     merge(project, walks)
 }
 

@@ -172,6 +172,9 @@ impl<'p> Walker<'p> {
         let object = self.create_object(info, size, &shape.text, Val::unknown());
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(&out, Val::from(pointer));
+        if !self.wants(id) {
+            return;
+        }
         let buffer = self.buffer(object);
         let kind = EventKind::Allocate {
             buffer,
@@ -216,7 +219,7 @@ impl<'p> Walker<'p> {
     /// Memory is given back.
     pub fn free_value(&mut self, id: ExprId, api: &str, expr: ExprId, out: &Out) {
         let device_api = api.starts_with("cu");
-        if device_api {
+        if device_api && self.wants(id) {
             let argument = self.argument(expr, out);
             let span = self.span(id);
             self.emit(EventKind::Free { api: Name::from(api), argument }, span, &[]);
@@ -247,6 +250,9 @@ impl<'p> Walker<'p> {
             Some(val) => direction(val),
             None => implied,
         };
+        if !self.wants(id) {
+            return self.contents_change(&to);
+        }
         let (destination, source) = (self.argument(dst, &to), self.argument(src, &from));
         self.copied(id, api, destination, source, n, &bytes, direction, kind.map(|kind| self.span(kind)), &to);
     }
@@ -352,6 +358,9 @@ impl<'p> Walker<'p> {
         let (to, what, count) = (self.eval(p), self.eval(value), self.eval(n));
         let bytes = crate::arith::convert(&mut self.atoms, &count.val, &Ty::SIZE);
         let bytes = Val::size(bytes.quantity().times(&Quantity::Known(unit))).because(&bytes.why);
+        if !self.wants(id) {
+            return self.contents_change(&to);
+        }
         let set_value = match &what.val.kind {
             Kind::Float(_) | Kind::Ratio(..) => {
                 let ty = if unit == 4 { Ty::Int { bytes: 4, signed: false } } else { Ty::INT };

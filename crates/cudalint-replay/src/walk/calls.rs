@@ -95,7 +95,7 @@ impl<'p> Walker<'p> {
             let val = self.load(&place, &ty);
             return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
         }
-        let found = self.project.function(module, &inside, path, args.len());
+        let found = self.called(path, args.len());
         if let Some((target, function_id)) = found
             && let Some(function) = self.project.function_at(target, function_id)
         {
@@ -143,12 +143,10 @@ impl<'p> Walker<'p> {
 
     fn captured_meaning(&mut self, name: &Name) -> super::names::Meaning {
         if self.frames.last().is_some_and(|frame| frame.closure.is_some()) {
-            let path = Path::single(name.clone());
-            match self.meaning(&path, &[]) {
-                super::names::Meaning::Place(place, ty) if matches!(ty, Ty::Function) => {
-                    return super::names::Meaning::Place(place, ty);
-                }
-                _ => {}
+            if let Some((place, ty)) = self.captured(name)
+                && matches!(ty, Ty::Function)
+            {
+                return super::names::Meaning::Place(place, ty);
             }
         }
         super::names::Meaning::None
@@ -445,7 +443,6 @@ impl<'p> Walker<'p> {
                     match types.get(variable.ty.index()) {
                         Some(Type::Pointer(to)) => (const_type(types, *to), true),
                         Some(Type::Reference(to)) => (const_type(types, *to), false),
-                        Some(Type::Named { .. }) => (false, false),
                         _ => (false, true),
                     }
                 }

@@ -13,11 +13,24 @@ use std::rc::Rc;
 
 /// How many defining values a path names.
 const MAX_DEFINITIONS: usize = 5;
+/// How many outcomes of one place a walk reports.
+const MAX_OUTCOMES: u32 = 12;
 
 impl<'p> Walker<'p> {
     /// Whether events are recorded now.
     pub fn is_reporting(&self) -> bool {
         self.dry == 0 && self.silent == 0 && self.stopped.is_none()
+    }
+
+    /// Whether another outcome at this place is wanted: loops meet one place many times.
+    pub fn wants(&mut self, id: ExprId) -> bool {
+        if !self.is_reporting() {
+            return false;
+        }
+        let site = self.expr_site(id);
+        let count = self.reported.entry(site).or_insert(0);
+        *count += 1;
+        *count <= MAX_OUTCOMES
     }
 
     /// An integer for rules.
@@ -190,8 +203,12 @@ impl<'p> Walker<'p> {
             else {
                 continue;
             };
-            let value = &self.memory.get(*object).root;
-            let known = value.known().or(if value.is_zeroed() { Some(0) } else { None });
+            let object = self.memory.get(*object);
+            if !object.info.ty.is_scalar() || object.cells.is_some() {
+                continue;
+            }
+            let value = &object.root;
+            let known = value.known();
             if let Some(number) = known {
                 let why = match &value.why {
                     Some(list) => format!(" ({})", list.join("; ")),

@@ -219,6 +219,19 @@ impl<'p> Walker<'p> {
     fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Out {
         let left = self.eval(a);
         let right = self.eval(b);
+        // `stream >> x` and other operators of classes may write their operands.
+        let class = |out: &Out| {
+            matches!(out.ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Auto | Ty::Container(..))
+                && !matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Status | Kind::Str(_))
+        };
+        if matches!(op, BinaryOp::Shr | BinaryOp::And) && class(&left) && self.is_lvalue(b) {
+            self.hand_out(&right);
+            self.forget_lvalue(b);
+            return Out { val: Val::unknown(), ty: left.ty, place: left.place };
+        }
+        if op == BinaryOp::Shl && class(&left) {
+            return Out { val: Val::unknown(), ty: left.ty, place: left.place };
+        }
         self.operate(op, &left, &right)
     }
 

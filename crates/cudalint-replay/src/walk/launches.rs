@@ -30,7 +30,7 @@ impl<'p> Walker<'p> {
             }
             None => env,
         };
-        if self.is_reporting() {
+        if self.wants(id) {
             let fact = self.launch_fact(launch, kernel, &env, &config, &args);
             let mut mentioned = launch.config.clone();
             mentioned.extend(&launch.args);
@@ -239,7 +239,7 @@ impl<'p> Walker<'p> {
         match self.opt_in.get(&kernel) {
             Some(val) if !self.unknown_opt_in => self.amount(val),
             Some(_) => unknown,
-            None if self.unknown_opt_in || self.shared_asked_elsewhere => unknown,
+            None if self.unknown_opt_in || self.scan.may_ask(self.project, self.module_id(), kernel) => unknown,
             None => self.amount(&Val::size(Quantity::Known(0))),
         }
     }

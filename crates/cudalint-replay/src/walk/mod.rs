@@ -59,6 +59,9 @@ pub(crate) type Summaries = Rc<
     >,
 >;
 
+/// Names looked up so far, by the address of their path and what was asked; shared by the walks of one module.
+pub(crate) type Lookups = Rc<std::cell::RefCell<FxHashMap<(usize, u32), names::Found>>>;
+
 /// Where a variable is.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
@@ -141,16 +144,19 @@ pub(crate) struct Walker<'p> {
     pub opt_in: FxHashMap<(ModuleId, FunctionId), Val>,
     pub any_opt_in: bool,
     pub unknown_opt_in: bool,
-    /// Somewhere in the project, code asks for more dynamic shared memory.
-    pub shared_asked_elsewhere: bool,
+    /// What was found in the whole project beforehand.
+    pub scan: &'p crate::merge::ProjectScan,
     /// The step count at which expensive loops stop being unrolled.
     pub iterations_left: u32,
     pub summaries: Summaries,
+    pub lookups: Lookups,
+    /// How often each place has been reported in this walk.
+    pub reported: FxHashMap<Site, u32>,
     pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
 }
 
 impl<'p> Walker<'p> {
-    pub fn new(project: &'p Project, options: ReplayOptions) -> Self {
+    pub fn new(project: &'p Project, scan: &'p crate::merge::ProjectScan, options: ReplayOptions) -> Self {
         Self {
             project,
             options,
@@ -175,9 +181,11 @@ impl<'p> Walker<'p> {
             opt_in: FxHashMap::default(),
             any_opt_in: false,
             unknown_opt_in: false,
-            shared_asked_elsewhere: false,
+            scan,
             iterations_left: 1500,
             summaries: Summaries::default(),
+            lookups: Lookups::default(),
+            reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
         }
     }

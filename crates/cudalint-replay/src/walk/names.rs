@@ -5,8 +5,9 @@ use crate::facts::{MemorySpace, Site};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
-use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, ModuleId, Path, Space, TemplateArg};
+use crate::value::Quantity;
+use cudalint_program::{Entry, Name};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, Path, Space, TemplateArg};
 use std::rc::Rc;
 
 /// Names whose value is success.
@@ -34,6 +35,15 @@ const KINDS: [&str; 5] = [
     "cudaMemcpyDefault",
 ];
 
+/// What the project knows by a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    Global(Entry),
+    Enumerator(Entry),
+    Function(ModuleId, FunctionId),
+    Nothing,
+}
+
 /// What a name stands for.
 pub(crate) enum Meaning {
     Value(Out),
@@ -50,7 +60,6 @@ impl<'p> Walker<'p> {
     /// What a name that is no local variable stands for.
     pub fn meaning(&mut self, path: &Path, targs: &[TemplateArg]) -> Meaning {
         let Some(last) = path.last().cloned() else { return Meaning::None };
-        let module = self.module_id();
         if path.segments.len() == 1 {
             if let Some((place, ty)) = self.captured(&last) {
                 return Meaning::Place(place, ty);
@@ -76,27 +85,70 @@ impl<'p> Walker<'p> {
                 return Meaning::Value(Out::new(Val::int(kind as i64), Ty::INT));
             }
         }
-        let inside = self.scope();
-        if let Some(entry) = self.project.global(module, &inside, path) {
-            let object = self.global(entry.module, entry.index);
-            let ty = self.memory.get(object).info.ty.clone();
-            return Meaning::Place(Place::Cell(object, root()), ty);
-        }
-        if let Some(entry) = self.project.enumerator(module, &inside, path) {
-            if let Some(value) = self.enumerator(entry.module, entry.index) {
-                return Meaning::Value(Out::new(Val::int(value), Ty::INT));
+        match self.found(path) {
+            Found::Global(entry) => {
+                let object = self.global(entry.module, entry.index);
+                let ty = self.memory.get(object).info.ty.clone();
+                return Meaning::Place(Place::Cell(object, root()), ty);
             }
-            return Meaning::Value(Out::new(Val::typed(crate::value::Quantity::Unknown, 4, true), Ty::INT));
-        }
-        if let Some((target, function)) = self.project.function_named(module, &inside, path) {
-            let env = self.explicit_env(target, function, targs);
-            return Meaning::Value(Out::new(Val::from(Kind::Function(target, function, Rc::new(env))), Ty::Function));
+            Found::Enumerator(entry) => {
+                let q = self.enumerator(entry.module, entry.index).map_or(Quantity::Unknown, Quantity::Known);
+                return Meaning::Value(Out::new(Val::typed(q, 4, true), Ty::INT));
+            }
+            Found::Function(target, function) => {
+                let env = self.explicit_env(target, function, targs);
+                return Meaning::Value(Out::new(Val::from(Kind::Function(target, function, Rc::new(env))), Ty::Function));
+            }
+            Found::Nothing => {}
         }
         Meaning::None
     }
 
+    /// What the project knows by a name, looked up once: paths stand in the modules, so that their addresses are
+    /// names for them.
+    fn found(&mut self, path: &Path) -> Found {
+        let key = (std::ptr::from_ref(path) as usize, 0);
+        if let Some(found) = self.lookups.borrow().get(&key) {
+            return *found;
+        }
+        let (module, inside) = (self.module_id(), self.scope());
+        let found = if let Some(entry) = self.project.global(module, &inside, path) {
+            Found::Global(entry)
+        } else if let Some(entry) = self.project.enumerator(module, &inside, path) {
+            Found::Enumerator(entry)
+        } else if let Some((module, function)) = self.project.function_named(module, &inside, path) {
+            Found::Function(module, function)
+        } else {
+            Found::Nothing
+        };
+        self.lookups.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// The function that a call of a name with so many arguments means, looked up once.
+    pub fn called(&mut self, path: &Path, args: usize) -> Option<(ModuleId, FunctionId)> {
+        let key = (std::ptr::from_ref(path) as usize, args as u32 + 1);
+        let known = self.lookups.borrow().get(&key).copied();
+        let found = match known {
+            Some(found) => found,
+            None => {
+                let (module, inside) = (self.module_id(), self.scope());
+                let found = match self.project.function(module, &inside, path, args) {
+                    Some((module, function)) => Found::Function(module, function),
+                    None => Found::Nothing,
+                };
+                self.lookups.borrow_mut().insert(key, found);
+                found
+            }
+        };
+        match found {
+            Found::Function(module, function) => Some((module, function)),
+            _ => None,
+        }
+    }
+
     /// A variable that the lambda around captured.
-    fn captured(&self, name: &Name) -> Option<(Place, Ty)> {
+    pub fn captured(&self, name: &Name) -> Option<(Place, Ty)> {
         let closure = self.frames.last()?.closure.as_ref()?;
         let (_, place, ty) = closure.captured.iter().rev().find(|(captured, ..)| captured == name)?;
         Some((place.clone(), ty.clone()))
