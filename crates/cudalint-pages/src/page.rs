@@ -96,9 +96,14 @@ impl Page {
                     page.fences.push(fence);
                     capture = Some((Capture::Code, String::new()));
                 }
-                Event::Text(part) | Event::Code(part) => {
+                Event::Text(part) => {
                     if let Some((_, buffer)) = &mut capture {
                         buffer.push_str(&part);
+                    }
+                }
+                Event::Code(part) => {
+                    if let Some((_, buffer)) = &mut capture {
+                        buffer.extend(["`", &part, "`"]);
                     }
                 }
                 Event::SoftBreak => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// (file, line, rule)
-type Entry = (String, usize, String);
+type Entry = (String, u32, String);
 
 #[test]
 fn programs_have_exactly_their_marked_findings() {
@@ -21,7 +21,7 @@ fn programs_have_exactly_their_marked_findings() {
         let text = std::fs::read_to_string(&path).expect("a text");
         for (index, line) in text.lines().enumerate() {
             if let Some((_, rules)) = line.split_once("//~ ").or_else(|| line.split_once("#~ ")) {
-                expected.extend(rules.split(',').map(|rule| (name.clone(), index + 1, rule.trim().to_owned())));
+                expected.extend(rules.split(',').map(|rule| (name.clone(), index as u32 + 1, rule.trim().to_owned())));
             }
         }
         paths.push(path);
