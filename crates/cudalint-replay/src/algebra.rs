@@ -357,7 +357,10 @@ fn poly_text(poly: &Poly, depth: u32) -> String {
             first = false;
         }
         let alone = product.len() == 1 && first;
-        for atom in *product {
+        // Sizes of types come last, as in `n * sizeof(T)`.
+        let (sizes, counts): (Vec<&Atom>, Vec<&Atom>) =
+            product.iter().partition(|atom| matches!(atom.kind(), AtomKind::SizeOf));
+        for atom in counts.into_iter().chain(sizes) {
             if !first {
                 text.push_str(" * ");
             }

@@ -6,8 +6,8 @@ use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
 use crate::value::Quantity;
-use cudalint_program::{Entry, Name};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, Path, Space, TemplateArg};
+use cudalint_program::{Entry, Name};
 use std::rc::Rc;
 
 /// Names whose value is success.
@@ -97,7 +97,10 @@ impl<'p> Walker<'p> {
             }
             Found::Function(target, function) => {
                 let env = self.explicit_env(target, function, targs);
-                return Meaning::Value(Out::new(Val::from(Kind::Function(target, function, Rc::new(env))), Ty::Function));
+                return Meaning::Value(Out::new(
+                    Val::from(Kind::Function(target, function, Rc::new(env))),
+                    Ty::Function,
+                ));
             }
             Found::Nothing => {}
         }
