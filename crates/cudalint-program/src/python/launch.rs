@@ -6,6 +6,7 @@ use super::value::{Kind, elements, positional};
 use super::{ChevronLaunch, Dimensions, Framework, LaunchProblem, MalformedLaunch, PythonNames, UndecoratedKernel};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, PythonChevron, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A launch under examination.
 struct Launch<'f, 't> {
@@ -38,9 +39,14 @@ pub(super) fn chevrons(file: &File<'_>, found: Vec<PythonChevron>, names: &mut P
         }
     }
     imported.sort_by_key(|framework| *framework as u8);
+    // The first call that begins at a place is the outermost one there.
+    let mut starts: FxHashMap<usize, (Node<'_>, usize)> = FxHashMap::default();
+    for (call, scope) in &file.calls {
+        starts.entry(call.start_byte()).or_insert((*call, *scope));
+    }
     for parts in found {
         // The mask made it a subscripted call, which begins with the kernel's name.
-        let launch = file.calls.iter().find(|(call, _)| call.start_byte() == parts.kernel.start as usize);
+        let launch = starts.get(&(parts.kernel.start as usize));
         let kernel = launch.and_then(|(call, scope)| {
             let subscript = call.child_by_field_name("function")?;
             let value = subscript.child_by_field_name("value")?;
@@ -60,9 +66,10 @@ pub(super) fn chevrons(file: &File<'_>, found: Vec<PythonChevron>, names: &mut P
 
 /// Looks at every call.
 pub(super) fn calls(file: &File<'_>, names: &mut PythonNames) {
+    let chevrons: FxHashSet<usize> = names.chevrons.iter().map(|chevron| chevron.parts.kernel.start as usize).collect();
     for (call, scope) in &file.calls {
         let Some(function) = call.child_by_field_name("function") else { continue };
-        if names.chevrons.iter().any(|chevron| chevron.parts.kernel.start as usize == call.start_byte()) {
+        if chevrons.contains(&call.start_byte()) {
             continue;
         }
         let subscripted = python_kind(function) == PythonKind::Subscript;

@@ -9,6 +9,8 @@ use cudalint_syntax::{Node, Span};
 const MAX_HOPS: usize = 4;
 /// The longest dotted expression that is followed.
 const MAX_ATTRIBUTES: usize = 16;
+/// A name that is bound more often than this is not followed.
+const MAX_BINDINGS: usize = 100;
 /// How far up enclosing nodes are looked at.
 const MAX_ANCESTORS: usize = 400;
 
@@ -46,6 +48,9 @@ impl<'t> File<'t> {
         let first = real.next()?;
         if real.next().is_none() {
             return Some(first);
+        }
+        if all.len() > MAX_BINDINGS {
+            return None;
         }
         // Several: the last one before the place, when every way to the place goes through it.
         if owner != scope {
@@ -201,7 +206,9 @@ impl<'t> File<'t> {
             _ => return None,
         };
         let expression = decorator.named_child(0)?;
-        let scope = self.decorators.iter().find(|(node, _)| *node == decorator).map(|(_, scope)| *scope)?;
+        let index =
+            self.decorators.binary_search_by_key(&decorator.start_byte(), |(node, _)| node.start_byte()).ok()?;
+        let (_, scope) = *self.decorators.get(index)?;
         let (path, options) = match python_kind(expression) {
             PythonKind::Call => (self.path(scope, expression.child_by_field_name("function")?)?, Some(expression)),
             _ => (self.path(scope, expression)?, None),
