@@ -1,6 +1,6 @@
 //! Parse quality of folders of CUDA sources: damage, recovery of the constructs that rules read, and speed. With
 //! `-v` every damaged place is shown, with `-m` every construct that stands in no tree, with `-a` C and C++ files that
-//! contain CUDA are read too.
+//! contain CUDA are read too; with `-n` what the mask changed is counted by its words.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -8,6 +8,7 @@ use cudalint_syntax::{
     Define, FileKind, Language, MacroTable, MaskKind, ParserPool, Region, SourceText, Span, comments, contains_cuda,
     mask, parse_region, scan_directives,
 };
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ struct Totals {
     mask: Duration,
     scan: Duration,
     parse: Duration,
+    changed: BTreeMap<String, usize>,
 }
 
 struct File {
@@ -229,12 +231,13 @@ fn place(text: &str, at: usize) -> (usize, &str) {
 
 fn main() {
     let mut totals = Vec::new();
-    let (mut verbose, mut missing, mut all) = (false, false, false);
+    let (mut verbose, mut missing, mut all, mut changes) = (false, false, false, false);
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "-v" => verbose = true,
             "-m" => missing = true,
             "-a" => all = true,
+            "-n" => changes = true,
             folder => totals.push((folder.to_owned(), run(Path::new(folder), verbose, missing, all))),
         }
     }
@@ -243,6 +246,9 @@ fn main() {
         "folder", "files", "MB", "damaged%", "errors", "/kLOC", "scan", "mask", "parse"
     );
     for (folder, t) in &totals {
+        for (words, count) in t.changed.iter().filter(|_| changes) {
+            println!("{count:>6} {words}");
+        }
         let mb = t.bytes as f64 / 1e6;
         println!(
             "{folder:<34} {:>5} {mb:>6.2} {:>8.2} {:>7} {:>9.3}  {:>6.0} {:>6.1} {:>6.2} MB/s",
@@ -306,6 +312,14 @@ fn run(folder: &Path, verbose: bool, missing: bool, all: bool) -> Totals {
                 let (line, words) = place(text, span.start as usize);
                 let what = if span.is_empty() { "missing" } else { "ERROR" };
                 println!("{}:{line}: {what} {} bytes: {words}", file.path.display(), span.len());
+            }
+        }
+        for note in &masked.notes {
+            let words = text[note.span.range()].split_whitespace().collect::<Vec<_>>().join(" ");
+            let words: String = words.chars().take(70).collect();
+            let kind = format!("{:?}", note.kind);
+            if note.kind != MaskKind::Branch && note.kind != MaskKind::LessThan {
+                *t.changed.entry(format!("{} {words}", kind.split('(').next().unwrap_or(""))).or_default() += 1;
             }
         }
         let branches: Vec<Span> = masked.notes.iter().filter(|n| n.kind == MaskKind::Branch).map(|n| n.span).collect();

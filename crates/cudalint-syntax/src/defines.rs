@@ -297,19 +297,24 @@ fn word_at(bytes: &[u8], start: usize, end: usize) -> String {
 /// One line without comments and continuations, trimmed; runs of blanks outside literals become one.
 pub(crate) fn clean(bytes: &[u8]) -> String {
     let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
+    let blank = |out: &mut Vec<u8>| {
+        if out.last() != Some(&b' ') {
+            out.push(b' ');
+        }
+    };
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
         match *b {
             b'\\' if bytes.get(at + 1) == Some(&b'\n') => {
-                out.push(b' ');
+                blank(&mut out);
                 at += 2;
             }
             b'\\' if bytes.get(at + 1) == Some(&b'\r') && bytes.get(at + 2) == Some(&b'\n') => {
-                out.push(b' ');
+                blank(&mut out);
                 at += 3;
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                out.push(b' ');
+                blank(&mut out);
                 at = memchr::memmem::find(&bytes[at + 2..], b"*/").map_or(bytes.len(), |n| at + 2 + n + 2);
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => break,
@@ -319,9 +324,7 @@ pub(crate) fn clean(bytes: &[u8]) -> String {
                 at = end;
             }
             b'\r' | b'\n' | b'\t' | b' ' => {
-                if out.last() != Some(&b' ') {
-                    out.push(b' ');
-                }
+                blank(&mut out);
                 at += 1;
             }
             b => {

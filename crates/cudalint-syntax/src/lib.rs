@@ -27,7 +27,7 @@ pub use comments::{Comment, comments};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
 pub use files::{FileKind, contains_cuda, contains_gpu_python};
 pub use macros::MacroTable;
-pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
+pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};
 pub use parse::{
     FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
 };

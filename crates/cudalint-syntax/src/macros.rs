@@ -157,7 +157,8 @@ impl MacroTable {
         }
         let bytes = define.body.as_bytes();
         let mut bits = SpaceBits::default();
-        let (mut attributes, mut types, mut names, mut braces, mut depth) = (0, 0, 0, 0i32, 0i32);
+        let (mut attributes, mut types, mut names, mut braces) = (0, 0, 0, 0i32);
+        let mut brackets = false;
         let (mut namespace, mut pragma) = (false, false);
         let mut lexer = Lexer::new(bytes, 0);
         lexer.line_start = false;
@@ -218,7 +219,8 @@ impl MacroTable {
                         }
                         in_arguments = 1;
                     }
-                    c if c == u16::from(b'[') || c == u16::from(b']') => depth += 1,
+                    // Only `[[nodiscard]]` and its like are attributes.
+                    c if (c == u16::from(b'[') || c == u16::from(b']')) && bytes.starts_with(b"[[") => brackets = true,
                     c if c == u16::from(b'{') => braces += 1,
                     c if c == u16::from(b'}') => braces -= 1,
                     code::SCOPE => {}
@@ -233,11 +235,8 @@ impl MacroTable {
         if pending {
             return None;
         }
-        Some(if depth > 0 && (depth % 4 != 0 || attributes + types > 0) && !bytes.starts_with(b"[[") {
-            code_class
-        } else if depth > 0 {
-            // `[[nodiscard]]` and its like, perhaps with words after it.
-            Class::Attribute { bits, call }
+        Some(if brackets {
+            if types == 0 { Class::Attribute { bits, call } } else { code_class }
         } else if braces != 0 && types == 0 {
             if namespace || attributes > 0 || names == 0 { Class::Namespace { call } } else { code_class }
         } else if braces != 0 || namespace {

@@ -200,7 +200,9 @@ pub(super) fn defined(edit: &mut Edit<'_>) {
         let Some(class) = edit.class(i) else { continue };
         match class {
             Class::Attribute { bits, call } => {
-                if in_declaration(edit, i) {
+                // `CHECK(x)` with an empty `CHECK` is a checker switched off: it stays a call.
+                let checker = !call && bits.0 == 0 && edit.is(i + 1, b'(') && !after_captures(edit, i);
+                if !checker && in_declaration(edit, i) {
                     use_of(edit, i, bits, call);
                 }
             }
@@ -397,7 +399,12 @@ fn specifier_end(edit: &Edit<'_>, i: usize, call: usize, class: Option<Class>) -
         || before_punct == p(b'>')
         || before_punct == p(b'}') && edit.scope(i) != Scope::Init
         || matches!(edit.group(before.unwrap_or(NONE)), Some(Group::Specifier | Group::Space));
-    if !at_start {
+    if !at_start || before_word == Some(W::Typedef) {
+        return None;
+    }
+    // On a line of its own among statements it is one of them.
+    let loops = matches!(edit.word(call + 1), Some(W::For | W::While | W::Do));
+    if class.is_none() && edit.scope(i) == Scope::Block && edit.newline_after(call) && !loops {
         return None;
     }
     // `UNROLL for (..)`.

@@ -1,11 +1,13 @@
 //! Preprocessor groups: those that split a statement or a bracket lose all branches but one; `#if 0` is always blanked.
 
 use super::MaskKind;
+use super::condition::{evaluate, literal};
 use super::edit::{Edit, p};
-use crate::defines::clean;
-use crate::lexer::{Kind, Token};
+use crate::defines::{Define, clean};
+use crate::lexer::Kind;
 use crate::span::Span;
 use crate::words::W;
+use rustc_hash::FxHashMap;
 
 /// One branch: from the token after its directive to the token before the next one.
 struct Branch {
@@ -37,10 +39,12 @@ const MAX_GROUPS: usize = 200;
 const INIT: u16 = b'I' as u16;
 const ENUM: u16 = b'E' as u16;
 
-pub(super) fn run(edit: &mut Edit<'_>) {
+pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define]) {
     if !edit.tokens.iter().any(|t| t.kind == Kind::Directive) {
         return;
     }
+    let own = own_macros(offset, defines);
+    let code = code_before(edit);
     let mut stack: Vec<u16> = Vec::new();
     let mut lowest = 0usize;
     let mut groups: Vec<Group> = Vec::new();
@@ -53,7 +57,7 @@ pub(super) fn run(edit: &mut Edit<'_>) {
                 let name = directive_name(spelled);
                 match name {
                     b"if" | b"ifdef" | b"ifndef" if groups.len() < MAX_GROUPS => {
-                        let truth = truth_of(name, spelled);
+                        let truth = truth_of(name, spelled, token.start, &own);
                         groups.push(Group {
                             branches: vec![Branch { directive: i, truth, end_stack: Vec::new(), balanced: false }],
                             start_stack: stack.clone(),
@@ -68,7 +72,7 @@ pub(super) fn run(edit: &mut Edit<'_>) {
                             group.lowest = lowest;
                             close_branch(group, &stack);
                             group.has_else |= name == b"else";
-                            let truth = if name == b"else" { None } else { truth_of(name, spelled) };
+                            let truth = if name == b"else" { None } else { truth_of(name, spelled, token.start, &own) };
                             let start = group.start_stack.clone();
                             group.branches.push(Branch { directive: i, truth, end_stack: Vec::new(), balanced: false });
                             lowest = start.len();
@@ -79,7 +83,7 @@ pub(super) fn run(edit: &mut Edit<'_>) {
                         if let Some(mut group) = groups.pop() {
                             group.lowest = lowest;
                             close_branch(&mut group, &stack);
-                            stack = finish(edit, &group, i, &mut doomed);
+                            stack = finish(edit, &code, &group, i, &mut doomed);
                             lowest =
                                 group.outer_lowest.min(stack.len()).min(if stack.len() < group.start_stack.len() {
                                     stack.len()
@@ -146,10 +150,16 @@ fn brace_kind(edit: &Edit<'_>, i: usize, stack: &[u16]) -> u16 {
 }
 
 /// Decides one group and says which brackets are open after it.
-fn finish(edit: &mut Edit<'_>, group: &Group, endif: usize, doomed: &mut Vec<(usize, usize)>) -> Vec<u16> {
+fn finish(
+    edit: &mut Edit<'_>,
+    code: &[u32],
+    group: &Group,
+    endif: usize,
+    doomed: &mut Vec<(usize, usize)>,
+) -> Vec<u16> {
     let known_dead = group.branches.iter().any(|b| b.truth == Some(false) && is_literal(edit, b.directive));
     let known_live = group.branches.iter().any(|b| b.truth == Some(true) && is_literal(edit, b.directive));
-    let keep_both = !known_dead && !known_live && stands_alone(edit, group, endif);
+    let keep_both = !known_dead && !known_live && stands_alone(edit, code, group, endif);
     if keep_both {
         return group.start_stack.clone();
     }
@@ -173,14 +183,14 @@ fn finish(edit: &mut Edit<'_>, group: &Group, endif: usize, doomed: &mut Vec<(us
 }
 
 /// Whether the grammar can nest the group as it is: every branch is balanced and holds whole statements.
-fn stands_alone(edit: &Edit<'_>, group: &Group, endif: usize) -> bool {
+fn stands_alone(edit: &Edit<'_>, code: &[u32], group: &Group, endif: usize) -> bool {
     let inside = group.start_stack.last().copied().unwrap_or(0);
     if inside != 0 && inside != p(b'{') && inside != ENUM {
         return false;
     }
     let enumeration = inside == ENUM;
     let first = group.branches.first().map_or(endif, |b| b.directive);
-    if !ends_statement(edit, before_code(edit, first), enumeration) {
+    if !ends_statement(edit, before(code, first), enumeration) {
         return false;
     }
     for (n, branch) in group.branches.iter().enumerate() {
@@ -188,7 +198,7 @@ fn stands_alone(edit: &Edit<'_>, group: &Group, endif: usize) -> bool {
         if !branch.balanced {
             return false;
         }
-        let Some(last) = before_code(edit, end).filter(|last| *last > branch.directive) else { continue };
+        let Some(last) = before(code, end).filter(|last| *last > branch.directive) else { continue };
         if !ends_statement(edit, Some(last), enumeration) {
             return false;
         }
@@ -201,16 +211,21 @@ fn stands_alone(edit: &Edit<'_>, group: &Group, endif: usize) -> bool {
     !after.is_some_and(|i| edit.is_word(i, W::Else) || edit.is_word(i, W::Catch))
 }
 
-/// The last token before `i` that is no directive.
-fn before_code(edit: &Edit<'_>, i: usize) -> Option<usize> {
-    let mut at = i;
-    while at > 0 {
-        at -= 1;
-        if edit.kind(at) != Some(Kind::Directive) {
-            return Some(at);
+/// For each token, one more than the index of the last token before it that is no directive; 0 for none.
+fn code_before(edit: &Edit<'_>) -> Vec<u32> {
+    let mut last = 0;
+    let mut all = Vec::with_capacity(edit.len());
+    for (i, token) in edit.tokens.iter().enumerate() {
+        all.push(last);
+        if token.kind != Kind::Directive {
+            last = i as u32 + 1;
         }
     }
-    None
+    all
+}
+
+fn before(code: &[u32], i: usize) -> Option<usize> {
+    (code.get(i).copied().unwrap_or(0) as usize).checked_sub(1)
 }
 
 fn ends_statement(edit: &Edit<'_>, i: Option<usize>, enumeration: bool) -> bool {
@@ -241,13 +256,27 @@ fn condition_text(spelled: &[u8]) -> String {
     clean(rest.get(directive_name(spelled).len()..).unwrap_or(&[]))
 }
 
+/// Macros that a file defines once and under no condition: where, and the value of a bare number.
+type OwnMacros<'d> = FxHashMap<&'d str, Option<(u32, Option<i64>)>>;
+
+fn own_macros(offset: u32, defines: &[Define]) -> OwnMacros<'_> {
+    let mut own = OwnMacros::default();
+    for define in defines {
+        let plain = define.conditions.is_empty() && define.params.is_none();
+        let entry = plain.then(|| (define.span.start.saturating_sub(offset), literal(&define.body)));
+        own.entry(&define.name).and_modify(|e| *e = None).or_insert(entry);
+    }
+    own
+}
+
 /// Whether a directive's condition holds in a CUDA build; `None` when that depends on the build.
-fn truth_of(name: &[u8], spelled: &[u8]) -> Option<bool> {
+fn truth_of(name: &[u8], spelled: &[u8], at: u32, own: &OwnMacros<'_>) -> Option<bool> {
     let text = condition_text(spelled);
+    let known = |name: &str| own.get(name).copied().flatten().filter(|(start, _)| *start < at).map(|(_, value)| value);
     match name {
-        b"ifdef" | b"elifdef" => defined(&text),
-        b"ifndef" | b"elifndef" => defined(&text).map(|d| !d),
-        _ => super::condition::evaluate(&text),
+        b"ifdef" | b"elifdef" => defined(&text).or_else(|| known(&text).map(|_| true)),
+        b"ifndef" | b"elifndef" => defined(&text).map(|d| !d).or_else(|| known(&text).map(|_| false)),
+        _ => evaluate(&text, &known),
     }
 }
 
@@ -283,15 +312,17 @@ pub(super) fn defined(name: &str) -> Option<bool> {
 
 /// Directives that are left in the middle of a statement: the grammar has no place for them there.
 fn blank_split_directives(edit: &mut Edit<'_>) {
+    let mut last = None;
     for i in 0..edit.len() {
         if edit.kind(i) != Some(Kind::Directive) {
+            last = Some(i);
             continue;
         }
         let name = directive_name(edit.text(i));
         if matches!(name, b"if" | b"ifdef" | b"ifndef" | b"elif" | b"else" | b"endif" | b"elifdef" | b"elifndef") {
             continue;
         }
-        let Some(before) = before_live_code(edit, i) else { continue };
+        let Some(before) = last else { continue };
         let c = edit.punct(before);
         let done = c == p(b';') || c == p(b'{') || c == p(b'}') || c == p(b':');
         let inside = edit.scope(i);
@@ -304,18 +335,6 @@ fn blank_split_directives(edit: &mut Edit<'_>) {
         }
         edit.drop_tokens(i, i);
     }
-}
-
-fn before_live_code(edit: &Edit<'_>, i: usize) -> Option<usize> {
-    let mut at = i;
-    while at > 0 {
-        at -= 1;
-        let t: &Token = &edit.tokens[at];
-        if t.kind != Kind::Directive && t.end > t.start {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// Comments inside the body of a macro definition, which the grammar would take for the end of the body.

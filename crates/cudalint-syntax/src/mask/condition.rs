@@ -20,16 +20,25 @@ enum Item {
     Close,
 }
 
+/// What is known of macros besides those that every CUDA build sets: whether a name is defined, and its value.
+pub(super) type Known<'k> = &'k dyn Fn(&str) -> Option<Option<i64>>;
+
+/// Whether a condition (the text after `#if`) holds when `nvcc` compiles for a device; `None` when that depends on the
+/// build.
+pub fn condition_holds(text: &str) -> Option<bool> {
+    evaluate(text, &|_| None)
+}
+
 /// The value of a condition; `None` when it depends on the build.
-pub(super) fn evaluate(text: &str) -> Option<bool> {
-    let items = items(text.as_bytes())?;
+pub(super) fn evaluate(text: &str, known: Known<'_>) -> Option<bool> {
+    let items = items(text.as_bytes(), known)?;
     match reduce(&items) {
         Value::Known(value) => Some(value != 0),
         Value::Unknown => None,
     }
 }
 
-fn items(bytes: &[u8]) -> Option<Vec<Item>> {
+fn items(bytes: &[u8], known: Known<'_>) -> Option<Vec<Item>> {
     let mut lexer = Lexer::new(bytes, 0);
     let mut tokens = Vec::new();
     lexer.line_start = false;
@@ -55,7 +64,8 @@ fn items(bytes: &[u8]) -> Option<Vec<Item>> {
                 i += usize::from(parenthesized);
                 let name = std::str::from_utf8(spelled(i)).unwrap_or("");
                 i += 1 + usize::from(parenthesized && spelled(i + 1) == b")");
-                Item::Value(defined(name).map_or(Value::Unknown, |d| Value::Known(i64::from(d))))
+                let truth = defined(name).or_else(|| known(name).map(|_| true));
+                Item::Value(truth.map_or(Value::Unknown, |d| Value::Known(i64::from(d))))
             }
             Kind::Word => {
                 let value = match text {
@@ -67,7 +77,7 @@ fn items(bytes: &[u8]) -> Option<Vec<Item>> {
                     "__CUDACC_VER_MAJOR__" => Value::Known(12),
                     "__cplusplus" => Value::Known(201_703),
                     _ if defined(text) == Some(false) => Value::Known(0),
-                    _ => Value::Unknown,
+                    _ => known(text).flatten().map_or(Value::Unknown, Value::Known),
                 };
                 // A call of a function-like macro is not known.
                 if tokens.get(i).is_some_and(|t| t.code == u16::from(b'(') && t.kind == Kind::Punct) {
@@ -91,6 +101,14 @@ fn items(bytes: &[u8]) -> Option<Vec<Item>> {
         });
     }
     Some(out)
+}
+
+/// The value of a macro's body that is one number, perhaps in parentheses.
+pub(super) fn literal(body: &str) -> Option<i64> {
+    match number(body.trim_matches(['(', ')', ' '])) {
+        Value::Known(value) => Some(value),
+        Value::Unknown => None,
+    }
 }
 
 fn number(text: &str) -> Value {

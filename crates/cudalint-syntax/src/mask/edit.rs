@@ -333,6 +333,8 @@ impl<'t> Edit<'t> {
         self.scopes.clear();
         self.scopes.resize(count, Scope::Group);
         let mut stack: Vec<u32> = Vec::new();
+        // Open braces on the stack: a `}` is looked for only where one is open, so that every search shortens the stack.
+        let mut braces = 0usize;
         for i in 0..count {
             let t = self.tokens[i];
             if t.kind == Kind::Punct && t.code < 256 {
@@ -341,6 +343,7 @@ impl<'t> Edit<'t> {
                         self.parents[i] = stack.last().copied().unwrap_or(NONE32);
                         if t.code == p(b'{') {
                             self.scopes[i] = self.brace_scope(i);
+                            braces += 1;
                         }
                         stack.push(i as u32);
                         continue;
@@ -354,12 +357,15 @@ impl<'t> Edit<'t> {
                         // A brace closes what was left open inside it; other brackets only their own kind.
                         let found = match stack.last() {
                             Some(top) if self.is(*top as usize, wanted) => Some(stack.len() - 1),
-                            _ if wanted == b'{' => stack.iter().rposition(|open| self.is(*open as usize, b'{')),
+                            _ if wanted == b'{' && braces > 0 => {
+                                stack.iter().rposition(|open| self.is(*open as usize, b'{'))
+                            }
                             _ => None,
                         };
                         if let Some(at) = found {
                             let open = stack[at];
                             stack.truncate(at);
+                            braces -= usize::from(wanted == b'{');
                             self.mates[i] = open;
                             self.mates[open as usize] = i as u32;
                         }

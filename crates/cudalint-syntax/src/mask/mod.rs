@@ -9,6 +9,8 @@ mod gaps;
 mod less;
 mod semicolons;
 
+pub use condition::condition_holds;
+
 use crate::defines::Define;
 use crate::lexer::{Lexed, lex};
 use crate::macros::MacroTable;
@@ -90,10 +92,14 @@ pub struct Masked {
     pub notes: Vec<MaskNote>,
 }
 
-/// Masks a region of CUDA C++ text.
+/// Masks a region of CUDA C++ text. A text that nests deeper than [`crate::MAX_NESTING`] is left as it is.
 pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Define]) -> Masked {
     let raw = text.as_bytes().get(region.range()).unwrap_or(&[]);
-    mask_lexed(raw, region.start, lex(raw, 0), macros, file_defines)
+    let lexed = lex(raw, 0);
+    if lexed.depth > crate::parse::MAX_NESTING {
+        return Masked { text: raw.to_vec(), notes: Vec::new() };
+    }
+    mask_lexed(raw, region.start, lexed, macros, file_defines)
 }
 
 /// Masks the bytes of a region that stands at `offset`, already lexed.
@@ -101,7 +107,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     let mut edit = edit::Edit::new(raw, lexed.tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
-    branches::run(&mut edit);
+    branches::run(&mut edit, offset, defines);
     attributes::builtin(&mut edit);
     attributes::defined(&mut edit);
     attributes::shaped(&mut edit);

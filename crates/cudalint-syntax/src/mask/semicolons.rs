@@ -130,6 +130,10 @@ fn alone(edit: &Edit<'_>, i: usize) -> bool {
                 || edit.kind(next) == Some(Kind::Word) && !declares && edit.group(next) != Some(Group::Qualifier)
                 || edit.kind(next) == Some(Kind::Directive)
         }
+        None if edit.newline_after(i) && is_caps(edit.text(i)) => matches!(
+            edit.group(next),
+            Some(Group::Type | Group::Specifier | Group::Control | Group::Qualifier | Group::Space)
+        ),
         _ => false,
     }
 }
