@@ -56,8 +56,11 @@ fn main() {
             texts.iter().map(|(_, text)| scan_directives(text.text(), Span::new(0, text.text().len()))).collect();
         let table = MacroTable::build(directives.iter().flat_map(|d| d.defines.iter()), &[]);
         let names: Vec<String> = texts.iter().map(|(path, _)| path.display().to_string()).collect();
-        let list: Vec<MacroFile<'_>> =
-            names.iter().zip(&directives).map(|(path, directives)| MacroFile { path, directives, alone: false }).collect();
+        let list: Vec<MacroFile<'_>> = names
+            .iter()
+            .zip(&directives)
+            .map(|(path, directives)| MacroFile { path, directives, alone: false })
+            .collect();
         let index = MacroIndex::build(&list, &[], &cudalint_program::condition::Defines::default());
         let mut pool = ParserPool::new();
         let mut parse_time = Duration::ZERO;

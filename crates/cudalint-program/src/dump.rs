@@ -1,8 +1,8 @@
 //! A module as compact pseudo-code, for tests and for people who ask what a file was read as.
 
 use crate::ir::{
-    Block, Expr, ExprId, Function, FunctionRole, LoopKind, Module, Space, Stmt, TemplateArg, TemplateParam, Type, TypeId,
-    UnaryOp, Variable,
+    Block, Expr, ExprId, Function, FunctionRole, LoopKind, Module, Space, Stmt, TemplateArg, TemplateParam, Type,
+    TypeId, UnaryOp, Variable,
 };
 use std::fmt::Write as _;
 
@@ -38,8 +38,13 @@ impl<'m> Dump<'m> {
     fn module(&mut self) {
         let module = self.module;
         for alias in &module.aliases {
-            let text =
-                format!("{}using {}{} = {}", self.params(&alias.template_params), scope(&alias.scope), alias.name, self.ty(alias.ty));
+            let text = format!(
+                "{}using {}{} = {}",
+                self.params(&alias.template_params),
+                scope(&alias.scope),
+                alias.name,
+                self.ty(alias.ty)
+            );
             self.line(&text);
         }
         for item in &module.enumerators {
@@ -261,7 +266,8 @@ impl<'m> Dump<'m> {
                 let head = format!("switch {}", self.expr(*value));
                 self.line(&head);
                 for case in cases {
-                    let head = case.value.map_or_else(|| "default".to_owned(), |value| format!("case {}", self.expr(value)));
+                    let head =
+                        case.value.map_or_else(|| "default".to_owned(), |value| format!("case {}", self.expr(value)));
                     self.braced(&head, &case.body);
                 }
             }

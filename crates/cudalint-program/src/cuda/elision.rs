@@ -7,10 +7,10 @@ use crate::name::Name;
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
-/// Words that say that code was left out.
+/// Words that say that code was left out; without an ellipsis they count where no code follows.
 const LEFT_OUT: &[&str] =
     &["as before", "as in example", "as above", "omitted", "for brevity", "same as in", "goes here", "not shown"];
-/// Words that name what code would do; they count only where no code follows.
+/// Words that name what code would do; without an ellipsis they count only at the end of a block.
 const DEEDS: &[&str] = &[
     "allocate",
     "allocation",
@@ -30,15 +30,34 @@ const DEEDS: &[&str] = &[
 ];
 
 impl Lowerer<'_> {
-    /// Looks at a comment among statements; `next` is what follows it in the block.
-    pub(super) fn comment(&mut self, s: Src<'_>, node: Node<'_>, next: Option<Node<'_>>, out: &mut Block) {
-        if !s.is_file() {
+    /// Looks at a comment among statements; `siblings` are all nodes of the block and `at` is its position.
+    pub(super) fn comment(&mut self, s: Src<'_>, siblings: &[Node<'_>], at: usize, out: &mut Block) {
+        let Some(node) = siblings.get(at).copied() else { return };
+        if !s.is_file() || !stands_alone(s.text, node) {
             return;
         }
-        let text = s.text(node);
-        let words = text.trim_start_matches(['/', '*', '!', ' ']).trim_end_matches(['/', '*', ' ']).trim();
-        let followed = next.is_some_and(|next| cuda_kind(next) != CudaKind::Comment);
-        if !is_elision(words, followed) || !stands_alone(s.text, node) {
+        let words = words(s.text(node));
+        let neighbour = |other: Option<&Node<'_>>| {
+            let other = *other.filter(|other| cuda_kind(**other) == CudaKind::Comment)?;
+            let (from, to) = if other.end_byte() <= node.start_byte() {
+                (other.end_byte(), node.start_byte())
+            } else {
+                (node.end_byte(), other.start_byte())
+            };
+            let between = s.text.get(from..to)?;
+            (between.matches('\n').count() <= 1).then(|| self::words(s.text(other)))
+        };
+        let before = at.checked_sub(1).and_then(|at| neighbour(siblings.get(at)));
+        let after = neighbour(siblings.get(at + 1));
+        let next = siblings.get(at + 1).copied();
+        let ends = siblings.iter().skip(at + 1).all(|other| cuda_kind(*other) == CudaKind::Comment);
+        let gap = next.is_some_and(|next| {
+            let between = s.text.get(node.end_byte()..next.start_byte()).unwrap_or("");
+            between.matches('\n').count() > 1
+        });
+        let place =
+            Place { prose: [before, after].into_iter().flatten().any(|other| !starts_with_dots(other)), ends, gap };
+        if !is_elision(words, place) {
             return;
         }
         let names = self.names_in(words);
@@ -65,20 +84,42 @@ impl Lowerer<'_> {
     }
 }
 
-fn is_elision(words: &str, followed: bool) -> bool {
-    let dots = |text: &str| text.starts_with("...") || text.starts_with('…');
-    if dots(words) || words.ends_with("...") || words.ends_with('…') {
-        return true;
-    }
-    // Titles and prose: a comment of many words explains.
-    if words.len() > 160 {
+/// What stands around a comment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// A comment that is no elision stands on the line before or behind: the two are one text.
+    prose: bool,
+    /// No code follows in the block.
+    ends: bool,
+    /// A blank line follows.
+    gap: bool,
+}
+
+/// The words of a comment without its marks.
+fn words(text: &str) -> &str {
+    text.trim_start_matches(['/', '*', '!', ' ', '\t']).trim_end_matches(['/', '*', ' ', '\t']).trim()
+}
+
+/// `... words`; `...words` goes on with a sentence.
+fn starts_with_dots(words: &str) -> bool {
+    let rest = words.strip_prefix("...").or_else(|| words.strip_prefix('…'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '.']))
+}
+
+fn is_elision(words: &str, place: Place) -> bool {
+    if place.prose || words.len() > 160 {
         return false;
     }
-    let lower = words.to_ascii_lowercase();
-    if LEFT_OUT.iter().any(|phrase| lower.contains(phrase)) {
+    if starts_with_dots(words) {
         return true;
     }
-    (lower.contains("...") || lower.contains('…') || !followed) && DEEDS.iter().any(|phrase| lower.contains(phrase))
+    let lower = words.to_ascii_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+    let dots = words.ends_with("...") || words.ends_with('…');
+    let no_code = place.ends || place.gap;
+    (dots && no_code && (says(DEEDS) || says(LEFT_OUT)))
+        || (no_code && words.len() <= 80 && says(LEFT_OUT))
+        || (place.ends && words.len() <= 40 && says(DEEDS))
 }
 
 /// Whether nothing but blanks stands before the comment on its line.
@@ -89,20 +130,27 @@ fn stands_alone(text: &str, node: Node<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_elision;
+    use super::{Place, is_elision};
 
     #[test]
     fn an_ellipsis_stands_for_code() {
-        assert!(is_elision("... allocate memory as before ...", true));
-        assert!(is_elision("... kernel launch ...", true));
-        assert!(is_elision("allocate memory for a, b on the host...", true));
-        assert!(is_elision("free memory as in Example 1", true));
+        let code_follows = Place::default();
+        assert!(is_elision("... allocate memory as before ...", code_follows));
+        assert!(is_elision("... kernel launch ...", code_follows));
+        assert!(is_elision("...", code_follows));
+        assert!(is_elision("allocate memory for a, b on the host...", Place { gap: true, ..code_follows }));
+        assert!(is_elision("free memory as in Example 1", Place { ends: true, ..code_follows }));
+        assert!(is_elision("free memory", Place { ends: true, ..code_follows }));
     }
 
     #[test]
     fn an_explanation_does_not() {
-        assert!(!is_elision("allocate device memory", true));
-        assert!(!is_elision("one element a thread: 0, 1, ..., n - 1", true));
-        assert!(is_elision("free memory", false));
+        let code_follows = Place::default();
+        assert!(!is_elision("allocate device memory", code_follows));
+        assert!(!is_elision("allocate device memory", Place { gap: true, ..code_follows }));
+        assert!(!is_elision("one element a thread: 0, 1, ..., n - 1", code_follows));
+        assert!(!is_elision("...otherwise, the next step", code_follows));
+        assert!(!is_elision("... and the rest of a sentence", Place { prose: true, ..code_follows }));
+        assert!(!is_elision("sort...", code_follows));
     }
 }

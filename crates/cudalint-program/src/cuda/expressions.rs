@@ -484,7 +484,8 @@ impl Lowerer<'_> {
             CudaKind::Identifier => {
                 let text = s.text(inner);
                 // `unsigned int` may have been respelled as one identifier for the grammar.
-                self.is_type(s, text) || types::looks_like_type(text) || self.is_type_macro(s, text)
+                // A name that nobody here declares as a value is a type of a header far more often than a variable.
+                self.is_type(s, text) || types::looks_like_type(text) || !self.is_known_value(s, text)
             }
             CudaKind::TemplateFunction => field(inner, Field::Name).is_some_and(|name| self.is_type(s, s.text(name))),
             _ => false,
@@ -493,7 +494,6 @@ impl Lowerer<'_> {
             let ty = self.specifier(s, inner);
             return self.push(Expr::SizeOfType(ty), span);
         }
-        // A name that is neither known as a value nor as a type is resolved by whoever evaluates the size.
         let value = self.expr(s, inner);
         self.push(Expr::SizeOfExpr(value), span)
     }

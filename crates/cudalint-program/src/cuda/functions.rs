@@ -135,6 +135,18 @@ impl Lowerer<'_> {
         };
         let base = self.qualify_plain(s, node, base);
         let declared = self.declarator(s, declarator, base);
+        // `void f<float>(float*);` is what the mask leaves of an explicit instantiation.
+        if body.is_none()
+            && templates.is_empty()
+            && let Some(named) = declared.name
+            && last_name_kind(named) == CudaKind::TemplateFunction
+        {
+            let (path, targs) = self.path(s, named);
+            self.module.instantiations.push(crate::ir::Instantiation { path, targs, span });
+            self.frames.pop();
+            self.module.functions.pop();
+            return None;
+        }
         let (name, own_scope, role, name_span) = self.function_name(s, declarator, declared, storage);
         if let Some(frame) = self.frames.last_mut() {
             frame.name = name.clone();

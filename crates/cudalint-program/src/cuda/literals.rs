@@ -4,6 +4,19 @@ use crate::ir::Expr;
 
 /// A number as written, with suffixes and digit separators.
 pub(crate) fn number(text: &str) -> Expr {
+    // The grammar takes a sign into the literal.
+    if let Some(rest) = text.strip_prefix('-') {
+        return match number(rest.trim_start_matches(['-', '+', ' '])) {
+            Expr::Int { value, bytes, signed: true } => Expr::Int { value: value.wrapping_neg(), bytes, signed: true },
+            Expr::Int { value, bytes: 4, signed: false } => {
+                Expr::Int { value: i64::from((value as u32).wrapping_neg()), bytes: 4, signed: false }
+            }
+            Expr::Int { value, bytes, signed } => Expr::Int { value: value.wrapping_neg(), bytes, signed },
+            Expr::Float { value, bytes } => Expr::Float { value: -value, bytes },
+            other => other,
+        };
+    }
+    let text = text.trim_start_matches('+');
     let clean: String = text.chars().filter(|c| *c != '\'').collect();
     let lower = clean.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
@@ -198,6 +211,8 @@ mod tests {
             ("1'000ull", 1000, 8, false),
             ("0b101", 5, 4, true),
             ("10L", 10, 8, true),
+            ("-1", -1, 4, true),
+            ("-1u", 0xffff_ffff, 4, false),
         ] {
             let Expr::Int { value: v, bytes: b, signed: s } = number(text) else { panic!("{text} is no integer") };
             assert_eq!((v, b, s), (value, bytes, signed), "{text}");

@@ -74,6 +74,7 @@ impl<'a> Macros<'a> {
                 });
                 return if gone { None } else { Some(define) };
             }
+            return not_own(outside.find(name), own);
         }
         outside.find(name)
     }
@@ -115,10 +116,7 @@ impl<'a> Lowerer<'a> {
                 return Some(define);
             }
         }
-        // The index may hand back a definition of this file that stands further down.
-        let found = self.outside.find(name)?;
-        let is_own = own.iter().any(|define| define.span == found.span && define.body == found.body);
-        if is_own { None } else { Some(found) }
+        not_own(self.outside.find(name), &own)
     }
 
     fn conditions_hold(&mut self, define: &Define) -> bool {
@@ -405,6 +403,11 @@ impl<'a> Lowerer<'a> {
             self.macros.outer = None;
         }
     }
+}
+
+/// The index may hand back a definition of this file, which stands further down: an include guard's, for one.
+fn not_own<'a>(found: Option<&'a Define>, own: &[&Define]) -> Option<&'a Define> {
+    found.filter(|found| !own.iter().any(|define| define.span == found.span && define.body == found.body))
 }
 
 /// The body with `#x` respelled, and with a place for an attached block.

@@ -44,7 +44,7 @@ impl MacroLookup for () {
 
 impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
     fn find(&self, name: &str) -> Option<&Define> {
-        self.lookup(name)
+        self.outside(name)
     }
 }
 
@@ -269,6 +269,19 @@ impl<'a> Lowerer<'a> {
             return false;
         }
         self.values.contains(text) || self.macros.is_object_value(self.outside, text)
+    }
+
+    /// Whether a name stands for a value: as [`Self::is_value`], and for names that are both.
+    fn is_known_value(&mut self, s: Src<'_>, text: &str) -> bool {
+        if let Some(is_type) = s.parameter_is_type(text) {
+            return !is_type;
+        }
+        match self.lookup(text) {
+            Some(scopes::Meaning::Type(_)) => return false,
+            Some(_) => return true,
+            None => {}
+        }
+        self.values.contains(text) || (self.macros.is_object_value(self.outside, text) && !self.is_type_macro(s, text))
     }
 
     /// Whether a name is known to be a type here.

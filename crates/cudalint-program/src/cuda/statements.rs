@@ -23,8 +23,7 @@ impl Lowerer<'_> {
         let nodes = self.chosen_children(s, node);
         for (at, child) in nodes.iter().enumerate() {
             if cuda_kind(*child) == CudaKind::Comment {
-                let next = nodes.get(at + 1).copied();
-                self.comment(s, *child, next, out);
+                self.comment(s, &nodes, at, out);
             } else {
                 self.statement(s, *child, out);
             }
@@ -419,7 +418,7 @@ impl Lowerer<'_> {
                 continue;
             }
             if cuda_kind(*child) == CudaKind::Comment {
-                self.comment(s, *child, nodes.get(at + 1).copied(), &mut out);
+                self.comment(s, &nodes, at, &mut out);
             } else {
                 self.statement(s, *child, &mut out);
             }
