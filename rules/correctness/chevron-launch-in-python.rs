@@ -12,7 +12,7 @@ pub static RULE: Rule = Rule {
     info: RuleInfo {
         name: "chevron-launch-in-python",
         group: Group::Correctness,
-        summary: "A kernel is launched with <<<…>>> in Python, which is a syntax error.",
+        summary: "A kernel is launched with `<<<…>>>` in Python, which is a syntax error.",
         page: include_str!("chevron-launch-in-python.md"),
         method: Method::Exception,
         guideline: None,
