@@ -58,8 +58,8 @@ pub trait Definition: Sized {
     fn name(&self) -> &str;
     /// Whether two definitions say the same.
     fn same(&self, other: &Self) -> bool;
-    /// Whether it is an object-like macro that stands for nothing.
-    fn is_empty(&self) -> bool;
+    /// Whether it is an object-like macro that stands for something.
+    fn is_constant(&self) -> bool;
     /// Conditions that must hold, a negated one as `!(…)`.
     fn conditions(&self) -> Vec<Box<str>>;
     /// An object-like macro that the command line defines.
@@ -75,8 +75,8 @@ impl Definition for Define {
         self.body == other.body && self.params == other.params && self.variadic == other.variadic
     }
 
-    fn is_empty(&self) -> bool {
-        self.params.is_none() && self.body.is_empty()
+    fn is_constant(&self) -> bool {
+        self.params.is_none() && !self.body.is_empty()
     }
 
     fn conditions(&self) -> Vec<Box<str>> {
@@ -106,8 +106,8 @@ impl Definition for MacroDefinition {
         self.body == other.body && self.params == other.params
     }
 
-    fn is_empty(&self) -> bool {
-        self.params.is_none() && self.body.is_empty()
+    fn is_constant(&self) -> bool {
+        self.params.is_none() && !self.body.is_empty()
     }
 
     fn conditions(&self) -> Vec<Box<str>> {
@@ -230,11 +230,12 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         self.elsewhere(name, entries)
     }
 
-    /// As [`Self::lookup`], for one who knows the file's own definitions and their order: these are left out. A name
-    /// that the file defines as nothing may be its include guard, which other files say nothing of.
+    /// As [`Self::lookup`], for one who knows the file's own definitions and their order: these are left out. Other
+    /// files say nothing of a name that this file defines too, unless as a constant: where it is defined as nothing it
+    /// may be an include guard, and a function-like macro goes with the code around it.
     pub fn outside(&self, name: &str) -> Option<&'a D> {
         let entries = self.entries(name);
-        if entries.iter().any(|entry| entry.file == self.file && entry.definition.is_empty()) {
+        if entries.iter().any(|entry| entry.file == self.file && !entry.definition.is_constant()) {
             return self.index.command_line.get(name);
         }
         self.elsewhere(name, entries)

@@ -222,6 +222,7 @@ impl<'a> Context<'a> {
         }
         if let Some(entry) = self.project.alias(self.module, self.inside, path)
             && let Some(alias) = self.project.alias_at(entry)
+            && !self.names_itself(entry)
         {
             let around = self.env_around(entry.module, &alias.scope, path);
             let Some(env) = self.bind(entry.module, &alias.scope, &around, &alias.template_params, args) else {
@@ -253,6 +254,15 @@ impl<'a> Context<'a> {
         let args: Vec<Argument> = args.iter().map(|arg| self.any_argument(arg)).collect();
         let name: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
         Ty::Library(name.join("::").into(), args.into())
+    }
+
+    /// `typedef struct X X;`: the alias adds nothing.
+    fn names_itself(&self, entry: Entry) -> bool {
+        let Some(alias) = self.project.alias_at(entry) else { return false };
+        match self.project.module(entry.module).types.get(alias.ty.index()) {
+            Some(Type::Named { path, args }) => args.is_empty() && path.segments.as_slice() == [alias.name.clone()],
+            _ => false,
+        }
     }
 
     /// The type of an enum, by one of its enumerators.

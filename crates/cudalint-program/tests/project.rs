@@ -82,6 +82,16 @@ fn macros_of_headers_reach_the_lowering() {
 }
 
 #[test]
+fn a_default_checker_keeps_its_code() {
+    let files = [
+        ("a.cu", "#define CHECK(x) x\n#include \"b.h\"\nint main() { return 0; }\n"),
+        ("b.h", "#ifndef CHECK\n#define CHECK(x) check(x)\nvoid check(int x) {}\n#endif\n"),
+    ];
+    let project = project(&files, &[]);
+    assert_eq!(called(&project, 1, "check", 1), Some(1));
+}
+
+#[test]
 fn an_include_guard_hides_nothing() {
     let files = [
         ("a.cu", "#include \"a_kernel.cu\"\nint main() { k<<<1, 1>>>(1); }\n"),
