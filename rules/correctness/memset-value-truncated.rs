@@ -43,6 +43,11 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
         return None;
     }
     let stored = (0..element).fold(0u64, |all, _| (all << 8) | byte as u64);
+    // The same in every byte after all: `0xffffffff`, `0x01010101`.
+    let mask = if element == 8 { u64::MAX } else { (1 << (element * 8)) - 1 };
+    if (number as u64) & mask == stored {
+        return None;
+    }
     let became = match (destination.element_name.as_str(), element) {
         ("float", 4) => format!("{:e}", f32::from_bits(stored as u32)),
         ("double", 8) => format!("{:e}", f64::from_bits(stored)),

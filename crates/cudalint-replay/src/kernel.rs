@@ -179,21 +179,21 @@ impl<'a> Reader<'a> {
         for id in block {
             let Some(stmt) = frame.module.stmts.get(id.index()) else { continue };
             match &stmt.kind {
-                Stmt::Expr(expr) => self.expr(frame, *expr, sure),
+                Stmt::Expr(expr) => self.expr(frame, *expr, sure, depth),
                 Stmt::Return(value) => {
                     if let Some(value) = value {
-                        self.expr(frame, *value, sure);
+                        self.expr(frame, *value, sure, depth);
                     }
                     return;
                 }
                 Stmt::Declare(local) => {
                     if let Some(init) = frame.function.locals.get(local.index()).and_then(|variable| variable.init) {
-                        self.expr(frame, init, sure);
+                        self.expr(frame, init, sure, depth);
                     }
                 }
                 Stmt::Block(inner) => self.block(frame, inner, sure, depth + 1),
                 Stmt::If { condition, then, otherwise, .. } => {
-                    self.expr(frame, *condition, sure);
+                    self.expr(frame, *condition, sure, depth);
                     match frame.scope.eval(*condition) {
                         Some(0) => self.block(frame, otherwise, sure, depth + 1),
                         Some(_) => self.block(frame, then, sure, depth + 1),
@@ -209,19 +209,19 @@ impl<'a> Reader<'a> {
                 Stmt::Loop { init, condition, step, body, .. } => {
                     self.block(frame, init, sure, depth + 1);
                     if let Some(condition) = condition {
-                        self.expr(frame, *condition, sure);
+                        self.expr(frame, *condition, sure, depth);
                     }
                     self.block(frame, body, sure, depth + 1);
                     if let Some(step) = step {
-                        self.expr(frame, *step, sure);
+                        self.expr(frame, *step, sure, depth);
                     }
                 }
                 Stmt::ForEach { range, body, .. } => {
-                    self.expr(frame, *range, sure);
+                    self.expr(frame, *range, sure, depth);
                     self.block(frame, body, sure, depth + 1);
                 }
                 Stmt::Switch { value, cases } => {
-                    self.expr(frame, *value, sure);
+                    self.expr(frame, *value, sure, depth);
                     for case in cases {
                         self.block(frame, &case.body, false, depth + 1);
                     }
@@ -237,13 +237,13 @@ impl<'a> Reader<'a> {
                         self.intervals.push(Vec::new());
                     }
                     for operand in operands {
-                        self.expr(frame, *operand, false);
+                        self.expr(frame, *operand, false, depth);
                     }
                 }
                 Stmt::Unknown { exprs, blocks } => {
                     self.summary.incomplete = true;
                     for expr in exprs {
-                        self.expr(frame, *expr, false);
+                        self.expr(frame, *expr, false, depth);
                     }
                     for inner in blocks {
                         self.block(frame, inner, false, depth + 1);
@@ -256,12 +256,44 @@ impl<'a> Reader<'a> {
     }
 
     /// Everything one expression does, operands first.
-    fn expr(&mut self, frame: &mut Frame<'a>, root: ExprId, sure: bool) {
+    fn expr(&mut self, frame: &mut Frame<'a>, root: ExprId, sure: bool, depth: u32) {
+        if depth > 64 {
+            self.summary.incomplete = true;
+            return;
+        }
         let mut order = Vec::new();
+        let mut conditional = Vec::new();
         walk_expr(frame.module, root, |id, expr| {
             order.push(id);
-            !matches!(expr, Expr::SizeOfExpr(_))
+            match expr {
+                Expr::SizeOfExpr(_) => false,
+                // What only some threads or launches come by is read on its own below.
+                Expr::Select(condition, a, b) => {
+                    conditional.push((*condition, Some(*a), Some(*b)));
+                    false
+                }
+                Expr::AndThen(condition, b) => {
+                    conditional.push((*condition, Some(*b), None));
+                    false
+                }
+                Expr::OrElse(condition, b) => {
+                    conditional.push((*condition, None, Some(*b)));
+                    false
+                }
+                _ => true,
+            }
         });
+        for (condition, then, otherwise) in conditional {
+            self.expr(frame, condition, sure, depth + 1);
+            let value = frame.scope.eval(condition);
+            let by_thread = sure && (value.is_some() || mentions_index(frame, condition));
+            if let Some(then) = then.filter(|_| value != Some(0)) {
+                self.expr(frame, then, by_thread, depth + 1);
+            }
+            if let Some(otherwise) = otherwise.filter(|_| value.is_none_or(|value| value == 0)) {
+                self.expr(frame, otherwise, by_thread, depth + 1);
+            }
+        }
         for id in order.into_iter().rev() {
             match kind(frame.module, id) {
                 Some(Expr::Index { base, .. }) => self.access(frame, *base, id, false, sure),
@@ -275,7 +307,7 @@ impl<'a> Reader<'a> {
                 },
                 Some(Expr::Call { callee, args }) => self.call(frame, *callee, args, sure),
                 Some(Expr::Unknown(_)) => self.summary.incomplete = true,
-                Some(Expr::Statements(block)) => self.block(frame, block, sure, 32),
+                Some(Expr::Statements(block)) => self.block(frame, block, sure, depth + 1),
                 Some(Expr::Member { base, name, .. }) => {
                     if let Some(axis) = ["x", "y", "z"].iter().position(|axis| name == axis)
                         && matches!(builtin(frame.module, *base), Some("threadIdx" | "blockIdx"))

@@ -26,6 +26,10 @@ pub(crate) fn space_faults(project: &Project, id: ModuleId) -> Vec<SpaceFault> {
     if ["__global__", "__device__", "__host__"].iter().any(|word| project.has_macro(id, word)) {
         return faults;
     }
+    // Sources of another language are built by another compiler, which may take the specifiers for something else.
+    if !built_as_cuda(project, id) {
+        return faults;
+    }
     for (index, caller) in module.functions.iter().enumerate() {
         let caller_id = FunctionId(index as u32);
         let Some(body) = caller.body.as_ref().filter(|_| !caller.damaged) else { continue };
@@ -54,6 +58,14 @@ pub(crate) fn space_faults(project: &Project, id: ModuleId) -> Vec<SpaceFault> {
         });
     }
     faults
+}
+
+/// Whether a module is CUDA C++ for sure: by its file's name, a launch in it, or as a fence of a document.
+fn built_as_cuda(project: &Project, id: ModuleId) -> bool {
+    let path = project.path(id);
+    let extension = path.rsplit('.').next().unwrap_or("");
+    ["cu", "cuh", "md"].contains(&extension)
+        || project.module(id).exprs.iter().any(|node| matches!(&node.kind, Expr::Launch(launch) if launch.chevron))
 }
 
 /// Where a function surely runs, and only there.
