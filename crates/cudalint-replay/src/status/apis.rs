@@ -311,16 +311,29 @@ fn weight(name: &str, rest: &str) -> StatusWeight {
 
 /// Calls that only ask: a dropped status leaves the answer unset, but moves no data.
 fn is_query(rest: &str) -> bool {
-    (rest.starts_with("Get") && !rest.starts_with("GetSymbol") && !rest.starts_with("GetTexture"))
+    const ASKED: [&str; 14] = [
+        "Attribute",
+        "Flags",
+        "Version",
+        "Count",
+        "Properties",
+        "Limit",
+        "Config",
+        "Name",
+        "Priority",
+        "MemGetInfo",
+        "CaptureInfo",
+        "Current",
+        "Uuid",
+        "PCIBusId",
+    ];
+    let bare =
+        rest.strip_prefix("Get").is_some_and(|what| ["Device", "LastError", "Stream", "Version"].contains(&what));
+    bare || rest.contains("Get") && ASKED.iter().any(|word| rest.contains(word))
         || rest.ends_with("Query")
-        || rest.contains("GetVersion")
-        || rest.contains("GetDeviceCount")
-        || rest.contains("GetAttribute")
-        || rest.contains("GetProperties")
         || rest.contains("CanAccessPeer")
-        || rest.starts_with("MemGetInfo")
         || rest.starts_with("Occupancy")
-        || rest.contains("GetName")
+        || rest == "PointerGetAttributes"
 }
 
 fn role(name: &str) -> ApiRole {
