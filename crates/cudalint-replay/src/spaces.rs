@@ -144,6 +144,14 @@ fn judge(
     if standard_space(path).is_some() {
         return None;
     }
+    // One that does not take these arguments is not what is called; then nothing in sight is.
+    let takes = |function: &Function| {
+        let required = function.locals.iter().take(function.param_count as usize).filter(|p| p.init.is_none()).count();
+        function.variadic || (required..=function.param_count as usize).contains(&args)
+    };
+    if !candidates.iter().filter_map(|(module, function)| project.function_at(*module, *function)).all(takes) {
+        return None;
+    }
     let mut declared = None;
     let mut all_kernels = true;
     for (module, function) in &candidates {
@@ -179,12 +187,7 @@ fn judge(
         return None;
     }
     if all_kernels {
-        let fits = candidates.iter().filter_map(|(module, function)| project.function_at(*module, *function));
-        return fits
-            .into_iter()
-            .any(|kernel| kernel.param_count as usize >= args)
-            .then(|| fault(SpaceFaultKind::KernelCalled, declared))
-            .flatten();
+        return fault(SpaceFaultKind::KernelCalled, declared);
     }
     match side {
         Side::Device => fault(SpaceFaultKind::DeviceCallsHost, declared),
