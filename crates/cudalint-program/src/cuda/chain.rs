@@ -7,7 +7,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, children};
-use crate::ir::{BinaryOp, Expr, ExprId};
+use crate::ir::{BinaryOp, Expr, ExprId, Path, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
@@ -83,6 +83,10 @@ enum Piece<'t> {
     TypeAsValue(Node<'t>),
     /// A call of a member template: member, `<…>` argument, call arguments.
     MemberTemplate(Node<'t>, Node<'t>),
+    /// A call of a function template read as comparisons: name, template argument, what is called with.
+    TemplateCall(Node<'t>, Node<'t>, Node<'t>),
+    /// A cast of a signed or dereferenced value read as an operator: type, operator, operand.
+    Cast(Node<'t>, BinaryOp, Node<'t>),
     /// An operator.
     Op(Op),
 }
@@ -92,6 +96,7 @@ impl Lowerer<'_> {
     pub(super) fn chain<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let mut pieces = self.flatten(s, node);
         join_member_templates(&mut pieces);
+        self.join_casts(s, &mut pieces);
         let operators = pieces.iter().filter(|piece| matches!(piece, Piece::Op(_))).count();
         let span = s.span(node);
         let mut operands: Vec<ExprId> = Vec::new();
@@ -111,6 +116,8 @@ impl Lowerer<'_> {
                 Piece::Node(node) | Piece::Operand(node) => operands.push(self.operand(s, node)),
                 Piece::TypeAsValue(node) => operands.push(self.descriptor_as_value(s, node)),
                 Piece::MemberTemplate(member, args) => operands.push(self.call_of(s, member, args)),
+                Piece::TemplateCall(name, targ, list) => operands.push(self.template_call(s, name, targ, list)),
+                Piece::Cast(ty, op, value) => operands.push(self.unary_cast(s, ty, op, value)),
             }
         }
         if operators > MAX_OPERATORS {
@@ -161,6 +168,11 @@ impl Lowerer<'_> {
                     None => out.push(Piece::Operand(node)),
                 },
                 CudaKind::CallExpression => match self.misread_template(s, node) {
+                    Some((name, Piece::TemplateCall(callee, targ, list), _)) => work.extend([
+                        Piece::TemplateCall(callee, targ, list),
+                        Piece::Op(Op::Binary(BinaryOp::Lt)),
+                        Piece::Operand(name),
+                    ]),
                     Some((name, inner, arguments)) => work.extend([
                         Piece::Operand(arguments),
                         Piece::Op(Op::Binary(BinaryOp::Gt)),
@@ -217,6 +229,15 @@ impl Lowerer<'_> {
         let list = field(function, Field::Arguments)?;
         let inner = children(list);
         let [inner] = inner.as_slice() else { return None };
+        // `i<size<0>(t)`: the inner template is the real one.
+        if cuda_kind(*inner) == CudaKind::BinaryExpression
+            && field(*inner, Field::Operator).is_some_and(|op| s.text(op) == "<")
+            && let (Some(left), Some(right)) = (field(*inner, Field::Left), field(*inner, Field::Right))
+            && cuda_kind(left) == CudaKind::Identifier
+            && !self.is_value(s, s.text(left))
+        {
+            return Some((name, Piece::TemplateCall(left, right, arguments), arguments));
+        }
         if arguments.named_child_count() != 1 {
             return None;
         }
@@ -225,6 +246,58 @@ impl Lowerer<'_> {
             _ => Piece::Node(*inner),
         };
         Some((name, piece, arguments.named_child(0)?))
+    }
+
+    fn template_call<'t>(&mut self, s: Src<'t>, name: Node<'t>, targ: Node<'t>, list: Node<'t>) -> ExprId {
+        let value = self.expr(s, targ);
+        let path = Path::single(self.name(s.text(name)));
+        let callee_span = s.span(name).cover(s.span(targ));
+        let callee = self.push(Expr::Name { path, targs: vec![TemplateArg::Value(value)] }, callee_span);
+        let args = self.arguments(s, list);
+        let span = s.span(name).cover(s.span(list));
+        self.push(Expr::Call { callee, args }, span)
+    }
+
+    /// `(T)-b` and `(T)*p` of a known type `T` are read as operators between `(T)` and the value.
+    fn join_casts<'t>(&self, s: Src<'t>, pieces: &mut Vec<Piece<'t>>) {
+        let mut at = 0;
+        while at + 2 < pieces.len() {
+            let cast = match pieces[at..at + 3] {
+                [
+                    Piece::Operand(ty),
+                    Piece::Op(Op::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::And))),
+                    Piece::Operand(value),
+                ] if cuda_kind(ty) == CudaKind::ParenthesizedExpression => {
+                    let inner = children(ty);
+                    match inner.as_slice() {
+                        [name] if cuda_kind(*name) == CudaKind::Identifier && self.is_type(s, s.text(*name)) => {
+                            Some(Piece::Cast(*name, op, value))
+                        }
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            if let Some(cast) = cast {
+                pieces.splice(at..at + 3, [cast]);
+            }
+            at += 1;
+        }
+    }
+
+    fn unary_cast<'t>(&mut self, s: Src<'t>, ty: Node<'t>, op: BinaryOp, value: Node<'t>) -> ExprId {
+        let span = s.span(ty).cover(s.span(value));
+        let ty = self.specifier(s, ty);
+        let inner_span = s.span(value);
+        let value = self.operand(s, value);
+        let inner = match op {
+            BinaryOp::Sub => Expr::Unary(UnaryOp::Minus, value),
+            BinaryOp::Mul => Expr::Deref(value),
+            BinaryOp::And => Expr::AddressOf(value),
+            _ => Expr::Unary(UnaryOp::Plus, value),
+        };
+        let value = self.push(inner, inner_span);
+        self.push(Expr::Cast { ty, value }, span)
     }
 
     /// A type descriptor of one name, as the value that it is.

@@ -13,6 +13,7 @@ use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Define, Directives, FragmentKind, Node, ParsedFragment, Span, Undef, parse_fragment};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Macros inside macros deeper than this stay calls.
@@ -31,6 +32,8 @@ pub(crate) struct Macros<'a> {
     outer: Option<Name>,
     expansions: u32,
     prepared: FxHashMap<(usize, bool), Option<Rc<Prepared>>>,
+    /// What the index said of names, since it is asked for every name that is not local.
+    asked: RefCell<FxHashMap<Box<str>, Option<&'a Define>>>,
 }
 
 /// A body made ready.
@@ -50,7 +53,24 @@ impl<'a> Macros<'a> {
         for undef in &directives.undefs {
             undefs.entry(&undef.name).or_default().push(undef);
         }
-        Self { own, undefs, active: Vec::new(), outer: None, expansions: 0, prepared: FxHashMap::default() }
+        Self {
+            own,
+            undefs,
+            active: Vec::new(),
+            outer: None,
+            expansions: 0,
+            prepared: FxHashMap::default(),
+            asked: RefCell::default(),
+        }
+    }
+
+    fn ask(&self, outside: &'a dyn MacroLookup, name: &str) -> Option<&'a Define> {
+        if let Some(known) = self.asked.borrow().get(name) {
+            return *known;
+        }
+        let found = outside.find(name);
+        self.asked.borrow_mut().insert(name.into(), found);
+        found
     }
 
     /// The outermost macro being expanded.
@@ -74,9 +94,9 @@ impl<'a> Macros<'a> {
                 });
                 return if gone { None } else { Some(define) };
             }
-            return not_own(outside.find(name), own);
+            return not_own(self.ask(outside, name), own);
         }
-        outside.find(name)
+        self.ask(outside, name)
     }
 
     /// Whether a name is an object-like macro whose body is not a type.
@@ -92,7 +112,7 @@ impl<'a> Lowerer<'a> {
     fn macro_at(&mut self, s: Src<'_>, name: &str, span: Span) -> Option<&'a Define> {
         let _ = s;
         if !self.macros.own.contains_key(name) {
-            return self.outside.find(name);
+            return self.macros.ask(self.outside, name);
         }
         let own = self.macros.own.get(name)?;
         if let [only] = own.as_slice()
@@ -116,7 +136,7 @@ impl<'a> Lowerer<'a> {
                 return Some(define);
             }
         }
-        not_own(self.outside.find(name), &own)
+        not_own(self.macros.ask(self.outside, name), &own)
     }
 
     fn conditions_hold(&mut self, define: &Define) -> bool {
