@@ -181,3 +181,16 @@ extern __host__ __device__ int f(int a) __MY_THROW;
 // case: two macros around a type
 // expect: function_definition 1
 static SOME_ATTR Bool32 SOME_CALL callback(int a, void *d) { return 0; }
+// case: an unknown macro on its own line among declarations
+// expect: declaration 2, call_expression 1
+void f() {
+    SOME_LOCALS
+
+    const int a = 1;
+    SOME_LOCALS
+    stream_t s = g();
+}
+// case: a checker switched off stays a call
+// expect: call_expression 2
+#define SAFE
+void f() { SAFE(cudaFree(p)); }

@@ -221,12 +221,14 @@ impl Scan<'_> {
         }
         let name = String::from_utf8_lossy(&bytes[start..at]).into_owned();
         let name_span = Span::new(start, at);
-        // An include guard is `#ifndef X` followed at once by `#define X` as the file's first two directives.
+        // An include guard is `#ifndef X` followed at once by `#define X` as the file's first two directives. Where X
+        // stands for something it is a default instead, unless it is called like a header.
         if self.count == 1
             && self.stack.len() == 1
             && let Some(group) = self.stack.last_mut()
             && group.guard
-            && group.branches.first().is_none_or(|text| *text != format!("defined({name})"))
+            && (group.branches.first().is_none_or(|text| *text != format!("defined({name})"))
+                || !clean(&bytes[at..end]).is_empty() && !named_like_header(&name))
         {
             group.guard = false;
             self.refresh();
@@ -274,6 +276,12 @@ impl Scan<'_> {
             self.found.includes.push(Include { path, system, span, conditions: Arc::clone(&self.current) });
         }
     }
+}
+
+/// Whether a macro is called as include guards are: `UTIL_H`, `__UTIL_CUH__`.
+fn named_like_header(name: &str) -> bool {
+    let name = name.trim_end_matches('_').to_ascii_uppercase();
+    ["_H", "_HH", "_HPP", "_CUH", "_CU", "_INCLUDED", "_INCLUDE", "_GUARD"].iter().any(|end| name.ends_with(end))
 }
 
 fn skip_blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {

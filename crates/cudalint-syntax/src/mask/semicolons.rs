@@ -130,10 +130,14 @@ fn alone(edit: &Edit<'_>, i: usize) -> bool {
                 || edit.kind(next) == Some(Kind::Word) && !declares && edit.group(next) != Some(Group::Qualifier)
                 || edit.kind(next) == Some(Kind::Directive)
         }
-        None if edit.newline_after(i) && is_caps(edit.text(i)) => matches!(
-            edit.group(next),
-            Some(Group::Type | Group::Specifier | Group::Control | Group::Qualifier | Group::Space)
-        ),
+        None if edit.newline_after(i) && is_caps(edit.text(i)) => {
+            // Three words in a row are no declaration: the first is a macro.
+            edit.is_name(next) && edit.is_name(i + 2)
+                || matches!(
+                    edit.group(next),
+                    Some(Group::Type | Group::Specifier | Group::Control | Group::Qualifier | Group::Space)
+                )
+        }
         _ => false,
     }
 }
