@@ -293,7 +293,8 @@ impl<'a> Join<'a> {
         solve::checked_after(&self.function(index).flow, &|call| self.effect(index, call as usize), exit)
     }
 
-    /// The last launch (or call that launches) after which no path waits with a look at the status.
+    /// The last launch (or call that launches) after which no path waits. A wait whose status is dropped is a finding of
+    /// its own.
     fn pending_site(&self, index: usize, solved: &Solved) -> Option<(cudalint_syntax::Span, After)> {
         let flow = &self.function(index).flow;
         let launches = flow.launches.iter().zip(&solved.launches).map(|(site, after)| (site.span, *after));
@@ -304,7 +305,7 @@ impl<'a> Join<'a> {
         });
         launches
             .chain(calls)
-            .filter(|(_, after)| after.may & SYNC == 0 && after.must != !0)
+            .filter(|(_, after)| after.may & (SYNC | DROPPED_SYNC) == 0 && after.must != !0)
             .max_by_key(|(span, _)| *span)
     }
 
@@ -499,9 +500,6 @@ impl<'a> Join<'a> {
         }
         let solved = self.solve(index, After::default());
         let (span, after) = self.pending_site(index, &solved)?;
-        if after.may & DROPPED_SYNC != 0 || self.effects[index] & DROPPED_SYNC != 0 {
-            return None;
-        }
         let is_main = *function.name == *"main";
         let claims_success = function.returns_number
             && function.role == FunctionRole::Free
