@@ -19,8 +19,8 @@ pub struct Build {
 #[derive(Deserialize)]
 struct Command {
     directory: PathBuf,
-    #[serde(default)]
-    command: String,
+    #[serde(default, rename = "command")]
+    line: String,
     #[serde(default)]
     arguments: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Build {
     let mut defines: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut architectures = BTreeSet::new();
     for command in &commands {
-        let words = if command.arguments.is_empty() { split(&command.command) } else { command.arguments.clone() };
+        let words = if command.arguments.is_empty() { split(&command.line) } else { command.arguments.clone() };
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next() {
             let mut value = |flag: &str| -> Option<String> {

@@ -121,8 +121,8 @@ impl Engine {
         let mut disk = Disk::default();
         let mut all = Part::default();
         let groups = match &request.standard_input {
-            Some(input) => vec![self.standard_input(input, &mut roots, &mut disk)?],
-            None => self.groups(request, &mut roots, &mut all)?,
+            Some(input) => vec![standard_input(input, &mut roots, &mut disk)?],
+            None => groups(request, &mut roots, &mut all)?,
         };
         let folder = std::env::current_dir().unwrap_or_default();
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
@@ -205,72 +205,68 @@ impl Engine {
             None => Ok(outcome.report.findings),
         }
     }
+}
 
-    fn standard_input(
-        &self,
-        input: &StandardInput,
-        roots: &mut Roots<'_>,
-        disk: &mut Disk,
-    ) -> Result<Group, UsageError> {
-        let wrong = |error: settings::SettingsError| UsageError(error.to_string());
-        let path = input.filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
-        let kind = match &input.filename {
-            None => FileKind::Cuda,
-            Some(name) => FileKind::of(name).ok_or_else(|| {
-                UsageError(format!("--stdin-filename {}: no file of a kind that cudalint reads", name.display()))
-            })?,
-        };
-        let real = real_path(&path);
-        disk.overlay.insert(real.clone(), input.bytes.clone());
-        let folder = real.parent().unwrap_or(Path::new("")).to_owned();
-        let root = if input.filename.is_some() { roots.root(&folder).map_err(wrong)? } else { None };
-        Ok(Group {
+/// The one file that standard input stands for.
+fn standard_input(input: &StandardInput, roots: &mut Roots<'_>, disk: &mut Disk) -> Result<Group, UsageError> {
+    let wrong = |error: settings::SettingsError| UsageError(error.to_string());
+    let path = input.filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
+    let kind = match &input.filename {
+        None => FileKind::Cuda,
+        Some(name) => FileKind::of(name).ok_or_else(|| {
+            UsageError(format!("--stdin-filename {}: no file of a kind that cudalint reads", name.display()))
+        })?,
+    };
+    let real = real_path(&path);
+    disk.overlay.insert(real.clone(), input.bytes.clone());
+    let folder = real.parent().unwrap_or(Path::new("")).to_owned();
+    let root = if input.filename.is_some() { roots.root(&folder).map_err(wrong)? } else { None };
+    Ok(Group {
+        root,
+        settings: roots.settings(&folder).map_err(wrong)?,
+        sources: vec![Source { path: display(&path).into(), real, kind, explicit: true, reported: true }],
+    })
+}
+
+/// The files of the paths, by the project they belong to.
+fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
+    let wrong = |error: settings::SettingsError| UsageError(error.to_string());
+    let here = [PathBuf::from(".")];
+    let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
+    let excludes = Excludes::new(paths, roots).map_err(wrong)?;
+    let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
+    all.faults.extend(walked.faults);
+    for path in walked.unread {
+        all.faults.push(Fault {
+            path: display(&path),
+            message: "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown"
+                .to_owned(),
+            internal: false,
+        });
+    }
+    let mut groups: BTreeMap<(Option<PathBuf>, Option<PathBuf>), Group> = BTreeMap::new();
+    for file in walked.files {
+        let folder = file.real.parent().unwrap_or(Path::new("")).to_owned();
+        let root = roots.root(&folder).map_err(wrong)?;
+        let settings = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
+        let group = groups.entry((root.clone(), settings.file.clone())).or_insert_with(|| Group {
             root,
-            settings: roots.settings(&folder).map_err(wrong)?,
-            sources: vec![Source { path: display(&path).into(), real, kind, explicit: true, reported: true }],
-        })
-    }
-
-    /// The files of the paths, by the project they belong to.
-    fn groups(&self, request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Vec<Group>, UsageError> {
-        let wrong = |error: settings::SettingsError| UsageError(error.to_string());
-        let here = [PathBuf::from(".")];
-        let paths = if request.paths.is_empty() { &here[..] } else { &request.paths };
-        let excludes = Excludes::new(paths, roots).map_err(wrong)?;
-        let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
-        all.faults.extend(walked.faults);
-        for path in walked.unread {
-            all.faults.push(Fault {
-                path: display(&path),
-                message: "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown"
-                    .to_owned(),
-                internal: false,
-            });
+            settings,
+            sources: Vec::new(),
+        });
+        // A settings file below the given folder excludes, too.
+        if (!file.explicit || request.force_exclude) && exclusion(&group.settings).matches(&file.real) {
+            continue;
         }
-        let mut groups: BTreeMap<(Option<PathBuf>, Option<PathBuf>), Group> = BTreeMap::new();
-        for file in walked.files {
-            let folder = file.real.parent().unwrap_or(Path::new("")).to_owned();
-            let root = roots.root(&folder).map_err(wrong)?;
-            let settings = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
-            let group = groups.entry((root.clone(), settings.file.clone())).or_insert_with(|| Group {
-                root,
-                settings,
-                sources: Vec::new(),
-            });
-            // A settings file below the given folder excludes, too.
-            if (!file.explicit || request.force_exclude) && exclusion(&group.settings).matches(&file.real) {
-                continue;
-            }
-            group.sources.push(Source {
-                path: display(&file.path).into(),
-                real: file.real,
-                kind: file.kind,
-                explicit: file.explicit,
-                reported: true,
-            });
-        }
-        Ok(groups.into_values().filter(|group| !group.sources.is_empty()).collect())
+        group.sources.push(Source {
+            path: display(&file.path).into(),
+            real: file.real,
+            kind: file.kind,
+            explicit: file.explicit,
+            reported: true,
+        });
     }
+    Ok(groups.into_values().filter(|group| !group.sources.is_empty()).collect())
 }
 
 /// The `exclude` globs of a settings file.
@@ -368,11 +364,11 @@ fn base_of(group: &Group) -> PathBuf {
     file.or_else(|| group.root.clone()).unwrap_or_default()
 }
 
-/// Architectures: the command line's, else the settings', else the build's, else sm_80 and newer.
+/// Architectures: the command line's, else the settings', else the build's, else `sm_80` and newer.
 fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
     let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
     // A build may name architectures that are too old to be known here: nothing can be said for them.
-    let built: Vec<u32> = build
+    let from_build: Vec<u32> = build
         .architectures
         .iter()
         .copied()
@@ -382,8 +378,8 @@ fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
         given.to_vec()
     } else if !configured.is_empty() {
         configured
-    } else if !built.is_empty() {
-        built
+    } else if !from_build.is_empty() {
+        from_build
     } else {
         DEFAULT_ARCHITECTURES.to_vec()
     };

@@ -64,7 +64,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
                     by_name.entry(name).or_default().push(source.real.clone());
                     irrelevant.insert(source.real.clone(), source);
                 }
-                Read::Refused(source, why, by_system) => refuse(source, why, by_system, part),
+                Read::Refused(source, why, by_system) => refuse(&source, why, by_system, part),
             }
         }
         for include in fresh.iter().flat_map(|loaded| &loaded.includes) {
@@ -104,7 +104,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
 }
 
 /// Tells why a file was not read, when anybody asked for it.
-fn refuse(source: Source, why: String, by_system: bool, part: &mut Part) {
+fn refuse(source: &Source, why: String, by_system: bool, part: &mut Part) {
     if !source.reported {
         return;
     }
@@ -138,18 +138,18 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
     if !relevant {
         return Read::Irrelevant(source);
     }
-    let regions: Vec<(Region, Directives)> = regions(source.kind, text.text())
+    let parts: Vec<(Region, Directives)> = regions(source.kind, text.text())
         .into_iter()
         .map(|region| {
-            let cuda = region.language == Language::Cuda;
-            (region, if cuda { scan_directives(text.text(), region.span) } else { Directives::default() })
+            let cpp = region.language == Language::Cuda;
+            (region, if cpp { scan_directives(text.text(), region.span) } else { Directives::default() })
         })
         .collect();
     let mut includes = Vec::new();
     // The fences of a document stand for themselves.
     if matches!(source.kind, FileKind::Cuda | FileKind::CFamily) {
         let folder = source.real.parent().unwrap_or(Path::new(""));
-        for include in regions.iter().flat_map(|(_, directives)| &directives.includes) {
+        for include in parts.iter().flat_map(|(_, directives)| &directives.includes) {
             let beside = (!include.system).then(|| folder.join(&include.path));
             let found = beside
                 .into_iter()
@@ -159,7 +159,7 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
         }
     }
     let lossy = text.is_lossy();
-    Read::Taken(Box::new(Loaded { source, text: text.shared(), regions, includes }), lossy)
+    Read::Taken(Box::new(Loaded { source, text: text.shared(), regions: parts, includes }), lossy)
 }
 
 #[cfg(test)]

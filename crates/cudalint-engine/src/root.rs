@@ -13,14 +13,14 @@ pub struct Roots<'a> {
     rules: &'a [&'static Rule],
     /// Settings that hold everywhere: of `--config` or `--isolated`.
     fixed: Option<Loaded>,
-    roots: FxHashMap<PathBuf, Option<PathBuf>>,
+    by_folder: FxHashMap<PathBuf, Option<PathBuf>>,
     loaded: FxHashMap<PathBuf, Option<Loaded>>,
 }
 
 impl<'a> Roots<'a> {
     /// With `fixed` settings, no settings file is looked for.
     pub fn new(rules: &'a [&'static Rule], fixed: Option<Loaded>) -> Self {
-        Self { rules, fixed, roots: FxHashMap::default(), loaded: FxHashMap::default() }
+        Self { rules, fixed, by_folder: FxHashMap::default(), loaded: FxHashMap::default() }
     }
 
     /// The root of the project around a folder.
@@ -31,7 +31,7 @@ impl<'a> Roots<'a> {
         let mut passed = Vec::new();
         let mut found = None;
         for ancestor in folder.ancestors() {
-            if let Some(known) = self.roots.get(ancestor) {
+            if let Some(known) = self.by_folder.get(ancestor) {
                 found.clone_from(known);
                 break;
             }
@@ -42,7 +42,7 @@ impl<'a> Roots<'a> {
             }
         }
         for folder in passed {
-            self.roots.insert(folder, found.clone());
+            self.by_folder.insert(folder, found.clone());
         }
         Ok(found)
     }

@@ -20,7 +20,7 @@ pub struct Settings {
     /// Globs, relative to this file, of what is neither linted nor indexed unless it is named on the command line.
     pub exclude: Vec<String>,
     /// Architectures to judge limits by, as in `["sm_80", "sm_90"]`. Without it, those of `compile_commands.json`, and
-    /// without that, sm_80 and newer.
+    /// without that, `sm_80` and newer.
     pub arch: Vec<String>,
     /// How sources are read.
     pub parse: ParseSettings,

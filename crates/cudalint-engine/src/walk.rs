@@ -33,8 +33,7 @@ pub struct Walked {
     pub unread: Vec<PathBuf>,
 }
 
-/// Finds the files of the given paths. `extra` are extensions-independent decisions made by the caller: explicit files
-/// are taken whatever they are excluded by, unless `force_exclude`.
+/// Finds the files of the given paths. Explicit files are taken whatever excludes them, unless `force_exclude`.
 pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: bool) -> Walked {
     let mut walked = Walked::default();
     for path in paths {
@@ -48,7 +47,7 @@ pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: 
                 }
                 match FileKind::of(path) {
                     Some(kind) => {
-                        walked.files.push(Found { path: tidy(path), real, kind, explicit: true, bytes: meta.len() })
+                        walked.files.push(Found { path: tidy(path), real, kind, explicit: true, bytes: meta.len() });
                     }
                     None => walked.unread.push(tidy(path)),
                 }
@@ -67,14 +66,14 @@ pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: 
 
 fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Walked) {
     let base = real_path(folder);
-    let walker = ignore::WalkBuilder::new(folder)
+    let entries = ignore::WalkBuilder::new(folder)
         .follow_links(true)
         .require_git(false)
         .git_global(false)
         .sort_by_file_name(Ord::cmp)
         .build();
     let mut pruned: Vec<PathBuf> = Vec::new();
-    for entry in walker {
+    for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {

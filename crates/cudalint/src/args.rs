@@ -76,7 +76,7 @@ pub struct CheckArgs {
     /// The least confidence that is shown [default: likely]
     #[arg(long, value_name = "CONFIDENCE", value_enum, help_heading = "Rules")]
     pub min_confidence: Option<Confidence>,
-    /// Architectures to judge limits by, as sm_80,sm_90 [default: sm_80 and newer]
+    /// Architectures to judge limits by, as `sm_80,sm_90` [default: `sm_80` and newer]
     #[arg(long, value_name = "ARCHS", value_delimiter = ',', help_heading = "Rules")]
     pub arch: Vec<String>,
 

@@ -11,16 +11,17 @@ use std::fmt::Write as _;
 pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
     let rules: Vec<&Rule> = match &args.rule {
         None => engine.rules().to_vec(),
-        Some(name) => match engine.rules().iter().find(|rule| rule.info.name == name) {
-            Some(rule) => vec![rule],
-            None => {
+        Some(name) => {
+            if let Some(rule) = engine.rules().iter().find(|rule| rule.info.name == name) {
+                vec![rule]
+            } else {
                 let near = names::nearest(name, engine.rules().iter().map(|rule| rule.info.name));
                 let advice = near
                     .map_or_else(|| "`cudalint rules` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
                 out::message("error", &format!("there is no rule `{name}`; {advice}"));
                 return TROUBLE;
             }
-        },
+        }
     };
     let text = match args.format {
         PageFormat::Json if args.all => pretty(&rules.iter().map(|rule| as_json(rule)).collect()),

@@ -1,6 +1,6 @@
 //! What the program does on good input.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
