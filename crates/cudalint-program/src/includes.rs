@@ -99,6 +99,11 @@ impl IncludeGraph {
         self.edges.get(file as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether no file includes it.
+    pub fn is_root(&self, file: u32) -> bool {
+        self.includers.get(file as usize).is_none_or(Vec::is_empty)
+    }
+
     /// Whether a file sees no other.
     pub fn is_alone(&self, file: u32) -> bool {
         self.alone.get(file as usize).copied().unwrap_or(true)

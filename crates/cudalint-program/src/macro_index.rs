@@ -241,6 +241,41 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         self.elsewhere(name, entries)
     }
 
+    /// Whether the file's own definitions of `name` are defaults, and the files around it define it in ways that
+    /// differ.
+    pub fn contested(&self, name: &str) -> bool {
+        let entries = self.entries(name);
+        let mut own = entries.iter().filter(|entry| entry.file == self.file).peekable();
+        if own.peek().is_none() || !own.all(|entry| entry.fallback && entry.definition.is_constant()) {
+            return false;
+        }
+        let graph = &self.index.graph;
+        if self.index.command_line.contains_key(name) || graph.is_alone(self.file) {
+            return false;
+        }
+        let reach = graph.reach(self.file);
+        let firm: Vec<&Entry<D>> = entries.iter().filter(|entry| !entry.dead && !entry.fallback).collect();
+        let within = |set: &[u32]| -> Vec<&Entry<D>> {
+            firm.iter().copied().filter(|entry| set.binary_search(&entry.file).is_ok()).collect()
+        };
+        let included = within(&reach.included);
+        if !included.is_empty() {
+            return choose(included.into_iter()).is_none();
+        }
+        let around = within(&reach.context);
+        if around.is_empty() {
+            return false;
+        }
+        // A file that is compiled by itself and brings no definition of its own uses the default.
+        let plain = reach.context.iter().any(|file| {
+            let seen = &graph.reach(*file).included;
+            graph.is_root(*file)
+                && seen.binary_search(&self.file).is_ok()
+                && !around.iter().any(|entry| entry.file == *file || seen.binary_search(&entry.file).is_ok())
+        });
+        plain || choose(around.into_iter()).is_none()
+    }
+
     fn entries(&self, name: &str) -> &'a [Entry<D>] {
         self.index.by_name.get(name).map_or(&[], Vec::as_slice)
     }

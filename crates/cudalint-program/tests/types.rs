@@ -54,6 +54,9 @@ fn records_have_the_sizes_of_the_abi() {
         template<class T, int Nn> struct Tpl { T v[Nn]; char c; };
         struct S { Tpl<double, 3> a; Tpl<char, 2> b; };
         typedef struct { cufftComplex z; cudaStream_t s; int *p; dim3 g; } T;
+        typedef struct Same { int a, b, c; } Same;
+        typedef struct Later Later;
+        struct Later { Same s[2]; };
         struct Bits { unsigned a : 3; unsigned b : 5; };
         struct Hidden { Elsewhere e; int a; };
         struct Derived : V { int y; };
@@ -81,6 +84,7 @@ fn records_have_the_sizes_of_the_abi() {
         ("R", Some(6)),
         ("S", Some(40)),
         ("Vec", Some(32)),
+        ("Later", Some(24)),
         // Bit-fields, types out of sight and the tails of bases are not laid out.
         ("Bits", None),
         ("Hidden", None),
@@ -125,6 +129,8 @@ fn constants_follow_names_and_wrap_like_c() {
         int rounding() { return (int)ceil(1000 / 256.0); }
         int qualified() { return ns::K + (int)Q<int>::count; }
         int local() { const int w = TILE * 2; const int h = w / 3; return w * h; }
+        typedef struct Node { struct Node *next; int v; } Node;
+        int typedefs() { Node n; return sizeof(Node) + sizeof(n) + sizeof(*n.next); }
         int inferred() { auto p = new double[4]; auto n = 3u; return sizeof(*p) + sizeof(n); }
         size_t negative() { return (size_t)-1; }
         template<typename T> int unknown_size() { return sizeof(T); }
@@ -148,6 +154,7 @@ fn constants_follow_names_and_wrap_like_c() {
         ("qualified", Some(10)),
         ("local", Some(320)),
         ("inferred", Some(12)),
+        ("typedefs", Some(48)),
         ("negative", None),
         ("unknown_size", None),
     ] {
@@ -196,4 +203,17 @@ fn definitions_that_go_round_end() {
     for name in ["f", "g", "h", "i", "l"] {
         assert_eq!(returned(&project, name), None, "{name}");
     }
+}
+
+#[test]
+fn a_default_constant_gives_way_to_the_includer() {
+    let header = "#ifndef TILE\n#define TILE 16\n#endif\nint tile() { return TILE; }\n";
+    let includer = ("a.cu", "#define TILE 32\n#include \"b.h\"\nint main() { return 0; }\n");
+    assert_eq!(returned(&project(&[("b.h", header), includer], &[]), "tile"), Some(32));
+    assert_eq!(returned(&project(&[("b.h", header)], &[]), "tile"), Some(16));
+    assert_eq!(returned(&project(&[("b.h", header)], &["TILE=8"]), "tile"), Some(8));
+    let other = ("c.cu", "#define TILE 64\n#include \"b.h\"\n");
+    assert_eq!(returned(&project(&[("b.h", header), includer, other], &[]), "tile"), None, "two includers, two values");
+    let plain = ("d.cu", "#include \"b.h\"\n");
+    assert_eq!(returned(&project(&[("b.h", header), includer, plain], &[]), "tile"), None, "one uses the default");
 }

@@ -23,6 +23,16 @@ const STRINGIZED: &str = "cudalint_text_of_";
 /// The name under which the block after a loop macro is parsed.
 const ATTACHED: &str = "cudalint_attached_block";
 
+/// Fragments that a thread remembers, and the longest text among them.
+const MAX_REMEMBERED: usize = 2_000;
+const MAX_REMEMBERED_TEXT: usize = 2_000;
+
+type Remembered = FxHashMap<FragmentKind, FxHashMap<Box<str>, Option<Rc<ParsedFragment>>>>;
+
+thread_local! {
+    static FRAGMENTS: RefCell<Remembered> = RefCell::default();
+}
+
 /// Macros of the file, and those being expanded.
 #[derive(Debug)]
 pub(crate) struct Macros<'a> {
@@ -31,15 +41,17 @@ pub(crate) struct Macros<'a> {
     active: Vec<Name>,
     outer: Option<Name>,
     expansions: u32,
-    prepared: FxHashMap<(usize, bool), Option<Rc<Prepared>>>,
+    prepared: FxHashMap<(usize, bool), Option<Prepared>>,
+    /// Whether the conditions around a definition hold, by its address.
+    holds: FxHashMap<usize, bool>,
     /// What the index said of names, since it is asked for every name that is not local.
     asked: RefCell<FxHashMap<Box<str>, Option<&'a Define>>>,
 }
 
 /// A body made ready.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Prepared {
-    fragment: ParsedFragment,
+    fragment: Rc<ParsedFragment>,
     is_expression: bool,
 }
 
@@ -60,6 +72,7 @@ impl<'a> Macros<'a> {
             outer: None,
             expansions: 0,
             prepared: FxHashMap::default(),
+            holds: FxHashMap::default(),
             asked: RefCell::default(),
         }
     }
@@ -123,6 +136,9 @@ impl<'a> Lowerer<'a> {
             return Some(only);
         }
         let own = own.clone();
+        if self.outside.is_contested(name) {
+            return None;
+        }
         for define in own.iter().rev().filter(|define| define.span.start < span.start) {
             let gone = self.macros.undefs.get(name).is_some_and(|undefs| {
                 undefs.iter().any(|undef| {
@@ -140,10 +156,33 @@ impl<'a> Lowerer<'a> {
     }
 
     fn conditions_hold(&mut self, define: &Define) -> bool {
+        let key = std::ptr::from_ref(define) as usize;
+        if let Some(known) = self.macros.holds.get(&key) {
+            return *known;
+        }
         let conditions = std::sync::Arc::clone(&define.conditions);
-        conditions
-            .iter()
-            .all(|condition| self.assumed_condition(&condition.text, define.span.start) != condition.negated)
+        let holds = conditions.iter().all(|c| self.assumed_condition(&c.text, define.span.start) != c.negated);
+        self.macros.holds.insert(key, holds);
+        holds
+    }
+
+    /// A parsed fragment; the same macros are used in many files, so each thread remembers what it parsed.
+    fn fragment(&mut self, kind: FragmentKind, text: &str) -> Option<Rc<ParsedFragment>> {
+        let known = FRAGMENTS.with_borrow(|cache| cache.get(&kind).and_then(|texts| texts.get(text)).cloned());
+        if let Some(known) = known {
+            return known;
+        }
+        let fragment = parse_fragment(kind, text, self.pool).map(Rc::new);
+        if text.len() <= MAX_REMEMBERED_TEXT {
+            FRAGMENTS.with_borrow_mut(|cache| {
+                let texts = cache.entry(kind).or_default();
+                if texts.len() >= MAX_REMEMBERED {
+                    texts.clear();
+                }
+                texts.insert(text.into(), fragment.clone());
+            });
+        }
+        fragment
     }
 
     /// An object-like macro used as a value.
@@ -257,14 +296,14 @@ impl<'a> Lowerer<'a> {
         }
         let prepared = if define.body.contains("##") {
             let text = self.pasted(define, bindings);
-            self.prepare(&text, as_value).map(Rc::new)
+            self.prepare(&text, as_value)
         } else {
             let key = (std::ptr::from_ref(define) as usize, as_value);
             match self.macros.prepared.get(&key) {
                 Some(prepared) => prepared.clone(),
                 None => {
                     let text = body_text(define, as_value);
-                    let prepared = self.prepare(&text, as_value).map(Rc::new);
+                    let prepared = self.prepare(&text, as_value);
                     self.macros.prepared.insert(key, prepared.clone());
                     prepared
                 }
@@ -307,7 +346,7 @@ impl<'a> Lowerer<'a> {
         };
         let mut fallback = None;
         for kind in order {
-            let Some(fragment) = parse_fragment(kind, text, self.pool) else { continue };
+            let Some(fragment) = self.fragment(kind, text) else { continue };
             let clean = fragment.damage.is_empty() && fragment.content().is_some();
             let prepared = Prepared { fragment, is_expression: kind == FragmentKind::Expression };
             if clean {
@@ -369,7 +408,7 @@ impl<'a> Lowerer<'a> {
             return self.type_named(Src::body("", span, None), text);
         }
         let wrapped = format!("({text})cudalint_value");
-        if let Some(fragment) = parse_fragment(FragmentKind::Expression, &wrapped, self.pool)
+        if let Some(fragment) = self.fragment(FragmentKind::Expression, &wrapped)
             && fragment.damage.is_empty()
             && let Some(content) = fragment.content()
             && cuda_kind(content) == CudaKind::CastExpression

@@ -33,6 +33,12 @@ use source::Src;
 pub trait MacroLookup {
     /// The definition that a use sees; the file's own definitions are looked up before this is asked.
     fn find(&self, name: &str) -> Option<&Define>;
+
+    /// Whether the file's own definition is a default that different files around it override differently: then a use
+    /// has no one meaning.
+    fn is_contested(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// No macros from outside.
@@ -45,6 +51,10 @@ impl MacroLookup for () {
 impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
     fn find(&self, name: &str) -> Option<&Define> {
         self.outside(name)
+    }
+
+    fn is_contested(&self, name: &str) -> bool {
+        self.contested(name)
     }
 }
 
