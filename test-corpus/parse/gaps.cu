@@ -125,3 +125,13 @@ void f() { do { if (g()) goto out; } while (h()); out: return; }
 // case: try blocks
 // expect: try_statement 1, catch_clause 1
 void f() { try { g(); } catch (const std::exception &e) { h(e); } }
+// case: values of a file's own macros choose the branch
+// expect: call_expression 2
+#define VERSION 3
+int a = f(
+#if VERSION > 2
+    g(1)
+#else
+    h(1, g(2))
+#endif
+);

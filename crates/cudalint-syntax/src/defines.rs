@@ -96,7 +96,7 @@ pub fn scan_directives(text: &str, region: Span) -> Directives {
             b'"' if at > start && bytes[at - 1] == b'R' => at = raw_string_end(bytes, at),
             // '"' and '\"'
             b'"' if at > start && matches!(bytes[at - 1], b'\'' | b'\\') && bytes.get(at + 1) == Some(&b'\'') => {
-                at += 2
+                at += 2;
             }
             b'"' => at = quoted_end(bytes, at, b'"'),
             _ => at += 1,
@@ -243,9 +243,9 @@ impl Scan<'_> {
             for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
                 match part.strip_suffix("...").map(str::trim) {
                     Some("") => variadic = true,
-                    Some(named) => {
+                    Some(pack) => {
                         variadic = true;
-                        names.push(named.to_owned());
+                        names.push(pack.to_owned());
                     }
                     None => names.push(part.to_owned()),
                 }

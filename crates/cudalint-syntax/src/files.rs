@@ -70,7 +70,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether Python text uses the GPU: imports of Numba's CUDA target, CuPy, PyCUDA, the `cuda` packages or Triton-like
+/// Whether Python text uses the GPU: imports of Numba's CUDA target, `cupy`, `pycuda`, the `cuda` packages or Triton-like
 /// kernels' launch syntax.
 pub fn contains_gpu_python(text: &str) -> bool {
     const MARKS: [&[u8]; 6] = [b"cupy", b"pycuda", b"numba", b"<<<", b"import cuda", b"from cuda"];

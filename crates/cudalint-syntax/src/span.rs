@@ -42,6 +42,7 @@ impl Span {
     }
 
     /// The smallest span that covers both.
+    #[must_use]
     pub fn cover(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }

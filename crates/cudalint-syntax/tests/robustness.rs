@@ -75,6 +75,14 @@ fn deep_templates_unary_chains_and_long_chains_end() {
         "X(".repeat(900),
         "operator".repeat(5_000),
         "\"\" X ".repeat(10_000),
+        "#define A\n".repeat(50_000),
+        "#if A\n#endif\n".repeat(20_000),
+        "( } ".repeat(50_000),
+        "} ( { ".repeat(20_000),
+        "F(a) ".repeat(20_000),
+        "F(a; ".repeat(900),
+        "x: ".repeat(20_000),
+        "/* */ # ".repeat(20_000),
     ] {
         let parsed = parse(&text);
         assert!(parsed.tree.is_some() || parsed.refusal.is_some());

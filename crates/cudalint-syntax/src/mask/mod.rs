@@ -3,10 +3,12 @@
 mod arguments;
 mod attributes;
 mod branches;
+mod builtin;
 mod condition;
 mod edit;
 mod gaps;
 mod less;
+mod places;
 mod semicolons;
 
 pub use condition::condition_holds;
@@ -108,7 +110,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     branches::clean_directives(&mut edit);
     edit.refresh();
     branches::run(&mut edit, offset, defines);
-    attributes::builtin(&mut edit);
+    builtin::run(&mut edit);
     attributes::defined(&mut edit);
     attributes::shaped(&mut edit);
     arguments::statements(&mut edit);

@@ -155,21 +155,22 @@ fn header(edit: &mut Edit<'_>, i: usize, close: usize) {
     if close == open + 1 {
         return;
     }
-    let mut plain = true;
     let mut parameters = true;
     let mut j = open + 1;
-    let mut words = 0;
     while j < close {
         match edit.kind(j) {
             Some(Kind::Word) => {
-                words += 1;
                 if matches!(edit.group(j), Some(Group::Control)) {
                     parameters = false;
                 }
             }
             Some(Kind::Punct) => match edit.punct(j) {
-                c if c == p(b',') => words = 0,
-                c if c == p(b'*') || c == p(b'&') || c == code::SCOPE || c == p(b'<') || c == p(b'>') => {}
+                c if c == p(b',')
+                    || c == p(b'*')
+                    || c == p(b'&')
+                    || c == code::SCOPE
+                    || c == p(b'<')
+                    || c == p(b'>') => {}
                 c if c == p(b'=') || c == p(b'[') || c == p(b']') => {}
                 _ => parameters = false,
             },
@@ -180,10 +181,8 @@ fn header(edit: &mut Edit<'_>, i: usize, close: usize) {
             }
             _ => parameters = false,
         }
-        plain &= words <= 1;
         j += 1;
     }
-    let _ = plain;
     if !parameters {
         let span = edit.between(open + 1, close - 1);
         edit.drop_tokens(open + 1, close - 1);
