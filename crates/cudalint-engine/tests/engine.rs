@@ -263,6 +263,40 @@ fn fences_of_a_document_are_programs_of_their_own() {
 }
 
 #[test]
+fn a_finding_in_a_damaged_function_is_likely_at_best_and_others_are_not_touched() {
+    let text = "void f() {\n    bad_call();\n    int x = = [ ;\n}\nvoid g() {\n    bad_call();\n}\n";
+    let folder = project(&[("a.cu", text), ("b.cu", "void bad_call() {}\n")]);
+    let outcome = check(&paths(&[folder.path().join("a.cu")]));
+    let calls: Vec<_> = outcome.report.findings.iter().filter(|finding| finding.rule.name == "far-call").collect();
+    let confidences: Vec<_> = calls.iter().map(|finding| (finding.confidence, finding.severity)).collect();
+    assert_eq!(
+        confidences,
+        [(Confidence::Likely, Severity::Warning), (Confidence::Definite, Severity::Error)],
+        "{:?}",
+        said(folder.path(), &outcome.report.findings)
+    );
+    let assumptions = calls[0].witness.as_ref().map(|witness| witness.assumptions.clone()).unwrap_or_default();
+    assert_eq!(assumptions, ["the part of `f` that could not be read changes nothing here"]);
+    assert_eq!(outcome.report.files.damaged, 1);
+}
+
+#[test]
+fn include_folders_and_macros_of_the_build_are_used() {
+    let outer = tempfile::tempdir().unwrap();
+    write(outer.path(), "lib/far.cuh", FAR[2].1);
+    let commands = format!(
+        r#"[{{"directory": "{}", "file": "a.cu", "command": "nvcc -Ilib -arch=sm_90 -c p/a.cu"}}]"#,
+        outer.path().display()
+    );
+    write(outer.path(), "p/build/compile_commands.json", &commands);
+    write(outer.path(), "p/cudalint.toml", "");
+    write(outer.path(), "p/a.cu", FAR[0].1);
+    let outcome = check(&paths(&[outer.path().join("p")]));
+    let said = said(&outer.path().join("p"), &outcome.report.findings);
+    assert_eq!(said, ["a.cu: function `bad_a`", "a.cu: far `helper`"]);
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing() {
     let names: Vec<(String, String)> = (0..40)
         .map(|n| {
