@@ -54,7 +54,7 @@ const TABLE: [(u32, i64, i64); 20] = [
     (121, 99, 1536),
 ];
 
-/// Capabilities that a project is judged by when it names none: sm_80 and newer.
+/// Capabilities that a project is judged by when it names none: `sm_80` and newer.
 pub const DEFAULT_ARCHITECTURES: [u32; 11] = [80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
 
 /// The limits of a compute capability; `None` for one that is not known.

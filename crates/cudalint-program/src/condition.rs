@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// Macros that nvcc's host pass surely has, with their values; an empty value is `1`.
+/// Macros that nvcc's host pass surely has.
 const DEFINED: [&str; 4] = ["__CUDACC__", "__NVCC__", "__cplusplus", "CUDART_VERSION"];
 
 /// Macros that nvcc on a usual host surely lacks, unless the command line gives them.

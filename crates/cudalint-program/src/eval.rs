@@ -118,14 +118,8 @@ impl Context<'_> {
             Expr::Name { path, .. } => self.eval_name(path),
             Expr::Unary(op, value) => unary(*op, self.eval(*value)?),
             Expr::Binary(op, a, b) => binary(*op, self.eval(*a)?, self.eval(*b)?),
-            Expr::AndThen(a, b) => match self.eval(*a)?.truth() {
-                false => Some(Constant::boolean(false)),
-                true => Some(Constant::boolean(self.eval(*b)?.truth())),
-            },
-            Expr::OrElse(a, b) => match self.eval(*a)?.truth() {
-                true => Some(Constant::boolean(true)),
-                false => Some(Constant::boolean(self.eval(*b)?.truth())),
-            },
+            Expr::AndThen(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() && self.eval(*b)?.truth())),
+            Expr::OrElse(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() || self.eval(*b)?.truth())),
             Expr::Select(condition, yes, no) => {
                 let chosen = if self.eval(*condition)?.truth() { *yes } else { *no };
                 let value = self.eval(chosen)?;

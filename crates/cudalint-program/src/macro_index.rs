@@ -34,10 +34,11 @@ fn written(define: &Define) -> Vec<Box<str>> {
     define
         .conditions
         .iter()
-        .map(|condition| match condition.negated {
-            true => format!("!({})", condition.text).into(),
-            false => condition.text.as_str().into(),
-        })
+        .map(
+            |condition| {
+                if condition.negated { format!("!({})", condition.text).into() } else { condition.text.as_str().into() }
+            },
+        )
         .collect()
 }
 

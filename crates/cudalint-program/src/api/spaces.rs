@@ -121,10 +121,10 @@ pub fn standard_space(path: &Path) -> Option<StandardSpace> {
             let listed = PLAIN.get(name).copied();
             listed.or_else(|| name.starts_with("__").then_some(StandardSpace::Both))
         }
-        [std, _] if *std == "std" => Some(match STD_HOST_ONLY.split_whitespace().any(|listed| listed == name) {
-            true => StandardSpace::HostOnly,
-            false => StandardSpace::Both,
-        }),
+        [std, _] if *std == "std" => {
+            let listed = STD_HOST_ONLY.split_whitespace().any(|listed| listed == name);
+            Some(if listed { StandardSpace::HostOnly } else { StandardSpace::Both })
+        }
         [first, ..] if is_library_namespace(first) => Some(StandardSpace::Both),
         _ => None,
     }
