@@ -13,6 +13,7 @@ mod merge;
 pub mod parameters;
 mod spaces;
 pub mod status;
+mod traits;
 mod ty;
 mod val;
 pub mod value;

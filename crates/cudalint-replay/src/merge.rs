@@ -1,6 +1,7 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
 use crate::facts::{Event, EventKind, Facts, Pointer};
+use crate::traits::AllTraits;
 use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
@@ -21,6 +22,8 @@ pub struct Walked {
 pub struct ProjectScan {
     /// Where code asks for more dynamic shared memory, and for what: the last name of the kernel argument as written.
     asked: Arc<Vec<(ModuleId, String)>>,
+    /// What functions have to do with the GPU and with memory.
+    pub(crate) traits: Arc<AllTraits>,
 }
 
 impl ProjectScan {
@@ -38,7 +41,7 @@ impl ProjectScan {
                 }
             }
         }
-        Self { asked: Arc::new(asked) }
+        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project)) }
     }
 
     /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it
@@ -81,7 +84,8 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         let entry = function.body.is_some()
             && !function.space.global
             && (function.space.host || !function.space.device)
-            && function.role != FunctionRole::Lambda;
+            && function.role != FunctionRole::Lambda
+            && scan.traits.of(id, FunctionId(index as u32)).gpu;
         if !entry {
             continue;
         }

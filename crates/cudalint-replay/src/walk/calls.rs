@@ -251,7 +251,11 @@ impl<'p> Walker<'p> {
         let again =
             self.frames.iter().filter(|frame| frame.module == module && frame.function == Some(function_id)).count();
         let device_only = function.space.global || (function.space.device && !function.space.host);
-        let Some(body) = function.body.as_ref().filter(|_| !depth_reached && again < 1 && !device_only) else {
+        let traits = self.scan.traits.of(module, function_id);
+        // A long computation with loops that neither allocates nor calls CUDA: only what it may write matters.
+        let passed_over = traits.dear && !traits.gpu && !traits.memory && closure.is_none();
+        let walked = !depth_reached && again < 1 && !device_only && !passed_over;
+        let Some(body) = function.body.as_ref().filter(|_| walked) else {
             if depth_reached || again > 0 {
                 *self.limits.entry("depth of calls").or_insert(0) += 1;
             }
@@ -259,8 +263,9 @@ impl<'p> Walker<'p> {
                 let place = place.clone();
                 self.forget_place(&place);
             }
-            self.memory.forget_shared();
-            self.memory.forget_escaped();
+            if !passed_over || traits.shared {
+                self.memory.forget_shared();
+            }
             return self.unknown_call(exprs, &args, Some((module, function)));
         };
         self.deduce(module, function, &mut env, &args);

@@ -76,6 +76,9 @@ const PURE: [&str; 60] = [
     "getc",
 ];
 
+/// Beginnings of the names of C interfaces.
+const C_INTERFACES: [&str; 5] = ["gl", "omp_", "MPI_", "pthread_", "_mm"];
+
 /// Functions that do not return.
 const FINAL: [&str; 7] = ["exit", "abort", "_exit", "quick_exit", "_Exit", "terminate", "__builtin_trap"];
 
@@ -123,6 +126,22 @@ impl<'p> Walker<'p> {
         if PURE.contains(&name) {
             self.arguments(args);
             return Some(Out::new(Val::unknown(), Ty::Unknown));
+        }
+        // Vector types and CUDA's small records, made from numbers; and interfaces of C, which knows no references.
+        if !qualified
+            && name.starts_with("make_")
+            && !name.starts_with("make_unique")
+            && !name.starts_with("make_shared")
+        {
+            self.arguments(args);
+            return Some(Out::unknown());
+        }
+        if !qualified && C_INTERFACES.iter().any(|prefix| name.starts_with(prefix)) {
+            let outs = self.arguments(args);
+            for out in &outs {
+                self.hand_out(out);
+            }
+            return Some(Out::unknown());
         }
         match (name, args) {
             ("malloc" | "valloc" | "alloca", [n]) => Some(self.host_allocation(id, name, *n, None, false)),

@@ -48,7 +48,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { steps_per_entry: 60_000, iterations: 64 }
+        Self { steps_per_entry: 25_000, iterations: 64 }
     }
 }
 
@@ -150,6 +150,8 @@ pub(crate) struct Walker<'p> {
     pub iterations_left: u32,
     pub summaries: Summaries,
     pub lookups: Lookups,
+    /// Loops whose iterations are worth running one by one, by module and first statement.
+    pub worth: FxHashMap<(ModuleId, u32), bool>,
     /// How often each place has been reported in this walk.
     pub reported: FxHashMap<Site, u32>,
     pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
@@ -182,9 +184,10 @@ impl<'p> Walker<'p> {
             any_opt_in: false,
             unknown_opt_in: false,
             scan,
-            iterations_left: 1500,
+            iterations_left: 400,
             summaries: Summaries::default(),
             lookups: Lookups::default(),
+            worth: FxHashMap::default(),
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
         }
@@ -220,15 +223,11 @@ impl<'p> Walker<'p> {
     fn bind_entry_parameter(&mut self, function: &'p Function, id: LocalId) {
         let variable = &function.locals[id.index()];
         let ty = self.resolve(variable.ty);
-        let main_argument = self.from_main
-            && variable.name
-                == *match id.0 {
-                    0 => "argc",
-                    _ => "argv",
-                };
-        let value_ty = ty.value().clone();
-        let val = if main_argument && id.0 == 0 {
-            Val { kind: Val::int(1).kind, why: crate::value::assume(NO_ARGUMENTS) }
+        let no_arguments = || crate::value::assume(NO_ARGUMENTS);
+        let val = if self.from_main && id.0 == 0 {
+            Val { kind: Val::int(1).kind, why: no_arguments() }
+        } else if self.from_main {
+            Val { kind: Kind::Unknown, why: no_arguments() }
         } else {
             match &value_ty {
                 Ty::Int { bytes, signed } if *bytes >= 4 => {

@@ -263,7 +263,10 @@ impl<'p> Walker<'p> {
                 name.starts_with("cuda")
                     || name.starts_with("cuMem")
                     || matches!(name.as_str(), "malloc" | "free" | "calloc")
-                    || !self.project.overloads(self.module_id(), &Path::default(), path).is_empty()
+                    || self.project.overloads(self.module_id(), &Path::default(), path).iter().any(|(module, id)| {
+                        let traits = self.scan.traits.of(*module, *id);
+                        traits.gpu || traits.memory
+                    })
             }
             _ => false,
         }

@@ -302,15 +302,18 @@ impl<'p> Walker<'p> {
         let base = self.pendings.len();
         let mut assumed: crate::value::Assumptions = None;
         if self.dry == 0 {
-            let worth = self.has_calls(body);
+            let worth = self.is_worth(body);
+            let most = if worth { i64::from(self.options.iterations) } else { 6 };
+            if kind != LoopKind::DoWhile && self.trips(condition).is_some_and(|trips| trips > most) {
+                return self.abstract_loop(condition, step, body, start, base);
+            }
             let mut rounds = 0;
             let mut first = true;
             loop {
                 let tested = !(first && kind == LoopKind::DoWhile);
                 first = false;
                 if tested {
-                    let limit = if worth { self.options.iterations } else { 4 };
-                    if rounds >= limit || self.iterations_left == 0 {
+                    if rounds >= most || self.iterations_left == 0 {
                         break;
                     }
                     let before = self.memory.mark();
@@ -359,6 +362,19 @@ impl<'p> Walker<'p> {
             }
         }
         self.abstract_loop(condition, step, body, start, base)
+    }
+
+    /// How often a loop `i < n` with both sides known still runs, if it counts by one.
+    fn trips(&mut self, condition: Option<ExprId>) -> Option<i64> {
+        let Some(Expr::Binary(op, a, b)) = self.node(condition?).map(|node| &node.kind) else { return None };
+        let simple = |w: &Self, id: ExprId| {
+            matches!(w.node(id).map(|node| &node.kind), Some(Expr::Local(_) | Expr::Int { .. } | Expr::Name { .. }))
+        };
+        if !op.is_comparison() || !simple(self, *a) || !simple(self, *b) {
+            return None;
+        }
+        let (left, right) = (self.eval(*a), self.eval(*b));
+        Some((left.val.known()? - right.val.known()?).saturating_abs())
     }
 
     /// The end of a loop whose iterations were all run.
@@ -415,7 +431,10 @@ impl<'p> Walker<'p> {
                 let mut news = false;
                 for id in written {
                     let object = self.memory.get(id);
-                    news |= !object.root.is_unknown() || object.cells.is_some();
+                    // What a pointer led to in the first round, it need not in the next.
+                    let mut pointers = Vec::new();
+                    object.pointers(&[], &mut pointers);
+                    news |= !pointers.is_empty();
                     self.memory.forget_object(id);
                 }
                 if !news {
@@ -451,6 +470,17 @@ impl<'p> Walker<'p> {
             self.eval(step);
         }
         flow
+    }
+
+    fn is_worth(&mut self, body: &Block) -> bool {
+        let Some(first) = body.first() else { return false };
+        let key = (self.module_id(), first.0);
+        if let Some(worth) = self.worth.get(&key) {
+            return *worth;
+        }
+        let worth = self.has_calls(body);
+        self.worth.insert(key, worth);
+        worth
     }
 
     /// Whether running a loop's iterations one by one can say something: it calls, launches or allocates.
