@@ -194,3 +194,7 @@ void f() {
 // expect: call_expression 2
 #define SAFE
 void f() { SAFE(cudaFree(p)); }
+// case: a calling convention in a function pointer
+// expect: type_definition 1
+#define MY_CALL __stdcall
+typedef void (MY_CALL *Callback)(int status, void *data);

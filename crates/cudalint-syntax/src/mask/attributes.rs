@@ -89,6 +89,15 @@ fn in_declaration(edit: &Edit<'_>, i: usize) -> bool {
             // Between parentheses a name with nothing after it is a value or a parameter's attribute.
             let inner = (c == p(b'(') || c == p(b',') || c == p(b'*') || c == p(b'&'))
                 && (edit.kind(i + 1) == Some(Kind::Word) || edit.is(i + 1, b'~'));
+            // `(CALLBACK *name)(..)`.
+            if c == p(b'(')
+                && edit.is(i + 1, b'*')
+                && edit.is_name(i + 2)
+                && edit.is(i + 3, b')')
+                && edit.is(i + 4, b'(')
+            {
+                return true;
+            }
             starts && edit.scope(i) != Scope::Init && edit.scope(i) != Scope::Enum || inner || c == p(b')')
         }
         _ => false,
