@@ -223,6 +223,7 @@ impl<'p> Walker<'p> {
     fn bind_entry_parameter(&mut self, function: &'p Function, id: LocalId) {
         let variable = &function.locals[id.index()];
         let ty = self.resolve(variable.ty);
+        let value_ty = ty.value().clone();
         let no_arguments = || crate::value::assume(NO_ARGUMENTS);
         let val = if self.from_main && id.0 == 0 {
             Val { kind: Val::int(1).kind, why: no_arguments() }
