@@ -84,7 +84,6 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         files.iter().flat_map(|file| &file.regions).flat_map(|(_, directives)| &directives.defines),
         &input.settings.parse.declaration_macros,
     );
-    let steps = Steps::new(files.len() * 2, input.progress);
     let mut units: Vec<Unit<'_>> = Vec::new();
     // Beside each unit its file; beside each file its first unit.
     let mut owner: Vec<usize> = Vec::new();
@@ -99,6 +98,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
             }
         }
     }
+    // Every file is parsed; every unit is looked at, then judged.
+    let steps = Steps::new(files.len() + 2 * units.len(), input.progress);
     let front = Front::new(
         &units,
         ProjectOptions {
@@ -306,7 +307,9 @@ fn replay(
         .into_par_iter()
         .map(|unit| {
             let Some(source) = source(unit).filter(|_| wanted(unit)) else { return Default::default() };
-            match guarded(source, || pipeline::look(project, &scan, ModuleId(unit as u32))) {
+            let seen = guarded(source, || pipeline::look(project, &scan, ModuleId(unit as u32)));
+            steps.step();
+            match seen {
                 Ok(seen) => (seen, None),
                 Err(fault) => (pipeline::Seen::default(), Some(fault)),
             }
