@@ -4,6 +4,7 @@ use crate::ir::{
     Block, Expr, ExprId, Function, FunctionRole, LoopKind, Module, Space, Stmt, TemplateArg, TemplateParam, Type,
     TypeId, UnaryOp, Variable,
 };
+use crate::name::Name;
 use std::fmt::Write as _;
 
 /// Deeper parts are written as `…`.
@@ -81,7 +82,7 @@ impl<'m> Dump<'m> {
             self.line(&text);
         }
         for item in &module.instantiations {
-            let path: Vec<&str> = item.path.segments.iter().map(|s| s.as_str()).collect();
+            let path: Vec<&str> = item.path.segments.iter().map(Name::as_str).collect();
             let text = format!("instantiate {}{}", path.join("::"), self.targs(&item.targs));
             self.line(&text);
         }
@@ -143,17 +144,14 @@ impl<'m> Dump<'m> {
                 head.push_str(word);
             }
         }
-        match &function.body {
-            Some(body) => {
-                head.push_str(" {");
-                self.line(&head);
-                self.block(body);
-                self.line("}");
-            }
-            None => {
-                head.push(';');
-                self.line(&head);
-            }
+        if let Some(body) = &function.body {
+            head.push_str(" {");
+            self.line(&head);
+            self.block(body);
+            self.line("}");
+        } else {
+            head.push(';');
+            self.line(&head);
         }
         self.function = None;
     }
@@ -291,7 +289,7 @@ impl<'m> Dump<'m> {
                 self.line(&text);
             }
             Stmt::Elided { names } => {
-                let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+                let names: Vec<&str> = names.iter().map(Name::as_str).collect();
                 self.line(&format!("elided [{}]", names.join(", ")));
             }
             Stmt::Unknown { exprs, blocks } => {
@@ -335,7 +333,7 @@ impl<'m> Dump<'m> {
                 None => format!("%{}", local.0),
             },
             Expr::Name { path, targs } => {
-                let path: Vec<&str> = path.segments.iter().map(|segment| segment.as_str()).collect();
+                let path: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
                 format!("{}{}", path.join("::"), self.targs(targs))
             }
             Expr::This => "this".to_owned(),
@@ -451,7 +449,7 @@ impl<'m> Dump<'m> {
                 format!("{word}{other}{}", self.ty(*ty))
             }
             Type::Named { path, args } => {
-                let path: Vec<&str> = path.segments.iter().map(|segment| segment.as_str()).collect();
+                let path: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
                 format!("{}{}", path.join("::"), self.targs(args))
             }
             Type::Function => "function".to_owned(),

@@ -415,6 +415,7 @@ pub struct ExecutionSpace {
 
 /// A function, method, kernel or lambda.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties of a declaration.
 pub struct Function {
     /// Its own name; empty for a lambda.
     pub name: Name,
@@ -493,6 +494,7 @@ pub struct TemplateParam {
 
 /// A struct, class or union.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties of a declaration.
 pub struct Record {
     /// Name; empty when anonymous.
     pub name: Name,

@@ -56,10 +56,9 @@ impl Lowerer<'_> {
                     declared.function = Some(node);
                     next = inner(node);
                     // `(*name)(…)` is a pointer to a function; `name(…)` is a function, whose type is asked elsewhere.
-                    if next.is_some_and(|inner| {
+                    if next.is_none_or(|inner| {
                         matches!(cuda_kind(inner), CudaKind::ParenthesizedDeclarator | CudaKind::Other)
-                    }) || next.is_none()
-                    {
+                    }) {
                         declared.ty = self.push_type(Type::Function);
                     }
                 }

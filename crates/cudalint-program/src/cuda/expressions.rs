@@ -1,14 +1,12 @@
 //! Expressions.
 
 use super::Lowerer;
-use super::chain::binary_op;
 use super::fields::{Field, field};
 use super::literals;
 use super::source::{Argument, Src, children, is_expression};
-use super::types;
-use crate::ir::{Expr, ExprId, Path, Type, UnaryOp};
-use cudalint_syntax::Node;
+use crate::ir::{Expr, ExprId, Path, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Node, Span};
 
 impl Lowerer<'_> {
     /// Lowers an expression.
@@ -84,14 +82,14 @@ impl Lowerer<'_> {
         if let Some(argument) = s.argument(text) {
             return self.argument_value(s, argument);
         }
-        if let Some(stringized) = self.stringized(s, text) {
+        if let Some(stringized) = super::macros::stringized(s, text) {
             return self.push(Expr::Str(stringized), span);
         }
         if let Some(local) = self.lookup_variable(text) {
             return self.push(Expr::Local(local), span);
         }
         if self.lookup(text).is_none() {
-            if let Some(value) = self.object_macro(s, text, span) {
+            if let Some(value) = self.object_macro(text, span) {
                 return value;
             }
             if !self.values.contains(text)
@@ -117,13 +115,11 @@ impl Lowerer<'_> {
             }
             Argument::Rest(rest) => {
                 let values: Vec<ExprId> = rest.iter().map(|argument| self.argument_value(s, argument)).collect();
-                match values.as_slice() {
-                    [only] => *only,
-                    _ => {
-                        let span = s.map(cudalint_syntax::Span::default());
-                        self.push(Expr::Comma(values), span)
-                    }
+                if let [only] = values.as_slice() {
+                    return *only;
                 }
+                let span = s.map(Span::default());
+                self.push(Expr::Comma(values), span)
             }
         }
     }
@@ -324,7 +320,7 @@ impl Lowerer<'_> {
         name: &str,
         function: Node<'t>,
         list: Node<'t>,
-        span: cudalint_syntax::Span,
+        span: Span,
     ) -> Option<ExprId> {
         if !matches!(name, "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast") {
             return None;
@@ -341,13 +337,7 @@ impl Lowerer<'_> {
     }
 
     /// `T(a)` is a cast when `T` is arithmetic; else the construction of a `T`.
-    fn construct_or_cast<'t>(
-        &mut self,
-        s: Src<'t>,
-        ty: crate::ir::TypeId,
-        list: Node<'t>,
-        span: cudalint_syntax::Span,
-    ) -> ExprId {
+    fn construct_or_cast<'t>(&mut self, s: Src<'t>, ty: crate::ir::TypeId, list: Node<'t>, span: Span) -> ExprId {
         let args = self.arguments(s, list);
         let arithmetic = matches!(
             self.module.types.get(ty.index()),
@@ -393,143 +383,6 @@ impl Lowerer<'_> {
         let indices = self.arguments(s, list);
         let span = s.span(node);
         self.push(Expr::Index { base, indices }, span)
-    }
-
-    fn assignment<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(left), Some(right)) = (field(node, Field::Left), field(node, Field::Right)) else {
-            return self.unknown(s, node);
-        };
-        let text = field(node, Field::Operator).map_or("=", |op| s.text(op));
-        let target = self.expr(s, left);
-        let value = self.expr(s, right);
-        let span = s.span(node);
-        let op = match text.strip_suffix('=') {
-            Some("") => None,
-            Some(op) => match binary_op(op) {
-                Some(op) => Some(op),
-                None => return self.push(Expr::Unknown(vec![target, value]), span),
-            },
-            None => return self.push(Expr::Unknown(vec![target, value]), span),
-        };
-        self.push(Expr::Assign { op, target, value }, span)
-    }
-
-    fn unary<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
-            return self.unknown(s, node);
-        };
-        let operator = s.text(operator);
-        let span = s.span(node);
-        let value = self.expr(s, argument);
-        let kind = match operator {
-            "+" => Expr::Unary(UnaryOp::Plus, value),
-            "-" => Expr::Unary(UnaryOp::Minus, value),
-            "!" | "not" => Expr::Unary(UnaryOp::Not, value),
-            "~" | "compl" => Expr::Unary(UnaryOp::BitNot, value),
-            "*" => Expr::Deref(value),
-            "&" => Expr::AddressOf(value),
-            _ => Expr::Unknown(vec![value]),
-        };
-        self.push(kind, span)
-    }
-
-    fn step<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
-            return self.unknown(s, node);
-        };
-        let by = if s.text(operator) == "--" { -1 } else { 1 };
-        let prefix = operator.start_byte() < argument.start_byte();
-        let target = self.expr(s, argument);
-        let span = s.span(node);
-        self.push(Expr::Step { prefix, by, target }, span)
-    }
-
-    fn cast<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(ty), Some(value)) = (field(node, Field::TypeOf), field(node, Field::Value)) else {
-            return self.unknown(s, node);
-        };
-        let ty = self.descriptor(s, ty);
-        let value = self.expr(s, value);
-        let span = s.span(node);
-        self.push(Expr::Cast { ty, value }, span)
-    }
-
-    fn size_of<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let span = s.span(node);
-        if s.text(node).trim_start_matches("sizeof").trim_start().starts_with("...") {
-            return self.push(Expr::Unknown(Vec::new()), span);
-        }
-        if let Some(ty) = field(node, Field::TypeOf) {
-            // `sizeof(x)` of a variable whose name the grammar took for a type.
-            let bare = field(ty, Field::TypeOf)
-                .filter(|inner| ty.named_child_count() == 1 && cuda_kind(*inner) == CudaKind::TypeIdentifier);
-            if let Some(name) = bare
-                && self.is_value(s, s.text(name))
-            {
-                let value = self.identifier(s, name);
-                return self.push(Expr::SizeOfExpr(value), span);
-            }
-            let ty = self.descriptor(s, ty);
-            return self.push(Expr::SizeOfType(ty), span);
-        }
-        let Some(value) = field(node, Field::Value) else { return self.unknown(s, node) };
-        let mut inner = value;
-        while cuda_kind(inner) == CudaKind::ParenthesizedExpression {
-            match children(inner).as_slice() {
-                [only] => inner = *only,
-                _ => break,
-            }
-        }
-        let is_type = match cuda_kind(inner) {
-            CudaKind::Identifier => {
-                let text = s.text(inner);
-                // `unsigned int` may have been respelled as one identifier for the grammar.
-                // A name that nobody here declares as a value is a type of a header far more often than a variable.
-                self.is_type(s, text) || types::looks_like_type(text) || !self.is_known_value(s, text)
-            }
-            CudaKind::TemplateFunction => field(inner, Field::Name).is_some_and(|name| self.is_type(s, s.text(name))),
-            _ => false,
-        };
-        if is_type && inner != value {
-            let ty = self.specifier(s, inner);
-            return self.push(Expr::SizeOfType(ty), span);
-        }
-        let value = self.expr(s, inner);
-        self.push(Expr::SizeOfExpr(value), span)
-    }
-
-    fn select<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(condition), Some(otherwise)) = (field(node, Field::Condition), field(node, Field::Alternative))
-        else {
-            return self.unknown(s, node);
-        };
-        let condition = self.expr(s, condition);
-        let then = match field(node, Field::Consequence) {
-            Some(then) => self.expr(s, then),
-            None => condition,
-        };
-        let otherwise = self.expr(s, otherwise);
-        let span = s.span(node);
-        self.push(Expr::Select(condition, then, otherwise), span)
-    }
-
-    fn comma<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        // `a, b, c` nests to the right.
-        let mut values = Vec::new();
-        let mut next = Some(node);
-        while let Some(node) = next.take() {
-            if cuda_kind(node) == CudaKind::CommaExpression {
-                let (left, right) = (field(node, Field::Left), field(node, Field::Right));
-                if let Some(left) = left {
-                    values.push(self.expr(s, left));
-                }
-                next = right;
-            } else {
-                values.push(self.expr(s, node));
-            }
-        }
-        let span = s.span(node);
-        self.push(Expr::Comma(values), span)
     }
 
     /// `{a, b}`.

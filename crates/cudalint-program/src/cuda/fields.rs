@@ -8,7 +8,7 @@ macro_rules! fields {
     ($($name:ident = $text:literal,)*) => {
         /// A field of a node.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, clippy::enum_variant_names)]
         pub(crate) enum Field { $($name,)* }
         const NAMES: &[&str] = &[$($text,)*];
     };

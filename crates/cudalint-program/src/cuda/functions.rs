@@ -5,110 +5,16 @@ use super::declarators::Declared;
 use super::fields::{Field, field};
 use super::scopes::{Frame, Meaning};
 use super::source::{Src, child_of_kind, children};
+use super::storage::Storage;
 use crate::ir::{
-    Block, ExecutionSpace, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, Stmt, TemplateArg,
-    TemplateParam, Type, TypeId,
+    ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,
+    TypeId,
 };
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{MaskKind, Node, SpaceBits, Span};
-
-/// Words in front of a declaration.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Storage {
-    pub space: ExecutionSpace,
-    pub space_written: bool,
-    pub is_static: bool,
-    pub is_extern: bool,
-    pub is_constexpr: bool,
-    pub is_const: bool,
-    pub is_virtual: bool,
-    pub shared: bool,
-    pub constant: bool,
-    pub managed: bool,
-}
-
-impl Storage {
-    /// Where a variable of a function lives.
-    pub fn local_space(self) -> Space {
-        if self.shared {
-            return if self.is_extern { Space::DynamicShared } else { Space::Shared };
-        }
-        if self.constant {
-            Space::Constant
-        } else if self.managed {
-            Space::Managed
-        } else if self.is_static {
-            Space::Static
-        } else if self.is_extern {
-            Space::Extern
-        } else {
-            Space::Ordinary
-        }
-    }
-
-    /// Where a variable at namespace scope lives.
-    pub fn global_space(self, has_value: bool) -> Space {
-        if self.shared {
-            Space::DynamicShared
-        } else if self.constant {
-            Space::Constant
-        } else if self.managed {
-            Space::Managed
-        } else if self.space.device {
-            Space::Device
-        } else if self.is_extern && !has_value {
-            Space::Extern
-        } else {
-            Space::Static
-        }
-    }
-}
+use cudalint_syntax::{Node, Span};
 
 impl Lowerer<'_> {
-    /// The words in front of a declaration or definition; macros that the mask overlaid count as what they stand for.
-    pub(super) fn storage(&mut self, s: Src<'_>, node: Node<'_>) -> Storage {
-        let mut storage = Storage::default();
-        let mut cursor = node.walk();
-        let mut end = node.start_byte();
-        if cursor.goto_first_child() {
-            loop {
-                let child = cursor.node();
-                let kind = cuda_kind(child);
-                if matches!(kind, CudaKind::CompoundStatement | CudaKind::FieldInitializerList) {
-                    break;
-                }
-                let word = match kind {
-                    CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
-                        child.child(0).map_or(s.text(child), |token| token.kind())
-                    }
-                    CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => "",
-                    _ => child.kind(),
-                };
-                storage.word(word);
-                if word.is_empty() {
-                    end = child.start_byte();
-                    break;
-                }
-                end = child.end_byte();
-                if !cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        if s.is_file() {
-            for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {
-                if let MaskKind::AttributeMacro(bits) = note.kind {
-                    storage.bits(bits);
-                }
-            }
-        }
-        if !storage.space_written {
-            storage.space.host = true;
-        }
-        storage
-    }
-
     /// Lowers a function definition or declaration. `templates` are the parameter lists around it, outermost first.
     pub(super) fn function<'t>(
         &mut self,
@@ -175,7 +81,7 @@ impl Lowerer<'_> {
         let body = body.map(|body| self.block(s, body));
         let damaged = s.is_file() && self.is_damaged(span);
         self.depth = depth;
-        let Some(frame) = self.frames.pop() else { return None };
+        let frame = self.frames.pop()?;
 
         let mut scope = if friend { self.scope_without_class() } else { self.scope.clone() };
         scope.extend(own_scope);
@@ -211,7 +117,7 @@ impl Lowerer<'_> {
         Some(id)
     }
 
-    fn blank_function(&mut self, span: Span) -> Function {
+    pub(super) fn blank_function(&mut self, span: Span) -> Function {
         let name = self.name("");
         let returns = self.push_type(Type::Void);
         Function {
@@ -330,7 +236,7 @@ impl Lowerer<'_> {
     }
 
     /// Declares the parameters of a list; says whether it ends in `...`.
-    fn parameters<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> bool {
+    pub(super) fn parameters<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> bool {
         let mut variadic = false;
         let mut cursor = list.walk();
         let nodes: Vec<Node<'t>> = list.children(&mut cursor).collect();
@@ -487,157 +393,6 @@ impl Lowerer<'_> {
             self.bind(name.clone(), Meaning::Value);
         }
         Some(TemplateParam { name, value_type: Some(ty), default, pack })
-    }
-
-    /// A lambda: a function of its own. Variables of the functions around it stay names in its body and are listed in
-    /// [`Function::captures`].
-    pub(super) fn lambda<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let span = s.span(node);
-        let id = FunctionId(self.module.functions.len() as u32);
-        let parent = self.frames.last().map(|frame| frame.function);
-        let mut function = self.blank_function(span);
-        self.module.functions.push(self.blank_copy(&function));
-        let name = self.name("");
-        self.frames.push(Frame::new(id, name, true));
-        let depth = self.depth;
-
-        let captures = field(node, Field::Captures);
-        let mut by_reference = false;
-        let mut made: Vec<(Node<'t>, Node<'t>)> = Vec::new();
-        if let Some(captures) = captures {
-            let text = s.text(captures);
-            by_reference = text.contains('&');
-            for capture in children(captures) {
-                if capture.kind() == "lambda_capture_initializer"
-                    && let (Some(left), Some(right)) = (field(capture, Field::Left), field(capture, Field::Right))
-                {
-                    made.push((left, right));
-                }
-            }
-        }
-        let lists: Vec<Node<'t>> = child_of_kind(node, CudaKind::TemplateParameterList).into_iter().collect();
-        let template_params = self.template_params(s, &lists);
-        let declarator = field(node, Field::Declarator);
-        let mut returns = self.push_type(Type::Auto);
-        let mut variadic = false;
-        if let Some(declarator) = declarator {
-            if let Some(list) = field(declarator, Field::Parameters) {
-                variadic = self.parameters(s, list);
-            }
-            if let Some(trailing) = children(declarator).into_iter().find(|c| c.kind() == "trailing_return_type")
-                && let Some(descriptor) = children(trailing).first().copied()
-            {
-                returns = self.descriptor(s, descriptor);
-            }
-        }
-        let param_count = self.frames.last().map_or(0, |frame| frame.locals.len() as u32);
-        let mut block: Block = Vec::new();
-        for (name, value) in made {
-            let init = self.expr(s, value);
-            let ty = self.push_type(Type::Auto);
-            let text = self.declared_name(s, name);
-            let place = s.span(name);
-            let local = self.declare(text, ty, Space::Ordinary, false, place);
-            if let Some(variable) = self.local_mut(local) {
-                variable.init = Some(init);
-            }
-            block.push(self.push_stmt(Stmt::Declare(local), place));
-        }
-        if let Some(body) = field(node, Field::Body) {
-            block.extend(self.block(s, body));
-        }
-        let (space, space_written) = self.lambda_space(s, node);
-        let damaged = s.is_file() && self.is_damaged(span);
-        self.depth = depth;
-        if let Some(frame) = self.frames.pop() {
-            function.locals = frame.locals;
-            function.captures = frame.captures;
-            function.damaged = damaged || frame.damaged;
-        }
-        function.scope = Path { segments: self.scope.clone() };
-        function.space = space;
-        function.space_written = space_written;
-        function.template_params = template_params;
-        function.param_count = param_count;
-        function.variadic = variadic;
-        function.returns = returns;
-        function.body = Some(block);
-        function.role = FunctionRole::Lambda;
-        function.parent = parent;
-        function.name_span = captures.map_or(span, |captures| s.span(captures));
-        if let Some(slot) = self.module.functions.get_mut(id.index()) {
-            *slot = function;
-        }
-        self.push(Expr::Lambda { function: id, by_reference }, span)
-    }
-
-    fn blank_copy(&self, function: &Function) -> Function {
-        function.clone()
-    }
-
-    fn lambda_space(&self, s: Src<'_>, node: Node<'_>) -> (ExecutionSpace, bool) {
-        let mut storage = Storage::default();
-        let end = field(node, Field::Body).map_or(node.end_byte(), |body| body.start_byte());
-        // The words stand between the captures and the body, whether the mask hid them or not.
-        let head = s.text.get(node.start_byte()..end).unwrap_or("");
-        for word in ["__device__", "__host__", "__global__"] {
-            if head.contains(word) {
-                storage.word(word);
-            }
-        }
-        if s.is_file() {
-            for note in self.notes(Span::new(node.start_byte(), end)) {
-                if let MaskKind::LambdaSpace(bits) | MaskKind::AttributeMacro(bits) = note.kind {
-                    storage.bits(bits);
-                }
-            }
-        }
-        if !storage.space_written {
-            storage.space.host = true;
-        }
-        (storage.space, storage.space_written)
-    }
-}
-
-impl Storage {
-    fn word(&mut self, word: &str) {
-        match word {
-            "__global__" => {
-                self.space.global = true;
-                self.space_written = true;
-            }
-            "__device__" => {
-                self.space.device = true;
-                self.space_written = true;
-            }
-            "__host__" => {
-                self.space.host = true;
-                self.space_written = true;
-            }
-            "__shared__" => self.shared = true,
-            "__constant__" => self.constant = true,
-            "__managed__" => self.managed = true,
-            "static" => self.is_static = true,
-            "extern" => self.is_extern = true,
-            "constexpr" | "consteval" => self.is_constexpr = true,
-            "const" => self.is_const = true,
-            "virtual" | "virtual_specifier" | "override" => self.is_virtual = true,
-            _ => {}
-        }
-    }
-
-    fn bits(&mut self, bits: SpaceBits) {
-        for (bit, word) in [
-            (SpaceBits::GLOBAL, "__global__"),
-            (SpaceBits::DEVICE, "__device__"),
-            (SpaceBits::HOST, "__host__"),
-            (SpaceBits::SHARED, "__shared__"),
-            (SpaceBits::CONSTANT, "__constant__"),
-        ] {
-            if bits.has(bit) {
-                self.word(word);
-            }
-        }
     }
 }
 

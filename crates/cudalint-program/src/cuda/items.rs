@@ -8,7 +8,7 @@ use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{FragmentKind, Node, parse_fragment};
 
-impl<'a> Lowerer<'a> {
+impl Lowerer<'_> {
     /// Lowers the declarations inside a node.
     pub(super) fn items<'t>(&mut self, s: Src<'t>, node: Node<'t>) {
         if !self.enter() {
@@ -255,7 +255,7 @@ impl<'a> Lowerer<'a> {
         s: Src<'_>,
         name: Node<'_>,
         ty: crate::ir::TypeId,
-        storage: super::functions::Storage,
+        storage: super::storage::Storage,
         init: Option<ExprId>,
     ) {
         let mut scope = self.scope.clone();

@@ -4,6 +4,7 @@
 //! here, from their parsed bodies: see [`macros`](self::macros). Local names are resolved with block scopes; all other
 //! names are left as written.
 
+mod assembly;
 mod chain;
 mod declarators;
 mod elision;
@@ -11,15 +12,20 @@ mod expressions;
 mod fields;
 mod functions;
 mod items;
+mod lambdas;
 mod launches;
 mod literals;
+mod locals;
+mod macro_text;
 mod macros;
+mod operators;
 mod preprocessor;
 mod records;
 mod repairs;
 mod scopes;
 mod source;
 mod statements;
+mod storage;
 mod types;
 
 use crate::ir::{Expr, ExprId, ExprNode, Include, Module, Stmt, StmtId, StmtNode, Type, TypeId};
@@ -132,6 +138,7 @@ enum TypeKey {
 }
 
 impl<'a> Lowerer<'a> {
+    #[allow(clippy::needless_pass_by_value)] // Its parser moves in.
     fn new(input: LowerInput<'a>) -> Self {
         let module = Module { damage: input.parsed.damage.clone(), ..Module::default() };
         Self {
@@ -291,7 +298,7 @@ impl<'a> Lowerer<'a> {
             Some(_) => return true,
             None => {}
         }
-        self.values.contains(text) || (self.macros.is_object_value(self.outside, text) && !self.is_type_macro(s, text))
+        self.values.contains(text) || (self.macros.is_object_value(self.outside, text) && !self.is_type_macro(text))
     }
 
     /// Whether a name is known to be a type here.

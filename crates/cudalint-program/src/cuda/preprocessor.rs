@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Assumed(FxHashMap<String, bool>);
 
 /// Names with a known state under nvcc on Linux: `None` for not defined.
+#[allow(clippy::option_option)] // Unknown, known to be missing, known with a value.
 fn predefined(name: &str) -> Option<Option<i64>> {
     let known = match name {
         "__CUDACC__" | "__NVCC__" | "__linux__" | "__unix__" | "__x86_64__" | "__LP64__" | "__GNUC__" | "__linux" => {
@@ -52,7 +53,7 @@ fn predefined(name: &str) -> Option<Option<i64>> {
     Some(known)
 }
 
-impl<'a> Lowerer<'a> {
+impl Lowerer<'_> {
     /// The named children of a node, comments included, with each `#if` group replaced by the children of its branch.
     pub(super) fn chosen_children<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Node<'t>> {
         let mut cursor = node.walk();
@@ -137,7 +138,7 @@ impl<'a> Lowerer<'a> {
             return Some(true);
         }
         // Defined further down, or taken away again: not defined here.
-        if self.macros.is_own(name) { Some(false) } else { None }
+        if self.macros.is_own(name) { Some(false) } else { crate::condition::Defines::default().is_defined(name) }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Statements.
 
 use super::Lowerer;
-use super::fields::{Field, field, fields};
-use super::literals;
+use super::fields::{Field, field};
 use super::source::{Argument, Src, children, is_expression};
-use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, StmtId, SwitchCase, Type};
+use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
@@ -46,7 +45,7 @@ impl Lowerer<'_> {
         out
     }
 
-    fn emit(&mut self, s: Src<'_>, node: Node<'_>, kind: Stmt, out: &mut Block) {
+    pub(super) fn emit(&mut self, s: Src<'_>, node: Node<'_>, kind: Stmt, out: &mut Block) {
         let span = s.span(node);
         out.push(self.push_stmt(kind, span));
     }
@@ -141,10 +140,10 @@ impl Lowerer<'_> {
                     return self.with_arguments_active(s, |this| this.statement(from, argument, out));
                 }
             }
-            CudaKind::AssignmentExpression | CudaKind::SubscriptExpression | CudaKind::CallExpression => {
-                if self.misread_declaration(s, inner, out) {
-                    return;
-                }
+            CudaKind::AssignmentExpression | CudaKind::SubscriptExpression | CudaKind::CallExpression
+                if self.misread_declaration(s, inner, out) =>
+            {
+                return;
             }
             _ => {}
         }
@@ -163,33 +162,6 @@ impl Lowerer<'_> {
             return *inner;
         }
         value
-    }
-
-    fn assembly<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let mut text = String::new();
-        if let Some(code) = field(node, Field::AssemblyCode) {
-            match cuda_kind(code) {
-                CudaKind::StringLiteral => literals::string(s.text(code), &mut text),
-                CudaKind::RawStringLiteral => text = literals::raw_string(s.text(code)),
-                _ => {
-                    for part in children(code) {
-                        literals::string(s.text(part), &mut text);
-                    }
-                }
-            }
-        }
-        let mut operands = Vec::new();
-        for (list, written) in [(Field::OutputOperands, true), (Field::InputOperands, false)] {
-            let Some(list) = field(node, list) else { continue };
-            for operand in children(list) {
-                if let Some(value) = field(operand, Field::Value) {
-                    let value = self.expr(s, value);
-                    let span = s.span(operand);
-                    operands.push(if written { self.push(Expr::AddressOf(value), span) } else { value });
-                }
-            }
-        }
-        self.emit(s, node, Stmt::Asm { text: text.into(), operands }, out);
     }
 
     /// The condition of an `if`, `while` or `switch`, with what is declared in it going to `before`.
@@ -491,7 +463,7 @@ impl Lowerer<'_> {
     }
 
     /// What the grammar could not read: its readable parts still run.
-    fn damaged_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
+    pub(super) fn damaged_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
         let mut exprs = Vec::new();
         let mut inner: Block = Vec::new();
         for child in children(node) {
@@ -505,102 +477,6 @@ impl Lowerer<'_> {
         self.emit(s, node, Stmt::Unknown { exprs, blocks }, out);
         if let Some(frame) = self.frames.last_mut() {
             frame.damaged = true;
-        }
-    }
-
-    /// Declares the names of a structured binding.
-    pub(super) fn bindings<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<StmtId> {
-        let mut out = Vec::new();
-        for name in children(node) {
-            let ty = self.push_type(Type::Unknown);
-            let text = self.declared_name(s, name);
-            let span = s.span(name);
-            let local = self.declare(text, ty, Space::Ordinary, false, span);
-            out.push(self.push_stmt(Stmt::Declare(local), span));
-        }
-        out
-    }
-
-    /// A declaration in a function.
-    pub(super) fn local_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let storage = self.storage(s, node);
-        let Some(specifier) = field(node, Field::TypeOf) else {
-            return self.damaged_statement(s, node, out);
-        };
-        let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
-        let space = storage.local_space();
-        for declarator in fields(node, Field::Declarator) {
-            let declared = self.declarator(s, declarator, base);
-            let Some(name) = declared.name else { continue };
-            if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
-                if let Some(value) = field(declarator, Field::Value) {
-                    let value = self.expr(s, value);
-                    self.emit(s, declarator, Stmt::Expr(value), out);
-                }
-                let bindings = self.bindings(s, name);
-                out.extend(bindings);
-                continue;
-            }
-            let span = s.span(name);
-            if let Some(function) = declared.function {
-                let Some(list) = field(function, Field::Parameters) else { continue };
-                if !self.is_construction(s, specifier, list) {
-                    continue;
-                }
-                let text = self.declared_name(s, name);
-                let args: Vec<ExprId> =
-                    children(list).into_iter().map(|parameter| self.parameter_as_value(s, parameter)).collect();
-                let value_span = s.span(list);
-                let value = self.push(Expr::Construct { ty: declared.ty, args, braces: false }, value_span);
-                let local = self.declare(text, declared.ty, space, storage.is_constexpr, span);
-                if let Some(variable) = self.local_mut(local) {
-                    variable.init = Some(value);
-                }
-                self.emit(s, declarator, Stmt::Declare(local), out);
-                continue;
-            }
-            let text = self.declared_name(s, name);
-            // The name is in scope in its own initializer: `T* p = (T*)malloc(sizeof(*p))`.
-            let local = self.declare(text, declared.ty, space, storage.is_constexpr, span);
-            let init = self.initializer(s, node, declarator, declared.ty);
-            if let Some(variable) = self.local_mut(local) {
-                variable.init = init;
-            }
-            self.emit(s, declarator, Stmt::Declare(local), out);
-        }
-    }
-
-    /// The value that a declarator gives: after `=`, in parentheses or in braces.
-    pub(super) fn initializer<'t>(
-        &mut self,
-        s: Src<'t>,
-        declaration: Node<'t>,
-        declarator: Node<'t>,
-        ty: crate::ir::TypeId,
-    ) -> Option<ExprId> {
-        if cuda_kind(declarator) != CudaKind::InitDeclarator {
-            // In a condition, the value stands beside the declarator.
-            let value = field(declaration, Field::Value)?;
-            return Some(self.expr(s, value));
-        }
-        let value = field(declarator, Field::Value)?;
-        let inner = field(declarator, Field::Declarator)?;
-        let span = s.span(value);
-        match cuda_kind(value) {
-            CudaKind::ArgumentList => {
-                let args = self.arguments(s, value);
-                Some(self.push(Expr::Construct { ty, args, braces: false }, span))
-            }
-            CudaKind::InitializerList => {
-                let between = s.text.get(inner.end_byte()..value.start_byte()).unwrap_or("");
-                if between.contains('=') {
-                    return Some(self.initializer_list(s, value));
-                }
-                let args = self.arguments(s, value);
-                Some(self.push(Expr::Construct { ty, args, braces: true }, span))
-            }
-            _ => Some(self.expr(s, value)),
         }
     }
 }

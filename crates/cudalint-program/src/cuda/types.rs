@@ -129,7 +129,7 @@ impl Lowerer<'_> {
                 let name = self.name(text);
                 return self.named_vector(Type::Vector { name, bytes, signed, float, lanes });
             }
-            if let Some(ty) = self.type_of_macro(s, text) {
+            if let Some(ty) = self.type_of_macro(text) {
                 return ty;
             }
         }

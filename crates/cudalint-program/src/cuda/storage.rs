@@ -1,0 +1,147 @@
+//! The words in front of a declaration.
+
+use super::Lowerer;
+use super::source::Src;
+use crate::ir::{ExecutionSpace, Space};
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{MaskKind, Node, SpaceBits, Span};
+
+/// Words in front of a declaration.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // One for each word that may be written.
+pub(crate) struct Storage {
+    pub space: ExecutionSpace,
+    pub space_written: bool,
+    pub is_static: bool,
+    pub is_extern: bool,
+    pub is_constexpr: bool,
+    pub is_const: bool,
+    pub is_virtual: bool,
+    pub shared: bool,
+    pub constant: bool,
+    pub managed: bool,
+}
+
+impl Storage {
+    /// Where a variable of a function lives.
+    pub fn local_space(self) -> Space {
+        if self.shared {
+            return if self.is_extern { Space::DynamicShared } else { Space::Shared };
+        }
+        if self.constant {
+            Space::Constant
+        } else if self.managed {
+            Space::Managed
+        } else if self.is_static {
+            Space::Static
+        } else if self.is_extern {
+            Space::Extern
+        } else {
+            Space::Ordinary
+        }
+    }
+
+    /// Where a variable at namespace scope lives.
+    pub fn global_space(self, has_value: bool) -> Space {
+        if self.shared {
+            Space::DynamicShared
+        } else if self.constant {
+            Space::Constant
+        } else if self.managed {
+            Space::Managed
+        } else if self.space.device {
+            Space::Device
+        } else if self.is_extern && !has_value {
+            Space::Extern
+        } else {
+            Space::Static
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// The words in front of a declaration or definition; macros that the mask overlaid count as what they stand for.
+    pub(super) fn storage(&mut self, s: Src<'_>, node: Node<'_>) -> Storage {
+        let mut storage = Storage::default();
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        if cursor.goto_first_child() {
+            loop {
+                let child = cursor.node();
+                let kind = cuda_kind(child);
+                if matches!(kind, CudaKind::CompoundStatement | CudaKind::FieldInitializerList) {
+                    break;
+                }
+                let word = match kind {
+                    CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
+                        child.child(0).map_or(s.text(child), |token| token.kind())
+                    }
+                    CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => "",
+                    _ => child.kind(),
+                };
+                storage.word(word);
+                if word.is_empty() {
+                    end = child.start_byte();
+                    break;
+                }
+                end = child.end_byte();
+                if !cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        if s.is_file() {
+            for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {
+                if let MaskKind::AttributeMacro(bits) = note.kind {
+                    storage.bits(bits);
+                }
+            }
+        }
+        if !storage.space_written {
+            storage.space.host = true;
+        }
+        storage
+    }
+}
+
+impl Storage {
+    pub fn word(&mut self, word: &str) {
+        match word {
+            "__global__" => {
+                self.space.global = true;
+                self.space_written = true;
+            }
+            "__device__" => {
+                self.space.device = true;
+                self.space_written = true;
+            }
+            "__host__" => {
+                self.space.host = true;
+                self.space_written = true;
+            }
+            "__shared__" => self.shared = true,
+            "__constant__" => self.constant = true,
+            "__managed__" => self.managed = true,
+            "static" => self.is_static = true,
+            "extern" => self.is_extern = true,
+            "constexpr" | "consteval" => self.is_constexpr = true,
+            "const" => self.is_const = true,
+            "virtual" | "virtual_specifier" | "override" => self.is_virtual = true,
+            _ => {}
+        }
+    }
+
+    pub fn bits(&mut self, bits: SpaceBits) {
+        for (bit, word) in [
+            (SpaceBits::GLOBAL, "__global__"),
+            (SpaceBits::DEVICE, "__device__"),
+            (SpaceBits::HOST, "__host__"),
+            (SpaceBits::SHARED, "__shared__"),
+            (SpaceBits::CONSTANT, "__constant__"),
+        ] {
+            if bits.has(bit) {
+                self.word(word);
+            }
+        }
+    }
+}
