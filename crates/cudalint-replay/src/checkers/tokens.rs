@@ -119,7 +119,6 @@ pub fn inside_assert(tokens: &[Token], param: &str) -> Option<usize> {
 /// Whether a body does more with `param` than evaluate it: compares it, tests it, stores it or hands it on.
 pub fn looks_at(tokens: &[Token], param: &str) -> bool {
     let evaluated = (0..tokens.len()).any(|at| is_param(tokens, at, param));
-    let void = tokens.windows(2).any(|pair| pair[0].is("(") && pair[1].is("void"));
     let acts = tokens.iter().enumerate().any(|(at, token)| {
         let called = token.is_word()
             && *token.text != *param
@@ -127,7 +126,7 @@ pub fn looks_at(tokens: &[Token], param: &str) -> bool {
             && !["while", "do", "void", "sizeof", "return"].contains(&&*token.text);
         called || ["==", "!=", "=", "?", "return", "|=", "||", "&&", "throw"].iter().any(|word| token.is(word))
     });
-    evaluated && acts && !(void && !acts)
+    evaluated && acts
 }
 
 /// The functions or macros that a body calls with a parameter among the arguments, with the position of that argument.
@@ -147,7 +146,7 @@ pub fn called_with<'a>(tokens: &'a [Token], param: &str) -> Vec<(&'a str, u32)> 
             } else if token.is(",") && depth == 1 {
                 position += 1;
             } else if is_param(tokens, inside, param) {
-                called.push((&*token_text(tokens, at), position));
+                called.push((token_text(tokens, at), position));
                 break;
             }
         }
@@ -289,9 +288,7 @@ impl Paths<'_> {
             path
         } else {
             let path = self.expression();
-            if self.peek(";") {
-                self.at += 1;
-            } else if !self.peek("}") && !self.peek(")") {
+            if !self.peek("}") && !self.peek(")") {
                 self.at += 1;
             }
             path

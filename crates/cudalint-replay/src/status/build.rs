@@ -53,7 +53,7 @@ pub(super) fn build(project: &Project, id: ModuleId, function: &Function, legacy
     builder.flow
 }
 
-impl<'a> Builder<'a> {
+impl Builder<'_> {
     pub(super) fn push(&mut self, action: Action) {
         if let Some(segment) = self.flow.segments.get_mut(self.current as usize) {
             segment.actions.push(action);

@@ -3,6 +3,7 @@
 use super::apis::{self, ApiRole};
 use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
+use super::known;
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Launch, LocalId, Space, Type};
 use cudalint_syntax::Span;
@@ -216,7 +217,7 @@ impl Builder<'_> {
         // The site's number must be known to its arguments, but they are evaluated before it.
         let index = self.flow.calls.len() as u32;
         let is_api = matches!(who, Callee::Api(_));
-        let never_returns = !is_api && apis::never_returns(&name);
+        let never_returns = !is_api && known::never_returns(&name);
         let is_assert = matches!(callee_node.kind, Expr::Name { .. }) && *name == *"assert";
         let initializer = is_api
             && *name == *"cudaFree"

@@ -40,6 +40,7 @@ pub enum Callee {
 
 /// A call, a launch through a function, or a lambda that comes into being.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct CallSite {
     /// Who.
     pub callee: Callee,

@@ -1,7 +1,8 @@
 //! Between functions: who is called, what callees check, what callers check, and the facts that follow.
 
-use super::apis::{self, ApiRole};
+use super::apis::ApiRole;
 use super::flow::{CallSite, Callee, Fate};
+use super::known;
 use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
 use super::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
@@ -196,9 +197,9 @@ impl<'a> Join<'a> {
             Callee::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
             Callee::Named { name, scope } => {
                 let path: Vec<&str> = scope.iter().chain([name]).map(Name::as_str).collect();
-                self.effect_of_targets(index, call, &|| apis::checks_nothing(&path))
+                self.effect_of_targets(index, call, &|| known::checks_nothing(&path))
             }
-            Callee::Method(name) => self.effect_of_targets(index, call, &|| apis::method_checks_nothing(name)),
+            Callee::Method(name) => self.effect_of_targets(index, call, &|| known::method_checks_nothing(name)),
             Callee::Lambda(_) => self.effect_of_targets(index, call, &|| true),
         }
     }
@@ -214,7 +215,7 @@ impl<'a> Join<'a> {
                 return Effect::None;
             }
             let name = &site.name;
-            let next = if apis::sounds_like_check(name) { NEXT } else { 0 };
+            let next = if known::sounds_like_check(name) { NEXT } else { 0 };
             return Effect::Sets { bits: LAST | SYNC | next, ends_next: false };
         }
         let bits = targets.iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
@@ -243,7 +244,7 @@ impl<'a> Join<'a> {
                         .iter()
                         .flat_map(|segment| &segment.actions)
                         .any(|action| *action == super::flow::Action::Opaque);
-                u8::from(launches) * LAUNCHES | u8::from(unread) * (LAST | SYNC)
+                (u8::from(launches) * LAUNCHES) | (u8::from(unread) * (LAST | SYNC))
             })
             .collect();
         for _ in 0..ROUNDS {

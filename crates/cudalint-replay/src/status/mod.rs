@@ -10,6 +10,7 @@ mod build;
 mod build_expr;
 pub(crate) mod flow;
 mod join;
+mod known;
 mod solve;
 
 use crate::checkers::{self, MacroShape};
@@ -32,6 +33,7 @@ pub struct Survey {
 
 /// A host function, reduced.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct FunctionSurvey {
     pub(crate) id: FunctionId,
     pub(crate) name: Name,
