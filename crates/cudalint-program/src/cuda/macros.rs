@@ -121,7 +121,7 @@ impl<'a> Macros<'a> {
 
 impl<'a> Lowerer<'a> {
     /// The definition of a macro at a use, by the conditions around its definitions.
-    fn macro_at(&mut self, s: Src<'_>, name: &str, span: Span) -> Option<&'a Define> {
+    fn macro_at(&mut self, name: &str, span: Span) -> Option<&'a Define> {
         if !self.macros.own.contains_key(name) {
             return self.macros.ask(self.outside, name);
         }
