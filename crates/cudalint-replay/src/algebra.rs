@@ -296,11 +296,6 @@ impl Poly {
         self.terms.iter().any(|(product, c)| *c > 0 && product.iter().all(Atom::is_plain))
     }
 
-    /// Whether any closed operation occurs.
-    pub(crate) fn has_closed(&self) -> bool {
-        self.terms.keys().flatten().any(|atom| !atom.is_plain())
-    }
-
     fn collect_bases(&self, into: &mut BTreeSet<Atom>, constants: &mut BTreeSet<i64>, depth: u32) {
         for (product, coefficient) in &self.terms {
             if product.is_empty() && depth > 0 {

@@ -80,8 +80,6 @@ pub(crate) struct Object {
     pub info: Rc<ObjectInfo>,
     /// Size in bytes, an integer; for variables computed from the type when asked for.
     pub bytes: Val,
-    /// The size as written.
-    pub bytes_text: Rc<str>,
     /// The value of the whole, or of every part that has no cell.
     pub root: Val,
     pub cells: Option<Rc<BTreeMap<CellPath, Val>>>,
@@ -207,11 +205,6 @@ impl Memory {
         self.objects.push(object);
         self.logged.push(self.generation);
         id
-    }
-
-    /// How many objects there are.
-    pub fn len(&self) -> usize {
-        self.objects.len()
     }
 
     /// An object.

@@ -51,7 +51,6 @@ pub(crate) struct Closure {
     pub function: FunctionId,
     /// The frame's variables where it was made, by name.
     pub captured: Rc<Vec<(Name, Place, Ty)>>,
-    pub by_reference: bool,
     pub this: Option<Place>,
     pub this_ty: Ty,
     pub env: Rc<Env>,

@@ -169,7 +169,7 @@ impl<'p> Walker<'p> {
             array: true,
             element,
         };
-        let object = self.create_object(info, size, &shape.text, Val::unknown());
+        let object = self.create_object(info, size, Val::unknown());
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(&out, Val::from(pointer));
         if !self.wants(id) {
@@ -203,7 +203,7 @@ impl<'p> Walker<'p> {
             api: Name::from(api),
             array: true,
         };
-        let object = self.create_object(info, Val::size(Quantity::Unknown), "", Val::unknown());
+        let object = self.create_object(info, Val::size(Quantity::Unknown), Val::unknown());
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(out, Val::from(pointer));
     }

@@ -320,7 +320,7 @@ impl<'p> Walker<'p> {
             array,
             element: size.known(),
         };
-        let object = self.create_object(info, Val::size(bytes).because(&union(&why, &None)), "", Val::unknown());
+        let object = self.create_object(info, Val::size(bytes).because(&union(&why, &None)), Val::unknown());
         let place = Place::Cell(object, root());
         if !array {
             if args.is_empty() {

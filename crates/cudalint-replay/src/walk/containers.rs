@@ -52,7 +52,7 @@ impl<'p> Walker<'p> {
         let bytes = Val::size(size.times(&q)).because(&count.why);
         let first = if fresh { Val::zeroed() } else { Val::unknown() };
         let first = if inner.is_scalar() { first } else { Val::unknown() };
-        let storage = self.create_object(info, bytes, "", first);
+        let storage = self.create_object(info, bytes, first);
         let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
         self.memory.store(&data, Val::from(pointer));

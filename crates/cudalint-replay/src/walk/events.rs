@@ -5,7 +5,7 @@ use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Poin
 use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
 use crate::ty::Ty;
 use crate::val::{Kind, Ptr, Val};
-use crate::value::{Assumptions, Quantity, union};
+use crate::value::Quantity;
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 use cudalint_syntax::Span;
@@ -276,11 +276,6 @@ impl<'p> Walker<'p> {
             }
             _ => String::new(),
         }
-    }
-
-    /// Everything that several values rest on.
-    pub fn all_of(values: &[&Val]) -> Assumptions {
-        values.iter().fold(None, |all, val| union(&all, &val.why))
     }
 
     /// The site of an expression.

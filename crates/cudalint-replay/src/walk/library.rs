@@ -294,9 +294,8 @@ impl<'p> Walker<'p> {
             array: true,
             element: None,
         };
-        let text = self.text(n);
         let first = if zeroed { Val::zeroed() } else { Val::unknown() };
-        let object = self.create_object(info, bytes, &text, first);
+        let object = self.create_object(info, bytes, first);
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         Out::new(Val::from(pointer), Ty::pointer(Ty::Void))
     }
@@ -331,7 +330,7 @@ impl<'p> Walker<'p> {
             element: size.known(),
         };
         let first = if inner.is_scalar() { Val::zeroed() } else { Val::unknown() };
-        let object = self.create_object(info, Val::size(bytes).because(&why), "", first);
+        let object = self.create_object(info, Val::size(bytes).because(&why), first);
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: count.is_some() });
         let smart = Ty::Container(Container::SmartPointer, Rc::new(inner), Quantity::Unknown);
         let holder =

@@ -9,7 +9,9 @@ mod exprs;
 mod flow;
 mod launches;
 mod library;
+mod loops;
 mod names;
+mod operators;
 mod places;
 mod shapes;
 mod stmts;
@@ -341,18 +343,11 @@ impl<'p> Walker<'p> {
             api: Name::from("local"),
             array,
         };
-        self.create_object(info, Val::unknown(), "", value)
+        self.create_object(info, Val::unknown(), value)
     }
 
-    pub fn create_object(&mut self, info: ObjectInfo, bytes: Val, bytes_text: &str, root: Val) -> ObjId {
-        self.memory.create(Object {
-            info: Rc::new(info),
-            bytes,
-            bytes_text: Rc::from(bytes_text),
-            root,
-            cells: None,
-            freed: Freed::No,
-        })
+    pub fn create_object(&mut self, info: ObjectInfo, bytes: Val, root: Val) -> ObjId {
+        self.memory.create(Object { info: Rc::new(info), bytes, root, cells: None, freed: Freed::No })
     }
 
     /// A value that nobody fixes, to be told apart from others.

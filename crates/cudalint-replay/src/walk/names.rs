@@ -195,7 +195,7 @@ impl<'p> Walker<'p> {
             space,
             api: Name::from("global"),
         };
-        let object = self.create_object(info, Val::unknown(), "", Val::unknown());
+        let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);
         let constant = variable.is_constexpr || self.is_const(variable.ty);
         if space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern {

@@ -1,0 +1,272 @@
+//! Loops: those with known bounds run one by one as far as that is worth it, others once with everything forgotten that
+//! they may write.
+
+use super::flow::{Flow, Truth};
+use super::{Out, Slot, Walker};
+use crate::memory::{JoinRule, ObjId, Place};
+use crate::ty::{Container, Ty};
+use crate::val::{Kind, Ptr, Val};
+use cudalint_program::Name;
+use cudalint_program::ir::{Block, Expr, ExprId, LocalId, LoopKind};
+
+impl<'p> Walker<'p> {
+    /// A loop with a condition.
+    pub fn run_loop(
+        &mut self,
+        kind: LoopKind,
+        condition: Option<ExprId>,
+        step: Option<ExprId>,
+        body: &'p Block,
+    ) -> Flow {
+        let start = self.memory.mark();
+        let base = self.pendings.len();
+        let mut assumed: crate::value::Assumptions = None;
+        if self.dry == 0 {
+            let worth = self.is_worth(body);
+            let most = if worth { i64::from(self.options.iterations) } else { 6 };
+            if kind != LoopKind::DoWhile && self.trips(condition).is_some_and(|trips| trips > most) {
+                return self.abstract_loop(condition, step, body, start, base);
+            }
+            let mut rounds = 0;
+            let mut first = true;
+            loop {
+                let tested = !(first && kind == LoopKind::DoWhile);
+                first = false;
+                if tested {
+                    if rounds >= most || self.iterations_left == 0 {
+                        break;
+                    }
+                    let before = self.memory.mark();
+                    let truth = match condition {
+                        Some(condition) => self.condition(condition),
+                        None => Truth::Known(true),
+                    };
+                    match truth {
+                        Truth::Known(true) | Truth::Status(true) => {}
+                        Truth::Known(false) | Truth::Status(false) => {
+                            return self.end_loop(base, true, start, &assumed);
+                        }
+                        Truth::Assumed(value, why) => {
+                            if !value {
+                                if rounds == 0 {
+                                    return self.skipped_loop(base, condition, step, body, why);
+                                }
+                                assumed = crate::value::union(&assumed, &why);
+                                return self.end_loop(base, true, start, &assumed);
+                            }
+                            assumed = crate::value::union(&assumed, &why);
+                        }
+                        Truth::Unknown => {
+                            self.memory.undo(before);
+                            break;
+                        }
+                    }
+                }
+                rounds += 1;
+                self.iterations_left = self.iterations_left.saturating_sub(1);
+                let flow = self.block(body);
+                let (reached, _) =
+                    self.collect(base, flow == Flow::Next || flow == Flow::Continue, |f| *f == Flow::Continue);
+                if !reached {
+                    return match flow {
+                        Flow::Break => self.end_loop(base, true, start, &assumed),
+                        other => {
+                            let reached = self.collect(base, false, |f| *f == Flow::Break).0;
+                            if reached { self.end_loop(base, true, start, &assumed) } else { other }
+                        }
+                    };
+                }
+                if let Some(step) = step {
+                    self.eval(step);
+                }
+            }
+        }
+        self.abstract_loop(condition, step, body, start, base)
+    }
+
+    /// How often a loop `i < n` with both sides known still runs, if it counts by one.
+    fn trips(&mut self, condition: Option<ExprId>) -> Option<i64> {
+        let Some(Expr::Binary(op, a, b)) = self.node(condition?).map(|node| &node.kind) else { return None };
+        let simple = |w: &Self, id: ExprId| {
+            matches!(w.node(id).map(|node| &node.kind), Some(Expr::Local(_) | Expr::Int { .. } | Expr::Name { .. }))
+        };
+        if !op.is_comparison() || !simple(self, *a) || !simple(self, *b) {
+            return None;
+        }
+        let (left, right) = (self.eval(*a), self.eval(*b));
+        Some((left.val.known()? - right.val.known()?).saturating_abs())
+    }
+
+    /// The end of a loop whose iterations were all run.
+    fn end_loop(&mut self, base: usize, reached: bool, start: usize, assumed: &crate::value::Assumptions) -> Flow {
+        let (reached, _) = self.collect(base, reached, |flow| *flow == Flow::Break);
+        if assumed.is_some() {
+            // How often the loop ran rests on it, and so does all that it wrote.
+            self.memory.taint_since(start, assumed);
+        }
+        if reached { Flow::Next } else { Flow::Stop }
+    }
+
+    /// A loop that is not entered under an assumption: its body is run for what it says, and forgotten.
+    fn skipped_loop(
+        &mut self,
+        base: usize,
+        condition: Option<ExprId>,
+        step: Option<ExprId>,
+        body: &'p Block,
+        why: crate::value::Assumptions,
+    ) -> Flow {
+        let mark = self.memory.mark();
+        let banned = self.banned.len();
+        self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+        let other = self.alternative(mark, |w| {
+            let start = w.memory.mark();
+            let base = w.pendings.len();
+            w.abstract_loop(condition, step, body, start, base)
+        });
+        self.banned.truncate(banned);
+        let default = self.alternative(mark, |_| Flow::Next);
+        let _ = base;
+        self.settle(mark, vec![default, other], &JoinRule::Current(why))
+    }
+
+    /// A loop that runs nobody knows how often: what it may write is forgotten first, then its body is run once.
+    fn abstract_loop(
+        &mut self,
+        condition: Option<ExprId>,
+        step: Option<ExprId>,
+        body: &'p Block,
+        start: usize,
+        base: usize,
+    ) -> Flow {
+        self.forget_since(start);
+        if self.dry == 0 {
+            for _ in 0..2 {
+                let mark = self.memory.mark();
+                self.dry += 1;
+                self.loop_round(condition, step, body);
+                self.dry -= 1;
+                let written = self.memory.written_since(mark);
+                self.memory.undo(mark);
+                let mut news = false;
+                for id in written {
+                    let object = self.memory.get(id);
+                    // What a pointer led to in the first round, it need not in the next.
+                    let mut pointers = Vec::new();
+                    object.pointers(&[], &mut pointers);
+                    news |= !pointers.is_empty();
+                    self.memory.forget_object(id);
+                }
+                if !news {
+                    break;
+                }
+            }
+            if self.stopped.is_some() {
+                return Flow::Stop;
+            }
+        }
+        let mark = self.memory.mark();
+        let round = self.alternative(mark, |w| {
+            // Paths of iterations that were run one by one wait outside.
+            let inside = w.pendings.len();
+            let flow = w.loop_round(condition, step, body);
+            let reached = !matches!(flow, Flow::Stop | Flow::Return | Flow::Goto(_));
+            let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
+            if reached { Flow::Next } else { flow }
+        });
+        let none = self.alternative(mark, |_| Flow::Next);
+        let flow = self.settle(mark, vec![none, round], &JoinRule::Either);
+        self.collect(base, true, |f| matches!(f, Flow::Continue | Flow::Break));
+        self.forget_since(start);
+        flow
+    }
+
+    fn loop_round(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &'p Block) -> Flow {
+        if let Some(condition) = condition {
+            self.eval(condition);
+        }
+        let flow = self.block(body);
+        if let Some(step) = step {
+            self.eval(step);
+        }
+        flow
+    }
+
+    fn is_worth(&mut self, body: &Block) -> bool {
+        let Some(first) = body.first() else { return false };
+        let key = (self.module_id(), first.0);
+        if let Some(worth) = self.worth.get(&key) {
+            return *worth;
+        }
+        let worth = self.has_calls(body);
+        self.worth.insert(key, worth);
+        worth
+    }
+
+    /// Whether running a loop's iterations one by one can say something: it calls, launches or allocates.
+    fn has_calls(&self, body: &Block) -> bool {
+        let (module, Some(function)) = (self.module(), self.function()) else { return false };
+        let mut found = false;
+        let mut seen = 0;
+        cudalint_program::visit::walk(module, function, body, |item| {
+            seen += 1;
+            if let cudalint_program::visit::Item::Expr(id) = item
+                && let Some(node) = module.exprs.get(id.index())
+            {
+                found |= match &node.kind {
+                    Expr::Launch(_) | Expr::New { .. } => true,
+                    Expr::Call { callee, .. } => self.is_device_call(*callee),
+                    _ => false,
+                };
+            }
+            !found && seen < 2000
+        });
+        found
+    }
+
+    /// `for (x : range)`.
+    pub fn for_each(&mut self, variable: LocalId, range: ExprId, body: &'p Block) -> Flow {
+        let out = self.eval(range);
+        let start = self.memory.mark();
+        let base = self.pendings.len();
+        let Some(function) = self.function() else { return Flow::Next };
+        let Some(local) = function.locals.get(variable.index()) else { return Flow::Next };
+        let ty = self.resolve(local.ty);
+        let element = match out.ty.value() {
+            Ty::Container(Container::Vector | Container::Array, inner, _) | Ty::Array(inner, _) => (**inner).clone(),
+            _ => Ty::Unknown,
+        };
+        match &ty {
+            Ty::Ref(inner, is_const) => {
+                // A write through the variable reaches the range's elements.
+                if !is_const {
+                    self.contents_change(&out);
+                }
+                let place = self.elements_of(&out);
+                let known = if inner.is_unknown() { element } else { (**inner).clone() };
+                self.set_slot(variable, Slot::Alias(place, known));
+            }
+            other => {
+                let known = if other.is_unknown() { element } else { other.clone() };
+                let object: ObjId = self.create_variable(&local.name, local.span, known, Val::unknown());
+                self.set_slot(variable, Slot::Object(object));
+            }
+        }
+        self.abstract_loop(None, None, body, start, base)
+    }
+
+    /// Some element of a container or array.
+    fn elements_of(&self, out: &Out) -> Place {
+        match (&out.val.kind, &out.place) {
+            (Kind::Ptr(Ptr { obj, path, .. }), _) => Place::Weak(*obj, path.clone()),
+            (_, Some(Place::Cell(obj, path))) => {
+                let data = crate::memory::extend(path, crate::memory::Key::Field(Name::from("#data")));
+                match self.memory.load(&Place::Cell(*obj, data)).kind {
+                    Kind::Ptr(Ptr { obj, path, .. }) => Place::Weak(obj, path),
+                    _ => Place::Unknown,
+                }
+            }
+            _ => Place::Unknown,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Operators on evaluated operands: numbers, pointers, statuses, and classes whose operators may do anything.
+
+use super::flow::Truth;
+use super::{Out, Walker};
+use crate::arith;
+use crate::ty::Ty;
+use crate::val::{Int, Kind, Val};
+use crate::value::{Quantity, union};
+use cudalint_program::ir::{BinaryOp, ExprId, UnaryOp};
+
+impl<'p> Walker<'p> {
+    /// `-x` and the like.
+    pub fn unary(&mut self, op: UnaryOp, value: ExprId) -> Out {
+        let out = self.eval(value);
+        if op == UnaryOp::Not {
+            let truth = if self.dry > 0 { Truth::Unknown } else { self.truth(&out).not() };
+            return Out::new(truth.val(), Ty::Bool);
+        }
+        let zero = Val::typed(Quantity::Known(0), 4, true);
+        let val = match (op, &out.val.kind) {
+            (UnaryOp::Minus, Kind::Float(value)) => Val { kind: Kind::Float(-value), why: out.val.why.clone() },
+            (UnaryOp::Minus, Kind::Int(_)) => arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &out.val),
+            (UnaryOp::Plus, _) => out.val.clone(),
+            (UnaryOp::BitNot, Kind::Int(Int { q: Quantity::Known(_), .. })) => {
+                let ones = Val::typed(Quantity::Known(-1), 4, true);
+                arith::binary(&mut self.atoms, BinaryOp::Xor, &out.val, &ones)
+            }
+            _ => Val { kind: Kind::Unknown, why: out.val.why.clone() },
+        };
+        let ty = type_of_number(&val).unwrap_or_else(|| out.ty.value().clone());
+        Out::new(val, ty)
+    }
+
+    /// `a op b`.
+    pub fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Out {
+        let left = self.eval(a);
+        let right = self.eval(b);
+        // `stream >> x` and other operators of classes may write their operands.
+        let class = |out: &Out| {
+            matches!(out.ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Auto | Ty::Container(..))
+                && !matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Status | Kind::Str(_))
+        };
+        if matches!(op, BinaryOp::Shr | BinaryOp::And) && class(&left) && self.is_lvalue(b) {
+            self.hand_out(&right);
+            self.forget_lvalue(b);
+            return Out { val: Val::unknown(), ty: left.ty, place: left.place };
+        }
+        if op == BinaryOp::Shl && class(&left) {
+            return Out { val: Val::unknown(), ty: left.ty, place: left.place };
+        }
+        self.operate(op, &left, &right)
+    }
+
+    /// `left op right` on evaluated operands.
+    pub fn operate(&mut self, op: BinaryOp, left: &Out, right: &Out) -> Out {
+        // Statuses compare with success only.
+        if let (BinaryOp::Eq | BinaryOp::Ne, Some(success)) = (op, status_test(&left.val, &right.val)) {
+            let value = success == (op == BinaryOp::Eq);
+            return Out::new(Val { kind: Kind::Success(value), why: None }, Ty::Bool);
+        }
+        if let (BinaryOp::Eq | BinaryOp::Ne, Some((flag, why))) = (op, flag_test(&left.val, &right.val)) {
+            let value = flag == (op == BinaryOp::Eq);
+            return Out::new(Val { kind: Kind::Flag(value), why }, Ty::Bool);
+        }
+        if left.ty.pointee().is_some() || right.ty.pointee().is_some() {
+            return self.pointer_arithmetic(op, left, right);
+        }
+        let val = arith::binary(&mut self.atoms, op, &left.val, &right.val);
+        let ty = if op.is_comparison() { Ty::Bool } else { self.common_type(op, left, right, &val) };
+        if val.is_unknown() && ty.is_scalar() {
+            let why = val.why.clone();
+            return Out::new(arith::convert(&mut self.atoms, &Val { kind: Kind::Unknown, why }, &ty), ty);
+        }
+        Out::new(val, ty)
+    }
+
+    /// The type of an operation's result.
+    pub fn common_type(&self, op: BinaryOp, left: &Out, right: &Out, val: &Val) -> Ty {
+        if let Some(ty) = type_of_number(val)
+            && !matches!(ty, Ty::Float { .. })
+        {
+            return ty;
+        }
+        match (left.ty.value(), right.ty.value()) {
+            (Ty::Float { bytes: a }, Ty::Float { bytes: b }) => Ty::Float { bytes: *a.max(b) },
+            (Ty::Float { bytes }, _) | (_, Ty::Float { bytes }) => Ty::Float { bytes: *bytes },
+            (Ty::Int { bytes: a, signed: s }, Ty::Int { bytes: b, signed: t }) => {
+                let a_ty = if *a < 4 { (4, true) } else { (*a, *s) };
+                let b_ty = if *b < 4 { (4, true) } else { (*b, *t) };
+                if matches!(op, BinaryOp::Shl | BinaryOp::Shr) || a_ty.0 > b_ty.0 {
+                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 }
+                } else if b_ty.0 > a_ty.0 {
+                    Ty::Int { bytes: b_ty.0, signed: b_ty.1 }
+                } else {
+                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 && b_ty.1 }
+                }
+            }
+            (Ty::Bool, other) | (other, Ty::Bool) if matches!(other, Ty::Int { .. } | Ty::Bool) => {
+                if let Ty::Int { .. } = other { other.clone() } else { Ty::INT }
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn pointer_arithmetic(&mut self, op: BinaryOp, left: &Out, right: &Out) -> Out {
+        let why = union(&left.val.why, &right.val.why);
+        let (left_to, right_to) = (left.ty.pointee().cloned(), right.ty.pointee().cloned());
+        match (op, left_to, right_to) {
+            (BinaryOp::Add, Some(to), None) => Out::new(self.advance(&left.val, &right.val, &to), Ty::pointer(to)),
+            (BinaryOp::Add, None, Some(to)) => Out::new(self.advance(&right.val, &left.val, &to), Ty::pointer(to)),
+            (BinaryOp::Sub, Some(to), None) => {
+                let zero = Val::typed(Quantity::Known(0), 8, true);
+                let back = arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &right.val);
+                Out::new(self.advance(&left.val, &back, &to), Ty::pointer(to))
+            }
+            (BinaryOp::Sub, Some(to), Some(_)) => {
+                let q = match (&left.val.kind, &right.val.kind) {
+                    (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path => {
+                        let bytes = a.offset.minus(&b.offset);
+                        let size = self.size_of(&to);
+                        match (bytes.known(), size.known()) {
+                            (Some(bytes), Some(size)) if size > 0 => Quantity::Known(bytes / size),
+                            _ => Quantity::Unknown,
+                        }
+                    }
+                    _ => Quantity::Unknown,
+                };
+                Out::new(
+                    Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why },
+                    Ty::Int { bytes: 8, signed: true },
+                )
+            }
+            (BinaryOp::Eq | BinaryOp::Ne, ..) => {
+                let kind = match (pointer_null(&left.val), pointer_null(&right.val)) {
+                    (Some(true), Some(true)) => Val::boolean(op == BinaryOp::Eq).kind,
+                    // An allocation is taken to have succeeded, as its status is.
+                    (Some(false), Some(true)) | (Some(true), Some(false)) => Kind::Success(op == BinaryOp::Ne),
+                    _ => Val::typed(Quantity::Unknown, 1, false).kind,
+                };
+                Out::new(Val { kind, why }, Ty::Bool)
+            }
+            _ if op.is_comparison() => Out::new(Val::typed(Quantity::Unknown, 1, false), Ty::Bool),
+            _ => Out::new(Val::unknown(), left.ty.clone()),
+        }
+    }
+}
+
+impl Ty {
+    /// This type, or another where this one is unknown.
+    pub fn or(self, other: Self) -> Self {
+        if self.is_unknown() { other } else { self }
+    }
+}
+
+pub(crate) fn same_kind(a: &Ty, b: &Ty) -> bool {
+    match (a, b.value()) {
+        (Ty::Record(m, i, _), Ty::Record(n, j, _)) => m == n && i == j,
+        (Ty::Container(a, ..), Ty::Container(b, ..)) => a == b,
+        (Ty::Vector { name: a, .. }, Ty::Vector { name: b, .. }) => a == b,
+        _ => false,
+    }
+}
+
+fn type_of_number(val: &Val) -> Option<Ty> {
+    match &val.kind {
+        Kind::Int(int) => Some(Ty::Int { bytes: int.bytes, signed: int.signed }),
+        Kind::Float(_) | Kind::Ratio(..) => Some(Ty::Float { bytes: 8 }),
+        _ => None,
+    }
+}
+
+/// Whether a status is compared with success, and then what equality gives.
+fn status_test(a: &Val, b: &Val) -> Option<bool> {
+    match (&a.kind, &b.kind) {
+        (Kind::Status, Kind::Status) => Some(true),
+        (Kind::Status, _) if b.known().is_some() => Some(b.known() == Some(0)),
+        (_, Kind::Status) if a.known().is_some() => Some(a.known() == Some(0)),
+        (Kind::Success(value), _) if b.known().is_some() => Some((b.known() != Some(0)) == *value),
+        (_, Kind::Success(value)) if a.known().is_some() => Some((a.known() != Some(0)) == *value),
+        // Some other code of the API, whose number is not in sight.
+        (Kind::Status, Kind::Unknown | Kind::Int(_)) | (Kind::Unknown | Kind::Int(_), Kind::Status) => Some(false),
+        _ => None,
+    }
+}
+
+fn flag_test(a: &Val, b: &Val) -> Option<(bool, crate::value::Assumptions)> {
+    match (&a.kind, &b.kind) {
+        (Kind::Flag(value), _) if b.known().is_some() => Some(((b.known() != Some(0)) == *value, a.why.clone())),
+        (_, Kind::Flag(value)) if a.known().is_some() => Some(((a.known() != Some(0)) == *value, b.why.clone())),
+        _ => None,
+    }
+}
+
+/// Whether a pointer value is surely null, or surely not.
+fn pointer_null(val: &Val) -> Option<bool> {
+    match &val.kind {
+        Kind::Null => Some(true),
+        Kind::Int(Int { q: Quantity::Known(0), .. }) => Some(true),
+        Kind::Ptr(_) | Kind::Str(_) | Kind::Somewhere(..) => Some(false),
+        _ => None,
+    }
+}
+
+pub(crate) fn combine(left: Truth, right: Truth, and: bool) -> Truth {
+    // `||` is `&&` on the opposites.
+    if !and {
+        return combine(left.not(), right.not(), true).not();
+    }
+    match (left, right) {
+        (Truth::Known(false), _) | (_, Truth::Known(false)) => Truth::Known(false),
+        (Truth::Known(true), other) | (other, Truth::Known(true)) => other,
+        (Truth::Status(false), _) | (_, Truth::Status(false)) => Truth::Status(false),
+        (Truth::Status(true), other) | (other, Truth::Status(true)) => other,
+        (Truth::Assumed(false, why), _) => Truth::Assumed(false, why),
+        (Truth::Assumed(true, a), Truth::Assumed(value, b)) => Truth::Assumed(value, union(&a, &b)),
+        (_, Truth::Assumed(false, why)) => Truth::Assumed(false, why),
+        _ => Truth::Unknown,
+    }
+}
