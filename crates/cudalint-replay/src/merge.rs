@@ -65,7 +65,7 @@ fn last_name(text: &str) -> &str {
     text.get(start..).unwrap_or("")
 }
 
-/// Walks every host function of a module as an entry: `main` with the arguments of a plain start, others with unknown
+/// Walks the host functions of a module: `main` with the arguments of a plain start, those that no walk reached with unknown
 /// parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
 pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
     let module = project.module(id);
@@ -77,7 +77,14 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         let function = &module.functions[*index];
         function.name == "main" && function.scope.segments.is_empty()
     };
-    order.sort_by_key(|index| !is_main(index));
+    // Callers come before what they call: a function that was walked with what its callers give it needs no walk with
+    // parameters that nobody gives it.
+    let called = |index: usize| {
+        let function = &module.functions[index];
+        function.name.is_empty() || scan.traits.is_mentioned(&function.name)
+    };
+    order.sort_by_key(|index| (!is_main(index), called(*index)));
+    let mut visited = FxHashSet::default();
     for index in order {
         let function = &module.functions[index];
         // A lambda runs where it is called; its captured variables are not known elsewhere.
@@ -86,7 +93,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
             && (function.space.host || !function.space.device)
             && function.role != FunctionRole::Lambda
             && scan.traits.of(id, FunctionId(index as u32)).gpu;
-        if !entry {
+        if !entry || visited.contains(&(id, FunctionId(index as u32))) {
             continue;
         }
         let mut walker = Walker::new(project, scan, *options);
@@ -94,6 +101,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         walker.lookups = lookups.clone();
         walker.run(id, FunctionId(index as u32));
         walked.events.append(&mut walker.events);
+        visited.extend(walker.visited);
         for (cause, count) in walker.limits {
             match walked.limits.iter_mut().find(|(known, _)| *known == cause) {
                 Some((_, sum)) => *sum += count,

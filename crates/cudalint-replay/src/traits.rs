@@ -25,6 +25,8 @@ pub(crate) struct Traits {
 #[derive(Debug, Default)]
 pub(crate) struct AllTraits {
     functions: FxHashMap<(ModuleId, FunctionId), Traits>,
+    /// Names that some other function mentions.
+    mentioned: FxHashSet<Name>,
 }
 
 impl AllTraits {
@@ -66,7 +68,17 @@ impl AllTraits {
                 break;
             }
         }
-        Self { functions: own.into_iter().map(|(key, traits, _)| (key, traits)).collect() }
+        let mut mentioned = FxHashSet::default();
+        for ((module, id), _, calls) in &own {
+            let own_name = project.function_at(*module, *id).map(|function| &function.name);
+            mentioned.extend(calls.iter().filter(|name| Some(*name) != own_name).cloned());
+        }
+        Self { mentioned, functions: own.into_iter().map(|(key, traits, _)| (key, traits)).collect() }
+    }
+
+    /// Whether any other function mentions the name.
+    pub fn is_mentioned(&self, name: &Name) -> bool {
+        self.mentioned.contains(name)
     }
 
     /// The traits of one function.

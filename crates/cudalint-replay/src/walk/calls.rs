@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::places::Access;
-use super::{MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
+use super::{Frame, MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
 use crate::arith;
 use crate::facts::Site;
 use crate::memory::{Place, root};
@@ -367,6 +367,11 @@ impl<'p> Walker<'p> {
             return Out::unknown();
         }
         let returns = self.resolve(function.returns);
+        if self.is_reporting()
+            && let Some(Frame { module, function: Some(id), .. }) = self.frames.last()
+        {
+            self.visited.insert((*module, *id));
+        }
         self.frames.pop();
         match (value, returns) {
             (Some(out), Ty::Ref(inner, _)) => {

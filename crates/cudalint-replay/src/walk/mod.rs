@@ -153,6 +153,8 @@ pub(crate) struct Walker<'p> {
     pub summaries: Summaries,
     pub lookups: Lookups,
     /// Loops whose iterations are worth running one by one, by module and first statement.
+    /// Functions walked to their ends from this entry.
+    pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
     pub worth: FxHashMap<(ModuleId, u32), bool>,
     /// How often each place has been reported in this walk.
     pub reported: FxHashMap<Site, u32>,
@@ -189,6 +191,7 @@ impl<'p> Walker<'p> {
             iterations_left: 400,
             summaries: Summaries::default(),
             lookups: Lookups::default(),
+            visited: rustc_hash::FxHashSet::default(),
             worth: FxHashMap::default(),
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
