@@ -3,7 +3,8 @@
 use crate::words::{assumptions, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
-use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind};
+use cudalint_program::ir::Type;
+use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind, Site};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -24,11 +25,11 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.parameter_faults {
         match fault.kind {
-            ParameterFaultKind::Reference | ParameterFaultKind::HostContainer => {
-                sink.report_some(at_parameter(context, fault));
-            }
+            ParameterFaultKind::HostContainer => sink.report_some(at_parameter(context, fault)),
             // These need an object that is passed, so they are reported at launches.
-            ParameterFaultKind::Virtual { .. } | ParameterFaultKind::ReleasesOnCopy { .. } => {}
+            ParameterFaultKind::Reference
+            | ParameterFaultKind::Virtual { .. }
+            | ParameterFaultKind::ReleasesOnCopy { .. } => {}
         }
     }
     for event in &context.facts.events {
@@ -39,25 +40,31 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn at_parameter(context: &ModuleContext<'_>, fault: &ParameterFault) -> Option<Finding> {
     let kernel = context.module.functions.get(fault.kernel.index())?;
     let parameter = kernel.locals.get(fault.parameter as usize)?;
-    let (message, help) = match fault.kind {
-        ParameterFaultKind::Reference => (
-            format!("the kernel `{}` takes `{}` by reference, which would be a host address", kernel.name, parameter.name),
-            "pass it by value, or as a pointer to device memory",
-        ),
-        _ => (
-            format!(
-                "the kernel `{}` takes a `{}` by value, whose elements stay in host memory",
-                kernel.name, fault.type_name
-            ),
-            "pass a pointer to device memory and a size",
-        ),
-    };
+    let message = format!(
+        "the kernel `{}` takes a `{}` by value, whose elements stay in host memory",
+        kernel.name, fault.type_name
+    );
     let mut finding = RULE.finding(Confidence::Definite, context.place(parameter.span), message);
     finding.function = kernel.name.to_string();
-    finding.help = Some(help.to_owned());
+    finding.help = Some("pass a pointer to device memory and a size".to_owned());
     let path = vec![Label { place: context.place(kernel.name_span), message: "a kernel".to_owned() }];
     finding.witness = Some(Witness { path, ..Witness::default() });
     Some(finding)
+}
+
+/// Where a variable of the launching function is declared, when the argument is its bare name and it is an object of
+/// the host itself: a reference or pointer may lead to managed memory.
+fn host_local(context: &ModuleContext<'_>, event: &Event, text: &str) -> Option<Site> {
+    let (module, function) = event.function;
+    let module_ir = context.project.module(module);
+    let function = module_ir.functions.get(function.index())?;
+    let variable = function.locals.iter().find(|variable| variable.name == text)?;
+    let mut ty = module_ir.types.get(variable.ty.index())?;
+    if let Type::Qualified { ty: inner, .. } = ty {
+        ty = module_ir.types.get(inner.index())?;
+    }
+    let plain = matches!(ty, Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. } | Type::Named { .. });
+    plain.then_some(Site { module, span: variable.span })
 }
 
 fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
@@ -81,14 +88,31 @@ fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
             ),
             Label { place: context.place_of(*destructor), message: format!("calls `{releases}`") },
         ),
-        ParameterFaultKind::Reference | ParameterFaultKind::HostContainer => return None,
+        ParameterFaultKind::Reference => {
+            let local = host_local(context, event, &argument.text)?;
+            (
+                format!(
+                    "the kernel `{}` takes `{}` by reference, so it gets an address of the host's stack",
+                    launch.kernel_name, argument.text
+                ),
+                Label { place: context.place_of(local), message: format!("`{}` is a host variable", argument.text) },
+            )
+        }
+        ParameterFaultKind::HostContainer => return None,
     };
     let mut assumed = assumptions([&event.assumptions]);
     if matches!(fault.kind, ParameterFaultKind::Virtual { .. }) {
         assumed.push(format!("`{}` calls a virtual function of it", launch.kernel_name));
     }
+    if matches!(fault.kind, ParameterFaultKind::Reference) {
+        assumed.push("the device cannot read pageable host memory (`pageableMemoryAccess` is 0)".to_owned());
+    }
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
-    finding.label = "copied byte by byte".to_owned();
+    finding.label = if matches!(fault.kind, ParameterFaultKind::Reference) {
+        "passed by reference".to_owned()
+    } else {
+        "copied byte by byte".to_owned()
+    };
     finding.related.push(related);
     finding.help = Some("pass a plain struct of device pointers and sizes".to_owned());
     Some(finding)
