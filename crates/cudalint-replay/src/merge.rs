@@ -65,8 +65,8 @@ fn last_name(text: &str) -> &str {
     text.get(start..).unwrap_or("")
 }
 
-/// Walks the host functions of a module: `main` with the arguments of a plain start, those that no walk reached with unknown
-/// parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
+/// Walks the host functions of a module: `main` with the arguments of a plain start, those that no walk reached with
+/// unknown parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
 pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
     let module = project.module(id);
     let mut walked = Walked::default();

@@ -50,7 +50,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { steps_per_entry: 25_000, iterations: 64 }
+        Self { steps_per_entry: 12_000, iterations: 64 }
     }
 }
 
