@@ -44,6 +44,13 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,
     };
+    // Directives run loops on the device, where the pointer is right.
+    let (module, function) = event.function;
+    let body = context.project.module(module).functions.get(function.index())?.span;
+    let text = context.project.text(module, body);
+    if text.contains("#pragma") && ["pragma acc", "pragma omp target"].iter().any(|directive| text.contains(directive)) {
+        return None;
+    }
     let does = if *write { "writes" } else { "reads" };
     let message = format!("host code {does} through `{}`, which points to device memory: {why}", argument.text);
     let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
