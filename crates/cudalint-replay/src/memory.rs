@@ -30,7 +30,11 @@ pub(crate) type CellPath = Rc<[Key]>;
 
 /// The empty path.
 pub(crate) fn root() -> CellPath {
-    Rc::from([])
+    // Asked for at every look at a variable, so it is made once.
+    thread_local! {
+        static ROOT: CellPath = Rc::from([]);
+    }
+    ROOT.with(Clone::clone)
 }
 
 /// `path` with one step more.

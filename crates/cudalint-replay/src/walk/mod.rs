@@ -155,6 +155,8 @@ pub(crate) struct Walker<'p> {
     /// Loops whose iterations are worth running one by one, by module and first statement.
     /// Functions walked to their ends from this entry.
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
+    /// The word `local`, made once.
+    pub local: Name,
     pub worth: FxHashMap<(ModuleId, u32), bool>,
     /// How often each place has been reported in this walk.
     pub reported: FxHashMap<Site, u32>,
@@ -192,6 +194,7 @@ impl<'p> Walker<'p> {
             summaries: Summaries::default(),
             lookups: Lookups::default(),
             visited: rustc_hash::FxHashSet::default(),
+            local: Name::from("local"),
             worth: FxHashMap::default(),
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
@@ -343,7 +346,7 @@ impl<'p> Walker<'p> {
             element: ty.pointee().and_then(|inner| self.size_of(inner).known()),
             ty,
             space: MemorySpace::Host,
-            api: Name::from("local"),
+            api: self.local.clone(),
             array,
         };
         self.create_object(info, Val::unknown(), value)
