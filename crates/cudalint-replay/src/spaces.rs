@@ -106,6 +106,10 @@ fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> boo
     })
 }
 
+fn is_kernel(project: &Project, module: ModuleId, function: FunctionId) -> bool {
+    project.function_at(module, function).is_some_and(|function| function.space.global)
+}
+
 fn judge(
     project: &Project,
     id: ModuleId,
@@ -133,8 +137,11 @@ fn judge(
         let callee = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::");
         Some(SpaceFault { caller: FunctionId(0), span: Span::default(), callee, declared, kind })
     };
+    // A project header that is out of sight may declare an overload for the other side.
+    let header_missing = project.includes().reach(id.0).missing;
     if candidates.is_empty() {
         return match (side, standard_space(path)) {
+            (Side::Device, Some(StandardSpace::HostOnly)) if header_missing => None,
             (Side::Device, Some(StandardSpace::HostOnly)) => fault(SpaceFaultKind::DeviceCallsHost, None),
             (Side::Host, Some(StandardSpace::DeviceOnly)) => fault(SpaceFaultKind::HostCallsDevice, None),
             _ => None,
@@ -145,6 +152,9 @@ fn judge(
         return None;
     }
     // One that does not take these arguments is not what is called; then nothing in sight is.
+    if header_missing && !candidates.iter().all(|(module, function)| is_kernel(project, *module, *function)) {
+        return None;
+    }
     let takes = |function: &Function| {
         let required = function.locals.iter().take(function.param_count as usize).filter(|p| p.init.is_none()).count();
         function.variadic || (required..=function.param_count as usize).contains(&args)
