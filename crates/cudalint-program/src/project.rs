@@ -1,9 +1,10 @@
 //! The project index: all modules, their texts, and the names that cross files.
 //!
 //! A name that is used in one module is looked for there first, then in the files that the module's file includes (at
-//! any depth), then in those that include it, and last in the whole project: there only when some include is out of
-//! sight, so that the name may come from it, and only when one single thing has that name. Several candidates in one
-//! step are no answer.
+//! any depth), then in those that include it, and last in neighbouring files (one in the other's folder or below): there
+//! only when some include is out of sight, so that the name may come from it, and only when one single thing has that
+//! name. Several candidates in one step are no answer. A repository may hold many programs, and what one of them calls
+//! `run` says nothing of another.
 
 use crate::condition::Defines;
 use crate::includes::{IncludeGraph, IncludingFile};

@@ -71,13 +71,20 @@ fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u3
     }
 }
 
+/// Whether one of two files stands in the other's folder or below it.
+fn are_neighbours(a: &str, b: &str) -> bool {
+    let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
+    let (a_folder, b_folder) = (a.get(..folder(a)).unwrap_or(""), b.get(..folder(b)).unwrap_or(""));
+    a_folder.starts_with(b_folder) || b_folder.starts_with(a_folder)
+}
+
 fn segments(path: &Path) -> impl Iterator<Item = &str> {
     path.segments.iter().map(Name::as_str).filter(|segment| !segment.is_empty())
 }
 
 impl Project {
     /// The entries of the nearest step that has any: the module itself, what it includes, what includes it, and the
-    /// whole project where an include is out of sight. The flag says whether it is the last step.
+    /// neighbouring files where an include is out of sight. The flag says whether it is the last step.
     fn nearest(&self, from: ModuleId, candidates: &[Entry]) -> (Vec<Entry>, bool) {
         let own: Vec<Entry> = candidates.iter().copied().filter(|entry| entry.module == from).collect();
         if !own.is_empty() || candidates.is_empty() {
@@ -98,7 +105,11 @@ impl Project {
         if !reach.missing {
             return (Vec::new(), true);
         }
-        (candidates.iter().copied().filter(|entry| !graph.is_alone(entry.module.0)).collect(), true)
+        // What is out of sight may lead to a neighbour, but not into another program of the same repository.
+        let near = |entry: &Entry| {
+            !graph.is_alone(entry.module.0) && are_neighbours(self.path(from), self.path(entry.module))
+        };
+        (candidates.iter().copied().filter(near).collect(), true)
     }
 
     /// The one entry that fits best in the nearest step.
@@ -226,7 +237,7 @@ impl Project {
             [] => {}
             _ => return None,
         }
-        // Declared in sight: its definition may stand anywhere.
+        // Declared in sight: its definition stands in a file that includes the declaration, or near by.
         let declared = *near.first()?;
         let declaration = self.function_entry(declared)?;
         if self.includes().is_alone(from.0) {
@@ -235,6 +246,8 @@ impl Project {
         let mut elsewhere = plain.iter().copied().filter(|entry| {
             has_body(entry)
                 && !self.includes().is_alone(entry.module.0)
+                && (self.includes().reach(entry.module.0).included.binary_search(&declared.module.0).is_ok()
+                    || are_neighbours(self.path(from), self.path(entry.module)))
                 && self.function_entry(*entry).is_some_and(|function| {
                     !function.is_static
                         && function.param_count == declaration.param_count

@@ -89,48 +89,50 @@ pub enum Item {
 /// variable's initializer. The callback says whether to go into the parts of what it was given.
 pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut visit: impl FnMut(Item) -> bool) {
     let mut stack: Vec<Item> = block.iter().rev().map(|id| Item::Stmt(*id)).collect();
-    let mut parts = Vec::new();
     while let Some(item) = stack.pop() {
         if !visit(item) {
             continue;
         }
-        parts.clear();
+        let first = stack.len();
         match item {
             Item::Stmt(id) => {
                 if let Some(node) = module.stmts.get(id.index()) {
-                    statement_parts(&node.kind, &mut parts);
+                    statement_parts(&node.kind, &mut stack);
                 }
             }
             Item::Declare(id) => {
-                parts.extend(function.locals.get(id.index()).and_then(|local| local.init).map(Item::Expr));
+                stack.extend(function.locals.get(id.index()).and_then(|local| local.init).map(Item::Expr));
             }
             Item::Expr(id) => {
                 if let Some(node) = module.exprs.get(id.index()) {
-                    operands(&node.kind, |operand| parts.push(Item::Expr(operand)));
-                    parts.extend(statements_inside(&node.kind).iter().map(|id| Item::Stmt(*id)));
+                    operands(&node.kind, |operand| stack.push(Item::Expr(operand)));
+                    stack.extend(statements_inside(&node.kind).iter().map(|id| Item::Stmt(*id)));
                 }
             }
         }
-        stack.extend(parts.drain(..).rev());
+        if let Some(parts) = stack.get_mut(first..) {
+            parts.reverse();
+        }
     }
 }
 
 /// Every expression below and including `root`, parents first.
-pub fn walk_expr(module: &Module, root: ExprId, mut visit: impl FnMut(ExprId, &Expr) -> bool) {
+pub fn walk_expr<'m>(module: &'m Module, root: ExprId, mut visit: impl FnMut(ExprId, &'m Expr) -> bool) {
     let mut stack = vec![root];
-    let mut parts = Vec::new();
     while let Some(id) = stack.pop() {
         let Some(node) = module.exprs.get(id.index()) else { continue };
         if visit(id, &node.kind) {
-            parts.clear();
-            operands(&node.kind, |operand| parts.push(operand));
-            stack.extend(parts.drain(..).rev());
+            let first = stack.len();
+            operands(&node.kind, |operand| stack.push(operand));
+            if let Some(parts) = stack.get_mut(first..) {
+                parts.reverse();
+            }
         }
     }
 }
 
 fn statement_parts(stmt: &Stmt, parts: &mut Vec<Item>) {
-    let mut block = |block: &Block, parts: &mut Vec<Item>| parts.extend(block.iter().map(|id| Item::Stmt(*id)));
+    let block = |block: &Block, parts: &mut Vec<Item>| parts.extend(block.iter().map(|id| Item::Stmt(*id)));
     match stmt {
         Stmt::Expr(expr) | Stmt::Return(Some(expr)) => parts.push(Item::Expr(*expr)),
         Stmt::Declare(local) => parts.push(Item::Declare(*local)),
@@ -171,11 +173,6 @@ fn statement_parts(stmt: &Stmt, parts: &mut Vec<Item>) {
                 block(inner, parts);
             }
         }
-        Stmt::Return(None)
-        | Stmt::Break
-        | Stmt::Continue
-        | Stmt::Goto(_)
-        | Stmt::Label(_)
-        | Stmt::Elided { .. } => {}
+        Stmt::Return(None) | Stmt::Break | Stmt::Continue | Stmt::Goto(_) | Stmt::Label(_) | Stmt::Elided { .. } => {}
     }
 }

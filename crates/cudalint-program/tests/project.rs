@@ -20,14 +20,17 @@ fn nearer_definitions_win() {
         ("b/other.cu", "int far(int x) { return 3; }\nint only_there(int x) { return 4; }\n"),
         ("c/lost.cu", "#include \"not_here.h\"\nint main() { return only_there(1); }\n"),
         ("doc.md", "int main() { return far(2); }\n"),
+        ("c/parts/part.cu", "int neighbour(int x) { return 5; }\n"),
     ];
     let project = project(&files, &[]);
     assert_eq!(called(&project, 0, "near", 1), Some(0));
     assert_eq!(called(&project, 0, "far", 1), Some(1));
     // All headers of `a/main.cu` are in sight, and none declares it.
     assert_eq!(called(&project, 0, "only_there", 1), None);
-    assert_eq!(called(&project, 3, "only_there", 1), Some(2));
-    assert_eq!(called(&project, 3, "far", 1), None, "two candidates");
+    // An include out of sight may lead to a neighbour, but not into another program.
+    assert_eq!(called(&project, 3, "neighbour", 1), Some(5));
+    assert_eq!(called(&project, 3, "only_there", 1), None);
+    assert_eq!(called(&project, 3, "far", 1), None);
     assert_eq!(called(&project, 4, "far", 1), None, "a fence stands for itself");
 }
 
