@@ -21,6 +21,8 @@ pub struct IncludeGraph {
     includers: Vec<Vec<u32>>,
     missing: Vec<bool>,
     alone: Vec<bool>,
+    /// The folder of each file, with its last `/`.
+    folders: Vec<Box<str>>,
     reach: Vec<OnceLock<Reach>>,
 }
 
@@ -58,6 +60,10 @@ impl IncludeGraph {
             includers: vec![Vec::new(); files.len()],
             missing: vec![false; files.len()],
             alone: files.iter().map(|file| file.alone).collect(),
+            folders: paths
+                .iter()
+                .map(|path| path.get(..path.rfind('/').map_or(0, |at| at + 1)).unwrap_or("").into())
+                .collect(),
             reach: Vec::new(),
         };
         graph.reach.resize_with(files.len(), OnceLock::new);
@@ -102,6 +108,13 @@ impl IncludeGraph {
     /// Whether no file includes it.
     pub fn is_root(&self, file: u32) -> bool {
         self.includers.get(file as usize).is_none_or(Vec::is_empty)
+    }
+
+    /// Whether one of two files stands in the other's folder or below it: then what is out of sight of one may lead to
+    /// the other. A repository may hold many programs, and what one of them calls `run` says nothing of another.
+    pub fn are_neighbours(&self, a: u32, b: u32) -> bool {
+        let folder = |file: u32| self.folders.get(file as usize).map_or("", |folder| folder);
+        folder(a).starts_with(folder(b)) || folder(b).starts_with(folder(a))
     }
 
     /// Whether a file sees no other.

@@ -213,7 +213,7 @@ impl<D: Definition> MacroIndex<D> {
 }
 
 /// The macros of one file: its own, then the command line's, then those of the headers it includes, then those of the
-/// files that include it, then one that the project defines in one way only.
+/// files that include it, then one that neighbouring files define in one way only.
 #[derive(Debug)]
 pub struct VisibleMacros<'a, D> {
     index: &'a MacroIndex<D>,
@@ -298,7 +298,9 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         if !reach.missing {
             return None;
         }
-        choose(entries.iter().filter(|entry| entry.file != self.file && !graph.is_alone(entry.file)))
+        choose(entries.iter().filter(|entry| {
+            entry.file != self.file && !graph.is_alone(entry.file) && graph.are_neighbours(self.file, entry.file)
+        }))
     }
 }
 

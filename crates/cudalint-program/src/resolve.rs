@@ -71,13 +71,6 @@ fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u3
     }
 }
 
-/// Whether one of two files stands in the other's folder or below it.
-fn are_neighbours(a: &str, b: &str) -> bool {
-    let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
-    let (a_folder, b_folder) = (a.get(..folder(a)).unwrap_or(""), b.get(..folder(b)).unwrap_or(""));
-    a_folder.starts_with(b_folder) || b_folder.starts_with(a_folder)
-}
-
 fn segments(path: &Path) -> impl Iterator<Item = &str> {
     path.segments.iter().map(Name::as_str).filter(|segment| !segment.is_empty())
 }
@@ -106,9 +99,7 @@ impl Project {
             return (Vec::new(), true);
         }
         // What is out of sight may lead to a neighbour, but not into another program of the same repository.
-        let near = |entry: &Entry| {
-            !graph.is_alone(entry.module.0) && are_neighbours(self.path(from), self.path(entry.module))
-        };
+        let near = |entry: &Entry| !graph.is_alone(entry.module.0) && graph.are_neighbours(from.0, entry.module.0);
         (candidates.iter().copied().filter(near).collect(), true)
     }
 
@@ -247,7 +238,7 @@ impl Project {
             has_body(entry)
                 && !self.includes().is_alone(entry.module.0)
                 && (self.includes().reach(entry.module.0).included.binary_search(&declared.module.0).is_ok()
-                    || are_neighbours(self.path(from), self.path(entry.module)))
+                    || self.includes().are_neighbours(from.0, entry.module.0))
                 && self.function_entry(*entry).is_some_and(|function| {
                     !function.is_static
                         && function.param_count == declaration.param_count
