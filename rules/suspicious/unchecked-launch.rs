@@ -4,6 +4,7 @@ use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{
     Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
 };
+use cudalint_program::Name;
 use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
 use cudalint_syntax::Span;
 
@@ -33,8 +34,11 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             sink.report_some(finding(context, function, &unchecked, Kind::Never));
         } else if !by_sync.is_empty() {
             sink.report_some(finding(context, function, &by_sync, Kind::OnlySync));
-        } else {
+        } else if !partly.is_empty() {
             sink.report_some(finding(context, function, &partly, Kind::Partly));
+        } else {
+            let by_nobody_in_sight: Vec<_> = function.launches.iter().filter(|l| !l.unseen.is_empty()).collect();
+            sink.report_some(finding(context, function, &by_nobody_in_sight, Kind::OutOfSight));
         }
     }
 }
@@ -44,6 +48,7 @@ enum Kind {
     Never,
     OnlySync,
     Partly,
+    OutOfSight,
 }
 
 fn finding(
@@ -61,11 +66,14 @@ fn finding(
         format!("{} launches, first of `{}`,", launches.len(), first.kernel)
     };
     let message = match kind {
-        Kind::Never => format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with"),
+        Kind::Never | Kind::OutOfSight => format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with"),
         Kind::OnlySync => format!("{within} relies on a later synchronizing call alone to report {subject}"),
         Kind::Partly => format!("{within} checks {subject} on some paths only"),
     };
-    let confidence = if kind == Kind::Partly { Confidence::Likely } else { Confidence::Definite };
+    let confidence = match kind {
+        Kind::Partly | Kind::OutOfSight => Confidence::Likely,
+        Kind::Never | Kind::OnlySync => Confidence::Definite,
+    };
     let mut finding = RULE.finding(confidence, context.place(first.span), message.trim_end_matches(',').to_owned());
     if kind == Kind::OnlySync {
         finding.severity = Severity::Info;
@@ -81,6 +89,7 @@ fn finding(
         .collect();
     let assumptions = match kind {
         Kind::Partly => vec!["the path around the check is taken".to_owned()],
+        Kind::OutOfSight => vec![unseen_assumption(&first.unseen)],
         Kind::Never | Kind::OnlySync => Vec::new(),
     };
     let path = vec![Label {
@@ -89,10 +98,22 @@ fn finding(
     }];
     finding.witness = Some(Witness { assumptions, path, ..Witness::default() });
     finding.help = Some("read and test `cudaGetLastError()` right after the launch".to_owned());
-    if kind != Kind::Partly {
+    if confidence == Confidence::Definite {
         finding.fix = fix(context, function, launches);
     }
     Some(finding)
+}
+
+/// The assumption that functions out of sight are no checks.
+fn unseen_assumption(names: &[Name]) -> String {
+    let shown: Vec<_> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        1 => format!("{}, which is not in sight, does not check the last error", shown.join("")),
+        2..=3 => format!("{}, which are not in sight, do not check the last error", shown.join(", ")),
+        more => {
+            format!("{} and {} other functions that are not in sight do not check the last error", shown.join(", "), more - 3)
+        }
+    }
 }
 
 /// Puts a checked `cudaGetLastError()` behind each launch that is a statement of a block.

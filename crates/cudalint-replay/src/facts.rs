@@ -347,6 +347,9 @@ pub struct LaunchStatus {
     pub only_by_sync: bool,
     /// Whether such a check follows on some paths, but not on all.
     pub checked_on_some_path: bool,
+    /// When [`Self::checked`] only because functions out of sight might check it, though their names do not say so:
+    /// these functions.
+    pub unseen: Vec<Name>,
 }
 
 /// Error handling of one host function.

@@ -23,6 +23,8 @@ struct Join<'a> {
     by_id: FxHashMap<(usize, u32), u32>,
     /// By function and call: the functions in sight that it may reach.
     targets: Vec<Vec<Vec<u32>>>,
+    /// By function and call: what the call does, where that does not hang on what the functions in sight do.
+    fixed: Vec<Vec<Option<Effect>>>,
     /// By function: effect bits on its callers.
     effects: Vec<u8>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
@@ -68,7 +70,17 @@ impl<'a> Join<'a> {
                 checking_macros.entry(shape.name.as_str()).or_default().push(module);
             }
         }
-        Self { project, surveys, functions, by_name, by_id, targets: Vec::new(), effects: Vec::new(), checking_macros }
+        Self {
+            project,
+            surveys,
+            functions,
+            by_name,
+            by_id,
+            targets: Vec::new(),
+            fixed: Vec::new(),
+            effects: Vec::new(),
+            checking_macros,
+        }
     }
 
     fn function(&self, index: usize) -> &'a FunctionSurvey {
@@ -97,6 +109,9 @@ impl<'a> Join<'a> {
                 let module = self.functions[index].0;
                 self.function(index).flow.calls.iter().map(|site| self.targets_of(module, site)).collect()
             })
+            .collect();
+        self.fixed = (0..self.functions.len())
+            .map(|index| (0..self.targets[index].len()).map(|call| self.fixed_effect(index, call)).collect())
             .collect();
     }
 
@@ -178,11 +193,21 @@ impl<'a> Join<'a> {
     }
 
     fn effect(&self, index: usize, call: usize) -> Effect {
+        if let Some(fixed) = self.fixed[index][call] {
+            return fixed;
+        }
+        let bits = self.targets[index][call].iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
+        let next = if bits & LAST != 0 { NEXT } else { 0 };
+        Effect::Sets { bits: bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+    }
+
+    /// What a call does, unless it reaches functions in sight.
+    fn fixed_effect(&self, index: usize, call: usize) -> Option<Effect> {
         let site = &self.function(index).flow.calls[call];
-        match &site.callee {
+        let harmless = match &site.callee {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
-                match api.role {
+                return Some(match api.role {
                     ApiRole::LastError if looked_at => Effect::Sets { bits: LAST | SEEN_LAST | NEXT, ends_next: true },
                     ApiRole::LastError if *site.name == *"cudaGetLastError" => Effect::Clears,
                     ApiRole::LastError => Effect::None,
@@ -192,35 +217,22 @@ impl<'a> Join<'a> {
                     ApiRole::Synchronizes if api.library == "CUDA runtime" => Effect::DroppedSync,
                     ApiRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
                     ApiRole::Launches | ApiRole::Settles | ApiRole::Plain => Effect::Sets { bits: 0, ends_next: true },
-                }
+                });
             }
-            Callee::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
+            Callee::Opaque => return Some(Effect::Sets { bits: LAST | SYNC, ends_next: false }),
+            _ if !self.targets[index][call].is_empty() => return None,
             Callee::Named { name, scope } => {
                 let path: Vec<&str> = scope.iter().chain([name]).map(Name::as_str).collect();
-                self.effect_of_targets(index, call, &|| known::checks_nothing(&path))
+                known::checks_nothing(&path)
             }
-            Callee::Method(name) => self.effect_of_targets(index, call, &|| known::method_checks_nothing(name)),
-            Callee::Lambda(_) => self.effect_of_targets(index, call, &|| true),
+            Callee::Method(name) => known::method_checks_nothing(name),
+            Callee::Lambda(_) => true,
+        };
+        if harmless || self.is_printed(index, site) {
+            return Some(Effect::None);
         }
-    }
-
-    fn effect_of_targets(&self, index: usize, call: usize, harmless: &dyn Fn() -> bool) -> Effect {
-        let targets = &self.targets[index][call];
-        if targets.is_empty() {
-            if harmless() {
-                return Effect::None;
-            }
-            let site = &self.function(index).flow.calls[call];
-            if self.is_printed(index, site) {
-                return Effect::None;
-            }
-            let name = &site.name;
-            let next = if known::sounds_like_check(name) { NEXT } else { 0 };
-            return Effect::Sets { bits: LAST | SYNC | next, ends_next: false };
-        }
-        let bits = targets.iter().fold(0, |bits, target| bits | self.effects[*target as usize]);
-        let next = if bits & LAST != 0 { NEXT } else { 0 };
-        Effect::Sets { bits: bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC) | next, ends_next: bits & LAUNCHES != 0 }
+        let next = if known::sounds_like_check(&site.name) { NEXT } else { 0 };
+        Some(Effect::Sets { bits: LAST | SYNC | next, ends_next: false })
     }
 
     /// Whether the result goes straight into a call that prints: then the function makes text or numbers.
@@ -292,6 +304,30 @@ impl<'a> Join<'a> {
 
     fn solve(&self, index: usize, exit: After) -> Solved {
         solve::checked_after(&self.function(index).flow, &|call| self.effect(index, call as usize), exit)
+    }
+
+    /// As [`Self::solve`], for the case that functions out of sight check nothing unless their name says so; with the
+    /// names of those that this takes for harmless.
+    fn solve_without_unseen(&self, index: usize, exit: After) -> (Solved, Vec<Name>) {
+        let calls = &self.function(index).flow.calls;
+        let is_unseen = |call: usize| {
+            let site = &calls[call];
+            matches!(&site.callee, Callee::Named { .. } | Callee::Method(_))
+                && self.targets[index][call].is_empty()
+                && self.fixed[index][call].is_some_and(|effect| effect != Effect::None)
+                && !known::sounds_like_check(&site.name)
+        };
+        let effect = |call: u32| {
+            if is_unseen(call as usize) { Effect::None } else { self.effect(index, call as usize) }
+        };
+        let solved = solve::checked_after(&self.function(index).flow, &effect, exit);
+        let mut names: Vec<Name> = Vec::new();
+        for call in (0..calls.len()).filter(|call| is_unseen(*call)) {
+            if !names.contains(&calls[call].name) {
+                names.push(calls[call].name.clone());
+            }
+        }
+        (solved, names)
     }
 
     /// The last launch (or call that launches) after which no path waits. A wait whose status is dropped is a finding of
@@ -416,7 +452,8 @@ impl<'a> Join<'a> {
             calls.push(status);
         }
         let mut launches = Vec::new();
-        for (site, after) in flow.launches.iter().zip(&solved.launches) {
+        let (without_unseen, unseen) = self.solve_without_unseen(index, exit);
+        for ((site, after), alone) in flow.launches.iter().zip(&solved.launches).zip(&without_unseen.launches) {
             if site.damaged || function.damaged {
                 continue;
             }
@@ -426,6 +463,11 @@ impl<'a> Join<'a> {
                 span: site.span,
                 kernel: site.kernel.clone(),
                 checked: maybe || after.must & LAST != 0,
+                unseen: if (maybe || after.must & LAST != 0) && (alone.must | alone.may) & (LAST | SYNC | SEEN_LAST) == 0 {
+                    unseen.clone()
+                } else {
+                    Vec::new()
+                },
                 only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
                 checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
             });
