@@ -158,6 +158,12 @@ impl<'a> Join<'a> {
         if graph.is_alone(module as u32) {
             return Vec::new();
         }
+        // Two files that share a header, or stand near each other, may be one program; others are not.
+        all.retain(|index| {
+            let other = self.functions[*index as usize].0 as u32;
+            graph.are_neighbours(module as u32, other)
+                || graph.reach(other).included.iter().any(|file| reach.included.binary_search(file).is_ok())
+        });
         let own = self.project.path(ModuleId(module as u32));
         let near =
             |index: &u32| common_folders(own, self.project.path(ModuleId(self.functions[*index as usize].0 as u32)));
