@@ -8,11 +8,13 @@ use crate::provider::{Disk, Memory};
 use crate::root::{self, Roots};
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, Settings};
+use crate::steps::{Progress, Steps};
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_findings::Finding;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,15 +55,6 @@ pub struct Request {
     pub configuration: Configuration,
     /// Whether `exclude` holds for files named explicitly too.
     pub force_exclude: bool,
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Steps done.
-    pub done: usize,
-    /// Steps in sight: it may grow.
-    pub total: usize,
 }
 
 /// What makes a run impossible: bad arguments or settings, in words.
@@ -126,6 +119,7 @@ impl Engine {
         };
         let folder = std::env::current_dir().unwrap_or_default();
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
+        let mut projects = Vec::new();
         for mut group in groups {
             let levels = Levels::new(self.rules, &group.settings.settings, &request.choices).map_err(UsageError)?;
             let build = group.root.as_deref().map(compile_commands::find).unwrap_or_default();
@@ -138,21 +132,31 @@ impl Engine {
             let local_packages = LocalPackages::of(local);
             all.statistics.capped_projects += usize::from(index.capped);
             group.sources.extend(index.sources);
-            let base = base_of(&group);
-            let part = lint_project(&ProjectInput {
-                rules: self.rules,
-                levels: &levels,
-                settings: &group.settings.settings,
-                overrides: overrides(self.rules, &group.settings, &base),
-                architectures: pick(&architectures, &group.settings.settings, &build),
-                includes: includes(&group.settings.settings, &base, &build),
-                defines: group.settings.settings.parse.defines.iter().cloned().chain(build.defines).collect(),
-                sources: group.sources,
-                local_packages,
-                shown: &|real| display_from(real, &folder, absolute),
-                provider: &disk,
-                progress,
-            });
+            projects.push((group, levels, build, local_packages));
+        }
+        let steps = Steps::new(progress);
+        // Side by side, so that none waits where another cannot use all threads.
+        let parts: Vec<Part> = projects
+            .into_par_iter()
+            .map(|(group, levels, build, local_packages)| {
+                let base = base_of(&group);
+                lint_project(&ProjectInput {
+                    rules: self.rules,
+                    levels: &levels,
+                    settings: &group.settings.settings,
+                    overrides: overrides(self.rules, &group.settings, &base),
+                    architectures: pick(&architectures, &group.settings.settings, &build),
+                    includes: includes(&group.settings.settings, &base, &build),
+                    defines: group.settings.settings.parse.defines.iter().cloned().chain(build.defines).collect(),
+                    sources: group.sources,
+                    local_packages,
+                    shown: &|real| display_from(real, &folder, absolute),
+                    provider: &disk,
+                    steps: &steps,
+                })
+            })
+            .collect();
+        for part in parts {
             all.absorb(part);
         }
         Ok(all.finish())
@@ -197,7 +201,7 @@ impl Engine {
             sources,
             shown: &|real| display(real),
             provider: &memory,
-            progress: &|_| {},
+            steps: &Steps::new(&|_| {}),
         });
         let outcome = part.finish();
         match outcome.faults.first() {

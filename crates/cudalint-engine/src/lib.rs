@@ -15,14 +15,16 @@ mod root;
 pub mod rule;
 pub mod settings;
 mod settle;
+mod steps;
 mod suppress;
 #[cfg(test)]
 mod testing;
 mod walk;
 
-pub use engine::{Configuration, Engine, Progress, Request, StandardInput, UsageError};
+pub use engine::{Configuration, Engine, Request, StandardInput, UsageError};
 pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels, on_by_default};
-pub use outcome::{Fault, Outcome, Statistics};
+pub use outcome::{Fault, Outcome, Remains, Statistics};
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};
 pub use settings::{Level, MinConfidence, Settings};
+pub use steps::Progress;

@@ -1,15 +1,15 @@
 //! One project from sources to findings: read, parse, lower, join, replay, rules, suppression, levels.
 
-use crate::Progress;
 use crate::guard::guarded;
 use crate::levels::Levels;
 use crate::load::{Loaded, load};
-use crate::outcome::{Fault, Part};
+use crate::outcome::{Fault, Part, Remains};
 use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
 use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
 use crate::settings::Settings;
 use crate::settle::{damaged_functions, settle, texts};
+use crate::steps::Steps;
 use crate::suppress::{MARK, Suppressions};
 use crate::walk::Globs;
 use cudalint_findings::Finding;
@@ -26,7 +26,6 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A file of a project.
 #[derive(Clone, Debug)]
@@ -59,7 +58,7 @@ pub(crate) struct ProjectInput<'a> {
     /// How a real path that nobody named is shown.
     pub shown: &'a (dyn Fn(&std::path::Path) -> String + Sync),
     pub provider: &'a dyn Provider,
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub steps: &'a Steps<'a>,
 }
 
 /// A file after parsing; its trees are gone.
@@ -99,7 +98,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         }
     }
     // Every file is parsed; every unit is looked at, then judged.
-    let steps = Steps::new(files.len() + 2 * units.len(), input.progress);
+    input.steps.expect(files.len() + 2 * units.len());
     let front = Front::new(
         &units,
         ProjectOptions {
@@ -114,7 +113,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         .zip(&first_unit)
         .map(|(file, first)| {
             let facts = guarded(&file.source, || parse_file(file, *first, &front, &macros, &python, input));
-            steps.step();
+            input.steps.step();
             facts.unwrap_or_else(|fault| {
                 let lost = file.regions.iter().filter(|(region, _)| region.language == Language::Cuda);
                 FileFacts {
@@ -131,7 +130,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let project = front.project(&units, modules);
 
     let mut findings: Vec<Finding> = parsed.iter_mut().flat_map(|facts| facts.findings.drain(..)).collect();
-    for (index, result) in owner.iter().zip(replay(&project, &files, &units, &owner, input, &steps)) {
+    let results = replay(&project, &files, &units, &owner, input, &mut part.remains);
+    for (index, result) in owner.iter().zip(results) {
         match result {
             Ok((found, limits)) => {
                 findings.extend(found);
@@ -157,25 +157,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let damaged = damaged_functions(&files, &owner, &project);
     part.findings = settle(input, &files, &mut parsed, &damaged, findings, &mut part.statistics.suppressed);
     part.sources = texts(&files, &part.findings);
+    part.remains.keep((files, parsed, project));
     part
-}
-
-/// Counts steps for the progress line.
-struct Steps<'a> {
-    done: AtomicUsize,
-    total: usize,
-    tell: &'a (dyn Fn(Progress) + Sync),
-}
-
-impl<'a> Steps<'a> {
-    fn new(total: usize, tell: &'a (dyn Fn(Progress) + Sync)) -> Self {
-        Self { done: AtomicUsize::new(0), total, tell }
-    }
-
-    fn step(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        (self.tell)(Progress { done, total: self.total });
-    }
 }
 
 /// Python rules by the node kinds they listen to.
@@ -287,6 +270,22 @@ fn walk_python(
 /// What one module's rules say, and the budgets that ran out.
 type Said = (Vec<Finding>, Vec<(&'static str, u32)>);
 
+/// Looks at each unit that has a source; what fails gives nothing, and a fault.
+fn each<T: Default + Send>(
+    units: &[Option<&Source>],
+    look: impl Fn(usize) -> T + Sync,
+) -> (Vec<T>, Vec<Option<Fault>>) {
+    units
+        .par_iter()
+        .enumerate()
+        .map(|(unit, source)| match source.map(|source| guarded(source, || look(unit))) {
+            None => (T::default(), None),
+            Some(Ok(seen)) => (seen, None),
+            Some(Err(fault)) => (T::default(), Some(fault)),
+        })
+        .unzip()
+}
+
 /// Replays every module that may say something about a reported file. Calls are followed from file to file, so that is
 /// every module as soon as one file of C++ is reported; a fence of a document is alone.
 fn replay(
@@ -295,40 +294,52 @@ fn replay(
     units: &[Unit<'_>],
     owner: &[usize],
     input: &ProjectInput<'_>,
-    steps: &Steps<'_>,
+    remains: &mut Remains,
 ) -> Vec<Result<Said, Fault>> {
     let source = |unit: usize| owner.get(unit).and_then(|index| files.get(*index)).map(|file| &file.source);
     let asked = |unit: usize| source(unit).is_some_and(|source| source.reported);
     let alone = |unit: usize| units.get(unit).is_some_and(|unit| unit.alone);
     let any = (0..units.len()).any(|unit| asked(unit) && !alone(unit));
     let wanted = |unit: usize| asked(unit) || any && !alone(unit);
-    let scan = pipeline::scan(project);
-    let (seen, faults): (Vec<pipeline::Seen>, Vec<Option<Fault>>) = (0..units.len())
-        .into_par_iter()
-        .map(|unit| {
-            let Some(source) = source(unit).filter(|_| wanted(unit)) else { return Default::default() };
-            let seen = guarded(source, || pipeline::look(project, &scan, ModuleId(unit as u32)));
-            steps.step();
-            match seen {
-                Ok(seen) => (seen, None),
-                Err(fault) => (pipeline::Seen::default(), Some(fault)),
-            }
-        })
-        .unzip();
-    let Ok(facts) = catch_unwind(AssertUnwindSafe(|| pipeline::join(project, seen))) else {
+    let wanted_source: Vec<Option<&Source>> =
+        (0..units.len()).map(|unit| source(unit).filter(|_| wanted(unit))).collect();
+    // Error handling and walks know nothing of each other, so that neither waits where the other joins its modules.
+    let (status, walks) = rayon::join(
+        || {
+            let (surveys, faults) = each(&wanted_source, |unit| pipeline::survey(project, ModuleId(unit as u32)));
+            let table = catch_unwind(AssertUnwindSafe(|| pipeline::statuses(project, &surveys)));
+            (table, surveys, faults)
+        },
+        || {
+            let scan = pipeline::scan(project);
+            let (walks, faults) = each(&wanted_source, |unit| {
+                let walked = pipeline::walk(project, &scan, ModuleId(unit as u32));
+                input.steps.step();
+                walked
+            });
+            let facts = catch_unwind(AssertUnwindSafe(|| pipeline::merge(project, walks)));
+            remains.keep(scan);
+            (facts, faults)
+        },
+    );
+    let ((statuses, surveys, survey_faults), (facts, faults)) = (status, walks);
+    remains.keep(surveys);
+    let (Ok(statuses), Ok(mut facts)) = (statuses, facts) else {
         let fault = |unit: usize| source(unit).map(|source| Fault::internal(&source.path, "while joining files"));
         return (0..units.len()).map(|unit| fault(unit).map_or_else(|| Ok(Said::default()), Err)).collect();
     };
+    pipeline::add_statuses(&mut facts, statuses);
+    let faults: Vec<Option<Fault>> = survey_faults.into_iter().zip(faults).map(|(a, b)| a.or(b)).collect();
     facts
         .into_par_iter()
         .zip(faults)
         .enumerate()
         .map(|(unit, (facts, fault))| {
-            let said = match source(unit).filter(|_| wanted(unit)) {
+            let said = match wanted_source.get(unit).copied().flatten() {
                 Some(source) => guarded(source, || run_rules(project, ModuleId(unit as u32), facts, input)),
                 None => Ok(Said::default()),
             };
-            steps.step();
+            input.steps.step();
             fault.map_or(said, Err)
         })
         .collect()

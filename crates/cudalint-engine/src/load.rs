@@ -169,6 +169,7 @@ mod tests {
     use crate::lint::{ProjectInput, Source, lint_project};
     use crate::provider::{Memory, Provider};
     use crate::settings::Settings;
+    use crate::steps::Steps;
     use cudalint_program::python::LocalPackages;
     use cudalint_syntax::FileKind;
     use std::io;
@@ -215,7 +216,7 @@ mod tests {
             local_packages: LocalPackages::default(),
             shown: &|path| path.display().to_string(),
             provider: &provider,
-            progress: &|_| {},
+            steps: &Steps::new(&|_| {}),
         });
         assert_eq!((part.files.checked, part.files.skipped), (1, 1));
         assert_eq!(part.faults.len(), 1);

@@ -1,6 +1,7 @@
 //! What a run gives back: findings, the texts they point into, what could not be read, and counts.
 
 use cudalint_findings::{FileCounts, Finding, Report, Sources};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -66,6 +67,25 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// Counts.
     pub statistics: Statistics,
+    /// What the run worked on. Taking it down takes time: a program that ends anyway may leave that to the system.
+    pub remains: Remains,
+}
+
+/// Memory that nobody reads again.
+#[derive(Default)]
+pub struct Remains(Vec<Box<dyn Any + Send>>);
+
+impl Remains {
+    /// Keeps something.
+    pub(crate) fn keep(&mut self, thing: impl Any + Send) {
+        self.0.push(Box::new(thing));
+    }
+}
+
+impl std::fmt::Debug for Remains {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remains").finish_non_exhaustive()
+    }
 }
 
 /// The result for one project; several are joined into an [`Outcome`].
@@ -77,6 +97,7 @@ pub(crate) struct Part {
     pub notes: Vec<String>,
     pub files: FileCounts,
     pub statistics: Statistics,
+    pub remains: Remains,
 }
 
 impl Part {
@@ -89,6 +110,7 @@ impl Part {
         self.files.checked += other.files.checked;
         self.files.skipped += other.files.skipped;
         self.files.damaged += other.files.damaged;
+        self.remains.0.extend(other.remains.0);
         let (to, from) = (&mut self.statistics, other.statistics);
         for (cause, count) in from.limits {
             *to.limits.entry(cause).or_default() += count;
@@ -120,6 +142,7 @@ impl Part {
             faults: self.faults,
             notes: self.notes,
             statistics: self.statistics,
+            remains: self.remains,
         }
     }
 }

@@ -77,34 +77,35 @@ pub(crate) fn scan(project: &Project) -> ProjectScan {
     ProjectScan::new(project)
 }
 
-/// What one module says by itself: its error handling, and what the walks from its functions saw.
-#[derive(Default)]
-pub(crate) struct Seen {
-    survey: Survey,
-    walked: Walked,
+/// The error handling of one module by itself.
+pub(crate) fn survey(project: &Project, id: ModuleId) -> Survey {
+    cudalint_replay::status::survey(project, id)
 }
 
-/// Looks at one module.
-pub(crate) fn look(project: &Project, scan: &ProjectScan, id: ModuleId) -> Seen {
-    Seen {
-        survey: cudalint_replay::status::survey(project, id),
-        walked: cudalint_replay::walk_module(project, scan, id, &ReplayOptions::default()),
-    }
+/// Joins the surveys of all modules.
+pub(crate) fn statuses(project: &Project, surveys: &[Survey]) -> StatusTable {
+    StatusTable::join(project, surveys)
 }
 
-/// Joins what was seen in all modules: calls are followed from file to file, and an event belongs to the file that it
-/// is written in. The result has one entry for each module.
-pub(crate) fn join(project: &Project, seen: Vec<Seen>) -> Vec<Facts> {
-    let (surveys, walks): (Vec<Survey>, Vec<Walked>) = seen.into_iter().map(|seen| (seen.survey, seen.walked)).unzip();
-    let statuses = StatusTable::join(project, &surveys);
-    let mut all = cudalint_replay::merge(project, walks);
+/// What the walks from one module's functions see.
+pub(crate) fn walk(project: &Project, scan: &ProjectScan, id: ModuleId) -> Walked {
+    cudalint_replay::walk_module(project, scan, id, &ReplayOptions::default())
+}
+
+/// Joins the walks of all modules: calls are followed from file to file, and an event belongs to the file that it is
+/// written in. The result has one entry for each module.
+pub(crate) fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
+    cudalint_replay::merge(project, walks)
+}
+
+/// Adds the error handling to the walks' facts.
+pub(crate) fn add_statuses(all: &mut [Facts], mut statuses: StatusTable) {
     for (index, facts) in all.iter_mut().enumerate() {
-        if let Some(status) = statuses.module(ModuleId(index as u32)) {
-            facts.status.clone_from(&status.functions);
-            facts.checkers.clone_from(&status.checkers);
+        if let Some(status) = statuses.take(ModuleId(index as u32)) {
+            facts.status = status.functions;
+            facts.checkers = status.checkers;
         }
     }
-    all
 }
 
 /// Adds what a module's text says without being run.

@@ -24,56 +24,67 @@ pub(crate) struct Traits {
 /// Traits of all functions of a project.
 #[derive(Debug, Default)]
 pub(crate) struct AllTraits {
-    functions: FxHashMap<(ModuleId, FunctionId), Traits>,
+    /// By module and function.
+    functions: Vec<Vec<Traits>>,
     /// Names that some other function mentions.
     mentioned: FxHashSet<Name>,
 }
 
+/// A function while what it calls is still open.
+struct Open {
+    traits: Traits,
+    /// The number of its name, unless calls by name do not reach it.
+    name: Option<u32>,
+    /// Numbers of the names it mentions.
+    calls: Vec<u32>,
+}
+
+const GPU: u8 = 1;
+const MEMORY: u8 = 2;
+const SHARED: u8 = 4;
+
 impl AllTraits {
     /// Reads all function bodies once.
     pub fn new(project: &Project) -> Self {
-        let mut own: Vec<((ModuleId, FunctionId), Traits, Vec<Name>)> = Vec::new();
+        let mut numbers: FxHashMap<&Name, u32> = FxHashMap::default();
+        // By number of a name: whether a function of another name mentions it.
+        let mut by_others: Vec<bool> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        let mut calls: Vec<&Name> = Vec::new();
         for id in project.modules() {
             let module = project.module(id);
-            for index in 0..module.functions.len() {
-                let mut calls = FxHashSet::default();
+            for (index, function) in module.functions.iter().enumerate() {
+                calls.clear();
                 let traits = read(module, index, &mut calls);
-                own.push(((id, FunctionId(index as u32)), traits, calls.into_iter().collect()));
+                let mut number = |name| {
+                    let next = numbers.len() as u32;
+                    *numbers.entry(name).or_insert(next)
+                };
+                let own = number(&function.name);
+                let mut calls: Vec<u32> = calls.iter().map(|name| number(name)).collect();
+                calls.sort_unstable();
+                calls.dedup();
+                by_others.resize(numbers.len(), false);
+                for call in calls.iter().filter(|call| **call != own) {
+                    if let Some(slot) = by_others.get_mut(*call as usize) {
+                        *slot = true;
+                    }
+                }
+                let reached = !function.name.is_empty() && !function.space.global;
+                open.push(Open { traits, name: reached.then_some(own), calls });
             }
         }
-        let mut gpu: FxHashSet<Name> = FxHashSet::default();
-        let mut memory: FxHashSet<Name> = FxHashSet::default();
-        let mut shared: FxHashSet<Name> = FxHashSet::default();
-        loop {
-            let before = gpu.len() + memory.len() + shared.len();
-            for ((module, id), traits, calls) in &mut own {
-                traits.gpu = traits.gpu || calls.iter().any(|name| gpu.contains(name));
-                traits.memory = traits.memory || calls.iter().any(|name| memory.contains(name));
-                traits.shared = traits.shared || calls.iter().any(|name| shared.contains(name));
-                let Some(function) = project.function_at(*module, *id) else { continue };
-                if function.name.is_empty() || function.space.global {
-                    continue;
-                }
-                if traits.gpu {
-                    gpu.insert(function.name.clone());
-                }
-                if traits.shared {
-                    shared.insert(function.name.clone());
-                }
-                if traits.memory {
-                    memory.insert(function.name.clone());
-                }
-            }
-            if gpu.len() + memory.len() + shared.len() == before {
-                break;
-            }
-        }
+        settle(&mut open, numbers.len());
         let mut mentioned = FxHashSet::default();
-        for ((module, id), _, calls) in &own {
-            let own_name = project.function_at(*module, *id).map(|function| &function.name);
-            mentioned.extend(calls.iter().filter(|name| Some(*name) != own_name).cloned());
+        for (name, number) in numbers {
+            if by_others.get(number as usize).is_some_and(|by_others| *by_others) {
+                mentioned.insert(name.clone());
+            }
         }
-        Self { mentioned, functions: own.into_iter().map(|(key, traits, _)| (key, traits)).collect() }
+        let mut settled = open.into_iter().map(|function| function.traits);
+        let functions =
+            project.modules().map(|id| settled.by_ref().take(project.module(id).functions.len()).collect()).collect();
+        Self { functions, mentioned }
     }
 
     /// Whether any other function mentions the name.
@@ -83,12 +94,30 @@ impl AllTraits {
 
     /// The traits of one function.
     pub fn of(&self, module: ModuleId, function: FunctionId) -> Traits {
-        self.functions.get(&(module, function)).copied().unwrap_or(Traits {
-            gpu: true,
-            memory: true,
-            shared: true,
-            dear: false,
-        })
+        let known = self.functions.get(module.index()).and_then(|functions| functions.get(function.index()));
+        known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, dear: false })
+    }
+}
+
+/// Hands traits from callees to callers until nothing changes. `names`: how many names have a number.
+fn settle(open: &mut [Open], names: usize) {
+    let mut bits = vec![0u8; names];
+    loop {
+        let mut changed = false;
+        for Open { traits, name, calls } in &mut *open {
+            let from = calls.iter().fold(0, |all, call| all | bits.get(*call as usize).copied().unwrap_or(0));
+            traits.gpu |= from & GPU != 0;
+            traits.memory |= from & MEMORY != 0;
+            traits.shared |= from & SHARED != 0;
+            let own = u8::from(traits.gpu) * GPU | u8::from(traits.memory) * MEMORY | u8::from(traits.shared) * SHARED;
+            if let Some(slot) = name.and_then(|name| bits.get_mut(name as usize)) {
+                changed |= *slot | own != *slot;
+                *slot |= own;
+            }
+        }
+        if !changed {
+            break;
+        }
     }
 }
 
@@ -104,7 +133,7 @@ fn type_name(module: &Module, ty: TypeId) -> Option<&Name> {
     None
 }
 
-fn read(module: &Module, index: usize, calls: &mut FxHashSet<Name>) -> Traits {
+fn read<'a>(module: &'a Module, index: usize, calls: &mut Vec<&'a Name>) -> Traits {
     let mut traits = Traits::default();
     let (mut size, mut loops) = (0, false);
     let mut pending = vec![index];
@@ -115,7 +144,7 @@ fn read(module: &Module, index: usize, calls: &mut FxHashSet<Name>) -> Traits {
         for local in &function.locals {
             if let Some(name) = type_name(module, local.ty) {
                 traits.gpu |= name == "device_vector" || name == "device_uvector";
-                calls.insert(name.clone());
+                calls.push(name);
             }
         }
         // Bases and members of a constructed object come into being too.
@@ -156,18 +185,18 @@ fn read(module: &Module, index: usize, calls: &mut FxHashSet<Name>) -> Traits {
     traits
 }
 
-fn expression(
-    module: &Module,
-    kind: &Expr,
+fn expression<'a>(
+    module: &'a Module,
+    kind: &'a Expr,
     traits: &mut Traits,
-    calls: &mut FxHashSet<Name>,
+    calls: &mut Vec<&'a Name>,
     lambdas: &mut Vec<usize>,
 ) {
     match kind {
         Expr::Launch(_) => traits.gpu = true,
         Expr::New { ty, .. } => {
             traits.memory = true;
-            calls.extend(type_name(module, *ty).cloned());
+            calls.extend(type_name(module, *ty));
         }
         Expr::Delete { .. } => traits.memory = true,
         Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => {
@@ -175,7 +204,7 @@ fn expression(
         }
         // A call may take its arguments by reference.
         Expr::Call { args, .. } => traits.shared |= args.iter().any(|arg| is_name(module, *arg)),
-        Expr::Construct { ty, .. } => calls.extend(type_name(module, *ty).cloned()),
+        Expr::Construct { ty, .. } => calls.extend(type_name(module, *ty)),
         Expr::Lambda { function, .. } => lambdas.push(function.index()),
         // A function may also be handed on.
         Expr::Name { path, .. } => {
@@ -187,14 +216,14 @@ fn expression(
                 name.as_str(),
                 "malloc" | "calloc" | "realloc" | "free" | "aligned_alloc" | "posix_memalign" | "exit" | "abort"
             );
-            calls.insert(name.clone());
+            calls.push(name);
         }
         Expr::Member { name, .. } => {
             traits.memory |= matches!(
                 name.as_str(),
                 "resize" | "assign" | "push_back" | "emplace_back" | "reserve" | "clear" | "reset" | "swap"
             );
-            calls.insert(name.clone());
+            calls.push(name);
         }
         _ => {}
     }

@@ -56,6 +56,13 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
         out::message("error", &problem);
         return TROUBLE;
     }
+    let code = exit_code(args, &outcome);
+    // The program ends: taking everything down piece by piece would only take time.
+    std::mem::forget(outcome);
+    code
+}
+
+fn exit_code(args: &CheckArgs, outcome: &Outcome) -> u8 {
     if !outcome.faults.is_empty() {
         return TROUBLE;
     }
@@ -115,6 +122,8 @@ fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome,
     let progress = progress::Line::new(!args.quiet);
     let outcome = pool.install(|| engine.check(request, &|step| progress.tell(step)));
     progress.clear();
+    // Nor do the threads need to be wound up.
+    std::mem::forget(pool);
     outcome
 }
 

@@ -145,4 +145,9 @@ impl StatusTable {
     pub fn module(&self, id: ModuleId) -> Option<&ModuleStatus> {
         self.modules.get(id.index())
     }
+
+    /// Moves out the facts of one module.
+    pub fn take(&mut self, id: ModuleId) -> Option<ModuleStatus> {
+        self.modules.get_mut(id.index()).map(std::mem::take)
+    }
 }
