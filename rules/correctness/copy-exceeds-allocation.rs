@@ -60,7 +60,7 @@ fn overrun(
     let mut assumed =
         assumptions([&event.assumptions, &bytes.assumptions, &offset.assumptions, &buffer.bytes.assumptions]);
     let mut bindings = Vec::new();
-    match end.exceeds(extent) {
+    match event.exceeds(&end, extent) {
         Comparison::Always => {
             let inputs = end.minus(extent).inputs();
             if !inputs.is_empty() {

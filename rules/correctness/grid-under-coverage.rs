@@ -46,7 +46,7 @@ fn under_coverage(
     let mut assumed =
         assumptions([&event.assumptions, &grid.assumptions, &block.assumptions, &argument.amount.assumptions]);
     let mut bindings = Vec::new();
-    match elements.exceeds(&threads) {
+    match event.exceeds(&elements, &threads) {
         // An empty grid is `empty-grid`'s.
         Comparison::Always if grid.quantity != Quantity::Known(0) => {
             if elements.known().is_none() {

@@ -51,6 +51,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     let became = match (destination.element_name.as_str(), element) {
         ("float", 4) => format!("{:e}", f32::from_bits(stored as u32)),
         ("double", 8) => format!("{:e}", f64::from_bits(stored)),
+        ("half" | "__half", 2) => format!("the half-precision bits 0x{stored:04x}"),
         (_, 4) => format!("{} (0x{stored:08x})", stored as u32 as i32),
         (_, 2) => format!("{} (0x{stored:04x})", stored as u16 as i16),
         _ => format!("0x{stored:016x}"),

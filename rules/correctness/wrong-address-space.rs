@@ -44,6 +44,9 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,
     };
+    if event.conditional && !crate::words::allocated_beside(context, event, &argument.pointer) {
+        return None;
+    }
     // Directives run loops on the device, where the pointer is right.
     let (module, function) = event.function;
     let body = context.project.module(module).functions.get(function.index())?.span;

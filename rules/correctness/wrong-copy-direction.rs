@@ -75,6 +75,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         (None, Some(actual)) => (source, "source", actual, from),
         (None, None) => return None,
     };
+    if event.conditional && !crate::words::allocated_beside(context, event, &argument.pointer) {
+        return None;
+    }
     let message = format!(
         "`{api}` is told that its {role} `{}` is {} memory, but it is {} memory",
         argument.text,

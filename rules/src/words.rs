@@ -2,7 +2,7 @@
 
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
-use cudalint_replay::facts::{Amount, Buffer, Event, Extent3, LaunchFact, Site};
+use cudalint_replay::facts::{Amount, Buffer, Event, Extent3, LaunchFact, Pointer, Site};
 use cudalint_replay::value::{Assumptions, Quantity};
 use cudalint_syntax::Span;
 
@@ -39,6 +39,16 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
         "allocated"
     };
     Label { place: context.place_of(buffer.site), message: format!("{what} here: {} bytes", buffer.bytes.text) }
+}
+
+/// Whether a pointer leads to memory that the function of the event itself allocated or declared, so that no condition
+/// there has to find out what it is.
+pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Pointer) -> bool {
+    let Pointer::Into { buffer, .. } = pointer else { return false };
+    let (module, function) = event.function;
+    let Some(function) = context.project.module(module).functions.get(function.index()) else { return false };
+    let site = buffer.site;
+    site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }
 
 /// `n thing` or `n things`.

@@ -154,6 +154,12 @@ pub struct Sink<'a> {
     findings: &'a mut Vec<Finding>,
 }
 
+fn one_line(text: &mut String) {
+    if text.contains(['\n', '\r']) {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+}
+
 impl<'a> Sink<'a> {
     /// A sink that appends to a list.
     pub fn new(findings: &'a mut Vec<Finding>) -> Self {
@@ -161,13 +167,22 @@ impl<'a> Sink<'a> {
     }
 
     /// Reports a finding.
-    pub fn report(&mut self, finding: Finding) {
+    pub fn report(&mut self, mut finding: Finding) {
+        // Names and expressions may be written over several lines; sentences are not.
+        one_line(&mut finding.message);
+        one_line(&mut finding.label);
+        let path = finding.witness.iter_mut().flat_map(|witness| &mut witness.path);
+        for label in finding.related.iter_mut().chain(path) {
+            one_line(&mut label.message);
+        }
         self.findings.push(finding);
     }
 
     /// Reports a finding where there is one.
     pub fn report_some(&mut self, finding: Option<Finding>) {
-        self.findings.extend(finding);
+        if let Some(finding) = finding {
+            self.report(finding);
+        }
     }
 }
 
