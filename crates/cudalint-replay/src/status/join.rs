@@ -441,7 +441,8 @@ impl<'a> Join<'a> {
             if site.damaged || flow.lost && status.stored.is_some() {
                 continue;
             }
-            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & NEXT != 0);
+            // The last error keeps what any call of the runtime has failed with until somebody reads it.
+            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & (NEXT | SEEN_LAST) != 0);
             if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
                 status.usage = StatusUse::Consumed;
             }
