@@ -54,6 +54,11 @@ pub enum ClosedOp {
     Xor,
     Min,
     Max,
+    /// Comparisons, as 0 or 1.
+    Lt,
+    Le,
+    Eq,
+    Ne,
 }
 
 impl ClosedOp {
@@ -67,8 +72,16 @@ impl ClosedOp {
             Self::And => "&",
             Self::Or => "|",
             Self::Xor => "^",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Eq => "==",
+            Self::Ne => "!=",
             Self::Min | Self::Max => return None,
         })
+    }
+
+    const fn is_comparison(self) -> bool {
+        matches!(self, Self::Lt | Self::Le | Self::Eq | Self::Ne)
     }
 
     /// The result on two numbers; `None` when C leaves it undefined.
@@ -86,6 +99,10 @@ impl ClosedOp {
             Self::Xor => Some(a ^ b),
             Self::Min => Some(a.min(b)),
             Self::Max => Some(a.max(b)),
+            Self::Lt => Some(i64::from(a < b)),
+            Self::Le => Some(i64::from(a <= b)),
+            Self::Eq => Some(i64::from(a == b)),
+            Self::Ne => Some(i64::from(a != b)),
         }
     }
 }
@@ -118,6 +135,7 @@ impl Atom {
             AtomKind::Closed(op, a, b) => {
                 depth < MAX_DEPTH
                     && match op {
+                        ClosedOp::Lt | ClosedOp::Le | ClosedOp::Eq | ClosedOp::Ne => true,
                         ClosedOp::Min => a.is_non_negative(depth + 1) && b.is_non_negative(depth + 1),
                         ClosedOp::Max => a.is_non_negative(depth + 1) || b.is_non_negative(depth + 1),
                         ClosedOp::Rem => a.is_non_negative(depth + 1),
@@ -140,7 +158,7 @@ impl Atom {
                 }
                 let (a, b) = (a.evaluate_at(at, depth + 1)?, b.evaluate_at(at, depth + 1)?);
                 // A negative operand would have wrapped had its type been unsigned, which is not known here.
-                if a < 0 || b < 0 {
+                if (a < 0 || b < 0) && !op.is_comparison() {
                     return None;
                 }
                 op.apply(a, b)

@@ -146,6 +146,11 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
             Quantity::Known(value) => {
                 Kind::Int(Int { q: Quantity::Known(i64::from(*value != 0)), bytes: 1, signed: false })
             }
+            Quantity::Symbolic(_) if int.bytes == 1 && !int.signed => value.kind.clone(),
+            Quantity::Symbolic(_) => {
+                let q = atoms.closed(ClosedOp::Ne, &int.q, &Quantity::Known(0));
+                Kind::Int(Int { q, bytes: 1, signed: false })
+            }
             _ => Kind::Unknown,
         },
         (Kind::Int(int), Ty::Int { bytes, signed }) => {
@@ -250,7 +255,11 @@ fn integers(atoms: &mut Atoms, op: BinaryOp, x: &Int, y: &Int) -> Kind {
     let (bytes, signed) = if shift { common(x, x) } else { common(x, y) };
     let (a, b) = (convert_int(x, bytes, signed), if shift { y.q.clone() } else { convert_int(y, bytes, signed) });
     if op.is_comparison() {
-        return Kind::Int(Int { q: compare(op, &a, &b, bytes, signed), bytes: 1, signed: false });
+        let q = match compare(op, &a, &b, bytes, signed) {
+            Quantity::Unknown => open_comparison(atoms, op, &a, &b),
+            q => q,
+        };
+        return Kind::Int(Int { q, bytes: 1, signed: false });
     }
     let q = match (&a, &b) {
         (Quantity::Known(p), Quantity::Known(q)) => known(op, *p, *q, bytes, signed),
@@ -287,7 +296,27 @@ fn known(op: BinaryOp, p: i64, q: i64, bytes: u8, signed: bool) -> Quantity {
         BinaryOp::Xor => Some(a ^ b),
         _ => None,
     };
-    result.map_or(Quantity::Unknown, |value| Quantity::Known(wrap(value, bytes, signed)))
+    let Some(value) = result else { return Quantity::Unknown };
+    let wrapped = wrap(value, bytes, signed);
+    // A size that ran over is meant to be another: nobody computes sizes modulo 2^32.
+    let ran_over =
+        matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Shl) && widen(wrapped, bytes, signed) != value;
+    if ran_over && value.unsigned_abs() >> 31 != 0 && a >= 0 && b >= 0 {
+        return Quantity::Unknown;
+    }
+    Quantity::Known(wrapped)
+}
+
+/// A comparison that the inputs decide.
+fn open_comparison(atoms: &mut Atoms, op: BinaryOp, a: &Quantity, b: &Quantity) -> Quantity {
+    match op {
+        BinaryOp::Lt => atoms.closed(ClosedOp::Lt, a, b),
+        BinaryOp::Le => atoms.closed(ClosedOp::Le, a, b),
+        BinaryOp::Gt => atoms.closed(ClosedOp::Lt, b, a),
+        BinaryOp::Ge => atoms.closed(ClosedOp::Le, b, a),
+        BinaryOp::Eq => atoms.closed(ClosedOp::Eq, a, b),
+        _ => atoms.closed(ClosedOp::Ne, a, b),
+    }
 }
 
 fn compare(op: BinaryOp, a: &Quantity, b: &Quantity, bytes: u8, signed: bool) -> Quantity {

@@ -1,6 +1,6 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
-use crate::value::{Assumptions, Quantity};
+use crate::value::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
@@ -126,8 +126,8 @@ pub struct CountShape {
     pub sizeofs: Vec<(i64, String)>,
     /// Whether a `sizeof` was applied to a pointer, with the pointer's text.
     pub sizeof_pointer: Option<String>,
-    /// Whether any part of the computation is out of sight (a call, a parameter, a field): then the absence of a
-    /// `sizeof` says nothing.
+    /// Whether any part of the computation is out of sight (a call, a field; a parameter, unless the memory was
+    /// allocated in the same function): then the absence of a `sizeof` says nothing.
     pub opaque: bool,
 }
 
@@ -259,6 +259,18 @@ pub struct Event {
     pub path: Vec<Step>,
     /// What reaching this point rests on (default arguments, chosen branches): empty for facts.
     pub assumptions: Assumptions,
+    /// What the branches taken, and checks passed, say of the inputs.
+    pub conditions: Vec<Condition>,
+    /// Whether it stands under a condition of its own function that nothing decides: then that condition may be about
+    /// the very values that this event uses.
+    pub conditional: bool,
+}
+
+impl Event {
+    /// Whether `a > b` here: inputs are chosen only such that the path's conditions hold.
+    pub fn exceeds(&self, a: &Quantity, b: &Quantity) -> Comparison {
+        a.exceeds_where(b, &self.conditions)
+    }
 }
 
 /// Kinds of events.

@@ -54,6 +54,8 @@ pub(crate) enum Container {
     String,
     /// `std::unique_ptr`, `std::shared_ptr`.
     SmartPointer,
+    /// `thrust::device_ptr`: the value is the pointer itself, and host code may look through it by copies.
+    DevicePointer,
 }
 
 /// What template parameters stand for.

@@ -65,6 +65,26 @@ pub enum Comparison {
     Unknown,
 }
 
+/// What is known on a path: a polynomial that is other than 0 there (or 0).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The polynomial; a comparison is one of 0 and 1.
+    pub poly: Poly,
+    /// Whether it is other than 0.
+    pub holds: bool,
+}
+
+impl Condition {
+    /// Whether the values of the atoms by their ids surely agree with it, or have nothing to do with it.
+    fn admits(&self, at: &BTreeMap<u32, i64>) -> bool {
+        match self.poly.evaluate(at) {
+            Some(value) => (value != 0) == self.holds,
+            // Something else decides it: nothing says that these values get here.
+            None => !self.poly.bases().0.iter().any(|atom| at.contains_key(&atom.id())),
+        }
+    }
+}
+
 /// Points at which symbolic sizes are tried, in this order. None is small: a size that is short only for a handful of
 /// elements is usually excluded by the program's purpose.
 const POINTS: [i64; 8] = [1000, 513, 257, 100, 4097, 1025, 333, 65];
@@ -170,6 +190,11 @@ impl Quantity {
     /// Whether `self > other`: see [`Comparison`]. Sides that speak of different inputs are not compared, since
     /// nothing says how those are related.
     pub fn exceeds(&self, other: &Self) -> Comparison {
+        self.exceeds_where(other, &[])
+    }
+
+    /// Whether `self > other`, where values of inputs are chosen only such that the conditions hold.
+    pub fn exceeds_where(&self, other: &Self, conditions: &[Condition]) -> Comparison {
         let (Some(a), Some(b)) = (self.poly(), other.poly()) else { return Comparison::Unknown };
         let Some(difference) = a.plus_times(&b, -1) else { return Comparison::Unknown };
         if let Some(value) = difference.as_constant() {
@@ -201,6 +226,9 @@ impl Quantity {
         for first in &points {
             for other in second {
                 let at: BTreeMap<u32, i64> = atoms.iter().map(Atom::id).zip([*first, *other]).collect();
+                if !conditions.iter().all(|condition| condition.admits(&at)) {
+                    continue;
+                }
                 let (Some(left), Some(right)) = (a.evaluate(&at), b.evaluate(&at)) else { continue };
                 if left > right && right >= 0 {
                     let assignment =

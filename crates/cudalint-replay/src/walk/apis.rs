@@ -271,12 +271,13 @@ impl<'p> Walker<'p> {
         to: &Out,
     ) {
         let size = crate::arith::convert(&mut self.atoms, &bytes.val, &Ty::SIZE);
+        let count = self.shape_for(n, &[&destination, &source]);
         let event = EventKind::Copy {
             api: Name::from(api),
             destination,
             source,
             bytes: self.amount(&size),
-            count: self.shape(n),
+            count,
             kind,
             kind_span,
             asynchronous: api.contains("Async"),
@@ -368,14 +369,16 @@ impl<'p> Walker<'p> {
             }
             _ => what.val.clone(),
         };
+        let destination = self.argument(p, &to);
+        let shape = self.shape_for(n, &[&destination]);
         let event = EventKind::Set {
             api: Name::from(api),
-            destination: self.argument(p, &to),
+            destination,
             value: self.amount(&set_value),
             value_text: self.text(value),
             value_span: self.span(value),
             bytes: self.amount(&bytes),
-            count: self.shape(n),
+            count: shape,
             unit,
         };
         let span = self.span(id);

@@ -276,6 +276,7 @@ impl<'p> Walker<'p> {
         self.deduce(module, function, &mut env, &args);
         let call = Site { module: self.module_id(), span: self.span(id) };
         let argument_exprs: Vec<Option<ExprId>> = exprs.iter().map(|expr| Some(*expr)).collect();
+        let known = self.conditions.len();
         self.push_frame(module, Some(function_id), Rc::new(env), Some(call));
         if let Some(frame) = self.frames.last_mut() {
             frame.this = this;
@@ -286,7 +287,10 @@ impl<'p> Walker<'p> {
         self.run_member_inits(function);
         let base = self.pendings.len();
         let flow = self.block(body);
-        self.leave_function(function, flow, base)
+        let inside = self.frames.len();
+        let out = self.leave_function(function, flow, base);
+        self.forget_conditions(known, inside);
+        out
     }
 
     /// Whether a call hands a status, and nothing that could be written, to a function that writes nothing of its own:
@@ -465,6 +469,15 @@ impl<'p> Walker<'p> {
     /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
     /// its arguments.
     pub fn unknown_call(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) -> Out {
+        // Code out of sight that is given a comparison may be a check.
+        for expr in exprs {
+            if matches!(
+                self.node(*expr).map(|node| &node.kind),
+                Some(Expr::Binary(..) | Expr::AndThen(..) | Expr::OrElse(..) | Expr::Unary(..))
+            ) {
+                self.assume_passed(*expr);
+            }
+        }
         let mut from_command_line = false;
         for (index, out) in outs.iter().enumerate() {
             from_command_line |= out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS));

@@ -305,6 +305,13 @@ impl<'p> Walker<'p> {
             (Ty::Array(inner, count), None) => ((*inner).clone(), Some(Out::new(Val::size(count), Ty::SIZE))),
             (ty, count) => (ty, count.map(|count| self.eval(count))),
         };
+        if !self.comes_from_host_heap(&ty, 0) {
+            let outs = self.arguments(args);
+            for out in &outs {
+                self.hand_out(out);
+            }
+            return Out::new(Val::unknown(), Ty::pointer(ty));
+        }
         let size = self.size_of(&ty);
         let (bytes, why) = match &count {
             Some(out) => (size.times(&out.val.quantity()), out.val.why.clone()),
@@ -335,5 +342,24 @@ impl<'p> Walker<'p> {
         }
         let pointer = Ptr { obj: object, path: root(), offset: Quantity::Known(0), array };
         Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer(ty))
+    }
+
+    /// Whether `new` of the type surely takes host memory: no class of its own, and no base, replaces `operator new`.
+    pub fn comes_from_host_heap(&mut self, ty: &Ty, depth: u32) -> bool {
+        let Ty::Record(module, index, env) = ty.value() else { return !ty.is_unknown() };
+        let entry = Entry { module: *module, index: *index };
+        let Some(record) = self.project.record_at(entry) else { return false };
+        let replaced = record.methods.iter().any(|id| {
+            self.project.function_at(entry.module, *id).is_some_and(|method| {
+                method.name.strip_prefix("operator").is_some_and(|rest| rest.trim_start().starts_with("new"))
+            })
+        });
+        if replaced || !record.defined || depth > 4 {
+            return false;
+        }
+        record.bases.iter().all(|base| {
+            let base = self.resolve_in(*module, env, *base);
+            self.comes_from_host_heap(&base, depth + 1)
+        })
     }
 }

@@ -30,6 +30,9 @@ impl<'p> Walker<'p> {
         if kind == Container::Array {
             return;
         }
+        if kind == Container::DevicePointer {
+            return self.memory.store(place, Val::unknown());
+        }
         let Place::Cell(obj, path) = place else { return self.forget_place(place) };
         if kind == Container::SmartPointer {
             let at = self.hidden(place, DATA);
@@ -103,6 +106,7 @@ impl<'p> Walker<'p> {
         let (kind, inner) = (*kind, inner.clone());
         let outs = self.arguments(args);
         match (kind, outs.as_slice()) {
+            (Container::DevicePointer, [first]) => self.memory.store(place, first.val.clone()),
             (Container::SmartPointer, [first, ..]) => {
                 let at = self.hidden(place, DATA);
                 let val = if matches!(first.ty.value(), Ty::Container(..)) {
@@ -152,6 +156,9 @@ impl<'p> Walker<'p> {
     /// A container assigned from a value.
     pub fn assign_container(&mut self, place: &Place, ty: &Ty, out: &Out) {
         let Ty::Container(kind, ..) = ty.value() else { return };
+        if *kind == Container::DevicePointer {
+            return self.memory.store(place, out.val.clone());
+        }
         if *kind == Container::SmartPointer {
             let val =
                 if matches!(out.ty.value(), Ty::Container(..)) { self.container_data(out) } else { out.val.clone() };
@@ -189,7 +196,19 @@ impl<'p> Walker<'p> {
         let outs = self.arguments(args);
         let Ty::Container(kind, inner, _) = ty.value() else { return Out::unknown() };
         let (kind, inner) = (*kind, (**inner).clone());
-        let pointer_ty = Ty::pointer(inner.clone());
+        if kind == Container::DevicePointer {
+            if name == "get" {
+                let val = self.load(place, ty);
+                return Out::new(val, Ty::pointer(inner));
+            }
+            self.forget_place(place);
+            return self.unknown_call(args, &outs, None);
+        }
+        let pointer_ty = if kind == Container::DeviceVector {
+            Ty::Container(Container::DevicePointer, Rc::new(inner.clone()), Quantity::Unknown)
+        } else {
+            Ty::pointer(inner.clone())
+        };
         match (name.as_str(), outs.as_slice()) {
             ("size" | "length", []) => Out::new(self.container_count(place, ty), Ty::SIZE),
             ("empty", []) => {

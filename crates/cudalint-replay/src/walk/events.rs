@@ -3,7 +3,7 @@
 use super::{Out, Slot, Walker};
 use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site, Step};
 use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
-use crate::ty::Ty;
+use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
 use crate::value::Quantity;
 use cudalint_program::Name;
@@ -165,9 +165,11 @@ impl<'p> Walker<'p> {
         let Some(frame) = self.frames.iter().rev().find(|frame| frame.function.is_some()) else { return };
         let Some(function) = frame.function else { return };
         let function = (frame.module, function);
+        let conditional = frame.undecided > 0;
+        let conditions = self.conditions.iter().map(|(_, condition)| condition.clone()).collect();
         let site = self.site(span);
         let path = self.path(mentioned);
-        self.events.push(Event { kind, site, function, path, assumptions: None });
+        self.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
     }
 
     /// The way here: the calls from the entry, and what the mentioned variables hold.
@@ -223,7 +225,9 @@ impl<'p> Walker<'p> {
 
     /// Host code touches what a pointer leads to.
     pub fn host_access(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
-        if !self.is_reporting() || !self.surely_device(&out.val) {
+        // A proxy of thrust reads and writes by copying.
+        let proxy = matches!(out.ty.value(), Ty::Container(Container::DevicePointer, ..));
+        if !self.is_reporting() || proxy || !self.surely_device(&out.val) {
             return;
         }
         let mut argument = self.argument(pointer, out);

@@ -362,6 +362,12 @@ impl<'p> Walker<'p> {
             && !same_kind(&target, &out.ty)
         {
             Val::unknown()
+        } else if matches!(target, Ty::Opaque(_) | Ty::Unknown)
+            && matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..))
+            && out.val.known() != Some(0)
+        {
+            // Arithmetic goes on differently with an integer and with a floating-point number.
+            Val::unknown()
         } else {
             out.val.clone()
         };

@@ -192,12 +192,25 @@ impl<'p> Walker<'p> {
             Truth::Unknown => {
                 let mark = self.memory.mark();
                 let banned = self.banned.len();
+                self.undecide(1);
                 let first = self.alternative(mark, then);
                 self.banned.truncate(banned);
                 let second = self.alternative(mark, otherwise);
                 self.banned.truncate(banned);
+                // Where one side has left, the other goes on under the condition.
+                let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
+                if !left(&first.flow) && !left(&second.flow) {
+                    self.undecide(-1);
+                }
                 self.settle(mark, vec![first, second], &JoinRule::Either)
             }
+        }
+    }
+
+    /// Enters or leaves a condition that nothing decides.
+    pub fn undecide(&mut self, by: i32) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.undecided = frame.undecided.saturating_add_signed(by);
         }
     }
 

@@ -223,6 +223,9 @@ impl<'p> Walker<'p> {
             }
             ("assert" | "__builtin_assume" | "__builtin_expect" | "CUDA_KERNEL_ASSERT", [condition, ..]) => {
                 let out = self.eval(*condition);
+                if name != "__builtin_expect" {
+                    self.assume_passed(*condition);
+                }
                 Some(out)
             }
             ("move" | "forward" | "as_const" | "ref" | "cref" | "launder", [x]) => Some(self.eval(*x)),
@@ -232,7 +235,16 @@ impl<'p> Walker<'p> {
                     let place = out.place.clone().unwrap_or(Place::Unknown);
                     return Some(Out::new(self.address(&place, &out.ty), Ty::pointer(out.ty)));
                 }
-                Some(out)
+                let ty = match (out.ty.value(), name) {
+                    (Ty::Container(Container::DevicePointer, inner, _), "raw_pointer_cast" | "get_raw_pointer") => {
+                        Ty::Ptr(inner.clone())
+                    }
+                    (Ty::Ptr(inner), "device_pointer_cast") => {
+                        Ty::Container(Container::DevicePointer, inner.clone(), Quantity::Unknown)
+                    }
+                    (other, _) => other.clone(),
+                };
+                Some(Out::new(out.val, ty))
             }
             ("swap", [a, b]) => {
                 let (x, y) =

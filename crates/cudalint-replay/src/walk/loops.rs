@@ -18,6 +18,14 @@ impl<'p> Walker<'p> {
         step: Option<ExprId>,
         body: &'p Block,
     ) -> Flow {
+        let known = self.conditions.len();
+        let flow = self.run_rounds(kind, condition, step, body);
+        // What an iteration that was left early says holds for the rest of that iteration.
+        self.forget_conditions(known, 1);
+        flow
+    }
+
+    fn run_rounds(&mut self, kind: LoopKind, condition: Option<ExprId>, step: Option<ExprId>, body: &'p Block) -> Flow {
         let start = self.memory.mark();
         let base = self.pendings.len();
         let mut assumed: crate::value::Assumptions = None;
@@ -252,7 +260,10 @@ impl<'p> Walker<'p> {
                 self.set_slot(variable, Slot::Object(object));
             }
         }
-        self.abstract_loop(None, None, body, start, base)
+        let known = self.conditions.len();
+        let flow = self.abstract_loop(None, None, body, start, base);
+        self.forget_conditions(known, 1);
+        flow
     }
 
     /// Some element of a container or array.

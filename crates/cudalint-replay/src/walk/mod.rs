@@ -2,6 +2,7 @@
 
 mod apis;
 mod calls;
+mod conditions;
 mod construct;
 mod containers;
 mod events;
@@ -22,7 +23,7 @@ use crate::facts::{Event, MemorySpace, Site};
 use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
 use crate::ty::{Env, Ty};
 use crate::val::{Closure, Kind, Val};
-use crate::value::{Assumptions, Quantity};
+use crate::value::{Assumptions, Condition, Quantity};
 use cudalint_program::ir::{ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
@@ -92,6 +93,8 @@ pub(crate) struct Frame {
     pub pending_base: usize,
     /// Labels passed.
     pub labels: Vec<Name>,
+    /// How many conditions that nothing decides stand around the current point, or have been left early.
+    pub undecided: u32,
 }
 
 /// An evaluated expression.
@@ -161,6 +164,10 @@ pub(crate) struct Walker<'p> {
     /// How often each place has been reported in this walk.
     pub reported: FxHashMap<Site, u32>,
     pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
+    /// What the path says of the inputs, with the number of the frame at whose end it is no longer sure (0: never).
+    pub conditions: Vec<(usize, Condition)>,
+    /// Whether project code in sight calls the entry function, so that its parameters are not free.
+    pub entry_is_called: bool,
 }
 
 impl<'p> Walker<'p> {
@@ -198,6 +205,8 @@ impl<'p> Walker<'p> {
             worth: FxHashMap::default(),
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
+            conditions: Vec::new(),
+            entry_is_called: false,
         }
     }
 
@@ -206,6 +215,7 @@ impl<'p> Walker<'p> {
         let Some(function) = self.project.module(module).functions.get(id.index()) else { return };
         let Some(body) = &function.body else { return };
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
+        self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
         self.push_frame(module, Some(id), Rc::default(), None);
         if matches!(
             function.role,
@@ -240,7 +250,13 @@ impl<'p> Walker<'p> {
         } else {
             match &value_ty {
                 Ty::Int { bytes, signed } if *bytes >= 4 => {
-                    let q = self.atoms.fresh(&variable.name, crate::algebra::AtomKind::Input);
+                    // Callers in sight choose the values of their own.
+                    let kind = if self.entry_is_called {
+                        crate::algebra::AtomKind::Opaque
+                    } else {
+                        crate::algebra::AtomKind::Input
+                    };
+                    let q = self.atoms.fresh(&variable.name, kind);
                     Val::typed(q, *bytes, *signed)
                 }
                 _ => Val::unknown(),
@@ -279,6 +295,7 @@ impl<'p> Walker<'p> {
             returned: None,
             pending_base: self.pendings.len(),
             labels: Vec::new(),
+            undecided: 0,
         });
     }
 

@@ -202,6 +202,8 @@ impl<'p> Walker<'p> {
             // Objects of other files are constructed before `main` in no known order, but with constants it is the same.
             match variable.init {
                 Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
+                // A constant without a value is only declared here: it is defined elsewhere.
+                None if constant => {}
                 None if ty.is_scalar() || ty.is_array() => {
                     self.memory.store(&Place::Cell(object, root()), Val::zeroed());
                 }

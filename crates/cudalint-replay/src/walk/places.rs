@@ -178,7 +178,7 @@ impl<'p> Walker<'p> {
         let at = self.eval(*index);
         if let Ty::Container(kind, inner, _) = out.ty.value() {
             let (kind, inner) = (*kind, (**inner).clone());
-            if kind == Container::DeviceVector {
+            if matches!(kind, Container::DeviceVector | Container::DevicePointer) {
                 return (Place::Nowhere, inner);
             }
             if kind == Container::Array {

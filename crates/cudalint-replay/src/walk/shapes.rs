@@ -1,7 +1,7 @@
 //! How byte counts are written: which `sizeof` they multiply by, followed through local definitions and arguments.
 
 use super::Walker;
-use crate::facts::CountShape;
+use crate::facts::{CountShape, Pointer, PointerArgument, Site};
 use crate::ty::Ty;
 use crate::value::Quantity;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module};
@@ -16,25 +16,53 @@ struct Found {
     sizeofs: Vec<(i64, String)>,
     sizeof_pointer: Option<String>,
     opaque: bool,
+    /// A parameter of the entry function takes part.
+    parameter: bool,
 }
 
 impl<'p> Walker<'p> {
+    /// The shape of the byte count of a copy or set. What a parameter counts is only told by an allocation beside it.
+    pub fn shape_for(&mut self, expr: ExprId, sides: &[&PointerArgument]) -> CountShape {
+        let (mut shape, parameter) = self.shape_and_origin(expr);
+        if parameter {
+            let home = self.frames.first().and_then(|frame| {
+                let function = self.project.function_at(frame.module, frame.function?)?;
+                Some(Site { module: frame.module, span: function.span })
+            });
+            shape.opaque |= sides.iter().any(|side| match (&side.pointer, home) {
+                (Pointer::Into { buffer, .. }, Some(home)) => {
+                    buffer.site.module != home.module
+                        || buffer.site.span.start < home.span.start
+                        || buffer.site.span.end > home.span.end
+                }
+                _ => false,
+            });
+        }
+        shape
+    }
+
     /// The shape of a byte count.
     pub fn shape(&mut self, expr: ExprId) -> CountShape {
+        self.shape_and_origin(expr).0
+    }
+
+    /// The shape of a byte count, and whether a parameter of the entry function takes part.
+    fn shape_and_origin(&mut self, expr: ExprId) -> (CountShape, bool) {
         let mut found = Found::default();
         if !self.is_reporting() {
-            return CountShape::default();
+            return (CountShape::default(), false);
         }
         let mut steps = MAX_STEPS;
         let frame = self.frames.len().saturating_sub(1);
         self.shape_in(frame, expr, &mut found, &mut steps);
-        CountShape {
+        let shape = CountShape {
             text: self.text(expr),
             span: self.span(expr),
             sizeofs: found.sizeofs,
             sizeof_pointer: found.sizeof_pointer,
             opaque: found.opaque,
-        }
+        };
+        (shape, found.parameter)
     }
 
     fn shape_in(&mut self, frame: usize, expr: ExprId, found: &mut Found, steps: &mut u32) {
@@ -73,12 +101,14 @@ impl<'p> Walker<'p> {
                 self.shape_in(frame, *b, &mut right, steps);
                 // Divided by a size: the factors no longer tell.
                 found.opaque |= right.opaque || !right.sizeofs.is_empty();
+                found.parameter |= right.parameter;
             }
             Expr::Binary(_, a, b) => {
                 self.shape_in(frame, *a, found, steps);
                 let mut right = Found::default();
                 self.shape_in(frame, *b, &mut right, steps);
                 found.opaque |= right.opaque;
+                found.parameter |= right.parameter;
                 if found.sizeofs.is_empty() {
                     found.sizeofs = right.sizeofs;
                 }
@@ -121,6 +151,7 @@ impl<'p> Walker<'p> {
         if local.0 < function.param_count {
             if frame == 0 {
                 // Whoever calls says how many; the number itself is a symbol that can be compared.
+                found.parameter = true;
                 return;
             }
             match at.arguments.get(local.index()).copied().flatten() {

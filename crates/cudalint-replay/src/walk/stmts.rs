@@ -116,6 +116,9 @@ impl<'p> Walker<'p> {
                 {
                     return self.block(if value { then } else { otherwise });
                 }
+                if matches!(truth, Truth::Unknown) && self.is_reporting() {
+                    return self.open_branch(*condition, then, otherwise);
+                }
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
             }
             Stmt::Loop { kind, init, condition, step, body } => {
@@ -315,6 +318,7 @@ impl<'p> Walker<'p> {
         } else {
             let mark = self.memory.mark();
             let banned = self.banned.len();
+            self.undecide(1);
             let mut alternatives = Vec::new();
             for start in 0..cases.len() {
                 // An empty body falls into the next, which is run anyway.
@@ -327,6 +331,7 @@ impl<'p> Walker<'p> {
             if labels.iter().all(Option::is_some) {
                 alternatives.push(self.alternative(mark, |_| Flow::Next));
             }
+            self.undecide(-1);
             self.settle(mark, alternatives, &JoinRule::Either)
         };
         let reached = matches!(flow, Flow::Next | Flow::Break);

@@ -108,6 +108,7 @@ impl<'p> Walker<'p> {
         match name.as_str() {
             "vector" | "host_vector" | "universal_vector" => Ty::Container(Container::Vector, Rc::new(first()), none),
             "device_vector" | "device_uvector" => Ty::Container(Container::DeviceVector, Rc::new(first()), none),
+            "device_ptr" => Ty::Container(Container::DevicePointer, Rc::new(first()), none),
             "unique_ptr" | "shared_ptr" => {
                 let inner = match first() {
                     Ty::Array(inner, _) => (*inner).clone(),
@@ -316,6 +317,7 @@ impl<'p> Walker<'p> {
                 let (size, align) = self.layout(inner, depth + 1);
                 (size.times(count), align)
             }
+            Ty::Container(Container::DevicePointer, ..) => known(8, 8),
             Ty::Container(Container::Vector, ..) => known(24, 8),
             Ty::Container(Container::String, ..) => known(32, 8),
             Ty::Container(..) | Ty::Auto | Ty::Unknown => (Quantity::Unknown, 1),

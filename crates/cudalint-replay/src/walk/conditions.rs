@@ -1,0 +1,131 @@
+//! What the path says of the inputs: conditions of branches taken and of checks passed.
+
+use super::Walker;
+use super::flow::Flow;
+use crate::algebra::AtomKind;
+use crate::value::{Condition, Quantity};
+use cudalint_program::ir::{Block, Expr, ExprId, UnaryOp};
+
+/// Most conditions of a path that are kept.
+const MAX_CONDITIONS: usize = 32;
+/// How deep a condition's parts are looked at.
+const MAX_PARTS: u32 = 8;
+
+impl<'p> Walker<'p> {
+    /// Both sides of a condition that nothing decides, each knowing which it is.
+    pub fn open_branch(&mut self, condition: ExprId, then: &'p Block, otherwise: &'p Block) -> Flow {
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        self.parts(condition, true, 0, &mut yes);
+        self.parts(condition, false, 0, &mut no);
+        let known = self.conditions.len();
+        let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
+        let flow = self.branch(
+            super::flow::Truth::Unknown,
+            |w| {
+                w.learn(&yes, usize::MAX);
+                yes_flow = w.block(then);
+                w.conditions.truncate(known);
+                yes_flow.clone()
+            },
+            |w| {
+                w.learn(&no, usize::MAX);
+                no_flow = w.block(otherwise);
+                w.conditions.truncate(known);
+                no_flow.clone()
+            },
+        );
+        let (gone, stayed) = match (&yes_flow, &no_flow) {
+            (Flow::Next, Flow::Next) => return flow,
+            (Flow::Next, gone) => (gone, yes),
+            (gone, Flow::Next) => (gone, no),
+            _ => return flow,
+        };
+        let until = if *gone == Flow::Stop { 0 } else { self.frames.len() };
+        self.learn(&stayed, until);
+        flow
+    }
+
+    /// A check that ends the program where it fails has been passed.
+    pub fn assume_passed(&mut self, condition: ExprId) {
+        if !self.is_reporting() {
+            return;
+        }
+        let mut parts = Vec::new();
+        self.parts(condition, true, 0, &mut parts);
+        self.learn(&parts, 0);
+    }
+
+    fn learn(&mut self, conditions: &[Condition], until: usize) {
+        for condition in conditions {
+            if self.conditions.len() < MAX_CONDITIONS {
+                self.conditions.push((until, condition.clone()));
+            }
+        }
+    }
+
+    /// Drops what has been learned since `known` and holds only inside the frame with this number, or deeper.
+    pub fn forget_conditions(&mut self, known: usize, frame: usize) {
+        let mut index = 0;
+        self.conditions.retain(|(until, _)| {
+            index += 1;
+            index <= known || *until < frame
+        });
+    }
+
+    /// What a condition says when it is met, or when it is not, as far as inputs decide it.
+    fn parts(&mut self, condition: ExprId, holds: bool, depth: u32, into: &mut Vec<Condition>) {
+        let Some(node) = self.node(condition) else { return };
+        if depth > MAX_PARTS {
+            return;
+        }
+        match &node.kind {
+            Expr::Unary(UnaryOp::Not, value) => self.parts(*value, !holds, depth + 1, into),
+            Expr::AndThen(a, b) if holds => {
+                self.parts(*a, true, depth + 1, into);
+                self.parts(*b, true, depth + 1, into);
+            }
+            Expr::OrElse(a, b) if !holds => {
+                self.parts(*a, false, depth + 1, into);
+                self.parts(*b, false, depth + 1, into);
+            }
+            Expr::Cast { value, .. } => self.parts(*value, holds, depth + 1, into),
+            Expr::Binary(..) | Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } => {
+                if !self.is_plain(condition) {
+                    return;
+                }
+                let mark = self.memory.mark();
+                self.silent += 1;
+                let quantity = self.eval(condition).val.quantity();
+                self.silent -= 1;
+                self.memory.undo(mark);
+                if let Quantity::Symbolic(poly) = quantity
+                    && poly.bases().0.iter().any(|atom| matches!(atom.kind(), AtomKind::Input))
+                {
+                    into.push(Condition { poly, holds });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether looking at an expression again does nothing.
+    fn is_plain(&self, expr: ExprId) -> bool {
+        let mut plain = true;
+        cudalint_program::visit::walk_expr(self.module(), expr, |_, kind| {
+            plain &= !matches!(
+                kind,
+                Expr::Call { .. }
+                    | Expr::Assign { .. }
+                    | Expr::Step { .. }
+                    | Expr::Launch(_)
+                    | Expr::New { .. }
+                    | Expr::Delete { .. }
+                    | Expr::Statements(_)
+                    | Expr::Lambda { .. }
+                    | Expr::Construct { .. }
+            );
+            plain
+        });
+        plain
+    }
+}
