@@ -442,7 +442,7 @@ impl<'a> Join<'a> {
                 continue;
             }
             // The last error keeps what any call of the runtime has failed with until somebody reads it.
-            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & (NEXT | SEEN_LAST) != 0);
+            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
             if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
                 status.usage = StatusUse::Consumed;
             }
