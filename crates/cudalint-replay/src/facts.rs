@@ -76,13 +76,28 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pointer {
     /// Into a buffer, at a byte offset.
-    Into { buffer: Buffer, offset: Amount },
+    Into {
+        /// The buffer.
+        buffer: Buffer,
+        /// Bytes from its start.
+        offset: Amount,
+    },
     /// Surely null.
     Null,
     /// A variable that surely nobody has given a value: its name and declaration.
-    Uninitialized { name: Name, declared: Site },
+    Uninitialized {
+        /// Its name.
+        name: Name,
+        /// Its declaration.
+        declared: Site,
+    },
     /// Into device, host, … memory whose allocation is not in sight but whose space is known for sure.
-    Somewhere { space: MemorySpace, why: String },
+    Somewhere {
+        /// The space.
+        space: MemorySpace,
+        /// How that is known, for a message.
+        why: String,
+    },
     /// Nothing is known.
     Unknown,
 }
@@ -277,35 +292,72 @@ impl Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// Memory is allocated.
-    Allocate { buffer: Buffer, count: CountShape, pointer_text: String, element: Option<i64>, element_name: String },
+    Allocate {
+        /// What comes into being.
+        buffer: Buffer,
+        /// How the size argument is written.
+        count: CountShape,
+        /// The variable that receives the pointer, as written.
+        pointer_text: String,
+        /// Bytes of one element of the pointer's type, where known.
+        element: Option<i64>,
+        /// That type, as written.
+        element_name: String,
+    },
     /// Memory is freed.
-    Free { api: Name, argument: PointerArgument },
+    Free {
+        /// The function called.
+        api: Name,
+        /// What is freed.
+        argument: PointerArgument,
+    },
     /// A linear copy: `cudaMemcpy` and its family, to and from symbols included.
     Copy {
+        /// The function called.
         api: Name,
+        /// Where to.
         destination: PointerArgument,
+        /// Where from.
         source: PointerArgument,
+        /// How many bytes.
         bytes: Amount,
+        /// How the size argument is written.
         count: CountShape,
+        /// The direction.
         kind: CopyKind,
+        /// Where the direction is written.
         kind_span: Option<Span>,
+        /// Whether the call returns before the copy is done.
         asynchronous: bool,
     },
     /// `cudaMemset` and its family: `unit` is the bytes of one set element (1 for cudaMemset, 4 for cuMemsetD32).
     Set {
+        /// The function called.
         api: Name,
+        /// What is set.
         destination: PointerArgument,
+        /// The value of each element.
         value: Amount,
+        /// As written.
         value_text: String,
+        /// Where it is written.
         value_span: Span,
+        /// How many bytes.
         bytes: Amount,
+        /// How the size argument is written.
         count: CountShape,
+        /// Bytes of one element.
         unit: i64,
     },
     /// A kernel launch.
     Launch(Box<LaunchFact>),
     /// Host code reads or writes through a pointer: `*p`, `p[i]`, `p->x`, `memcpy(p, …)`, `printf("%s", p)`.
-    HostAccess { argument: PointerArgument, write: bool },
+    HostAccess {
+        /// The pointer.
+        argument: PointerArgument,
+        /// Whether it is written through.
+        write: bool,
+    },
 }
 
 /// What becomes of the status of one call.
@@ -406,13 +458,29 @@ pub struct Checker {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckerDefect {
     /// The call itself stands inside `assert`, which `NDEBUG` removes.
-    CallInsideAssert { span: Span },
+    CallInsideAssert {
+        /// The `assert`.
+        span: Span,
+    },
     /// The parameter is evaluated again on the failure path or outside any test.
-    EvaluatesTwice { span: Span },
+    EvaluatesTwice {
+        /// The second evaluation.
+        span: Span,
+    },
     /// In some configuration (`NDEBUG`, `#ifdef DEBUG`) the macro expands to nothing, call included.
-    CompiledOut { condition: String, span: Span },
+    CompiledOut {
+        /// The configuration.
+        condition: String,
+        /// The empty definition.
+        span: Span,
+    },
     /// It reads the last error twice: the first read clears it, so the second prints "no error".
-    ReadsLastErrorTwice { first: Span, second: Span },
+    ReadsLastErrorTwice {
+        /// The read that clears it.
+        first: Span,
+        /// The read that comes too late.
+        second: Span,
+    },
 }
 
 /// A call that the execution spaces forbid.
@@ -462,9 +530,17 @@ pub enum ParameterFaultKind {
     /// A host container (`std::vector`, `std::string`): its data stay on the host.
     HostContainer,
     /// The class has virtual functions: the copy's table points to host code.
-    Virtual { class: Site },
+    Virtual {
+        /// The class that declares them.
+        class: Site,
+    },
     /// The destructor releases what the copy shares with the original, and no copy constructor prevents it.
-    ReleasesOnCopy { destructor: Site, releases: String },
+    ReleasesOnCopy {
+        /// The destructor.
+        destructor: Site,
+        /// The call that releases, as written.
+        releases: String,
+    },
 }
 
 /// All that is known about one module after the replay.

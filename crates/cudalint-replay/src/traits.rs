@@ -10,6 +10,7 @@ const SMALL: u32 = 80;
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Four independent answers.
 pub(crate) struct Traits {
     /// It calls CUDA or launches, itself or through what it calls.
     pub gpu: bool,
@@ -109,7 +110,9 @@ fn settle(open: &mut [Open], names: usize) {
             traits.gpu |= from & GPU != 0;
             traits.memory |= from & MEMORY != 0;
             traits.shared |= from & SHARED != 0;
-            let own = u8::from(traits.gpu) * GPU | u8::from(traits.memory) * MEMORY | u8::from(traits.shared) * SHARED;
+            let own = [(traits.gpu, GPU), (traits.memory, MEMORY), (traits.shared, SHARED)]
+                .iter()
+                .fold(0, |all, (holds, bit)| if *holds { all | bit } else { all });
             if let Some(slot) = name.and_then(|name| bits.get_mut(name as usize)) {
                 changed |= *slot | own != *slot;
                 *slot |= own;

@@ -127,8 +127,8 @@ fn scan(bytes: &[u8], shift: usize, magics: bool) -> Found {
 
 /// Whether the line before ends in a backslash.
 fn continued(bytes: &[u8], at: usize) -> bool {
-    let before = bytes[..at].iter().rev().skip_while(|byte| matches!(byte, b' ' | b'\t'));
-    before.skip_while(|byte| matches!(byte, b'\n' | b'\r')).next() == Some(&b'\\')
+    let mut before = bytes[..at].iter().rev().skip_while(|byte| matches!(byte, b' ' | b'\t'));
+    before.find(|byte| !matches!(byte, b'\n' | b'\r')) == Some(&b'\\')
 }
 
 fn line_end(bytes: &[u8], at: usize) -> usize {

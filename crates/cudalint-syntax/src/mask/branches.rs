@@ -284,9 +284,6 @@ fn truth_of(name: &[u8], spelled: &[u8], at: u32, own: &OwnMacros<'_>) -> Option
 pub(super) fn defined(name: &str) -> Option<bool> {
     const TRUE: [&str; 8] =
         ["__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "__cplusplus", "__CUDA__", "__GNUC__", "__linux__", "CUDA_VERSION"];
-    if TRUE.contains(&name.trim()) {
-        return Some(true);
-    }
     const FALSE: [&str; 18] = [
         "_MSC_VER",
         "_WIN32",
@@ -307,6 +304,9 @@ pub(super) fn defined(name: &str) -> Option<bool> {
         "__MINGW32__",
         "__OPENCL_VERSION__",
     ];
+    if TRUE.contains(&name.trim()) {
+        return Some(true);
+    }
     FALSE.contains(&name.trim()).then_some(false)
 }
 

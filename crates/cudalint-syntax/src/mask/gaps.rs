@@ -26,11 +26,7 @@ fn word(edit: &mut Edit<'_>, i: usize) {
         Some(W::Decltype) => decltype(edit, i),
         Some(W::New) => new_pointers(edit, i),
         Some(W::Unsigned | W::Signed) => unsigned_cast(edit, i),
-        Some(W::Operator) => {
-            if !operator_member(edit, i) {
-                operator_template(edit, i);
-            }
-        }
+        Some(W::Operator) if !operator_member(edit, i) => operator_template(edit, i),
         Some(W::Asm | W::Asm1 | W::Asm2) => asm_operands(edit, i),
         _ => {}
     }
