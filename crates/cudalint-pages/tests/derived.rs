@@ -1,4 +1,5 @@
 //! Derived files are up to date: a stale one is rewritten, and the test fails once.
+#![allow(clippy::expect_used)]
 
 #[test]
 fn derived_files_are_up_to_date() {

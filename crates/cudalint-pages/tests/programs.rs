@@ -1,4 +1,5 @@
 //! The whole programs of `test-corpus/programs`: every marked line is reported, and nothing else.
+#![allow(clippy::expect_used)]
 
 use cudalint_engine::{Configuration, Engine, Request};
 use std::collections::BTreeSet;

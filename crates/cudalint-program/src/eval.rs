@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(product, int(0), "int * int wraps");
         assert_eq!(binary(BinaryOp::Mul, int(65536), size(65536)).unwrap().as_i64(), Some(1 << 32));
         assert_eq!(binary(BinaryOp::Sub, size(1), int(2)).unwrap().as_i64(), None, "beyond i64");
-        assert_eq!(binary(BinaryOp::Lt, int(-1), Constant::int(1, 4, false)).unwrap().truth(), false);
+        assert!(!binary(BinaryOp::Lt, int(-1), Constant::int(1, 4, false)).unwrap().truth());
         assert_eq!(binary(BinaryOp::Div, int(1), int(0)), None);
         assert_eq!(binary(BinaryOp::Shl, int(1), int(32)), None);
         assert_eq!(binary(BinaryOp::Div, int(-7), int(2)).unwrap(), int(-3));

@@ -348,7 +348,7 @@ fn exclude(a: &[Box<str>], b: &[Box<str>]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons, clippy::unnecessary_wraps)]
     use super::*;
     use cudalint_syntax::scan_directives;
 
@@ -362,7 +362,7 @@ mod tests {
             .collect();
         let index = MacroIndex::build(&list, &[], &Defines::new(defines.iter().copied()));
         let visible = index.visible(file);
-        names.iter().map(|name| visible.lookup(name).map(|m| m.body.to_string())).collect()
+        names.iter().map(|name| visible.lookup(name).map(|m| m.body.clone())).collect()
     }
 
     fn some(text: &str) -> Option<String> {

@@ -1,5 +1,5 @@
 //! What the front end makes of small sources, as pseudo-code.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::ir::{Expr, Module, Stmt};
@@ -104,7 +104,7 @@ void f(const unsigned char* bytes, size_t n, float4 v, float (*rows)[16]) {
 #[test]
 fn launches() {
     insta::assert_snapshot!(dump(
-        r#"
+        r"
 void run(float* p, int n, cudaStream_t s) {
     dim3 grid((n + 255) / 256), block(256);
     k<<<grid, block>>>(p, n);
@@ -117,14 +117,14 @@ void run(float* p, int n, cudaStream_t s) {
     cudaLaunchKernelEx(&config, k, p, n);
     cudaLaunchKernel(kernel, grid, block, args, 0, s);
 }
-"#
+"
     ));
 }
 
 #[test]
 fn shared_memory_and_lambdas() {
     insta::assert_snapshot!(dump(
-        r#"
+        r"
 template <int N> __global__ void k(int* out) {
     __shared__ float tile[16][N + 1];
     extern __shared__ __align__(16) unsigned char raw[];
@@ -134,14 +134,14 @@ template <int N> __global__ void k(int* out) {
     auto nested = [&, base = out[0]](auto y) { return [&] { return base + i + y; }; };
     out[i] = add(1);
 }
-"#
+"
     ));
 }
 
 #[test]
 fn silent_misreadings_are_undone() {
     insta::assert_snapshot!(dump(
-        r#"
+        r"
 struct Thing { int w; };
 void f(int a, int b, int c, int d, float* q, float m[4][16]) {
     dim3 one(a), two(a, b), three(a * b, grid_of(c)), four(sizeof(int));
@@ -156,7 +156,7 @@ void f(int a, int b, int c, int d, float* q, float m[4][16]) {
     a = (Thing)-b;
     FOR_EACH(i, a) { q[i] = 0; }
 }
-"#
+"
     ));
 }
 
@@ -211,7 +211,7 @@ fn arguments_keep_their_place() {
 #[test]
 fn conditional_branches() {
     insta::assert_snapshot!(dump(
-        r#"
+        r"
 #ifndef GUARD_H
 #define GUARD_H
 #define SIZE 4
@@ -242,14 +242,14 @@ void f() {
 #endif
 }
 #endif
-"#
+"
     ));
 }
 
 #[test]
 fn comments_that_stand_for_code() {
     insta::assert_snapshot!(dump(
-        r#"
+        r"
 int main() {
     float *d_in, *data;
     // ... allocate d_in and data as before ...
@@ -262,7 +262,7 @@ int main() {
 
     // free memory
 }
-"#
+"
     ));
 }
 

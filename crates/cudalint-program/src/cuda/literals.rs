@@ -197,6 +197,7 @@ pub(crate) fn constant(name: &str) -> Option<Expr> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic)]
     use super::*;
 
     #[test]

@@ -1,5 +1,5 @@
 //! Small projects from texts, through the front end.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons)]
 
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower};
