@@ -1,6 +1,7 @@
 //! How many elements a kernel says there are: `if (i < n)` on the plain global index, one element a thread.
 
 use crate::facts::CoverageClaim;
+use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, Stmt, UnaryOp};
 use cudalint_program::visit::{Item, walk, walk_expr};
 use rustc_hash::FxHashMap;
@@ -284,7 +285,7 @@ fn member_axis(module: &Module, id: ExprId, name: &str) -> Option<u8> {
 
 fn builtin(module: &Module, id: ExprId) -> Option<&str> {
     match expr(module, id)? {
-        Expr::Name { path, .. } => path.last().map(|name| name.as_str()),
+        Expr::Name { path, .. } => path.last().map(Name::as_str),
         _ => None,
     }
 }

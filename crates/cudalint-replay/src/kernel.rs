@@ -299,12 +299,11 @@ impl<'a> Reader<'a> {
                 Some(Expr::Index { base, .. }) => self.access(frame, *base, id, false, sure),
                 Some(Expr::Deref(pointer)) => self.access(frame, *pointer, id, false, sure),
                 Some(Expr::Member { base, arrow: true, .. }) => self.access(frame, *base, id, false, sure),
-                Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => match kind(frame.module, *target) {
-                    Some(Expr::Index { base, .. } | Expr::Deref(base)) => {
-                        self.access(frame, *base, *target, true, sure)
+                Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => {
+                    if let Some(Expr::Index { base, .. } | Expr::Deref(base)) = kind(frame.module, *target) {
+                        self.access(frame, *base, *target, true, sure);
                     }
-                    _ => {}
-                },
+                }
                 Some(Expr::Call { callee, args }) => self.call(frame, *callee, args, sure),
                 Some(Expr::Unknown(_)) => self.summary.incomplete = true,
                 Some(Expr::Statements(block)) => self.block(frame, block, sure, depth + 1),
@@ -323,11 +322,8 @@ impl<'a> Reader<'a> {
 
     fn access(&mut self, frame: &mut Frame<'a>, pointer: ExprId, whole: ExprId, write: bool, sure: bool) {
         match origin_of(frame, pointer) {
-            Some(Origin::Parameter(index)) => {
-                if !frame.dereferenced.contains(&index) {
-                    frame.dereferenced.push(index);
-                }
-            }
+            Some(Origin::Parameter(index)) if frame.dereferenced.contains(&index) => {}
+            Some(Origin::Parameter(index)) => frame.dereferenced.push(index),
             Some(Origin::Dynamic(position)) => {
                 let span = frame.module.exprs.get(whole.index()).map(|node| node.span).unwrap_or_default();
                 self.touch(position, span, write, sure);

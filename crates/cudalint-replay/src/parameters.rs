@@ -1,11 +1,11 @@
 //! Kernel parameters whose type does not survive being copied to the device byte by byte.
 
 use crate::facts::{ParameterFault, ParameterFaultKind, Site};
-use cudalint_program::Project;
 use cudalint_program::ir::{
     Expr, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Stmt, Type, TypeId,
 };
 use cudalint_program::visit::walk_expr;
+use cudalint_program::{Name, Project};
 
 /// Owners of host memory in the standard library.
 const HOST_CONTAINERS: [&str; 14] = [
@@ -65,7 +65,7 @@ fn judge(project: &Project, id: ModuleId, kernel: &Function, ty: TypeId) -> Opti
                 if path.segments.len() == 1 && kernel.template_params.iter().any(|param| &param.name == name) {
                     return None;
                 }
-                let written = path.segments.iter().map(|part| part.as_str()).collect::<Vec<_>>().join("::");
+                let written = path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::");
                 if path.segments.first().is_some_and(|first| first == "std") && HOST_CONTAINERS.contains(&name.as_str())
                 {
                     return Some((ParameterFaultKind::HostContainer, written));

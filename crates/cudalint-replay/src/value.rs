@@ -253,6 +253,7 @@ impl fmt::Display for Quantity {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic)]
     use super::*;
 
     fn input(id: u32, name: &str) -> Quantity {
