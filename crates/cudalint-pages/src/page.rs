@@ -85,7 +85,7 @@ impl Page {
         for (event, range) in Parser::new(text).into_offset_iter() {
             match event {
                 Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {
-                    capture = Some((Capture::Title, String::new()))
+                    capture = Some((Capture::Title, String::new()));
                 }
                 Event::Start(Tag::Heading { .. }) => capture = Some((Capture::Section, String::new())),
                 Event::Start(Tag::Paragraph) if page.summary.is_empty() && !page.name.is_empty() => {

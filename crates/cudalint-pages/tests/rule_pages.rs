@@ -3,6 +3,7 @@
 use cudalint_engine::{Engine, Rule};
 use cudalint_pages::Page;
 use cudalint_pages::run::{Example, run};
+use std::fmt::Write as _;
 
 /// One page's problems, in words; empty when all is as marked.
 fn problems(rule: &'static Rule) -> Vec<String> {
@@ -35,7 +36,7 @@ fn rule_pages_come_out_as_marked() {
     let mut text = String::new();
     for rule in cudalint_rules::RULES.iter().filter(|rule| rule.info.name.contains(&filter)) {
         for problem in problems(rule) {
-            text += &format!("rules/{}.md, {problem}\n", rule.info.name);
+            let _ = writeln!(text, "rules/{}.md, {problem}", rule.info.name);
         }
     }
     assert!(text.is_empty(), "\n{text}");

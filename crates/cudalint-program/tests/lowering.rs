@@ -4,6 +4,7 @@
 use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::ir::{Expr, Module, Stmt};
 use cudalint_syntax::{FileKind, MacroTable, ParserPool, Span, parse_region, regions, scan_directives};
+use std::fmt::Write as _;
 
 fn module(text: &str) -> Module {
     let region = regions(FileKind::Cuda, text).into_iter().next().unwrap();
@@ -298,7 +299,7 @@ fn deep_and_long_code_ends_in_unknown() {
 fn runaway_macros_end() {
     let mut text = String::from("#define M0(x) ((x) + (x))\n");
     for i in 1..40 {
-        text.push_str(&format!("#define M{i}(x) M{}(M{}(x))\n", i - 1, i - 1));
+        let _ = writeln!(text, "#define M{i}(x) M{}(M{}(x))", i - 1, i - 1);
     }
     text.push_str("int f(int a) { return M39(a); }\n");
     assert!(module(&text).exprs.len() < 3_000_000);

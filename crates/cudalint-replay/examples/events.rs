@@ -10,7 +10,7 @@ use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::{Amount, EventKind, Extent3, Pointer, PointerArgument};
 use cudalint_replay::{ProjectScan, ReplayOptions, merge, walk_module};
 use cudalint_syntax::{
-    Directives, Language, MacroTable, ParserPool, Region, SourceText, Span, parse_region, scan_directives,
+    Directives, FileKind, Language, MacroTable, ParserPool, Region, SourceText, Span, parse_region, scan_directives,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ fn main() {
         .into_iter()
         .filter_map(|path| Some((path.display().to_string(), SourceText::from_bytes(std::fs::read(&path).ok()?).ok()?)))
         .filter(|(path, text)| {
-            path.ends_with(".cu") || path.ends_with(".cuh") || cudalint_syntax::contains_cuda(text.text())
+            FileKind::of(Path::new(path)) == Some(FileKind::Cuda) || cudalint_syntax::contains_cuda(text.text())
         })
         .collect();
     let directives: Vec<Directives> =

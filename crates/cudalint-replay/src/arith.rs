@@ -151,7 +151,7 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
                 let q = atoms.closed(ClosedOp::Ne, &int.q, &Quantity::Known(0));
                 Kind::Int(Int { q, bytes: 1, signed: false })
             }
-            _ => Kind::Unknown,
+            Quantity::Unknown => Kind::Unknown,
         },
         (Kind::Int(int), Ty::Int { bytes, signed }) => {
             Kind::Int(Int { q: convert_int(int, *bytes, *signed), bytes: *bytes, signed: *signed })
@@ -222,14 +222,14 @@ pub(crate) fn binary(atoms: &mut Atoms, op: BinaryOp, a: &Val, b: &Val) -> Val {
 }
 
 fn divided(q: &Quantity, by: i64, divisor: f64) -> Kind {
-    if divisor.fract() == 0.0 && divisor >= 1.0 && divisor < 1e9 {
+    if divisor.fract() == 0.0 && (1.0..1e9).contains(&divisor) {
         return by.checked_mul(divisor as i64).map_or(Kind::Unknown, |by| Kind::Ratio(q.clone(), by));
     }
     Kind::Unknown
 }
 
 fn scaled(q: &Quantity, by: i64, factor: f64) -> Kind {
-    if factor.fract() == 0.0 && factor >= 1.0 && factor < 1e9 {
+    if factor.fract() == 0.0 && (1.0..1e9).contains(&factor) {
         return Kind::Ratio(q.times(&Quantity::Known(factor as i64)), by);
     }
     Kind::Unknown

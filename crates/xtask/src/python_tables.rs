@@ -1,4 +1,4 @@
-//! `python-tables FOLDER…`: the names that Numba's CUDA target and CuPy have, read from the packages' own sources and
+//! `python-tables FOLDER…`: the names that Numba's CUDA target and `CuPy` have, read from the packages' own sources and
 //! written to the list that the product looks them up in.
 //!
 //! Each folder holds one unpacked version and is called `<package>-<version>`. Python sources are parsed; Cython ones
@@ -191,10 +191,10 @@ impl Package {
                     let below = format!("{public}.{name}");
                     match self.resolve(&actual, name, 0) {
                         Some(Target::Module(target)) if !target.starts_with("numba.cuda.tests") => {
-                            queue.push_back((below, target))
+                            queue.push_back((below, target));
                         }
                         Some(Target::Class(members)) if LISTED.contains(&below.as_str()) => {
-                            lists.entry(below).or_default().extend(members)
+                            lists.entry(below).or_default().extend(members);
                         }
                         // One version's names are not known, so the union is not complete.
                         None if LISTED.contains(&below.as_str()) => {
@@ -281,7 +281,7 @@ impl Module {
             self.open = true;
             return;
         };
-        let stubs = path.ends_with(".stubs");
+        let stubs = path.rsplit('.').next() == Some("stubs");
         let mut reader = Reader { module: self, text, path, package, stubs };
         reader.statements(root);
         if text.contains("make_vector_type_stubs") && stubs {
@@ -380,14 +380,14 @@ impl<'t> Reader<'_, 't> {
                     if let Some(left) = node.child_by_field_name("left") {
                         self.targets(left);
                     }
-                    self.children(node, &mut open);
+                    Self::children(node, &mut open);
                 }
-                _ => self.children(node, &mut open),
+                _ => Self::children(node, &mut open),
             }
         }
     }
 
-    fn children(&self, node: Node<'t>, open: &mut Vec<Node<'t>>) {
+    fn children(node: Node<'t>, open: &mut Vec<Node<'t>>) {
         open.extend((0..node.named_child_count()).filter_map(|index| node.named_child(index as u32)));
     }
 
@@ -429,7 +429,7 @@ impl<'t> Reader<'_, 't> {
                     self.module.names.insert(word.to_owned());
                 }
             }
-            self.children(node, &mut open);
+            Self::children(node, &mut open);
         }
     }
 
@@ -578,7 +578,7 @@ impl<'t> Reader<'_, 't> {
                     prefixes.insert(word.to_owned());
                 }
             }
-            self.children(node, &mut open);
+            Self::children(node, &mut open);
         }
         for prefix in prefixes {
             for length in 1..=4 {

@@ -364,13 +364,13 @@ impl<'a> Join<'a> {
         let mut exits = vec![After::default(); self.functions.len()];
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
-            for index in 0..self.functions.len() {
+            for (index, exit) in exits.iter().enumerate() {
                 let calls_launcher =
                     self.targets[index].iter().flatten().any(|target| self.effects[*target as usize] & LAUNCHES != 0);
                 if !calls_launcher {
                     continue;
                 }
-                let solved = self.solve(index, exits[index]);
+                let solved = self.solve(index, *exit);
                 for (call, after) in solved.calls.iter().enumerate() {
                     for target in &self.targets[index][call] {
                         let slot = &mut next[*target as usize];
@@ -442,7 +442,8 @@ impl<'a> Join<'a> {
                 continue;
             }
             // The last error keeps what any call of the runtime has failed with until somebody reads it.
-            let seen_next = solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
+            let seen_next =
+                solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
             if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
                 status.usage = StatusUse::Consumed;
             }
@@ -470,7 +471,9 @@ impl<'a> Join<'a> {
                 span: site.span,
                 kernel: site.kernel.clone(),
                 checked: maybe || after.must & LAST != 0,
-                unseen: if (maybe || after.must & LAST != 0) && (alone.must | alone.may) & (LAST | SYNC | SEEN_LAST) == 0 {
+                unseen: if (maybe || after.must & LAST != 0)
+                    && (alone.must | alone.may) & (LAST | SYNC | SEEN_LAST) == 0
+                {
                     unseen.clone()
                 } else {
                     Vec::new()
