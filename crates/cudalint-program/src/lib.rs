@@ -4,21 +4,21 @@
 pub mod api;
 pub mod arch;
 pub mod condition;
+pub mod cuda;
+mod dump;
 pub mod eval;
 mod expr_types;
 pub mod includes;
-pub mod cuda;
-mod dump;
 pub mod ir;
 pub mod layout;
 pub mod macro_index;
 mod name;
 
 pub mod project;
+pub mod python;
 mod resolve;
 mod scope;
 pub mod types;
-pub mod python;
 pub mod visit;
 
 pub use name::Name;

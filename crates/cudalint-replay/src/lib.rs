@@ -13,11 +13,11 @@ mod merge;
 pub mod parameters;
 mod spaces;
 pub mod status;
+pub mod structure;
 mod traits;
 mod ty;
 mod val;
 pub mod value;
-pub mod structure;
 mod walk;
 
 pub use merge::{ProjectScan, Walked, merge, replay_all, walk_module};

@@ -35,7 +35,7 @@ struct File {
     defines: Vec<Define>,
 }
 
-fn collect(folder: &Path, all: bool, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     if folder.is_file() {
         found.push(folder.to_path_buf());
         return;
@@ -48,7 +48,7 @@ fn collect(folder: &Path, all: bool, found: &mut Vec<PathBuf>) {
             continue;
         }
         if path.is_dir() {
-            collect(&path, all, found);
+            collect(&path, found);
         } else if matches!(FileKind::of(&path), Some(FileKind::Cuda | FileKind::CFamily)) {
             found.push(path);
         }
@@ -225,7 +225,7 @@ fn in_tree(tree: &cudalint_syntax::Tree, text: &str) -> [Vec<usize>; 8] {
 
 fn place(text: &str, at: usize) -> (usize, &str) {
     let at = at.min(text.len());
-    let line = text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
+    let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
     (line, text.lines().nth(line - 1).unwrap_or("").trim())
 }
 
@@ -271,7 +271,7 @@ fn main() {
 fn run(folder: &Path, verbose: bool, missing: bool, all: bool) -> Totals {
     let mut t = Totals::default();
     let mut paths = Vec::new();
-    collect(folder, all, &mut paths);
+    collect(folder, &mut paths);
     let mut files = Vec::new();
     for path in paths {
         let Ok(bytes) = std::fs::read(&path) else { continue };
@@ -291,7 +291,7 @@ fn run(folder: &Path, verbose: bool, missing: bool, all: bool) -> Totals {
     for file in &files {
         let text = file.source.text();
         let cuda = FileKind::of(&file.path) == Some(FileKind::Cuda);
-        if !cuda && !(all && contains_cuda(text)) {
+        if !(cuda || all && contains_cuda(text)) {
             continue;
         }
         let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
