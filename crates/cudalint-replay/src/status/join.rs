@@ -433,7 +433,9 @@ impl<'a> Join<'a> {
         if flow.calls.is_empty() && flow.launches.is_empty() {
             return None;
         }
-        let solved = self.solve(index, exit);
+        // What comes after matters to launches and to calls of libraries alone.
+        let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
+        let solved = if matters { self.solve(index, exit) } else { Solved::default() };
         let mut calls = Vec::new();
         let mut wrapper = None;
         for (call, site) in flow.calls.iter().enumerate() {
@@ -460,7 +462,11 @@ impl<'a> Join<'a> {
             calls.push(status);
         }
         let mut launches = Vec::new();
-        let (without_unseen, unseen) = self.solve_without_unseen(index, exit);
+        let (without_unseen, unseen) = if flow.launches.is_empty() {
+            (Solved::default(), Vec::new())
+        } else {
+            self.solve_without_unseen(index, exit)
+        };
         for ((site, after), alone) in flow.launches.iter().zip(&solved.launches).zip(&without_unseen.launches) {
             if site.damaged || function.damaged {
                 continue;
