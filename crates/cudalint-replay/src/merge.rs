@@ -32,6 +32,10 @@ impl ProjectScan {
         let mut asked = Vec::new();
         for id in project.modules() {
             let text = project.source(id);
+            // The quick test first: few files do it.
+            if !text.contains("FuncSetAttribute") {
+                continue;
+            }
             for attribute in ["MaxDynamicSharedMemorySize", "MAX_DYNAMIC_SHARED_SIZE_BYTES"] {
                 for (at, _) in text.match_indices(attribute) {
                     let from = text.get(..at).and_then(|before| before.rfind("FuncSetAttribute"));

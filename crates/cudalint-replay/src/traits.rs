@@ -12,7 +12,7 @@ const SMALL: u32 = 80;
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // Four independent answers.
 pub(crate) struct Traits {
-    /// It calls CUDA or launches, itself or through what it calls.
+    /// It launches, or has CUDA allocate, free, copy or set memory, itself or through what it calls.
     pub gpu: bool,
     /// It allocates, frees or resizes.
     pub memory: bool,
@@ -212,13 +212,9 @@ fn expression<'a>(
         // A function may also be handed on.
         Expr::Name { path, .. } => {
             let Some(name) = path.last() else { return };
-            let cuda = name.starts_with("cuda")
-                || (name.starts_with("cu") && name.as_bytes().get(2).is_some_and(u8::is_ascii_uppercase));
-            traits.gpu |= cuda;
-            traits.memory |= matches!(
-                name.as_str(),
-                "malloc" | "calloc" | "realloc" | "free" | "aligned_alloc" | "posix_memalign" | "exit" | "abort"
-            );
+            traits.gpu |= moves_memory(name);
+            traits.memory |=
+                matches!(name.as_str(), "malloc" | "calloc" | "realloc" | "free" | "aligned_alloc" | "posix_memalign");
             calls.push(name);
         }
         Expr::Member { name, .. } => {
@@ -230,6 +226,25 @@ fn expression<'a>(
         }
         _ => {}
     }
+}
+
+/// Whether a name of the CUDA runtime or driver allocates, frees, copies or sets memory, launches, or changes what a
+/// launch may ask for: queries, streams and events say nothing of that.
+fn moves_memory(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("cu") else { return false };
+    let (driver, rest) = match rest.strip_prefix("da") {
+        Some(rest) => (false, rest),
+        None => (true, rest),
+    };
+    if !rest.as_bytes().first().is_some_and(u8::is_ascii_uppercase) {
+        return false;
+    }
+    let kinds: &[&str] = if driver {
+        &["Mem", "Launch", "FuncSetAttribute", "ModuleGetGlobal", "Graph"]
+    } else {
+        &["Malloc", "Free", "Mem", "Host", "Launch", "GetSymbol", "FuncSetAttribute", "Graph"]
+    };
+    kinds.iter().any(|kind| rest.starts_with(kind))
 }
 
 fn is_name(module: &Module, id: ExprId) -> bool {

@@ -51,7 +51,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { steps_per_entry: 12_000, iterations: 64 }
+        Self { steps_per_entry: 8_000, iterations: 24 }
     }
 }
 
@@ -197,7 +197,7 @@ impl<'p> Walker<'p> {
             any_opt_in: false,
             unknown_opt_in: false,
             scan,
-            iterations_left: 400,
+            iterations_left: 120,
             summaries: Summaries::default(),
             lookups: Lookups::default(),
             visited: rustc_hash::FxHashSet::default(),
