@@ -35,10 +35,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                     .or_else(|| overrun(context, event, api, "reads", source, bytes, count.span));
                 sink.report_some(found);
             }
-            EventKind::Set { api, destination, bytes, count, .. } => {
-                if miscount(destination, &bytes.quantity, count).is_none() {
-                    sink.report_some(overrun(context, event, api, "writes", destination, bytes, count.span));
-                }
+            EventKind::Set { api, destination, bytes, count, .. }
+                if miscount(destination, &bytes.quantity, count).is_none() =>
+            {
+                sink.report_some(overrun(context, event, api, "writes", destination, bytes, count.span));
             }
             _ => {}
         }
@@ -97,7 +97,9 @@ fn overrun(
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(help(buffer, context.text(count_span)));
     if let Some(witness) = &mut finding.witness {
-        for (name, quantity) in [("bytes copied", &bytes.quantity), ("offset", &offset.quantity), ("bytes held", extent)] {
+        for (name, quantity) in
+            [("bytes copied", &bytes.quantity), ("offset", &offset.quantity), ("bytes held", extent)]
+        {
             let value = if bindings.is_empty() { quantity.known() } else { quantity.evaluate(&bindings) };
             if let Some(value) = value.filter(|value| name != "offset" || *value != 0) {
                 witness.bindings.push((name.to_owned(), value));

@@ -42,7 +42,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), message);
         finding.label = format!("begins where `{}` begins", first.name);
         finding.function = context.function_name(*id);
-        finding.related.push(Label { place: context.place_of(first.site), message: "begins at offset 0 too".to_owned() });
+        finding
+            .related
+            .push(Label { place: context.place_of(first.site), message: "begins at offset 0 too".to_owned() });
         let mut path = Vec::new();
         for array in [*first, *second] {
             if let Some(span) = array.used {
@@ -50,8 +52,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             }
         }
         finding.witness = Some(Witness { path, ..Witness::default() });
-        finding.help =
-            Some(format!("declare one array and derive the other from it: `auto *{} = (T *)({} + count);`", second.name, first.name));
+        finding.help = Some(format!(
+            "declare one array and derive the other from it: `auto *{} = (T *)({} + count);`",
+            second.name, first.name
+        ));
         sink.report(finding);
     }
 }

@@ -39,14 +39,16 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         assumed.push(format!("the branch of `{}` that uses `{}` is taken", launch.kernel_name, array.name));
     }
     let given = if launch.shared_written { "gives 0 bytes" } else { "has no third argument, so it gives 0 bytes" };
-    let message = format!("`{}` uses the dynamic shared array `{}`, but its launch {given}", launch.kernel_name, array.name);
+    let message =
+        format!("`{}` uses the dynamic shared array `{}`, but its launch {given}", launch.kernel_name, array.name);
     let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
     finding.label = "0 bytes of dynamic shared memory".to_owned();
     finding.related.push(Label {
         place: context.place_of(array.site),
         message: format!("`{}` has the size that the launch gives", array.name),
     });
-    finding.help = Some("pass the size in bytes as the third launch argument, such as `threads * sizeof(float)`".to_owned());
+    finding.help =
+        Some("pass the size in bytes as the third launch argument, such as `threads * sizeof(float)`".to_owned());
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
         witness.bindings = vec![("bytes given".to_owned(), 0)];

@@ -29,10 +29,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         else {
             continue;
         };
-        let message =
-            format!("the grid of `{}` has 0 blocks along {axis}: the launch fails and the kernel never runs", launch.kernel_name);
+        let message = format!(
+            "the grid of `{}` has 0 blocks along {axis}: the launch fails and the kernel never runs",
+            launch.kernel_name
+        );
         let assumed = assumptions([&event.assumptions, &amount.assumptions]);
-        let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, message) else { continue };
+        let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, message) else {
+            continue;
+        };
         finding.label = format!("`{}` is 0", launch.grid.text);
         finding.help = Some(
             "integer division rounds down: round up with `(n + block - 1) / block`, and skip the launch when there is nothing to do"

@@ -49,9 +49,7 @@ fn under_coverage(
     match event.exceeds(&elements, &threads) {
         // An empty grid is `empty-grid`'s.
         Comparison::Always if grid.quantity != Quantity::Known(0) => {
-            if elements.known().is_none() {
-                return None;
-            }
+            elements.known()?;
         }
         Comparison::ForSome { assignment } => {
             let stated: Vec<_> = assignment.iter().map(|(name, value)| format!("`{name}` is {value}")).collect();
@@ -60,7 +58,8 @@ fn under_coverage(
         }
         _ => return None,
     }
-    let value_of = |quantity: &Quantity| if bindings.is_empty() { quantity.known() } else { quantity.evaluate(&bindings) };
+    let value_of =
+        |quantity: &Quantity| if bindings.is_empty() { quantity.known() } else { quantity.evaluate(&bindings) };
     let (covered, wanted) = (value_of(&threads)?, value_of(&elements)?);
     if covered <= 0 {
         return None;

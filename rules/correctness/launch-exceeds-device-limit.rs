@@ -69,7 +69,9 @@ fn block_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
             return Some(Excess {
                 span: launch.block.span,
                 rests_on: vec![&amount.assumptions],
-                message: format!("the block of `{kernel}` has {threads} threads along {axis}; at most {limit} are possible"),
+                message: format!(
+                    "the block of `{kernel}` has {threads} threads along {axis}; at most {limit} are possible"
+                ),
                 label: format!("{threads} > {limit} along {axis}"),
             });
         }

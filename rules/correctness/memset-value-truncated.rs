@@ -30,7 +30,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_findings::Finding> {
-    let EventKind::Set { api, destination, value, value_text, value_span, bytes, unit: 1, .. } = &event.kind else { return None };
+    let EventKind::Set { api, destination, value, value_text, value_span, bytes, unit: 1, .. } = &event.kind else {
+        return None;
+    };
     let element = destination.element.filter(|bytes| matches!(bytes, 2 | 4 | 8))?;
     if !is_arithmetic(&destination.element_name) {
         return None;

@@ -63,16 +63,15 @@ fn host_local(context: &ModuleContext<'_>, event: &Event, text: &str) -> Option<
     if let Type::Qualified { ty: inner, .. } = ty {
         ty = module_ir.types.get(inner.index())?;
     }
-    let plain = matches!(ty, Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. } | Type::Named { .. });
+    let plain =
+        matches!(ty, Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. } | Type::Named { .. });
     plain.then_some(Site { module, span: variable.span })
 }
 
 fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
-    let (fault, argument) = launch
-        .parameter_faults
-        .iter()
-        .find_map(|fault| Some((fault, launch.args.get(fault.parameter as usize)?)))?;
+    let (fault, argument) =
+        launch.parameter_faults.iter().find_map(|fault| Some((fault, launch.args.get(fault.parameter as usize)?)))?;
     let (message, related) = match &fault.kind {
         ParameterFaultKind::Virtual { class } => (
             format!(

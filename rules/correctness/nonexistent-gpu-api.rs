@@ -1,4 +1,4 @@
-//! A name that Numba's CUDA target or CuPy does not have.
+//! A name that Numba's CUDA target or `CuPy` does not have.
 
 use crate::python::{at_root, place};
 use cudalint_engine::{Check, NodeContext, Rule, Sink};

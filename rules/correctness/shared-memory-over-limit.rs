@@ -51,8 +51,7 @@ fn static_over_limit(
     finding.label = format!("{bytes} bytes");
     finding.help =
         Some("declare it `extern __shared__` and opt in with `cudaFuncSetAttribute`, or use smaller tiles".to_owned());
-    finding.witness =
-        Some(Witness { bindings: vec![("static shared bytes".to_owned(), bytes)], ..Witness::default() });
+    finding.witness = Some(Witness { bindings: vec![("static shared bytes".to_owned(), bytes)], ..Witness::default() });
     Some(finding)
 }
 
@@ -98,7 +97,8 @@ fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Find
     finding.help = Some(help);
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
-        witness.bindings = vec![("dynamic shared bytes".to_owned(), dynamic), ("static shared bytes".to_owned(), fixed)];
+        witness.bindings =
+            vec![("dynamic shared bytes".to_owned(), dynamic), ("static shared bytes".to_owned(), fixed)];
     }
     Some(finding)
 }

@@ -78,7 +78,8 @@ fn finding(
         place: context.place_of(declared),
         message: format!("`{name}` is declared here without a value"),
     });
-    finding.help =
-        Some("allocate it first; an allocation inside a function must take the pointer's address or a reference".to_owned());
+    finding.help = Some(
+        "allocate it first; an allocation inside a function must take the pointer's address or a reference".to_owned(),
+    );
     Some(finding)
 }

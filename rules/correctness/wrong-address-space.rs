@@ -51,7 +51,8 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let (module, function) = event.function;
     let body = context.project.module(module).functions.get(function.index())?.span;
     let text = context.project.text(module, body);
-    if text.contains("#pragma") && ["pragma acc", "pragma omp target"].iter().any(|directive| text.contains(directive)) {
+    if text.contains("#pragma") && ["pragma acc", "pragma omp target"].iter().any(|directive| text.contains(directive))
+    {
         return None;
     }
     let does = if *write { "writes" } else { "reads" };
@@ -59,7 +60,8 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
     finding.label = "device memory, dereferenced on the host".to_owned();
     finding.related.extend(buffer.map(|buffer| allocation_label(context, buffer)));
-    finding.help = Some("copy it to host memory with `cudaMemcpy` first, or allocate it with `cudaMallocManaged`".to_owned());
+    finding.help =
+        Some("copy it to host memory with `cudaMemcpy` first, or allocate it with `cudaMallocManaged`".to_owned());
     Some(finding)
 }
 
@@ -68,10 +70,11 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     let kernel = context.project.module(module).functions.get(function.index())?;
     // A kernel whose body is not in sight may only pass the pointer on.
     kernel.body.as_ref()?;
-    let (index, argument, buffer) = launch.args.iter().enumerate().find_map(|(index, argument)| match &argument.pointer {
-        Some(Pointer::Into { buffer, .. }) if buffer.space == MemorySpace::Host => Some((index, argument, buffer)),
-        _ => None,
-    })?;
+    let (index, argument, buffer) =
+        launch.args.iter().enumerate().find_map(|(index, argument)| match &argument.pointer {
+            Some(Pointer::Into { buffer, .. }) if buffer.space == MemorySpace::Host => Some((index, argument, buffer)),
+            _ => None,
+        })?;
     let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
     if !used {
         return None;
@@ -86,7 +89,8 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
     finding.label = "host memory".to_owned();
     finding.related.push(allocation_label(context, buffer));
-    finding.help = Some("copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned());
+    finding.help =
+        Some("copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned());
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
     }

@@ -12,9 +12,19 @@ pub enum Miscount {
     /// Two `sizeof` factors for one element.
     SizeOfTwice(String),
     /// The number of elements, with no `sizeof`: the allocation is `element` times as large.
-    Elements { element: i64 },
+    Elements {
+        /// Bytes of an element.
+        element: i64,
+    },
     /// The `sizeof` of a type of another size than the elements that the allocation was made for.
-    OtherType { written: String, written_bytes: i64, element: i64 },
+    OtherType {
+        /// The `sizeof` as written.
+        written: String,
+        /// Its value.
+        written_bytes: i64,
+        /// Bytes of an element.
+        element: i64,
+    },
 }
 
 /// Judges the count of a copy or set into or out of `argument`.

@@ -66,7 +66,9 @@ fn finding(
         format!("{} launches, first of `{}`,", launches.len(), first.kernel)
     };
     let message = match kind {
-        Kind::Never | Kind::OutOfSight => format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with"),
+        Kind::Never | Kind::OutOfSight => {
+            format!("{within} does not check {subject} with `cudaGetLastError`").replace(", with", " with")
+        }
         Kind::OnlySync => format!("{within} relies on a later synchronizing call alone to report {subject}"),
         Kind::Partly => format!("{within} checks {subject} on some paths only"),
     };
@@ -111,7 +113,11 @@ fn unseen_assumption(names: &[Name]) -> String {
         1 => format!("{}, which is not in sight, does not check the last error", shown.join("")),
         2..=3 => format!("{}, which are not in sight, do not check the last error", shown.join(", ")),
         more => {
-            format!("{} and {} other functions that are not in sight do not check the last error", shown.join(", "), more - 3)
+            format!(
+                "{} and {} other functions that are not in sight do not check the last error",
+                shown.join(", "),
+                more - 3
+            )
         }
     }
 }

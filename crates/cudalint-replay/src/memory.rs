@@ -99,14 +99,13 @@ impl Object {
         if path.is_empty() {
             return Val::aggregate(self.root.clone(), cells.clone());
         }
-        if let Some(value) = cells.get(path) {
-            if cells
+        if let Some(value) = cells.get(path)
+            && cells
                 .range::<[Key], _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded))
                 .next()
                 .is_none_or(|(next, _)| !next.starts_with(path))
-            {
-                return value.clone();
-            }
+        {
+            return value.clone();
         }
         let parts: BTreeMap<CellPath, Val> = cells
             .range::<[Key], _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded))

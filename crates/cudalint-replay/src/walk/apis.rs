@@ -188,7 +188,7 @@ impl<'p> Walker<'p> {
     }
 
     fn allocate_unsized(&mut self, id: ExprId, api: &str, target: ExprId, out: &Out) {
-        let (_, pointee, text) = {
+        let ((), pointee, text) = {
             let inner = self.without_casts(target);
             let ty = self.type_of(inner);
             let pointee = ty.pointee().and_then(Ty::pointee).cloned().unwrap_or(Ty::Unknown);

@@ -122,7 +122,9 @@ impl<'p> Walker<'p> {
             return self.unknown_call(args, &outs, Some((target, function)));
         }
         let ambiguous = !self.project.overloads(module, &inside, path).is_empty();
-        if !ambiguous {
+        if ambiguous {
+            self.memory.forget_shared();
+        } else {
             if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
                 return out;
             }
@@ -131,8 +133,6 @@ impl<'p> Walker<'p> {
                 let ty = Ty::Record(entry.module, entry.index, Rc::new(env));
                 return self.construct(&ty, args, false);
             }
-        } else {
-            self.memory.forget_shared();
         }
         let outs = self.arguments(args);
         if ambiguous && let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
@@ -142,12 +142,11 @@ impl<'p> Walker<'p> {
     }
 
     fn captured_meaning(&mut self, name: &Name) -> super::names::Meaning {
-        if self.frames.last().is_some_and(|frame| frame.closure.is_some()) {
-            if let Some((place, ty)) = self.captured(name)
-                && matches!(ty, Ty::Function)
-            {
-                return super::names::Meaning::Place(place, ty);
-            }
+        if self.frames.last().is_some_and(|frame| frame.closure.is_some())
+            && let Some((place, ty)) = self.captured(name)
+            && matches!(ty, Ty::Function)
+        {
+            return super::names::Meaning::Place(place, ty);
         }
         super::names::Meaning::None
     }

@@ -329,16 +329,14 @@ impl<'p> Walker<'p> {
         };
         let object = self.create_object(info, Val::size(bytes).because(&union(&why, &None)), Val::unknown());
         let place = Place::Cell(object, root());
-        if !array {
-            if args.is_empty() {
-                self.default_initialize(&place, &ty);
-            } else {
-                self.construct_at(&place, &ty, args, false);
-            }
-        } else {
+        if array {
             for arg in args {
                 self.eval(*arg);
             }
+        } else if args.is_empty() {
+            self.default_initialize(&place, &ty);
+        } else {
+            self.construct_at(&place, &ty, args, false);
         }
         let pointer = Ptr { obj: object, path: root(), offset: Quantity::Known(0), array };
         Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer(ty))

@@ -16,7 +16,7 @@ const MAX_DEFINITIONS: usize = 5;
 /// How many outcomes of one place a walk reports.
 const MAX_OUTCOMES: u32 = 12;
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// Whether events are recorded now.
     pub fn is_reporting(&self) -> bool {
         self.dry == 0 && self.silent == 0 && self.stopped.is_none()

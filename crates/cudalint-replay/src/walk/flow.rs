@@ -72,7 +72,7 @@ pub(crate) struct Alternative {
     last_pending: usize,
 }
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// Runs one alternative from the mark and returns to it.
     pub fn alternative(&mut self, mark: usize, run: impl FnOnce(&mut Self) -> Flow) -> Alternative {
         let first_pending = self.pendings.len();

@@ -51,7 +51,7 @@ pub(crate) enum Meaning {
     None,
 }
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// The scope that names are looked up in.
     pub fn scope(&self) -> Path {
         self.function().map(|function| function.scope.clone()).unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::val::{Int, Kind, Val};
 use crate::value::{Quantity, union};
 use cudalint_program::ir::{BinaryOp, ExprId, UnaryOp};
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// `-x` and the like.
     pub fn unary(&mut self, op: UnaryOp, value: ExprId) -> Out {
         let out = self.eval(value);

@@ -20,7 +20,7 @@ struct Found {
     parameter: bool,
 }
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// The shape of the byte count of a copy or set. What a parameter counts is only told by an allocation beside it.
     pub fn shape_for(&mut self, expr: ExprId, sides: &[&PointerArgument]) -> CountShape {
         let (mut shape, parameter) = self.shape_and_origin(expr);
