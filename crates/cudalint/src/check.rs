@@ -135,6 +135,7 @@ fn render(args: &CheckArgs, outcome: &Outcome) -> String {
     let options = Options {
         color: args.output_file.is_none() && use_color(args.color),
         width: terminal_width(),
+        root: std::env::current_dir().ok().map(|folder| folder.to_string_lossy().replace('\\', "/")),
         ..Options::default()
     };
     let mut text = args.output_format.render(report, &options);

@@ -203,3 +203,12 @@ fn completions_are_written_for_shells() {
     let ran = Sandbox::new(&[]).run(&["completions", "bash"]);
     assert!(ran.code == 0 && ran.stdout.contains("--output-format"), "{ran:?}");
 }
+
+#[test]
+fn editors_get_whole_addresses() {
+    let sandbox = Sandbox::new(&[("a.cu", EMPTY_GRID)]);
+    let ran = sandbox.run(&["a.cu", "--output-format", "lsp"]);
+    let files: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let uri = files[0]["uri"].as_str().unwrap();
+    assert!(uri.starts_with("file:///") && uri.ends_with("/a.cu"), "{uri}");
+}
