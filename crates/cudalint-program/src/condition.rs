@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 const DEFINED: [&str; 4] = ["__CUDACC__", "__NVCC__", "__cplusplus", "CUDART_VERSION"];
 
 /// Macros that nvcc on a usual host surely lacks, unless the command line gives them.
-const UNDEFINED: [&str; 34] = [
+const UNDEFINED: [&str; 19] = [
     "NDEBUG",
     "_WIN32",
     "_WIN64",
@@ -16,21 +16,6 @@ const UNDEFINED: [&str; 34] = [
     "__CYGWIN__",
     "__APPLE__",
     "__MACH__",
-    "__HIP__",
-    "__HIPCC__",
-    "__HIP_PLATFORM_AMD__",
-    "__HIP_PLATFORM_HCC__",
-    "__HIP_DEVICE_COMPILE__",
-    "__HCC__",
-    "USE_ROCM",
-    "USE_HIP",
-    "GGML_USE_HIP",
-    "GGML_USE_HIPBLAS",
-    "GGML_USE_MUSA",
-    "__MUSA__",
-    "__MUSACC__",
-    "__SYCL_DEVICE_ONLY__",
-    "SYCL_LANGUAGE_VERSION",
     "__OPENCL_VERSION__",
     "__CUDACC_RTC__",
     "__DOXYGEN__",
@@ -74,7 +59,7 @@ impl Defines {
     pub fn is_defined(&self, name: &str) -> Option<bool> {
         if self.values.contains_key(name) || DEFINED.contains(&name) {
             Some(true)
-        } else if UNDEFINED.contains(&name) {
+        } else if UNDEFINED.contains(&name) || cudalint_syntax::is_of_other_vendor(name) {
             Some(false)
         } else {
             None
@@ -256,7 +241,7 @@ impl<'t> Parser<'t> {
             "false" => Some(0),
             _ => match self.defines.get(word) {
                 Some(value) => number(value),
-                None if UNDEFINED.contains(&word) => Some(0),
+                None if UNDEFINED.contains(&word) || cudalint_syntax::is_of_other_vendor(word) => Some(0),
                 None => None,
             },
         })

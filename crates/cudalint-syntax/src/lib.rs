@@ -21,6 +21,7 @@ mod python_mask;
 mod region;
 mod source;
 mod span;
+mod vendors;
 mod words;
 
 pub use comments::{Comment, comments};
@@ -36,3 +37,4 @@ pub use region::{Language, Region, regions};
 pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
 pub use tree_sitter::{Node, Tree, TreeCursor};
+pub use vendors::is_of_other_vendor;

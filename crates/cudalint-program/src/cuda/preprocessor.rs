@@ -34,20 +34,13 @@ fn predefined(name: &str) -> Option<Option<i64>> {
         | "__MACH__"
         | "__clang__"
         | "__INTEL_COMPILER"
-        | "__HIP__"
-        | "__HIPCC__"
-        | "__HIP_PLATFORM_AMD__"
-        | "__HIP_PLATFORM_HCC__"
-        | "USE_ROCM"
         | "__CUDACC_RTC__"
         | "__MINGW32__"
         | "__CYGWIN__"
         | "__ANDROID__"
         | "__QNX__"
-        | "__DEVICE_EMULATION__"
-        | "GGML_USE_HIP"
-        | "GGML_USE_HIPBLAS"
-        | "GGML_USE_MUSA" => None,
+        | "__DEVICE_EMULATION__" => None,
+        _ if cudalint_syntax::is_of_other_vendor(name) => None,
         _ => return None,
     };
     Some(known)

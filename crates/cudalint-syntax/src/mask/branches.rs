@@ -284,7 +284,7 @@ fn truth_of(name: &[u8], spelled: &[u8], at: u32, own: &OwnMacros<'_>) -> Option
 pub(super) fn defined(name: &str) -> Option<bool> {
     const TRUE: [&str; 8] =
         ["__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "__cplusplus", "__CUDA__", "__GNUC__", "__linux__", "CUDA_VERSION"];
-    const FALSE: [&str; 18] = [
+    const FALSE: [&str; 10] = [
         "_MSC_VER",
         "_WIN32",
         "WIN32",
@@ -292,14 +292,6 @@ pub(super) fn defined(name: &str) -> Option<bool> {
         "__APPLE__",
         "__clang__",
         "__INTEL_COMPILER",
-        "__HIP__",
-        "__HIPCC__",
-        "__HIP_PLATFORM_AMD__",
-        "__HIP_DEVICE_COMPILE__",
-        "USE_ROCM",
-        "GGML_USE_HIP",
-        "GGML_USE_MUSA",
-        "USE_HIP",
         "__CUDACC_RTC__",
         "__MINGW32__",
         "__OPENCL_VERSION__",
@@ -307,7 +299,7 @@ pub(super) fn defined(name: &str) -> Option<bool> {
     if TRUE.contains(&name.trim()) {
         return Some(true);
     }
-    FALSE.contains(&name.trim()).then_some(false)
+    (FALSE.contains(&name.trim()) || crate::is_of_other_vendor(name.trim())).then_some(false)
 }
 
 /// Directives that are left in the middle of a statement: the grammar has no place for them there.
