@@ -1,0 +1,11 @@
+//! Watchpoints: a copy of the source that logs who touches the flagged memory in which barrier interval.
+
+use super::Judgement;
+use crate::lab::Bench;
+use crate::scenario::Program;
+use cudalint_findings::model::{FindingEntry, Verdict};
+
+/// Performs the experiment on one program.
+pub fn perform(_finding: &FindingEntry, _program: &Program, _bench: &Bench<'_>) -> Judgement {
+    Judgement::without_run(Verdict::Unsupported, "this method is not built yet")
+}

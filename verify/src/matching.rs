@@ -1,0 +1,1 @@
+//! Evidence counts only when its kind, kernel and line match the finding.

@@ -1,0 +1,119 @@
+//! One finding with the programs that would show it.
+
+use camino::Utf8PathBuf;
+use cudalint_findings::model::FindingEntry;
+
+/// A finding to verify and the programs that would show it, best first.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Name of the scenario's folder below `scenarios/`: rule, then the first characters of the fingerprint. Unique in a run.
+    pub id: String,
+    /// The finding.
+    pub finding: FindingEntry,
+    /// Programs to try in order, until one decides.
+    pub programs: Vec<Candidate>,
+}
+
+/// A way to a program: the program, or why there is none.
+pub type Candidate = Result<Program, String>;
+
+/// A program that would show a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// CUDA C++, to be built by nvcc.
+    Cuda(CudaProgram),
+    /// One kernel with data in place of a host program: what NVRTC can build.
+    Kernel(KernelProgram),
+    /// A Python script.
+    Python(PythonProgram),
+}
+
+/// How a program came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's file, unchanged.
+    AsWritten,
+    /// The user's file, included, with its `main` renamed, and a `main` that calls the finding's function or launches
+    /// its kernel.
+    Around,
+    /// The kernel or the statements that matter, cut out of a file that cannot be built.
+    Cut,
+}
+
+/// A text that a scenario writes below its own folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioFile {
+    /// Relative to the scenario's folder.
+    pub path: Utf8PathBuf,
+    /// What it holds.
+    pub text: String,
+}
+
+/// A CUDA C++ program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CudaProgram {
+    /// How it came about.
+    pub origin: Origin,
+    /// The translation unit: absolute for a user's file, else relative to the scenario's folder.
+    pub unit: Utf8PathBuf,
+    /// What is written before building.
+    pub files: Vec<ScenarioFile>,
+    /// Compiler flags of the user's build and of the harness (`-I`, `-D`, `-std`, libraries), without architecture and output.
+    pub flags: Vec<String>,
+    /// Arguments of the run.
+    pub arguments: Vec<String>,
+    /// The file of `files` that shows the defect again and stands alone; none for a program as written.
+    pub reproducer: Option<Utf8PathBuf>,
+}
+
+/// A kernel and its launch as data.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct KernelProgram {
+    /// Device code: the kernel and all it needs, with `#line` directives that keep the user's places.
+    pub source: String,
+    /// The C++ expression that names the kernel, template arguments included: `scale<float, 4>`.
+    pub name: String,
+    /// `-D` and `-std` flags.
+    pub flags: Vec<String>,
+    /// Blocks along x, y, z.
+    pub grid: [u64; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u64; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u64,
+    /// The arguments in order.
+    pub arguments: Vec<KernelArgument>,
+    /// `__constant__` and `__device__` globals to set before the launch, with their bytes.
+    pub globals: Vec<(String, Vec<u8>)>,
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum KernelArgument {
+    /// A value: its bytes as the kernel sees them.
+    Value(Vec<u8>),
+    /// A pointer to device memory of so many bytes, filled with small numbers or left uninitialized.
+    Buffer {
+        /// Size in bytes.
+        bytes: u64,
+        /// Whether it is filled before the launch.
+        filled: bool,
+    },
+    /// A pointer to an array of pointers to device buffers of so many bytes each.
+    Pointers(Vec<u64>),
+}
+
+/// A Python script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PythonProgram {
+    /// How it came about.
+    pub origin: Origin,
+    /// The script: absolute for a user's file, else relative to the scenario's folder.
+    pub script: Utf8PathBuf,
+    /// What is written before running.
+    pub files: Vec<ScenarioFile>,
+    /// Packages that must import for the run to say anything: `numba`, `cupy`.
+    pub packages: Vec<String>,
+    /// As for CUDA programs.
+    pub reproducer: Option<Utf8PathBuf>,
+}

@@ -1,0 +1,2 @@
+//! Reports of tools, read: compute-sanitizer's XML, the probe's log, Python's tracebacks. Each reader turns text of any
+//! quality into records; what cannot be read is a problem in words, never a crash.
