@@ -3,6 +3,7 @@
 use crate::compile_commands::{self, Build};
 use crate::levels::{Choices, Levels};
 use crate::lint::{ProjectInput, Source, lint_project};
+use crate::load;
 use crate::outcome::{Fault, Outcome, Part};
 use crate::provider::{Disk, Memory};
 use crate::root::{self, Roots};
@@ -53,7 +54,7 @@ pub struct Request {
     pub architectures: Vec<String>,
     /// Where settings come from.
     pub configuration: Configuration,
-    /// Whether `exclude` holds for files named explicitly too.
+    /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
     pub force_exclude: bool,
 }
 
@@ -122,9 +123,12 @@ impl Engine {
         let mut projects = Vec::new();
         for mut group in groups {
             let levels = Levels::new(self.rules, &group.settings.settings, &request.choices).map_err(UsageError)?;
-            let build = group.root.as_deref().map(compile_commands::find).unwrap_or_default();
-            let index = match &group.root {
-                Some(root) => index(root, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
+            // The project around a file without GPU code is not looked at: a commit hook names many such files.
+            let kinds = load::kinds_to_lint(&group.sources, &disk);
+            let root = group.root.as_deref().filter(|_| !kinds.is_empty());
+            let build = root.map(compile_commands::find).unwrap_or_default();
+            let index = match root {
+                Some(root) => index(root, &kinds, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
                 None => Index::default(),
             };
             let mut local: Vec<&str> = index.python.iter().map(String::as_str).collect();
@@ -240,7 +244,8 @@ fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Ve
     let excludes = Excludes::new(paths, roots).map_err(wrong)?;
     let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
     all.faults.extend(walked.faults);
-    for path in walked.unread {
+    // Who lists files by rote, as a commit hook does, need not know which of them can be read.
+    for path in walked.unread.into_iter().filter(|_| !request.force_exclude) {
         all.faults.push(Fault {
             path: display(&path),
             message: "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown"
@@ -312,9 +317,10 @@ struct Index {
     capped: bool,
 }
 
-/// Finds the project's other sources.
+/// Finds the project's other sources, as far as the kinds of the files that will be linted ask for them.
 fn index(
     root: &Path,
+    kinds: &[FileKind],
     reported: &[Source],
     settings: &Loaded,
     roots: &mut Roots<'_>,
@@ -323,10 +329,10 @@ fn index(
 ) -> Result<Index, UsageError> {
     let mut index = Index::default();
     // Documents stand for themselves.
-    if reported.iter().all(|source| source.kind == FileKind::Markdown) {
+    if kinds == [FileKind::Markdown] {
         return Ok(index);
     }
-    let cuda = reported.iter().any(|source| matches!(source.kind, FileKind::Cuda | FileKind::CFamily));
+    let cuda = kinds.iter().any(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
     let globs = exclusion(settings);
     let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
     let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();

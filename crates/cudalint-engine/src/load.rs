@@ -2,6 +2,7 @@
 
 use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
+use crate::provider::Provider;
 use cudalint_syntax::{
     Directives, FileKind, Language, Region, SourceText, contains_cuda, contains_gpu_python, regions, scan_directives,
 };
@@ -103,6 +104,30 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     taken
 }
 
+/// The kinds of the files that will be linted. Files found below a folder are taken to have GPU code, so that none is
+/// read twice there; of those that were named, the text decides. What cannot be read has to be told about.
+pub(crate) fn kinds_to_lint(sources: &[Source], provider: &dyn Provider) -> Vec<FileKind> {
+    let linted = |source: &Source| {
+        if !source.explicit || matches!(source.kind, FileKind::Cuda | FileKind::Markdown) {
+            return true;
+        }
+        let text = provider.read(&source.real).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok());
+        text.is_none_or(|text| mentions_gpu(source.kind, text.text()))
+    };
+    [FileKind::Cuda, FileKind::CFamily, FileKind::Python, FileKind::Markdown]
+        .into_iter()
+        .filter(|kind| sources.iter().any(|source| source.kind == *kind && linted(source)))
+        .collect()
+}
+
+fn mentions_gpu(kind: FileKind, text: &str) -> bool {
+    match kind {
+        FileKind::Cuda | FileKind::Markdown => true,
+        FileKind::CFamily => contains_cuda(text),
+        FileKind::Python => contains_gpu_python(text),
+    }
+}
+
 /// Tells why a file was not read, when anybody asked for it.
 fn refuse(source: &Source, why: String, by_system: bool, part: &mut Part) {
     if !source.reported {
@@ -129,13 +154,7 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
         Ok(text) => text,
         Err(problem) => return Read::Refused(source, problem.to_string(), false),
     };
-    let relevant = included
-        || match source.kind {
-            FileKind::Cuda | FileKind::Markdown => true,
-            FileKind::CFamily => contains_cuda(text.text()),
-            FileKind::Python => contains_gpu_python(text.text()),
-        };
-    if !relevant {
+    if !included && !mentions_gpu(source.kind, text.text()) {
         return Read::Irrelevant(source);
     }
     let parts: Vec<(Region, Directives)> = regions(source.kind, text.text())

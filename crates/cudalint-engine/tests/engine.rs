@@ -174,6 +174,38 @@ fn excluded_files_are_left_out_unless_named() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_a_fault_unless_files_are_listed_by_rote() {
+    let folder = project(&[("wscript", "bad(1)\n"), ("a.py", "import cupy\nbad(1)\n")]);
+    let named = paths(&[folder.path().join("wscript"), folder.path().join("a.py")]);
+    assert_eq!(check(&named).faults.len(), 1);
+    let listed = check(&Request { force_exclude: true, ..named });
+    assert_eq!((listed.faults.len(), listed.report.findings.len()), (0, 1));
+}
+
+#[test]
+fn the_project_around_files_without_gpu_code_is_not_read() {
+    let folder = project(&[
+        ("plain.cpp", "int a;\n"),
+        ("plain.py", "import os\n"),
+        ("gpu.cpp", "void f() { cudaFree(0); }\n"),
+        ("gpu.py", "import cupy\n"),
+        ("other.cu", "int b;\n"),
+    ]);
+    let indexed = |names: &[&str]| {
+        let named: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+        let outcome = check(&paths(&named));
+        assert_eq!(outcome.report.files.checked + outcome.report.files.skipped, names.len());
+        outcome.statistics.indexed_files
+    };
+    assert_eq!(indexed(&["plain.cpp", "plain.py"]), 0);
+    assert_eq!(indexed(&["plain.cpp", "gpu.py"]), 1);
+    assert_eq!(indexed(&["plain.cpp", "plain.py", "gpu.cpp"]), 2);
+    assert_eq!(indexed(&["other.cu"]), 2);
+    // The index is there all the same when the folder is asked for.
+    assert_eq!(check(&paths(&[folder.path().to_owned()])).statistics.indexed_files, 3);
+}
+
+#[test]
 fn a_comment_suppresses_by_name_and_idle_comments_are_told() {
     let text = "import cupy\n\
                 bad(1)  # cudalint: ignore[bad-call] known\n\

@@ -86,7 +86,7 @@ pub struct CheckArgs {
     /// Use no settings file
     #[arg(long, help_heading = "Files")]
     pub isolated: bool,
-    /// Leave out files that the settings exclude even when they are named
+    /// Leave out files that the settings exclude, or that are of another kind, even when they are named
     #[arg(long, help_heading = "Files")]
     pub force_exclude: bool,
     /// Read standard input and treat it as this file
