@@ -1,7 +1,14 @@
 //! What stands at a finding's place: the file, its language, the region (a fence of a document, a string of a script), and
 //! the functions, kernels and calls in it. Harnesses and experiments ask this, and no grammar.
 
-use camino::Utf8PathBuf;
+mod load;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::LineIndex;
+use cudalint_findings::model::FindingEntry;
+use cudalint_program::Project;
+use cudalint_program::ir::{FunctionId, Module, ModuleId};
+use cudalint_syntax::{FileKind, Language, ParsedRegion, Region, Span};
 use std::sync::Arc;
 
 /// The source of a finding.
@@ -15,4 +22,97 @@ pub struct Subject {
     pub text: Arc<str>,
     /// Compiler flags of the user's build for this file: `-I`, `-D`, `-std`.
     pub flags: Vec<String>,
+    /// What the file is by its name.
+    pub kind: FileKind,
+    /// Where its lines start.
+    pub lines: Arc<LineIndex>,
+    /// Its stretches in one language, in order.
+    pub stretches: Vec<Stretch>,
+    /// The file's CUDA C++ stretches, and the files that it includes in quotes, as programs.
+    pub project: Arc<Project>,
+}
+
+/// A stretch of a file in one language: the whole file, or a fence of a document.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// Where it lies, and its language.
+    pub region: Region,
+    /// Its tree.
+    pub parsed: Arc<ParsedRegion>,
+    /// Its program, for CUDA C++.
+    pub module: Option<ModuleId>,
+}
+
+impl Subject {
+    /// Reads the source of a finding. A relative `path` is one below `root`.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no source text, in one line.
+    pub fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Self, String> {
+        load::read(root, path, flags)
+    }
+
+    /// The stretch around a line (from 1).
+    pub fn stretch_at(&self, line: u32) -> Option<&Stretch> {
+        let start = self.lines.start((line as usize).saturating_sub(1)) as u32;
+        self.stretches.iter().find(|stretch| {
+            let span = stretch.region.span;
+            span.start <= start && (start < span.end || (start == span.end && span.end as usize == self.text.len()))
+        })
+    }
+
+    /// The stretch of a finding.
+    pub fn stretch_of(&self, finding: &FindingEntry) -> Option<&Stretch> {
+        self.stretch_at(finding.range.start.line)
+    }
+
+    /// The language at a finding's place.
+    pub fn language_of(&self, finding: &FindingEntry) -> Option<Language> {
+        self.stretch_of(finding).map(|stretch| stretch.region.language)
+    }
+
+    /// The program of a stretch; none for Python.
+    pub fn module(&self, stretch: &Stretch) -> Option<&Module> {
+        stretch.module.map(|id| self.project.module(id))
+    }
+
+    /// Text of a span of the file; empty when out of range.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The line (from 1) of a byte of the file.
+    pub fn line_of(&self, offset: u32) -> u32 {
+        self.lines.line(offset as usize) as u32 + 1
+    }
+
+    /// The byte of a line and column (both from 1, columns in Unicode scalar values).
+    pub fn offset(&self, line: u32, column: u32) -> u32 {
+        let range = self.lines.range(&self.text, (line as usize).saturating_sub(1));
+        let content = self.text.get(range.clone()).unwrap_or("");
+        let within =
+            content.char_indices().nth((column as usize).saturating_sub(1)).map_or(content.len(), |(at, _)| at);
+        (range.start + within) as u32
+    }
+
+    /// The bytes of a finding's range.
+    pub fn span_of(&self, finding: &FindingEntry) -> Span {
+        let (start, end) = (finding.range.start, finding.range.end);
+        Span { start: self.offset(start.line, start.column), end: self.offset(end.line, end.column) }
+    }
+
+    /// The innermost function with a body around a byte of a stretch; of nested ones (methods of local classes) the
+    /// smallest. Lambdas count when `lambdas` says so, else the function around them is given.
+    pub fn function_at(&self, stretch: &Stretch, offset: u32, lambdas: bool) -> Option<FunctionId> {
+        use cudalint_program::ir::FunctionRole;
+        let module = self.module(stretch)?;
+        module
+            .functions
+            .iter()
+            .enumerate()
+            .filter(|(_, function)| function.body.is_some() && (lambdas || function.role != FunctionRole::Lambda))
+            .filter(|(_, function)| function.span.start <= offset && offset < function.span.end)
+            .min_by_key(|(_, function)| function.span.len())
+            .map(|(index, _)| FunctionId(index as u32))
+    }
 }

@@ -1,11 +1,39 @@
-//! Programs that would show a finding: as written, around the user's file, or cut out of it.
+//! Programs that would show a finding: as written, around the user's file, or cut out of it. Each language has its own
+//! writer; what they share is the order of the candidates.
+
+mod cuda;
+mod python;
 
 use crate::scenario::Candidate;
-use crate::subject::Subject;
+use crate::subject::{Stretch, Subject};
 use cudalint_findings::model::FindingEntry;
+use cudalint_syntax::Language;
 
 /// The programs for a finding, best first: as written where the file has a `main` (or is a script), then around the
 /// file, then cut out of it. Never empty: where there is no way to a program, the reason stands in its place.
-pub fn candidates(_finding: &FindingEntry, _subject: &Subject) -> Vec<Candidate> {
-    vec![Err("not built yet".to_owned())]
+pub fn candidates(finding: &FindingEntry, subject: &Subject) -> Vec<Candidate> {
+    let found = match subject.stretch_of(finding) {
+        Some(stretch) => match stretch.region.language {
+            Language::Cuda => cuda::candidates(finding, subject, stretch),
+            Language::Python => python::candidates(finding, subject, stretch),
+        },
+        None => Vec::new(),
+    };
+    if found.is_empty() {
+        let line = finding.range.start.line;
+        return vec![Err(format!("{}: no code in a language that can be run stands at line {line}", subject.path))];
+    }
+    found
+}
+
+/// A program that runs all of a stretch: its `main`, or each of its functions once with made-up arguments. For code that
+/// must be clean.
+///
+/// # Errors
+/// What cannot be called, and why.
+pub fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
+    match stretch.region.language {
+        Language::Cuda => cuda::drive_all(subject, stretch),
+        Language::Python => python::drive_all(subject, stretch),
+    }
 }

@@ -1,0 +1,178 @@
+//! Reading a subject: the file, what it includes in quotes, and all of it as one small project.
+
+use super::{Stretch, Subject};
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::LineIndex;
+use cudalint_program::condition::Defines;
+use cudalint_program::cuda::{self, LowerInput};
+use cudalint_program::ir::{Module, ModuleId};
+use cudalint_program::macro_index::{MacroFile, MacroIndex};
+use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_syntax::{
+    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, parse_region, regions,
+    scan_directives,
+};
+use std::sync::Arc;
+
+/// Included files that are read for one subject, at most.
+const MAX_INCLUDED: usize = 200;
+/// Bytes of them, at most.
+const MAX_INCLUDED_BYTES: usize = 16 << 20;
+
+/// One stretch on its way into the project.
+struct Unit {
+    path: Arc<str>,
+    text: Arc<str>,
+    region: Region,
+    directives: Directives,
+    alone: bool,
+}
+
+pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subject, String> {
+    let file = absolute(&root.join(path));
+    let kind = FileKind::of(file.as_std_path())
+        .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
+    let bytes = std::fs::read(&file).map_err(|error| format!("{path}: cannot be read: {error}"))?;
+    let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
+    let alone = kind == FileKind::Markdown;
+    let mut units = units_of(&file, &text, kind, alone);
+    let own = units.len();
+    let include_folders = include_folders(flags, root);
+    if !alone {
+        add_included(&mut units, &include_folders);
+    }
+    let options = ProjectOptions {
+        include_folders: include_folders.iter().map(ToString::to_string).collect(),
+        defines: flag_values(flags, "-D"),
+    };
+    let (project, parsed) = build(&units, &options);
+    let stretches = units.iter().take(own).zip(parsed).enumerate().map(|(index, (unit, parsed))| Stretch {
+        region: unit.region,
+        parsed: Arc::new(parsed),
+        module: (unit.region.language == Language::Cuda).then_some(ModuleId(index as u32)),
+    });
+    Ok(Subject {
+        path: path.to_owned(),
+        file: file.clone(),
+        lines: Arc::new(LineIndex::new(&text)),
+        stretches: stretches.collect(),
+        text,
+        flags: flags.to_vec(),
+        kind,
+        project: Arc::new(project),
+    })
+}
+
+/// A path from the root of the file system, without `.` and with `a/..` taken out by name.
+fn absolute(path: &Utf8Path) -> Utf8PathBuf {
+    let full = std::path::absolute(path).ok().and_then(|full| Utf8PathBuf::from_path_buf(full).ok());
+    let full = full.unwrap_or_else(|| path.to_owned());
+    let mut clean = Utf8PathBuf::new();
+    for part in full.components() {
+        match part.as_str() {
+            "." => {}
+            ".." => {
+                clean.pop();
+            }
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
+fn units_of(file: &Utf8Path, text: &Arc<str>, kind: FileKind, alone: bool) -> Vec<Unit> {
+    let path: Arc<str> = Arc::from(file.as_str());
+    regions(kind, text)
+        .into_iter()
+        .map(|region| Unit {
+            path: Arc::clone(&path),
+            text: Arc::clone(text),
+            directives: match region.language {
+                Language::Cuda => scan_directives(text, region.span),
+                Language::Python => Directives::default(),
+            },
+            region,
+            alone,
+        })
+        .collect()
+}
+
+/// Reads what the units include in quotes (or from an include folder), at any depth.
+fn add_included(units: &mut Vec<Unit>, folders: &[Utf8PathBuf]) {
+    let mut bytes = 0;
+    let mut next = 0;
+    let own = units.len();
+    while next < units.len() && units.len() < own + MAX_INCLUDED && bytes < MAX_INCLUDED_BYTES {
+        let Some(unit) = units.get(next) else { break };
+        let beside = Utf8Path::new(&*unit.path).parent().map(Utf8Path::to_owned).unwrap_or_default();
+        let wanted: Vec<(String, bool)> =
+            unit.directives.includes.iter().map(|include| (include.path.clone(), include.system)).collect();
+        next += 1;
+        for (target, system) in wanted {
+            let places = (!system).then(|| beside.clone()).into_iter().chain(folders.iter().cloned());
+            let Some(found) = places.map(|folder| absolute(&folder.join(&target))).find(|path| path.is_file()) else {
+                continue;
+            };
+            if units.iter().any(|unit| &*unit.path == found.as_str()) {
+                continue;
+            }
+            let Some(text) = std::fs::read(&found).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok()) else {
+                continue;
+            };
+            bytes += text.text().len();
+            units.extend(units_of(&found, &text.shared(), FileKind::CFamily, false));
+        }
+    }
+}
+
+/// Parses and lowers all units and joins them; the trees come in the units' order.
+fn build(units: &[Unit], options: &ProjectOptions) -> (Project, Vec<ParsedRegion>) {
+    let mut pool = ParserPool::new();
+    let defines = Defines::new(options.defines.iter().map(String::as_str));
+    let files: Vec<MacroFile<'_>> = units
+        .iter()
+        .map(|unit| MacroFile { path: &unit.path, directives: &unit.directives, alone: unit.alone })
+        .collect();
+    let macros = MacroIndex::build(&files, &options.include_folders, &defines);
+    let shared =
+        MacroTable::build(units.iter().filter(|unit| !unit.alone).flat_map(|unit| &unit.directives.defines), &[]);
+    let mut trees = Vec::new();
+    let mut sources = Vec::new();
+    for (index, unit) in units.iter().enumerate() {
+        let own = MacroTable::build(unit.directives.defines.iter().filter(|_| unit.alone), &[]);
+        let table = if unit.alone { &own } else { &shared };
+        let parsed = parse_region(&unit.text, &unit.region, table, &unit.directives.defines, &mut pool);
+        let module = match unit.region.language {
+            Language::Python => Module::default(),
+            Language::Cuda => cuda::lower(LowerInput {
+                text: &unit.text,
+                parsed: &parsed,
+                directives: &unit.directives,
+                macros: &macros.visible(index),
+                pool: &mut pool,
+            }),
+        };
+        let (path, text) = (Arc::clone(&unit.path), Arc::clone(&unit.text));
+        sources.push(Source { path, text, module, alone: unit.alone });
+        trees.push(parsed);
+    }
+    (Project::build(sources, options), trees)
+}
+
+/// The values of a flag, joined (`-DX`) or apart (`-D X`).
+pub(crate) fn flag_values(flags: &[String], flag: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    let mut at = flags.iter();
+    while let Some(word) = at.next() {
+        match word.strip_prefix(flag) {
+            Some("") => values.extend(at.next().cloned()),
+            Some(value) => values.push(value.to_owned()),
+            None => {}
+        }
+    }
+    values
+}
+
+fn include_folders(flags: &[String], root: &Utf8Path) -> Vec<Utf8PathBuf> {
+    flag_values(flags, "-I").iter().map(|folder| absolute(&root.join(folder))).collect()
+}
