@@ -1,0 +1,15 @@
+// record: memcheck racecheck
+#include <cuda_runtime.h>
+__global__ void stage(float* out) {
+    extern __shared__ float s[];
+    s[threadIdx.x] = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+int main() {
+    float* out;
+    cudaMalloc(&out, 256 * sizeof(float));
+    stage<<<1, 256>>>(out);
+    cudaDeviceSynchronize();
+    return 0;
+}

@@ -1,0 +1,16 @@
+// record: memcheck
+#include <cuda_runtime.h>
+__global__ void count(int* bins) {
+    int i = threadIdx.x;
+    int before = atomicAdd(&bins[i], 1);
+    if (before == 77) atomicMax(&bins[i + 1], 5);
+}
+__global__ void reduce_only(int* bins) { atomicAdd(&bins[threadIdx.x], 1); }
+int main() {
+    int* bins;
+    cudaMalloc(&bins, 100 * sizeof(int));
+    cudaMemset(bins, 0, 100 * sizeof(int));
+    count<<<1, 128>>>(bins);
+    cudaDeviceSynchronize();
+    return 0;
+}

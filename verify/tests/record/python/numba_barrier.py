@@ -1,0 +1,20 @@
+# record: synccheck
+import numpy as np
+from numba import cuda, int32
+
+
+@cuda.jit
+def half(out):
+    s = cuda.shared.array(64, dtype=int32)
+    t = cuda.threadIdx.x
+    s[t] = 1
+    if t < 16:
+        cuda.syncthreads()
+    s[t] += 1
+    cuda.syncthreads()
+    out[t] = s[63 - t]
+
+
+out = np.zeros(64, dtype=np.int32)
+half[1, 64](out)
+print(out[0])

@@ -1,0 +1,17 @@
+# record: initcheck
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def add(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] + 1.0
+
+
+x = cuda.device_array(256, dtype=np.float32)
+out = cuda.device_array(256, dtype=np.float32)
+add[1, 256](x, out)
+other = cuda.device_array(256, dtype=np.float32)
+print(out.copy_to_host()[0], other.copy_to_host()[0])
