@@ -6,4 +6,4 @@ pub mod python;
 mod registry;
 pub mod words;
 
-pub use registry::RULES;
+pub use registry::{RECEIPTS, RULES};

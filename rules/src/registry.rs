@@ -84,3 +84,6 @@ pub static RULES: &[&Rule] = &[
     &wrong_address_space::RULE,
     &wrong_copy_direction::RULE,
 ];
+
+/// Rules with the record of the GPU run that confirmed their page, sorted by name.
+pub static RECEIPTS: &[(&str, &str)] = &[];

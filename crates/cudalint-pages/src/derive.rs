@@ -19,6 +19,8 @@ pub struct RuleFiles {
     pub code: PathBuf,
     /// The page.
     pub page: PathBuf,
+    /// The record of its GPU run, where there is one.
+    pub receipt: Option<PathBuf>,
 }
 
 /// All rules below the `rules` folder, sorted by name.
@@ -42,7 +44,8 @@ pub fn rule_files(rules: &Path) -> io::Result<Vec<RuleFiles>> {
                 return Err(io::Error::other(format!("{} has no page: write {}", code.display(), page.display())));
             }
             let name = code.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            found.push(RuleFiles { name, group, code, page });
+            let receipt = Some(code.with_extension("receipt.toml")).filter(|file| file.is_file());
+            found.push(RuleFiles { name, group, code, page, receipt });
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -61,6 +64,24 @@ pub fn registry(rules: &[RuleFiles]) -> String {
     text.push_str("\n/// Every rule, sorted by name.\npub static RULES: &[&Rule] = &[\n");
     for rule in rules {
         let _ = writeln!(text, "    &{}::RULE,", rule.name.replace('-', "_"));
+    }
+    text.push_str("];\n");
+    text.push_str(
+        "\n/// Rules with the record of the GPU run that confirmed their page, sorted by name.\npub static RECEIPTS: &[(&str, &str)] = &[",
+    );
+    let mut first = true;
+    for rule in rules.iter().filter(|rule| rule.receipt.is_some()) {
+        if std::mem::take(&mut first) {
+            text.push('\n');
+        }
+        let include = format!("include_str!(\"../{}/{}.receipt.toml\")", rule.group, rule.name);
+        let line = format!("    (\"{}\", {include}),\n", rule.name);
+        // As rustfmt lays it out.
+        if line.trim_end().chars().count() <= 120 {
+            text.push_str(&line);
+        } else {
+            let _ = writeln!(text, "    (\n        \"{}\",\n        {include},\n    ),", rule.name);
+        }
     }
     text.push_str("];\n");
     text

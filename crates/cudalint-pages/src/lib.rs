@@ -2,6 +2,7 @@
 //! the rule folders (registry, documentation). Not published: tests and chores use it, the product does not.
 
 pub mod derive;
+pub mod experiments;
 pub mod page;
 pub mod run;
 

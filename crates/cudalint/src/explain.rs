@@ -4,6 +4,7 @@ use crate::args::{ExplainArgs, ListFormat, PageFormat};
 use crate::check::{CLEAN, TROUBLE};
 use crate::out;
 use cudalint_engine::{Engine, Rule, names, on_by_default};
+use cudalint_verify::receipt::Receipt;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -26,9 +27,7 @@ pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
     let text = match args.format {
         PageFormat::Json if args.all => pretty(&rules.iter().map(|rule| as_json(rule)).collect()),
         PageFormat::Json => rules.first().map(|rule| pretty(&as_json(rule))).unwrap_or_default(),
-        PageFormat::Markdown => {
-            rules.iter().map(|rule| rule.info.page.trim_end()).collect::<Vec<_>>().join("\n\n") + "\n"
-        }
+        PageFormat::Markdown => rules.iter().map(|rule| markdown(rule)).collect::<Vec<_>>().join("\n\n") + "\n",
         PageFormat::Text => rules.iter().map(|rule| plain(rule)).collect::<Vec<_>>().join("\n\n"),
     };
     print(&text)
@@ -65,6 +64,12 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
+/// The record of the GPU run that confirmed a rule's page.
+fn receipt(rule: &Rule) -> Option<Receipt> {
+    let (_, text) = cudalint_rules::RECEIPTS.iter().find(|(name, _)| *name == rule.info.name)?;
+    Receipt::parse(text).ok()
+}
+
 fn as_json(rule: &Rule) -> Value {
     json!({
         "name": rule.info.name,
@@ -76,8 +81,15 @@ fn as_json(rule: &Rule) -> Value {
         "verification": rule.info.method.name(),
         "guideline": rule.info.guideline,
         "cwe": rule.info.cwe,
+        "receipt": receipt(rule),
         "page": rule.info.page,
     })
+}
+
+/// The page as it is, with its GPU run at the end.
+fn markdown(rule: &Rule) -> String {
+    let page = rule.info.page.trim_end();
+    receipt(rule).map_or_else(|| page.to_owned(), |receipt| format!("{page}\n\n## Confirmed\n\n{}", receipt.summary()))
 }
 
 /// A page as plain text: headings underlined, fences indented, the rule's facts below the title.
@@ -92,6 +104,9 @@ fn plain(rule: &Rule) -> String {
         } else if let Some(title) = line.strip_prefix("# ") {
             let _ = writeln!(text, "{title}\n{}", "=".repeat(title.chars().count()));
             let _ = writeln!(text, "\n{}", facts(rule));
+            if let Some(receipt) = receipt(rule) {
+                let _ = writeln!(text, "\n{}", receipt.summary());
+            }
         } else if let Some(heading) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
             let _ = writeln!(text, "{heading}\n{}", "-".repeat(heading.chars().count()));
         } else {

@@ -1,0 +1,141 @@
+//! The experiments of a page: its `verify=` fences, and the receipt that a run of them left.
+
+use crate::{Fence, FenceKind, Page};
+use cudalint_verify::receipt::{Receipt, hash};
+
+/// The two sides of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// An `error` fence: each finding of the page's rule in it must be confirmed.
+    Bad,
+    /// A `clean` or `fixed` fence: every tool must find nothing.
+    Good,
+}
+
+/// An example that is run on a GPU.
+#[derive(Clone, Debug)]
+pub struct Experiment<'page> {
+    /// Bad or good.
+    pub side: Side,
+    /// The method that the fence names.
+    pub method: &'page str,
+    /// Heading under which it stands.
+    pub section: &'page str,
+    /// Line of the page on which its code begins, from 1.
+    pub line: usize,
+    /// Names and texts of its files.
+    pub files: Vec<(String, &'page str)>,
+    /// Settings that hold for it.
+    pub settings: Option<&'page str>,
+}
+
+impl Experiment<'_> {
+    /// Hash of what a run depends on.
+    pub fn hash(&self) -> String {
+        let side = if self.side == Side::Bad { "bad" } else { "good" };
+        let head = [side, self.method, self.settings.unwrap_or("")];
+        hash(head.into_iter().chain(self.files.iter().flat_map(|(name, text)| [name.as_str(), text])))
+    }
+}
+
+/// The experiments of a page in its order. Named fences that follow one another under one heading are one experiment, with
+/// the method of the first that names one.
+pub fn experiments(page: &Page) -> Vec<Experiment<'_>> {
+    let mut found = Vec::new();
+    let mut settings = None;
+    let mut rest = page.fences.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        let side = match first.kind {
+            FenceKind::Settings => {
+                settings = Some(first.code.as_str());
+                continue;
+            }
+            FenceKind::Plain => continue,
+            FenceKind::Error => Side::Bad,
+            FenceKind::Clean | FenceKind::Fixed => Side::Good,
+        };
+        let mut group: Vec<&Fence> = vec![first];
+        while let Some((next, after)) = rest.split_first() {
+            let belongs = first.file.is_some()
+                && next.file.is_some()
+                && next.section == first.section
+                && next.kind != FenceKind::Settings;
+            if !belongs {
+                break;
+            }
+            group.push(next);
+            rest = after;
+        }
+        let Some(method) = group.iter().find_map(|fence| fence.verify.as_deref()) else { continue };
+        let name = |fence: &Fence| fence.file.clone().unwrap_or_else(|| format!("example.{}", fence.extension()));
+        found.push(Experiment {
+            side,
+            method,
+            section: &first.section,
+            line: first.line,
+            files: group.iter().map(|fence| (name(fence), fence.code.as_str())).collect(),
+            settings,
+        });
+    }
+    found
+}
+
+/// What a receipt lacks to vouch for a page, in words; empty when every experiment of the page is in it, came out as the page says,
+/// and is unchanged since.
+pub fn unproven(page: &Page, method: &str, receipt: Option<&str>) -> Vec<String> {
+    let experiments = experiments(page);
+    if method == "none" {
+        return experiments
+            .iter()
+            .map(|experiment| format!("line {}: `verify=` in the page of a rule that no run can show", experiment.line))
+            .collect();
+    }
+    let mut problems = Vec::new();
+    for (side, words) in [(Side::Bad, "bad"), (Side::Good, "good")] {
+        if !experiments.iter().any(|experiment| experiment.side == side) {
+            problems.push(format!("no {words} example with `verify=`"));
+        }
+    }
+    for experiment in &experiments {
+        if experiment.method != method {
+            problems.push(format!(
+                "line {}: `verify={}`, but the rule's method is `{method}`",
+                experiment.line, experiment.method
+            ));
+        }
+    }
+    let Some(receipt) = receipt else {
+        problems.push("no receipt: run `cargo xtask receipts` on a machine with a GPU".to_owned());
+        return problems;
+    };
+    let receipt = match Receipt::parse(receipt) {
+        Ok(receipt) => receipt,
+        Err(error) => {
+            problems.push(format!("the receipt cannot be read: {error}"));
+            return problems;
+        }
+    };
+    if receipt.rule != page.name {
+        problems.push(format!("the receipt is of `{}`", receipt.rule));
+    }
+    for experiment in &experiments {
+        let hash = experiment.hash();
+        match receipt.experiments.iter().find(|entry| entry.hash == hash) {
+            None => problems.push(format!(
+                "line {}: the example is new or has changed since its run: `cargo xtask receipts {}` on a machine with a GPU renews the receipt",
+                experiment.line, page.name
+            )),
+            Some(entry) if !entry.result.is_good() => {
+                problems.push(format!("line {}: the run did not bear it out: {}", experiment.line, entry.evidence.join("; ")));
+            }
+            Some(_) => {}
+        }
+    }
+    for entry in &receipt.experiments {
+        if !experiments.iter().any(|experiment| experiment.hash() == entry.hash) {
+            problems.push(format!("the receipt holds an example of `{}` that the page no longer has", entry.section));
+        }
+    }
+    problems
+}
