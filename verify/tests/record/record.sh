@@ -40,6 +40,7 @@ one() {
         memcheck-stream) options=(--padding 4096 --report-api-errors all --track-stream-ordered-races all) ;;
         memcheck-demangle-simple) options=(--demangle simple) ;;
         memcheck-no-demangle) options=(--demangle no) ;;
+        memcheck-kernel) options=(--padding 4096 --report-api-errors all --destroy-on-device-error kernel) ;;
         memcheck-limit) options=(--print-limit 10) ;;
         memcheck-exitcode) options=(--error-exitcode 99) ;;
         memcheck-longbacktrace) options=(--backtrace-short no) ;;

@@ -1,4 +1,4 @@
-// record: memcheck racecheck initcheck synccheck
+// record: memcheck racecheck initcheck synccheck memcheck-kernel
 #include <cuda_runtime.h>
 __global__ void scale(const float* in, float* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

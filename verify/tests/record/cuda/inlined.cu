@@ -1,4 +1,4 @@
-// record: memcheck racecheck
+// record: memcheck racecheck memcheck-kernel
 // The access stands in a header's function: inlined, and called.
 #include "inlined.cuh"
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// record: memcheck memcheck-demangle-simple memcheck-no-demangle
+// record: memcheck memcheck-demangle-simple memcheck-no-demangle memcheck-kernel
 // Kernels in namespaces, templates, with structs and function objects; operators whose names XML must escape.
 #include <cuda_runtime.h>
 #include <cstdint>

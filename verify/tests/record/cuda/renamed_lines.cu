@@ -1,4 +1,4 @@
-// record: memcheck initcheck
+// record: memcheck initcheck memcheck-kernel
 // Lines as a harness renames them: a document's path, with characters that XML must escape.
 #include <cuda_runtime.h>
 #line 112 "/docs/a & b <notes>/guide.md"

@@ -1,4 +1,4 @@
-// record: memcheck
+// record: memcheck memcheck-kernel
 #include <cuda_runtime.h>
 __device__ __noinline__ int deep(volatile int* p, int n) {
     int keep[64];

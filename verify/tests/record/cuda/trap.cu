@@ -1,4 +1,4 @@
-// record: memcheck racecheck
+// record: memcheck racecheck memcheck-kernel
 #include <cuda_runtime.h>
 #include <cstdio>
 __global__ void stop(int* p) {

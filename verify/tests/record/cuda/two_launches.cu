@@ -1,4 +1,4 @@
-// record: memcheck
+// record: memcheck memcheck-kernel
 // The first launch is in bounds, the second is not: which one does the report's host stack name?
 #include <cuda_runtime.h>
 __global__ void fill(int* p, int n) {

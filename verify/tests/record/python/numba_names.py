@@ -1,4 +1,4 @@
-# record: memcheck racecheck
+# record: memcheck racecheck memcheck-kernel
 # Device functions, two specializations, a closure's kernel, a line-info kernel.
 import numpy as np
 from numba import cuda
