@@ -2,6 +2,11 @@
 //! the functions, kernels and calls in it. Harnesses and experiments ask this, and no grammar.
 
 mod load;
+mod signature;
+mod uses;
+
+pub use signature::{Parameter, Signature, TemplateParameter};
+pub use uses::{PointerUses, Uses, calls, parameter_uses};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
@@ -74,6 +79,11 @@ impl Subject {
     /// The program of a stretch; none for Python.
     pub fn module(&self, stretch: &Stretch) -> Option<&Module> {
         stretch.module.map(|id| self.project.module(id))
+    }
+
+    /// The modules of the files that a module's file includes, at any depth.
+    pub fn included(&self, id: ModuleId) -> Vec<ModuleId> {
+        self.project.includes().reach(id.0).included.iter().map(|id| ModuleId(*id)).collect()
     }
 
     /// Text of a span of the file; empty when out of range.

@@ -1,0 +1,249 @@
+//! The text of a harness around its calls: header, headers that the user's text leaves out, the user's text itself, and
+//! the small functions that harnesses share.
+
+use crate::subject::{Stretch, Subject};
+use cudalint_findings::model::{FindingEntry, Method};
+use cudalint_syntax::FileKind;
+use std::fmt::Write as _;
+
+/// Headers that programs of documents use without naming them, each with words that show the use.
+const HEADERS: &[(&str, &[&str])] = &[
+    ("cuda_runtime.h", &[]),
+    ("cstdio", &["printf", "fprintf", "stderr", "fopen", "snprintf", "FILE", "puts"]),
+    ("cstdlib", &["malloc", "free", "exit", "abort", "calloc", "rand", "atoi", "EXIT_FAILURE", "NULL"]),
+    ("cstring", &["memcpy", "memset", "strcmp", "strlen"]),
+    ("cmath", &["sqrt", "fabs", "ceil", "floor", "exp", "sin", "cos", "pow", "sqrtf", "fabsf"]),
+    ("cassert", &["assert"]),
+    ("vector", &["vector"]),
+    ("string", &["string", "to_string"]),
+    ("iostream", &["cout", "cerr", "endl"]),
+    ("algorithm", &["sort", "fill", "generate", "max", "min"]),
+    ("stdexcept", &["runtime_error"]),
+    ("memory", &["unique_ptr", "shared_ptr", "make_unique"]),
+    ("cooperative_groups.h", &["cooperative_groups"]),
+    ("cuda_fp16.h", &["half", "__half", "half2"]),
+    ("cuda_bf16.h", &["__nv_bfloat16", "nv_bfloat16"]),
+    ("mma.h", &["wmma"]),
+    ("curand_kernel.h", &["curandState"]),
+    ("cublas_v2.h", &["cublasHandle_t", "cublasCreate"]),
+    ("cuda.h", &["CUdeviceptr", "CUresult", "cuMemAlloc", "cuInit", "cuLaunchKernel"]),
+];
+
+/// The headers that a fence uses and does not include, as lines of code.
+pub(super) fn preamble(subject: &Subject, stretch: &Stretch) -> String {
+    let text = subject.slice(stretch.region.span);
+    let included: Vec<&str> = subject
+        .module(stretch)
+        .map(|module| module.includes.iter().map(|include| &*include.target).collect())
+        .unwrap_or_default();
+    let mut lines = String::new();
+    for (header, words) in HEADERS {
+        let c_name = header.strip_prefix('c').map(|rest| format!("{rest}.h")).unwrap_or_default();
+        let there = included.contains(header) || included.contains(&c_name.as_str());
+        if !there && (words.is_empty() || words.iter().any(|word| has_word(text, word))) {
+            let _ = writeln!(lines, "#include <{header}>");
+        }
+    }
+    lines
+}
+
+/// Whether a text contains a word.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    text.match_indices(word).any(|(at, _)| {
+        let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+        !is_word(before) && !is_word(text.as_bytes().get(at + word.len()))
+    })
+}
+
+/// A stretch's text with its place told to the compiler, so that messages and reports name the document's lines.
+pub(super) fn quoted(subject: &Subject, stretch: &Stretch) -> String {
+    let span = stretch.region.span;
+    let mut text =
+        format!("#line {} \"{}\"\n{}", subject.line_of(span.start), shown(&subject.path), subject.slice(span));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// A path inside a string literal.
+pub(super) fn shown(path: &str) -> String {
+    path.replace('\\', "/").replace('"', "\\\"")
+}
+
+/// The compiler flags for a subject's program: those of the user's build, and the libraries that its headers name.
+pub(super) fn flags(subject: &Subject, stretch: &Stretch) -> Vec<String> {
+    const LIBRARIES: &[(&str, &str)] = &[
+        ("cuda.h", "-lcuda"),
+        ("cublas", "-lcublas"),
+        ("cufft", "-lcufft"),
+        ("curand.h", "-lcurand"),
+        ("cusparse", "-lcusparse"),
+        ("cusolver", "-lcusolver"),
+        ("nvrtc.h", "-lnvrtc"),
+        ("cudnn", "-lcudnn"),
+        ("nccl", "-lnccl"),
+        ("omp.h", "-Xcompiler=-fopenmp"),
+    ];
+    let mut flags = subject.flags.clone();
+    let included = stretch
+        .module
+        .into_iter()
+        .flat_map(|id| std::iter::once(id).chain(subject.included(id)))
+        .flat_map(|id| subject.project.module(id).includes.iter());
+    for include in included {
+        for (header, library) in LIBRARIES {
+            let matches =
+                if header.ends_with(".h") { *include.target == **header } else { include.target.starts_with(header) };
+            if matches && !flags.iter().any(|flag| flag == library) {
+                flags.push((*library).to_owned());
+            }
+        }
+    }
+    flags
+}
+
+/// How the user's text comes into a harness: by `#include` of the file, or for a fence as it stands.
+pub(super) fn user_text(subject: &Subject, stretch: &Stretch, has_main: bool) -> String {
+    let mut text = String::new();
+    if has_main {
+        text.push_str("// The program's own `main` is kept out of the way.\n#define main cudalint_users_main\n");
+    }
+    if subject.kind == FileKind::Markdown {
+        text.push_str(&quoted(subject, stretch));
+    } else {
+        let _ = writeln!(text, "#include \"{}\"", shown(subject.file.as_str()));
+    }
+    if has_main {
+        text.push_str("#undef main\n");
+    }
+    text
+}
+
+/// The head of a harness: how it is built and run, what it shows, and the headers.
+pub(super) fn head(
+    finding: Option<&FindingEntry>,
+    subject: &Subject,
+    stretch: &Stretch,
+    file: &str,
+    flags: &[String],
+) -> String {
+    let flags: String = flags.iter().map(|flag| format!(" {}", quote_word(flag))).collect();
+    let mut text = format!("// Build: nvcc -arch=native -lineinfo -o harness {file}{flags}\n");
+    let tool = finding.map_or("", |finding| match finding.verification.method {
+        Method::Memcheck | Method::ApiError => "compute-sanitizer --tool memcheck --padding 4096 ",
+        Method::Racecheck => "compute-sanitizer --tool racecheck ",
+        Method::Initcheck => "compute-sanitizer --tool initcheck ",
+        Method::Synccheck => "compute-sanitizer --tool synccheck ",
+        Method::Leakcheck => "compute-sanitizer --tool memcheck --leak-check full ",
+        Method::Exception | Method::Output | Method::Watchpoint | Method::FaultInjection | Method::None => "",
+    });
+    let _ = writeln!(text, "// Run:   {tool}./harness\n//");
+    match finding {
+        Some(finding) => {
+            let _ = writeln!(text, "// Shows {} at {}:{}:", finding.rule, subject.path, finding.range.start.line);
+            for line in finding.message.lines() {
+                let _ = writeln!(text, "//   {line}");
+            }
+        }
+        None => {
+            let line = subject.line_of(stretch.region.span.start);
+            let _ = writeln!(text, "// Runs everything from line {line} of {} on.", subject.path);
+        }
+    }
+    if subject.kind != FileKind::Markdown {
+        text.push_str("// It includes that file by its absolute path and uses it as it is.\n");
+    }
+    text.push_str("\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <type_traits>\n");
+    text.push_str("#include <cuda_runtime.h>\n");
+    for line in preamble(subject, stretch).lines() {
+        if !text.contains(line) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// A word of a command line, quoted where a shell would take it apart.
+fn quote_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// The check of the harness's own calls.
+pub(super) const CHECK: &str = "\
+// Ends the program when a call of the harness itself fails.
+static void harness_check(cudaError_t status, const char *call) {
+    if (status == cudaSuccess) return;
+    fprintf(stderr, \"harness: %s: %s\\n\", call, cudaGetErrorString(status));
+    exit(1);
+}
+";
+
+/// Fills memory with small numbers.
+pub(super) const FILL: &str = "\
+// Numbers become 1, 2, ... 7, 1, 2, ...; anything else becomes zero bytes.
+template <typename T>
+static typename std::enable_if<std::is_arithmetic<T>::value>::type harness_fill(T *values, size_t count) {
+    for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(1 + i % 7);
+}
+template <typename T>
+static typename std::enable_if<!std::is_arithmetic<T>::value>::type harness_fill(T *values, size_t count) {
+    memset(static_cast<void *>(values), 0, count * sizeof(T));
+}
+";
+
+/// Host memory.
+pub(super) const HOST: &str = "\
+// Filled host memory from `malloc`.
+template <typename T> static T *harness_host(size_t count) {
+    T *values = static_cast<T *>(malloc(count * sizeof(T)));
+    if (values == nullptr) exit(1);
+    harness_fill(values, count);
+    return values;
+}
+";
+
+/// Device memory.
+pub(super) const DEVICE: &str = "\
+// Filled device memory from `cudaMalloc`.
+template <typename T> static T *harness_device(size_t count) {
+    void *values = nullptr;
+    T *numbers = harness_host<T>(count);
+    harness_check(cudaMalloc(&values, count * sizeof(T)), \"cudaMalloc\");
+    harness_check(cudaMemcpy(values, numbers, count * sizeof(T), cudaMemcpyHostToDevice), \"cudaMemcpy\");
+    free(numbers);
+    return static_cast<T *>(values);
+}
+";
+
+/// Memory that both sides see.
+pub(super) const MANAGED: &str = "\
+// Filled memory that host and device can both use.
+template <typename T> static T *harness_managed(size_t count) {
+    void *values = nullptr;
+    T *numbers = harness_host<T>(count);
+    harness_check(cudaMallocManaged(&values, count * sizeof(T)), \"cudaMallocManaged\");
+    harness_check(cudaMemcpy(values, numbers, count * sizeof(T), cudaMemcpyDefault), \"cudaMemcpy\");
+    free(numbers);
+    return static_cast<T *>(values);
+}
+";
+
+/// Page-locked host memory.
+pub(super) const PINNED: &str = "\
+// Filled page-locked host memory.
+template <typename T> static T *harness_pinned(size_t count) {
+    void *values = nullptr;
+    harness_check(cudaMallocHost(&values, count * sizeof(T)), \"cudaMallocHost\");
+    harness_fill(static_cast<T *>(values), count);
+    return static_cast<T *>(values);
+}
+";
