@@ -15,6 +15,7 @@ pub mod matching;
 pub mod outcome;
 pub mod receipt;
 pub mod scenario;
+pub mod stop;
 pub mod subject;
 pub mod tools;
 

@@ -1,0 +1,294 @@
+//! Builds of programs. The same units with the same flags are built once a lab, also when several scenarios ask at one
+//! time: the first builds, the others wait and get the same file.
+
+use super::errors::{compiler_broke, first_error};
+use super::process::{LOOK, Task, head_of, quoted, shown};
+use super::slots::lock;
+use super::{Bench, Build, BuildFailure, End, Phase, environment};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Bytes of a compiler's output in which errors are looked for.
+const LOG: u64 = 1 << 20;
+
+/// What makes two builds the same: all that the compiler reads of the scenario's own, and its flags.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    /// As the compiler was told, each with its text.
+    units: Vec<(Utf8PathBuf, Option<String>)>,
+    flags: Vec<String>,
+    /// Files of the scenario's folder that the units may include, each with its text.
+    extra: Vec<(Utf8PathBuf, Option<String>)>,
+}
+
+/// A finished build.
+#[derive(Clone, Debug)]
+struct Product {
+    /// The program, or why there is none.
+    program: Result<Utf8PathBuf, BuildFailure>,
+    /// What the compiler said, after its command.
+    log: Arc<str>,
+}
+
+impl Product {
+    fn none(failure: BuildFailure) -> Self {
+        Self { program: Err(failure), log: Arc::default() }
+    }
+}
+
+/// A build that is under way or done.
+#[derive(Debug, Default)]
+struct Order {
+    product: Mutex<Option<Product>>,
+    done: Condvar,
+}
+
+/// All builds of a lab.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    orders: Mutex<HashMap<Key, Arc<Order>>>,
+    /// For each file handed out, the one on the shelf.
+    originals: Mutex<HashMap<Utf8PathBuf, Utf8PathBuf>>,
+    /// Programs built.
+    count: AtomicUsize,
+}
+
+impl Shelf {
+    /// What a run's time depends on: the program that was built, whatever name it has here, its arguments and variables.
+    pub fn identity(&self, command: &[String], environment: &[(String, String)]) -> Vec<String> {
+        let mut identity = command.to_vec();
+        if let Some(program) = identity.first_mut()
+            && let Some(original) = lock(&self.originals).get(Utf8Path::new(program.as_str()))
+        {
+            *program = original.to_string();
+        }
+        identity.extend(environment.iter().map(|(name, value)| format!("{name}={value}")));
+        identity
+    }
+}
+
+impl Bench<'_> {
+    /// Builds a program with nvcc and gives its absolute path. The same units with the same flags are built once a lab.
+    ///
+    /// # Errors
+    /// Why there is no program.
+    pub fn build(&self, build: &Build) -> Result<Utf8PathBuf, BuildFailure> {
+        let Some(nvcc) = &self.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
+        let key = self.key(build);
+        let (order, mine) = {
+            let mut orders = lock(&self.lab.shelf.orders);
+            match orders.get(&key) {
+                Some(order) => (Arc::clone(order), false),
+                None => (Arc::clone(orders.entry(key.clone()).or_default()), true),
+            }
+        };
+        let product = if mine {
+            Filled { order: &order, product: None }.with(self.compile(&nvcc.path, build))
+        } else {
+            self.wait_for(&order)
+        };
+        self.hand_out(build, product)
+    }
+
+    /// Waits for another scenario's build.
+    fn wait_for(&self, order: &Order) -> Product {
+        let waiting = Instant::now();
+        self.enter(Phase::Waiting);
+        let mut product = lock(&order.product);
+        let product = loop {
+            if let Some(product) = &*product {
+                break product.clone();
+            }
+            if self.lab.stop.requested() {
+                break Product::none(BuildFailure::Interrupted);
+            }
+            product = order.done.wait_timeout(product, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        self.count(|times| times.wait += waiting.elapsed().as_secs_f64());
+        product
+    }
+
+    /// Puts a product under its own names into this scenario's folder.
+    fn hand_out(&self, build: &Build, product: Product) -> Result<Utf8PathBuf, BuildFailure> {
+        let (program, log) = (self.folder.join(plain(&build.label)), self.log_of(build));
+        let broken = |error: std::io::Error| BuildFailure::Broken(format!("{}: {error}", self.folder));
+        if !product.log.is_empty() {
+            std::fs::write(&log, product.log.as_bytes()).map_err(broken)?;
+        }
+        match product.program {
+            Ok(original) => {
+                link(&original, &program).map_err(broken)?;
+                lock(&self.lab.shelf.originals).insert(program.clone(), original);
+                Ok(program)
+            }
+            Err(BuildFailure::Refused { error, .. }) => {
+                Err(BuildFailure::Refused { error, log: self.relative(&log).into() })
+            }
+            Err(failure) => {
+                self.count(|times| times.interrupted |= failure == BuildFailure::Interrupted);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Calls the compiler and puts the program on the shelf.
+    fn compile(&self, nvcc: &Utf8Path, build: &Build) -> Product {
+        let waiting = Instant::now();
+        self.enter(Phase::Waiting);
+        let slot = self.lab.builders.take(&self.lab.stop);
+        self.count(|times| times.wait += waiting.elapsed().as_secs_f64());
+        if slot.is_none() {
+            return Product::none(BuildFailure::Interrupted);
+        }
+        let broken = |error: std::io::Error| BuildFailure::Broken(format!("{}: {error}", self.folder));
+        let temporary = match self.temporary() {
+            Ok(temporary) => temporary,
+            Err(error) => return Product::none(broken(error)),
+        };
+        let program = self.folder.join(plain(&build.label));
+        // Never written over: the file of an earlier build of that name may be running.
+        drop(std::fs::remove_file(&program));
+        let (stdout, stderr) = (temporary.join("compiler.stdout"), temporary.join("compiler.stderr"));
+        let task = Task {
+            command: self.compiler_line(nvcc, build),
+            folder: self.folder.clone(),
+            environment: environment::of_child(&temporary, &self.lab.caches(), &[]),
+            stdout: stdout.clone(),
+            stderr: stderr.clone(),
+            limit: self.lab.limits.build,
+        };
+        self.enter(Phase::Building);
+        let done = self.lab.execute(&task);
+        self.count(|times| times.build += done.seconds);
+        let output = format!("{}{}", head_of(&stderr, LOG), head_of(&stdout, LOG));
+        let command = shown(&self.shortened(&task.command));
+        let log = format!("$ cd {}\n$ {command}\n{output}", quoted(self.folder.as_str())).into();
+        let program = match done.end {
+            End::Exit(0) if program.is_file() => self.shelve(&program).map_err(broken),
+            End::Exit(0) => Err(BuildFailure::Broken("the compiler says nothing and leaves no program".to_owned())),
+            End::Exit(status) => Err(match compiler_broke(&output) {
+                Some(line) => BuildFailure::Broken(format!("the compiler broke: {line}")),
+                None => {
+                    let silent = || format!("it ends with status {status} and names no error");
+                    BuildFailure::Refused {
+                        error: first_error(&output).unwrap_or_else(silent),
+                        log: Utf8PathBuf::new(),
+                    }
+                }
+            }),
+            End::Signal(signal) => Err(BuildFailure::Broken(format!("the compiler was ended by signal {signal}"))),
+            End::TimedOut => Err(BuildFailure::TimedOut),
+            End::NotStarted(reason) => Err(BuildFailure::Broken(reason)),
+            End::Interrupted => Err(BuildFailure::Interrupted),
+        };
+        Product { program, log }
+    }
+
+    /// Keeps a program where no later build writes.
+    fn shelve(&self, program: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
+        let folder = self.lab.folder.join("builds");
+        std::fs::create_dir_all(&folder)?;
+        let kept = folder.join(self.lab.shelf.count.fetch_add(1, Ordering::Relaxed).to_string());
+        link(program, &kept)?;
+        Ok(kept)
+    }
+
+    fn compiler_line(&self, nvcc: &Utf8Path, build: &Build) -> Vec<String> {
+        let flagged = |names: &[&str]| {
+            build.flags.iter().any(|flag| {
+                names
+                    .iter()
+                    .any(|name| flag.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+            })
+        };
+        let mut words = vec![nvcc.to_string(), "-o".to_owned(), plain(&build.label)];
+        if !flagged(&["-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code"]) {
+            words.push(format!("-arch=sm_{}", self.lab.machine.architecture()));
+        }
+        // Whole debug information has the lines too, and nvcc warns of both.
+        if !flagged(&["-G", "--device-debug", "-lineinfo", "--generate-line-info"]) {
+            words.push("-lineinfo".to_owned());
+        }
+        words.extend(library_folder(nvcc).map(|folder| format!("-L{folder}")));
+        words.extend(build.units.iter().map(ToString::to_string));
+        words.extend(build.flags.iter().cloned());
+        words
+    }
+
+    fn log_of(&self, build: &Build) -> Utf8PathBuf {
+        self.folder.join(format!("{}.build.log", plain(&build.label)))
+    }
+
+    /// What makes this build the same as another.
+    fn key(&self, build: &Build) -> Key {
+        let text = |path: &Utf8PathBuf| std::fs::read_to_string(self.folder.join(path)).ok();
+        let units = build.units.iter().map(|unit| (unit.clone(), text(unit))).collect();
+        let mut extra = Vec::new();
+        if let Ok(entries) = self.folder.read_dir_utf8() {
+            let files = entries.flatten().map(|entry| Utf8PathBuf::from(entry.file_name()));
+            extra = files.filter(|file| is_source(file)).map(|file| (file.clone(), text(&file))).collect();
+        }
+        extra.retain(|(file, _)| !build.units.contains(file));
+        extra.sort();
+        Key { units, flags: build.flags.clone(), extra }
+    }
+}
+
+/// Tells those who wait what came of a build, also when building panics.
+struct Filled<'order> {
+    order: &'order Order,
+    product: Option<Product>,
+}
+
+impl Filled<'_> {
+    fn with(mut self, product: Product) -> Product {
+        self.product = Some(product.clone());
+        product
+    }
+}
+
+impl Drop for Filled<'_> {
+    fn drop(&mut self) {
+        let lost = || Product::none(BuildFailure::Broken("an internal fault ended the build".to_owned()));
+        *lock(&self.order.product) = Some(self.product.take().unwrap_or_else(lost));
+        self.order.done.notify_all();
+    }
+}
+
+/// Whether a compiler may read this file, by its name.
+fn is_source(file: &Utf8Path) -> bool {
+    matches!(
+        file.extension(),
+        Some("cu" | "cuh" | "h" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "c" | "cc" | "cpp" | "cxx")
+    )
+}
+
+/// The same file under another name: a link, else a copy.
+fn link(from: &Utf8Path, to: &Utf8Path) -> std::io::Result<()> {
+    drop(std::fs::remove_file(to));
+    std::fs::hard_link(from, to).or_else(|_| std::fs::copy(from, to).map(drop))
+}
+
+/// The CUDA libraries' folder where nvcc does not know it: packages from PyPI have `lib`, nvcc's profile says `lib64`.
+fn library_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
+    let toolkit = nvcc.parent()?.parent()?;
+    let folder = toolkit.join("lib");
+    (!toolkit.join("lib64").is_dir() && folder.join("libcudart_static.a").is_file()).then_some(folder)
+}
+
+/// A label as a file name.
+pub(super) fn plain(label: &str) -> String {
+    let mut name = String::with_capacity(label.len());
+    for c in label.chars() {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
+            name.push(c);
+        } else {
+            // No two labels become one name.
+            name.push_str(&format!("%{:x}", u32::from(c)));
+        }
+    }
+    name
+}

@@ -1,0 +1,211 @@
+//! Child processes, from the lab's side: each is started through a launcher and ends with its time, with the run, or by
+//! itself.
+
+use super::launch::{Order, Reply, ReplyEnd};
+use super::sandbox::Network;
+use super::{End, Lab, environment};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Between a polite request to end and the end.
+const GRACE: Duration = Duration::from_millis(300);
+/// What a launcher may take beyond its program's time before it is taken for lost.
+const LAUNCHER: Duration = Duration::from_secs(15);
+/// How often a waiting thread looks for a wish to stop.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
+/// After a wish to stop, a launcher has this long to end its program and say so.
+const STOPPING: Duration = Duration::from_secs(7);
+
+/// How this executable, or another, is started as a launcher ([`super::launch_main`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// The executable.
+    pub program: Utf8PathBuf,
+    /// Arguments that make it a launcher.
+    pub arguments: Vec<String>,
+}
+
+impl Launcher {
+    /// This executable, with the hidden word `__launch`.
+    ///
+    /// # Errors
+    /// The system does not say where the executable is, or its path is no text.
+    pub fn current() -> std::io::Result<Self> {
+        let path = std::env::current_exe()?;
+        let program = Utf8PathBuf::from_path_buf(path)
+            .map_err(|path| std::io::Error::other(format!("{}: not UTF-8", path.display())))?;
+        Ok(Self { program, arguments: vec!["__launch".to_owned()] })
+    }
+
+    fn words(&self) -> Vec<String> {
+        std::iter::once(self.program.to_string()).chain(self.arguments.iter().cloned()).collect()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        command.env_clear().envs(environment::passed_on());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+
+    /// The best way to take the network from a program here, and why it is none.
+    pub(super) fn network(&self) -> (Network, Option<String>) {
+        if !cfg!(target_os = "linux") {
+            return (Network::Kept, Some("programs keep the network: only Linux can take it away".to_owned()));
+        }
+        let mut refusal = String::new();
+        for (word, network) in [("user", Network::User), ("privileged", Network::Privileged)] {
+            match self.command().args(["try", word]).stdin(Stdio::null()).stderr(Stdio::null()).output() {
+                Ok(output) if output.status.success() => return (network, None),
+                Ok(output) => {
+                    let said = String::from_utf8_lossy(&output.stdout);
+                    if refusal.is_empty() {
+                        refusal = said.trim().to_owned();
+                    }
+                }
+                Err(error) => refusal = format!("{}: {error}", self.program),
+            }
+        }
+        (
+            Network::Kept,
+            Some(format!("programs keep the network: this system does not let cudalint take it ({refusal})")),
+        )
+    }
+}
+
+/// A process to start.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The program, absolute or found on `PATH`, and its arguments.
+    pub command: Vec<String>,
+    /// Working folder.
+    pub folder: Utf8PathBuf,
+    /// All its variables.
+    pub environment: Vec<(String, String)>,
+    /// Where its standard output goes.
+    pub stdout: Utf8PathBuf,
+    /// Where its standard error goes.
+    pub stderr: Utf8PathBuf,
+    /// How long it may take.
+    pub limit: Duration,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// How it ended.
+    pub end: End,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl Lab {
+    /// Starts a process and waits for its end.
+    pub(super) fn execute(&self, task: &Task) -> Done {
+        if self.stop.requested() {
+            return Done { end: End::Interrupted, seconds: 0.0 };
+        }
+        let order = Order {
+            launcher: self.launcher.words(),
+            command: task.command.clone(),
+            folder: task.folder.clone(),
+            stdout: task.stdout.clone(),
+            stderr: task.stderr.clone(),
+            output_bytes: self.limits.output_bytes,
+            file_bytes: self.limits.file_bytes,
+            limit: task.limit,
+            grace: GRACE,
+            network: self.network(),
+        };
+        let started = Instant::now();
+        let done = |end| Done { end, seconds: started.elapsed().as_secs_f64() };
+        let mut command = self.launcher.command();
+        command.env_clear().envs(task.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return done(End::NotStarted(format!("{}: {error}", self.launcher.program))),
+        };
+        let answer = self.attend(&mut child, &order);
+        drop(child.wait());
+        match answer {
+            Some(reply) => {
+                if let Some(problem) = reply.problem {
+                    self.note(format!("{}: {problem}", shown(&task.command)));
+                }
+                let end = match reply.end {
+                    ReplyEnd::Exit(status) => End::Exit(status),
+                    ReplyEnd::Signal(signal) => End::Signal(signal),
+                    ReplyEnd::TimedOut => End::TimedOut,
+                    ReplyEnd::NotStarted(reason) => End::NotStarted(reason),
+                    ReplyEnd::Stopped => End::Interrupted,
+                };
+                Done { end, seconds: reply.seconds }
+            }
+            None if self.stop.requested() => done(End::Interrupted),
+            None if started.elapsed() >= task.limit => done(End::TimedOut),
+            None => done(End::NotStarted(format!("{}: the launcher did not answer", shown(&task.command)))),
+        }
+    }
+
+    /// Gives the order and waits for the answer. A launcher that gives none in time is killed, and its program with it.
+    fn attend(&self, child: &mut Child, order: &Order) -> Option<Reply> {
+        let (mut order_pipe, mut answer_pipe) = (child.stdin.take(), child.stdout.take()?);
+        let (sender, answers) = channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            drop(answer_pipe.read_to_string(&mut text));
+            drop(sender.send(text));
+        });
+        let mut line = serde_json::to_string(order).ok()?;
+        line.push('\n');
+        let mut deadline = Instant::now() + order.limit + order.grace + LAUNCHER;
+        if order_pipe.as_mut()?.write_all(line.as_bytes()).is_err() {
+            order_pipe = None;
+        }
+        loop {
+            match answers.recv_timeout(LOOK) {
+                Ok(text) => return serde_json::from_str(&text).ok(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if order_pipe.is_some() && self.stop.requested() {
+                order_pipe = None;
+                deadline = deadline.min(Instant::now() + STOPPING);
+            }
+            if Instant::now() >= deadline {
+                drop(child.kill());
+                return None;
+            }
+        }
+    }
+}
+
+/// A command as a person would type it.
+pub(super) fn shown(command: &[String]) -> String {
+    command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The first bytes of a file as text; empty when there is none.
+pub(super) fn head_of(path: &Utf8Path, bytes: u64) -> String {
+    let mut head = Vec::new();
+    if let Ok(file) = std::fs::File::open(path) {
+        drop(file.take(bytes).read_to_end(&mut head));
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}

@@ -1,0 +1,40 @@
+//! compute-sanitizer's command line. Options: *Compute Sanitizer*, section Command Line Options.
+
+use super::{Limits, Watcher};
+use camino::Utf8Path;
+
+/// What a watcher's command begins with; the program follows.
+pub(super) fn command(
+    program: &Utf8Path,
+    watcher: Watcher,
+    limits: &Limits,
+    port: u16,
+    report: &str,
+    text: &str,
+) -> Vec<String> {
+    let tool = match watcher {
+        Watcher::Memcheck | Watcher::Leakcheck => "memcheck",
+        Watcher::Racecheck => "racecheck",
+        Watcher::Initcheck => "initcheck",
+        Watcher::Synccheck => "synccheck",
+    };
+    let mut words = vec![program.to_string(), "--tool".to_owned(), tool.to_owned()];
+    let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    if matches!(watcher, Watcher::Memcheck | Watcher::Leakcheck) {
+        add("--padding", &limits.padding.to_string());
+        add("--report-api-errors", "all");
+    }
+    if watcher == Watcher::Leakcheck {
+        add("--leak-check", "full");
+    }
+    add("--print-limit", &limits.records.to_string());
+    // Without this a report has names of files without their folders.
+    add("--strip-paths", "no");
+    add("--port", &port.to_string());
+    // A machine that runs many programs at once is slow to start one.
+    add("--launch-timeout", "60");
+    add("--log-file", text);
+    add("--save", report);
+    words.push("--xml".to_owned());
+    words
+}
