@@ -2,6 +2,7 @@
 //! time: the first builds, the others wait and get the same file.
 
 use super::errors::{compiler_broke, first_error};
+use super::inputs::{self, Inputs};
 use super::process::{LOOK, Task, head_of, quoted, shown};
 use super::slots::lock;
 use super::{Bench, Build, BuildFailure, End, Phase, environment};
@@ -17,11 +18,9 @@ const LOG: u64 = 1 << 20;
 /// What makes two builds the same: all that the compiler reads of the scenario's own, and its flags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// As the compiler was told, each with its text.
-    units: Vec<(Utf8PathBuf, Option<String>)>,
+    units: Vec<Utf8PathBuf>,
     flags: Vec<String>,
-    /// Files of the scenario's folder that the units may include, each with its text.
-    extra: Vec<(Utf8PathBuf, Option<String>)>,
+    inputs: Inputs,
 }
 
 /// A finished build.
@@ -77,12 +76,13 @@ impl Bench<'_> {
     /// Why there is no program.
     pub fn build(&self, build: &Build) -> Result<Utf8PathBuf, BuildFailure> {
         let Some(nvcc) = &self.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
-        let key = self.key(build);
+        let inputs = inputs::of(&self.folder, &build.units, &build.flags);
+        let key = Key { units: build.units.clone(), flags: build.flags.clone(), inputs };
         let (order, mine) = {
             let mut orders = lock(&self.lab.shelf.orders);
             match orders.get(&key) {
                 Some(order) => (Arc::clone(order), false),
-                None => (Arc::clone(orders.entry(key.clone()).or_default()), true),
+                None => (Arc::clone(orders.entry(key).or_default()), true),
             }
         };
         let product = if mine {
@@ -221,20 +221,6 @@ impl Bench<'_> {
     fn log_of(&self, build: &Build) -> Utf8PathBuf {
         self.folder.join(format!("{}.build.log", plain(&build.label)))
     }
-
-    /// What makes this build the same as another.
-    fn key(&self, build: &Build) -> Key {
-        let text = |path: &Utf8PathBuf| std::fs::read_to_string(self.folder.join(path)).ok();
-        let units = build.units.iter().map(|unit| (unit.clone(), text(unit))).collect();
-        let mut extra = Vec::new();
-        if let Ok(entries) = self.folder.read_dir_utf8() {
-            let files = entries.flatten().map(|entry| Utf8PathBuf::from(entry.file_name()));
-            extra = files.filter(|file| is_source(file)).map(|file| (file.clone(), text(&file))).collect();
-        }
-        extra.retain(|(file, _)| !build.units.contains(file));
-        extra.sort();
-        Key { units, flags: build.flags.clone(), extra }
-    }
 }
 
 /// Tells those who wait what came of a build, also when building panics.
@@ -256,14 +242,6 @@ impl Drop for Filled<'_> {
         *lock(&self.order.product) = Some(self.product.take().unwrap_or_else(lost));
         self.order.done.notify_all();
     }
-}
-
-/// Whether a compiler may read this file, by its name.
-fn is_source(file: &Utf8Path) -> bool {
-    matches!(
-        file.extension(),
-        Some("cu" | "cuh" | "h" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "c" | "cc" | "cpp" | "cxx")
-    )
 }
 
 /// The same file under another name: a link, else a copy.

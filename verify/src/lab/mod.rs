@@ -4,6 +4,7 @@
 mod build;
 mod environment;
 mod errors;
+mod inputs;
 mod launch;
 mod process;
 mod run;
