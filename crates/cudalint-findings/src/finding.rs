@@ -239,6 +239,8 @@ pub struct Evidence {
 pub struct Verification {
     /// The verdict.
     pub verdict: Verdict,
+    /// In one sentence, why; empty where it is not known any more.
+    pub reason: String,
     /// What it rests on.
     pub evidence: Evidence,
 }

@@ -2,6 +2,7 @@
 //! A change of meaning raises [`VERSION`].
 
 mod entries;
+mod restore;
 
 use crate::finding;
 use schemars::JsonSchema;
@@ -281,6 +282,12 @@ macro_rules! words {
         impl From<finding::$name> for $name {
             fn from(value: finding::$name) -> Self {
                 match value { $(finding::$name::$variant => Self::$variant),* }
+            }
+        }
+
+        impl From<$name> for finding::$name {
+            fn from(value: $name) -> Self {
+                match value { $($name::$variant => Self::$variant),* }
             }
         }
     };

@@ -1,6 +1,16 @@
 //! The words that output uses for the values of a finding.
 
-use crate::finding::{AccessKind, Applicability, Confidence, Group, Method, Severity, Verdict};
+use crate::finding::{AccessKind, Applicability, Confidence, Group, Method, Severity, Verdict, Verification};
+
+impl Verification {
+    /// `confirmed on NVIDIA H200`, `not-observed on NVIDIA H200`, `unsupported`.
+    pub fn words(&self) -> String {
+        match &self.evidence.device {
+            Some(device) => format!("{} on {device}", self.verdict.name()),
+            None => self.verdict.name().to_owned(),
+        }
+    }
+}
 
 impl Severity {
     /// `error`, `warning` or `info`.

@@ -89,6 +89,31 @@ fn json_reads_back() {
 }
 
 #[test]
+fn a_document_restores_to_the_report_it_was_made_of() {
+    let document = cudalint_findings::model::Document::new(&verified(), cudalint_findings::RULES_URL);
+    let rules = verified().findings.iter().map(|finding| finding.rule).collect::<Vec<_>>();
+    let restored = document.restore(sources(), &|entry| rules.iter().find(|rule| rule.name == entry.rule).unwrap());
+    assert_eq!(cudalint_findings::model::Document::new(&restored, cudalint_findings::RULES_URL), document);
+}
+
+#[test]
+fn every_format_tells_the_verdict() {
+    for name in Format::names() {
+        let format: Format = name.parse().unwrap();
+        let text = format.render(&verified(), &Options { width: 200, ..Options::default() });
+        if matches!(format, Format::Json | Format::JsonLines | Format::Sarif) {
+            assert!(text.contains("\"confirmed\"") && text.contains("\"NVIDIA H200\""), "{name}:\n{text}");
+        } else {
+            assert!(text.contains("confirmed on NVIDIA H200"), "{name}:\n{text}");
+        }
+    }
+    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&verified(), &Options::default())).unwrap();
+    validate(&sarif_schema(), &sarif);
+    let levels = sarif["runs"][0]["results"].as_array().unwrap().iter().map(|result| &result["kind"]);
+    assert!(levels.into_iter().all(|kind| kind.is_null() || kind == "fail"), "a verdict takes no level away");
+}
+
+#[test]
 fn json_lines_are_the_findings_of_the_document() {
     let document: Value = serde_json::from_str(&render(Format::Json)).unwrap();
     let lines: Vec<Value> = render(Format::JsonLines).lines().map(|line| serde_json::from_str(line).unwrap()).collect();

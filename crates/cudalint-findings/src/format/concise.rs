@@ -12,7 +12,15 @@ pub fn render(report: &Report, options: &Options) -> String {
         let head = format!("{}[{}]", finding.severity.name(), finding.rule.name);
         let head = paint(&head, super::style(finding.severity), options.color);
         let message = super::one_line(&finding.message);
-        let _ = writeln!(out, "{}:{}:{}: {head} {message}", super::one_line(&finding.place.path), at.line, at.column);
+        let verdict = finding.verification.as_ref().map(|done| format!(" [{}]", done.words())).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "{}:{}:{}: {head} {message}{}",
+            super::one_line(&finding.place.path),
+            at.line,
+            at.column,
+            super::one_line(&verdict)
+        );
     }
     out
 }

@@ -14,6 +14,8 @@ const ALL_RELATED: usize = 6;
 const FEW_RELATED: usize = 3;
 /// Related places named by their lines; only the machine formats list all of more.
 const NAMED_RELATED: usize = 40;
+/// Records of a tool that are shown; the evidence holds all.
+const SHOWN_RECORDS: usize = 2;
 
 /// Everything about every finding, in the order of [`Report::by_importance`], with an empty line after each.
 pub fn render(report: &Report, options: &Options) -> String {
@@ -81,8 +83,20 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
         note(out, "fix", &format!("{}{review}", fix.message), options);
     }
     if let Some(done) = &finding.verification {
-        let device = done.evidence.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();
-        note(out, "verified", &format!("{} by {}{device}", done.verdict.name(), done.evidence.back_end), options);
+        let back_end = match done.evidence.back_end.as_str() {
+            "" | "none" => String::new(),
+            back_end => format!(" by {back_end}"),
+        };
+        note(out, "verified", &format!("{}{back_end}", done.words()), options);
+        if !done.reason.is_empty() {
+            note(out, "because", &done.reason, options);
+        }
+        for record in done.evidence.records.iter().take(SHOWN_RECORDS) {
+            note(out, "seen", record.text.lines().next().unwrap_or(""), options);
+        }
+        if let Some(reproducer) = &done.evidence.reproducer {
+            note(out, "reproducer", reproducer, options);
+        }
     }
 }
 

@@ -27,6 +27,9 @@ pub fn render(report: &Report, _options: &Options) -> String {
         if let Some(help) = &finding.help {
             let _ = write!(text, "\nhelp: {help}");
         }
+        if let Some(done) = &finding.verification {
+            let _ = write!(text, "\n{}", done.words());
+        }
         let _ = writeln!(out, ",title={}::{}", property(&title), data(&text));
     }
     out

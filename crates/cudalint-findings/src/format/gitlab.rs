@@ -5,10 +5,11 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::lines::Position;
 use crate::report::Report;
 use serde::Serialize;
+use std::borrow::Cow;
 
 #[derive(Serialize)]
 struct Issue<'a> {
-    description: &'a str,
+    description: Cow<'a, str>,
     check_name: &'a str,
     fingerprint: &'a str,
     severity: &'static str,
@@ -57,7 +58,10 @@ pub fn render(report: &Report, _options: &Options) -> String {
         .map(|finding| {
             let (begin, end) = report.sources.positions(&finding.place);
             Issue {
-                description: &finding.message,
+                description: match &finding.verification {
+                    Some(done) => format!("{} [{}]", finding.message, done.words()).into(),
+                    None => finding.message.as_str().into(),
+                },
                 check_name: finding.rule.name,
                 fingerprint: &finding.fingerprint,
                 severity: severity(finding),

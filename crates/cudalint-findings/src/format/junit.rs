@@ -30,7 +30,11 @@ pub fn render(report: &Report, _options: &Options) -> String {
                 Severity::Warning | Severity::Info => TestCaseStatus::skipped(),
             };
             let kind = format!("{} ({})", finding.severity.name(), finding.confidence.name());
-            status.set_type(kind).set_message(finding.message.as_str());
+            let message = match &finding.verification {
+                Some(done) => format!("{} [{}]", finding.message, done.words()),
+                None => finding.message.clone(),
+            };
+            status.set_type(kind).set_message(message);
             let mut case = TestCase::new(format!("{}:{}:{}", finding.rule.name, at.line, at.column), status);
             case.set_classname(&*path);
             case.extra.insert("line".into(), at.line.to_string().into());

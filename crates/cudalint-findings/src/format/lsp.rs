@@ -129,6 +129,10 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Di
         message.push_str("\nhelp: ");
         message.push_str(help);
     }
+    if let Some(done) = &finding.verification {
+        message.push('\n');
+        message.push_str(&done.words());
+    }
     Diagnostic {
         range: range(&finding.place, sources),
         severity: match finding.severity {

@@ -189,6 +189,10 @@ fn properties(finding: &Finding) -> Map<String, Value> {
     let mut verification = Map::new();
     verification.insert("method".into(), finding.rule.method.name().into());
     verification.insert("verdict".into(), finding.verification.as_ref().map(|done| done.verdict.name()).into());
+    if let Some(done) = &finding.verification {
+        let evidence = crate::model::Evidence::from(&done.evidence);
+        verification.insert("evidence".into(), serde_json::to_value(evidence).unwrap_or_default());
+    }
     out.insert("verification".into(), verification.into());
     out
 }

@@ -115,27 +115,32 @@ impl Verification {
         Self {
             method: finding.rule.method.into(),
             verdict: done.map(|done| done.verdict.into()),
-            evidence: done.map(|done| Evidence {
-                back_end: done.evidence.back_end.clone(),
-                device: done.evidence.device.clone(),
-                records: done
-                    .evidence
-                    .records
-                    .iter()
-                    .map(|record| EvidenceRecord {
-                        kind: record.kind.clone(),
-                        kernel: record.kernel.clone(),
-                        path: record.path.clone(),
-                        line: record.line,
-                        block: record.block,
-                        thread: record.thread,
-                        text: record.text.clone(),
-                    })
-                    .collect(),
-                command: done.evidence.command.clone(),
-                log: done.evidence.log.clone(),
-                reproducer: done.evidence.reproducer.clone(),
-            }),
+            evidence: done.map(|done| Evidence::from(&done.evidence)),
+        }
+    }
+}
+
+impl From<&finding::Evidence> for Evidence {
+    fn from(evidence: &finding::Evidence) -> Self {
+        Self {
+            back_end: evidence.back_end.clone(),
+            device: evidence.device.clone(),
+            records: evidence
+                .records
+                .iter()
+                .map(|record| EvidenceRecord {
+                    kind: record.kind.clone(),
+                    kernel: record.kernel.clone(),
+                    path: record.path.clone(),
+                    line: record.line,
+                    block: record.block,
+                    thread: record.thread,
+                    text: record.text.clone(),
+                })
+                .collect(),
+            command: evidence.command.clone(),
+            log: evidence.log.clone(),
+            reproducer: evidence.reproducer.clone(),
         }
     }
 }

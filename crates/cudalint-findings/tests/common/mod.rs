@@ -221,6 +221,7 @@ pub fn verified() -> Report {
     let race = all.iter_mut().find(|finding| finding.rule.name == RACE.name).expect("the report has a race");
     race.verification = Some(Verification {
         verdict: Verdict::Confirmed,
+        reason: "racecheck reports this race".into(),
         evidence: Evidence {
             back_end: "compute-sanitizer racecheck 2025.3.1".into(),
             device: Some("NVIDIA H200".into()),
