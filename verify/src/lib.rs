@@ -13,6 +13,7 @@ pub mod lab;
 pub mod machine;
 pub mod matching;
 pub mod outcome;
+pub mod probe;
 pub mod receipt;
 pub mod scenario;
 pub mod stop;

@@ -1,0 +1,91 @@
+// What the two halves of cudalint's probe share: the log, and what a run was asked to do.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+// The header names of the per-thread default stream, and the probe's own macros, say nothing here.
+#undef cudaDeviceSynchronize
+#undef cudaFree
+#undef cudaFreeAsync
+#undef cudaLaunchCooperativeKernel
+#undef cudaLaunchKernel
+#undef cudaLaunchKernelExC
+#undef cudaMalloc
+#undef cudaMallocAsync
+#undef cudaMallocManaged
+#undef cudaMallocPitch
+#undef cudaMemcpy
+#undef cudaMemcpyAsync
+#undef cudaMemset
+#undef cudaMemsetAsync
+
+namespace cudalint_probe {
+
+// What a run does beside writing its log, as the environment says.
+enum class Mode {
+    None,         // no log was asked for: every call passes
+    Trace,        // nothing
+    Status,       // the call at the site reports a failure
+    Launch,       // the launch at the site is followed by one that the runtime refuses
+    Asynchronous, // calls that wait after the launch at the site report that the kernel failed
+    Memory,       // what memsets and copies write is read back
+    Cover,        // the launch at the site is compared with one of more threads
+    Pair          // addresses that a kernel noted are read back after each launch
+};
+
+struct Plan {
+    Mode mode = Mode::None;
+    bool is_launch = false;     // the site is a launch
+    unsigned long site = 0;     // number of the call in the unit, or offset of the launch in the program
+    unsigned long turn = 0;     // which of its turns, from 1; 0: every one
+    int code = 1;               // the status to hand back
+    bool last_error = true;     // the failure also stays in the last error, as real ones do
+    bool checked = false;       // the program stops where the site fails
+    const char *blind = "";     // calls of this file see real statuses alone: the harness
+    unsigned long threads = 0;  // threads that a covering launch needs at least
+};
+extern Plan plan;
+
+// One line of the log, JSON, written by one system call when it is complete.
+class Line {
+  public:
+    explicit Line(const char *event);
+    void text(const char *key, const char *value);
+    void number(const char *key, long long value);
+    void numbers(const char *key, const unsigned long long *values, int count);
+    void raw(const char *key, const char *json);
+    void frames(void *const *addresses, int count);
+    void place(const char *file, int line);
+    void write();
+
+  private:
+    void put(const char *bytes, size_t count);
+    void key(const char *name);
+    char buffer_[8192];
+    size_t used_ = 0;
+    bool overflow_ = false;
+};
+
+// Offset of an address in the program's file; 0 outside the program itself.
+unsigned long long offset_of(const void *address);
+bool ends_with(const char *text, const char *end);
+int thread_number();
+
+// JSON that the next call's line carries as `memory`; null after it was taken.
+void set_details(const char *json);
+
+// The launch at a site: what it may be asked to do again. `go` launches with another grid.
+struct Launch {
+    const void *kernel;
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    int (*go)(const Launch &launch, dim3 grid, dim3 block);
+    void **arguments;
+    const void *more; // what `go` needs beside
+};
+// Launches as it stands, and compares with a launch of more threads; gives the status of the first.
+int launch_and_compare(const Launch &launch, const char *kernel, unsigned long long at);
+
+} // namespace cudalint_probe

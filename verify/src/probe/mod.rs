@@ -1,0 +1,315 @@
+//! The probe: C++ that is put before a program's own code and linked with it. It writes down each call of the CUDA
+//! runtime and driver and each launch, with place and status, and does what an experiment asks at one of them: hand
+//! another status back, leave a real error behind a launch, read memory back. The program's files stay as they are.
+
+mod functions;
+
+use crate::lab::{Bench, Run};
+use crate::tools::probe_log::{self, Place, Trace};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{Error, Result};
+
+const HEADER: &str = include_str!("cudalint_probe.cuh");
+const INTERNAL: &str = include_str!("cudalint_probe_internal.h");
+const SOURCE: &str = include_str!("cudalint_probe.cpp");
+const MEMORY: &str = include_str!("cudalint_probe_memory.cpp");
+const PAIR: &str = include_str!("cudalint_probe_pair.cuh");
+
+/// Functions of the runtime whose references the linker turns to the probe's.
+const WRAPPED: &[&str] = &[
+    "__cudaPushCallConfiguration",
+    "__cudaRegisterFunction",
+    "__cudaGetKernel",
+    "__cudaLaunchKernel",
+    "__cudaLaunchKernel_ptsz",
+    "cudaLaunchKernel",
+    "cudaLaunchKernel_ptsz",
+    "cudaLaunchCooperativeKernel",
+    "cudaLaunchCooperativeKernel_ptsz",
+    "cudaLaunchKernelExC",
+    "cudaLaunchKernelExC_ptsz",
+    "cudaMalloc",
+    "cudaMallocManaged",
+    "cudaMallocPitch",
+    "cudaMallocAsync",
+    "cudaMallocAsync_ptsz",
+    "cudaFree",
+    "cudaFreeAsync",
+    "cudaFreeAsync_ptsz",
+    "cudaMemset",
+    "cudaMemset_ptds",
+    "cudaMemsetAsync",
+    "cudaMemsetAsync_ptsz",
+    "cudaMemcpy",
+    "cudaMemcpy_ptds",
+    "cudaMemcpyAsync",
+    "cudaMemcpyAsync_ptsz",
+];
+
+/// What a header of the probe is to do beside reporting CUDA's own functions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Functions of the project, or of libraries, whose calls are reported on these lines.
+    pub functions: Vec<WatchedFunction>,
+    /// Two shared arrays whose addresses a kernel notes.
+    pub pair: Option<WatchedPair>,
+}
+
+/// A function whose calls are reported on some lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedFunction {
+    /// Its name without qualification.
+    pub name: String,
+    /// Whether template arguments follow the name, so that a macro with parameters would not see the call.
+    pub is_template: bool,
+    /// The lines.
+    pub lines: Vec<u32>,
+}
+
+/// Two arrays that are visible on a line that uses the second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedPair {
+    /// The one that the line need not name.
+    pub first: String,
+    /// The one that the line uses.
+    pub second: String,
+    /// The line.
+    pub line: u32,
+}
+
+/// What a run is asked to do at its site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Nothing: the log alone.
+    #[default]
+    Trace,
+    /// The call reports a failure.
+    Status,
+    /// A launch that the runtime refuses follows the launch.
+    Launch,
+    /// Calls that wait after the launch report that its kernel failed.
+    Asynchronous,
+    /// What memsets and copies write is read back; fresh device memory holds words of 1.
+    Memory,
+    /// The launch is compared with one of more threads; fresh device memory holds words of 1.
+    Cover,
+    /// Addresses that a kernel noted are read back after each launch.
+    Pair,
+}
+
+/// Where a run does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// The call of this number.
+    Call(u64),
+    /// The launch at this offset.
+    Launch(u64),
+}
+
+/// What a run is asked to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What.
+    pub task: Task,
+    /// Where; tasks that look at every call need none.
+    pub site: Option<Site>,
+    /// Which turn of the site, from 1; 0 for every one.
+    pub turn: u64,
+    /// The status that a failing call hands back.
+    pub code: i64,
+    /// Whether the failure is kept out of the last error, where a real one would stay.
+    pub silent: bool,
+    /// Whether the program stops where the site fails: the checked twin.
+    pub checked: bool,
+    /// The end of a file's path whose calls see real statuses: that of the harness.
+    pub blind: Option<String>,
+    /// Threads that a covering launch needs at least.
+    pub threads: u64,
+}
+
+/// The flags that put the probe into a program: give them to [`Bench::build`] after the program's own. They name files
+/// to compile as well.
+///
+/// # Errors
+/// Those of the file system.
+pub fn flags(bench: &Bench<'_>) -> Result<Vec<String>> {
+    flags_for(bench, &Watch::default())
+}
+
+/// As [`flags`], with more to watch.
+///
+/// # Errors
+/// Those of the file system.
+pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
+    let folder = bench.lab.folder.join("probe");
+    std::fs::create_dir_all(&folder)?;
+    keep(&folder.join("cudalint_probe.cuh"), HEADER)?;
+    keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
+    keep(&folder.join("cudalint_probe_pair.cuh"), PAIR)?;
+    let source = keep(&folder.join("cudalint_probe.cpp"), SOURCE)?;
+    let memory = keep(&folder.join("cudalint_probe_memory.cpp"), MEMORY)?;
+    let hooks = hooks(watch);
+    let name = format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]));
+    let hooks = keep(&folder.join(name), &hooks)?;
+    let mut flags: Vec<String> =
+        ["-include", hooks.as_str(), source.as_str(), memory.as_str()].map(str::to_owned).into();
+    // Places of launches come from the host's debug information, without inlining.
+    flags.extend(["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fno-omit-frame-pointer"].map(str::to_owned));
+    flags.extend(WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]));
+    Ok(flags)
+}
+
+/// The header that is put before the user's code.
+fn hooks(watch: &Watch) -> String {
+    const AT: &str = "__FILE__, __LINE__, __COUNTER__";
+    let mut text = "#include \"cudalint_probe.cuh\"\n".to_owned();
+    let names = [functions::RUNTIME, functions::DRIVER, functions::NVRTC];
+    for name in names.iter().flat_map(|names| names.split_whitespace()) {
+        // Headers turn a name into that of a version, or of the per-thread default stream: the macro stands for what a
+        // name becomes in the end.
+        for suffix in ["", "_v2", "_v3", "_v4", "_ptds", "_ptsz", "_v2_ptds", "_v2_ptsz"] {
+            let _ = write!(
+                text,
+                "#ifndef {name}{suffix}\n#define {name}{suffix}(...) cudalint_probe_after({name}{suffix}(__VA_ARGS__), \"{name}\", {AT})\n#endif\n"
+            );
+        }
+    }
+    for (name, call) in [("cudaMemset", "memset"), ("cudaMemsetAsync", "memset_async")] {
+        let _ = write!(
+            text,
+            "#undef {name}\n#define {name}(...) cudalint_probe_after(cudalint_probe::{call}(__VA_ARGS__), \"{name}\", {AT})\n"
+        );
+    }
+    for (name, call) in [("cudaGetErrorString", "error_string"), ("cudaGetErrorName", "error_name")] {
+        let _ = writeln!(text, "#define {name}(...) cudalint_probe_{call}(\"{name}\", {AT}, __VA_ARGS__)");
+    }
+    text.push_str(&watched(watch));
+    text
+}
+
+/// Macros for names that are not CUDA's: each acts on its lines only, so that a declaration of the name stays one.
+fn watched(watch: &Watch) -> String {
+    let mut text = String::new();
+    let mut lines: Vec<u32> = Vec::new();
+    let mut templates: Vec<u32> = Vec::new();
+    for function in &watch.functions {
+        let name = &function.name;
+        if function.is_template {
+            let _ = writeln!(text, "#define {name} CUDALINT_PROBE_BEFORE_ON_LINES(\"{name}\") {name}");
+            templates.extend(&function.lines);
+        } else {
+            let _ =
+                writeln!(text, "#define {name}(...) {name}(__VA_ARGS__) CUDALINT_PROBE_BEHIND_ON_LINES(\"{name}\")");
+            lines.extend(&function.lines);
+        }
+    }
+    for (lines, position) in [(&mut lines, "BEHIND"), (&mut templates, "BEFORE")] {
+        lines.sort_unstable();
+        lines.dedup();
+        for line in lines {
+            let _ = writeln!(text, "#define CUDALINT_PROBE_{position}_{line} ~, CUDALINT_PROBE_{position}");
+        }
+    }
+    if let Some(WatchedPair { first, second, line }) = &watch.pair {
+        let _ = write!(
+            text,
+            "#include \"cudalint_probe_pair.cuh\"\n#define CUDALINT_PROBE_PAIR_{line} ~, CUDALINT_PROBE_NOTE\n\
+             #define {second} CUDALINT_PROBE_PAIR_ON_LINES({first}, {second})\n"
+        );
+    }
+    text
+}
+
+/// Writes a file that other scenarios may be reading: complete or not at all, and only when it changes.
+fn keep(file: &Utf8Path, text: &str) -> Result<Utf8PathBuf> {
+    if std::fs::read_to_string(file).is_ok_and(|there| there == text) {
+        return Ok(file.to_owned());
+    }
+    let folder = file.parent().ok_or_else(|| Error::other(format!("{file}: no folder")))?;
+    let temporary = tempfile::NamedTempFile::new_in(folder)?;
+    std::fs::write(temporary.path(), text)?;
+    temporary.persist(file).map_err(|error| error.error)?;
+    Ok(file.to_owned())
+}
+
+/// The file of a run's log.
+pub fn log(bench: &Bench<'_>, label: &str) -> Utf8PathBuf {
+    bench.folder.join(format!("{label}.probe.jsonl"))
+}
+
+/// The variables of a run with this label. Removes the log of an earlier one.
+pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, String)> {
+    let log = log(bench, label);
+    drop(std::fs::remove_file(&log));
+    let mode = match plan.task {
+        Task::Trace => "trace",
+        Task::Status => "status",
+        Task::Launch => "launch",
+        Task::Asynchronous => "asynchronous",
+        Task::Memory => "memory",
+        Task::Cover => "cover",
+        Task::Pair => "pair",
+    };
+    let mut variables = vec![("LOG", log.to_string()), ("MODE", mode.to_owned())];
+    match plan.site {
+        Some(Site::Call(id)) => variables.push(("SITE", format!("call:{id}"))),
+        Some(Site::Launch(offset)) => variables.push(("SITE", format!("launch:{offset:x}"))),
+        None => {}
+    }
+    if plan.turn != 0 {
+        variables.push(("TURN", plan.turn.to_string()));
+    }
+    if plan.code != 0 {
+        variables.push(("CODE", plan.code.to_string()));
+    }
+    if plan.silent {
+        variables.push(("SILENT", "1".to_owned()));
+    }
+    if plan.checked {
+        variables.push(("CHECKED", "1".to_owned()));
+    }
+    if let Some(blind) = &plan.blind {
+        variables.push(("BLIND", blind.clone()));
+    }
+    if plan.threads != 0 {
+        variables.push(("THREADS", plan.threads.to_string()));
+    }
+    variables.into_iter().map(|(name, value)| (format!("CUDALINT_PROBE_{name}"), value)).collect()
+}
+
+/// A log without places of launches.
+pub fn trace(log_text: &str) -> Trace {
+    probe_log::read(log_text)
+}
+
+/// The log of a run that has ended, with the places of its launches where `addr2line` is there to find them.
+pub fn read(bench: &Bench<'_>, label: &str, program: &Utf8Path) -> Trace {
+    let bytes = std::fs::read(log(bench, label)).unwrap_or_default();
+    let mut trace = trace(&String::from_utf8_lossy(&bytes));
+    let places = places(bench, label, program, &trace.offsets());
+    trace.place(|offset| places.get(&offset).cloned());
+    trace
+}
+
+/// The places of offsets in a program's file.
+fn places(bench: &Bench<'_>, label: &str, program: &Utf8Path, offsets: &[u64]) -> HashMap<u64, Place> {
+    let Some(addr2line) = &bench.lab.machine.addr2line else { return HashMap::new() };
+    let mut found = HashMap::new();
+    for some in offsets.chunks(500) {
+        let mut command = vec![addr2line.path.to_string(), "-f".to_owned(), "-e".to_owned(), program.to_string()];
+        // A return address is that of the instruction behind the call.
+        command.extend(some.iter().map(|offset| format!("{:x}", offset.saturating_sub(1))));
+        let outcome = bench.run(&Run {
+            label: format!("{label}.addr2line"),
+            command,
+            environment: Vec::new(),
+            watcher: None,
+            device: false,
+        });
+        let places = probe_log::places(&outcome.stdout);
+        found.extend(some.iter().zip(places).filter_map(|(offset, place)| Some((*offset, place?))));
+    }
+    found
+}

@@ -1,0 +1,327 @@
+//! The probe's log, read: a JSON object a line, one for each call, launch and end that a program came to. A line that is
+//! cut off or is no such object is counted and skipped.
+
+use serde::Deserialize;
+
+/// What a program did, as its probe wrote it down.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Calls, launches and error texts in the order in which they were written.
+    pub events: Vec<Event>,
+    /// Comparisons of a launch with one of more threads.
+    pub covers: Vec<Cover>,
+    /// Addresses of two shared arrays, as a kernel noted them.
+    pub pairs: Vec<Pair>,
+    /// Where the checked twin stopped the program.
+    pub stop: Option<Stop>,
+    /// The signal that ended the program.
+    pub signal: Option<Signal>,
+    /// Whether the probe began: a log without this is that of a program that never started.
+    pub began: bool,
+    /// Whether the program came to its end: `main` returned or `exit` was called.
+    pub ended: bool,
+    /// How many more calls and launches there were than the log holds, and their hash.
+    pub more: Option<(u64, String)>,
+    /// Lines that could not be read.
+    pub unread: usize,
+}
+
+/// A call, a launch, or an error text that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A call of a function that returns a status.
+    Call(Call),
+    /// A kernel launch.
+    Launch(Launch),
+    /// `cudaGetErrorString` or `cudaGetErrorName`.
+    Words(Words),
+}
+
+/// A call of a function that returns a status.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Call {
+    /// Of all events of the program.
+    pub sequence: u64,
+    /// The thread, in the order in which threads first did something.
+    pub thread: u32,
+    /// The function, without the suffix of a version.
+    pub function: String,
+    /// The file as the compiler was told.
+    pub file: String,
+    /// Its line, from 1: that on which the call, or the use of the macro around it, begins.
+    pub line: u32,
+    /// The call's number in the translation unit, in the order of the text: two calls with one number are one call,
+    /// evaluated twice.
+    pub id: u64,
+    /// 1 for an enumeration, 2 for an `int` of the project's own, 3 for what has no failure that is known.
+    pub kind: u8,
+    /// What the function returned.
+    pub real: i64,
+    /// What the program got.
+    pub handed: i64,
+    /// What the call did to memory, where the run was asked to look.
+    pub memory: Option<Memory>,
+}
+
+/// What a memset or copy did.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Memory {
+    /// `set` or `copy`.
+    pub does: String,
+    /// The bytes it was told.
+    pub count: u64,
+    /// Bytes of the destination's allocation; 0 where the destination is no device memory.
+    pub allocation: u64,
+    /// Where in it the destination begins.
+    pub offset: u64,
+    /// Whether memory was compared before and after.
+    pub compared: bool,
+    /// Bytes of the allocation behind those of the call.
+    pub behind: u64,
+    /// How many of them changed.
+    pub changed: u64,
+    /// Bytes of the source's allocation from the source on; 0 where it is no device memory.
+    pub source: u64,
+    /// A memset: what it was given, the size of an element of the pointer's type (0 where the type says nothing), and
+    /// whether that is a floating-point type.
+    pub value: i64,
+    /// See `value`.
+    pub element: u64,
+    /// See `value`.
+    pub floating: bool,
+    /// The first bytes at the destination afterwards, in hexadecimal.
+    pub bytes: String,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Launch {
+    /// Of all events of the program.
+    pub sequence: u64,
+    /// The thread.
+    pub thread: u32,
+    /// The kernel, demangled: `void scale<float>(float*, int)`.
+    pub kernel: String,
+    /// Blocks along x, y, z.
+    pub grid: [u64; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u64; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared: u64,
+    /// What the launch returned.
+    pub real: i64,
+    /// What the program can see of it.
+    pub handed: i64,
+    /// Where `<<<…>>>` stands, as an offset in the program's file; none for launches by a function.
+    pub at: Option<u64>,
+    /// The calls that led here, innermost first, as such offsets.
+    pub frames: Vec<u64>,
+    /// The place of `at`, and the places of `frames`, once resolved.
+    #[serde(skip)]
+    pub place: Option<Place>,
+    /// See `place`.
+    #[serde(skip)]
+    pub callers: Vec<Place>,
+}
+
+/// An error text that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Words {
+    /// Of all events of the program.
+    pub sequence: u64,
+    /// The thread.
+    pub thread: u32,
+    /// `cudaGetErrorString` or `cudaGetErrorName`.
+    pub function: String,
+    /// As for calls.
+    pub file: String,
+    /// As for calls.
+    pub line: u32,
+    /// The status whose text was asked for.
+    pub code: i64,
+}
+
+/// Where the checked twin stopped the program.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Stop {
+    /// The function or kernel that failed.
+    pub function: String,
+    /// The place of a call.
+    pub file: Option<String>,
+    /// The place of a call.
+    pub line: Option<u32>,
+    /// The offset of a launch.
+    #[serde(default)]
+    pub at: Vec<u64>,
+    /// The status.
+    pub code: i64,
+}
+
+/// The signal that ended a program.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Signal {
+    /// Its number.
+    pub number: i32,
+    /// The calls that led there, innermost first.
+    pub frames: Vec<u64>,
+    /// Their places, once resolved.
+    #[serde(skip)]
+    pub callers: Vec<Place>,
+}
+
+/// A launch beside one of more threads on the same memory.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Cover {
+    /// The kernel.
+    pub kernel: String,
+    /// Where `<<<…>>>` stands.
+    pub at: u64,
+    /// What both left different, an entry an allocation.
+    #[serde(default)]
+    pub different: Vec<Difference>,
+    /// Bytes in which two launches as it stands differ.
+    #[serde(default)]
+    pub unstable: u64,
+    /// Bytes compared.
+    #[serde(default)]
+    pub compared: u64,
+    /// Blocks of the launch as it stands.
+    pub grid: [u64; 3],
+    /// Blocks of the other.
+    pub wider: [u64; 3],
+    /// Threads of a block.
+    pub block: [u64; 3],
+    /// Why nothing was compared; empty when it was.
+    pub problem: String,
+}
+
+/// What two launches left different in an allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Difference {
+    /// Its size in bytes.
+    pub allocation: u64,
+    /// Offset of the first byte that differs.
+    pub first: u64,
+    /// Of the last.
+    pub last: u64,
+    /// How many differ.
+    pub bytes: u64,
+}
+
+/// Addresses of two shared arrays.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Pair {
+    /// The kernel.
+    pub kernel: String,
+    /// Their addresses within shared memory.
+    pub addresses: [u64; 2],
+    /// The line at which they were noted.
+    pub line: u32,
+}
+
+/// A place in a source file, as the debug information names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The function around it.
+    pub function: String,
+    /// The file.
+    pub file: String,
+    /// Its line, from 1; 0 where it is not known.
+    pub line: u32,
+}
+
+/// Any line of a log.
+#[derive(Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum Line {
+    Begin,
+    Call(Call),
+    Launch(Launch),
+    Words(Words),
+    Cover(Cover),
+    Pair(Pair),
+    Stop(Stop),
+    Signal(Signal),
+    More { count: u64, digest: String },
+    Exit,
+}
+
+/// Reads a log.
+pub fn read(text: &str) -> Trace {
+    let mut trace = Trace::default();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(Line::Begin) => trace.began = true,
+            Ok(Line::Call(call)) => trace.events.push(Event::Call(call)),
+            Ok(Line::Launch(launch)) => trace.events.push(Event::Launch(launch)),
+            Ok(Line::Words(words)) => trace.events.push(Event::Words(words)),
+            Ok(Line::Cover(cover)) => trace.covers.push(cover),
+            Ok(Line::Pair(pair)) => trace.pairs.push(pair),
+            Ok(Line::Stop(stop)) => trace.stop = Some(stop),
+            Ok(Line::Signal(signal)) => trace.signal = Some(signal),
+            Ok(Line::More { count, digest }) => trace.more = Some((count, digest)),
+            Ok(Line::Exit) => trace.ended = true,
+            Err(_) => trace.unread += 1,
+        }
+    }
+    trace
+}
+
+impl Trace {
+    /// The calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The launches, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Launch(launch) => Some(launch),
+            _ => None,
+        })
+    }
+
+    /// The offsets that have no place yet, each once.
+    pub fn offsets(&self) -> Vec<u64> {
+        let mut offsets: Vec<u64> = self
+            .launches()
+            .flat_map(|launch| launch.at.into_iter().chain(launch.frames.iter().copied()))
+            .chain(self.signal.iter().flat_map(|signal| signal.frames.iter().copied()))
+            .collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        offsets
+    }
+
+    /// Gives launches and signals their places.
+    pub fn place(&mut self, place_of: impl Fn(u64) -> Option<Place>) {
+        let known = |frames: &[u64]| frames.iter().filter_map(|frame| place_of(*frame)).collect();
+        for event in &mut self.events {
+            if let Event::Launch(launch) = event {
+                launch.place = launch.at.and_then(&place_of);
+                launch.callers = known(&launch.frames);
+            }
+        }
+        if let Some(signal) = &mut self.signal {
+            signal.callers = known(&signal.frames);
+        }
+    }
+}
+
+/// Reads what `addr2line -f` printed: two lines an address, `function` and `file:line`.
+pub fn places(text: &str) -> Vec<Option<Place>> {
+    let mut lines = text.lines();
+    let mut places = Vec::new();
+    while let (Some(function), Some(at)) = (lines.next(), lines.next()) {
+        let at = at.split(" (discriminator").next().unwrap_or(at).trim_end();
+        let place = at.rsplit_once(':').and_then(|(file, line)| {
+            let line = line.parse().ok().filter(|line| *line > 0)?;
+            (file != "??").then(|| Place { function: function.trim().to_owned(), file: file.to_owned(), line })
+        });
+        places.push(place);
+    }
+    places
+}

@@ -1,0 +1,103 @@
+// A CUDA runtime without a GPU, for tests of the probe: device memory is host memory, kernels never run, and a launch of too
+// many threads is refused as a device refuses it. Linked in place of the real one with `-cudart none`.
+#include <cuda_runtime_api.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+namespace {
+int last_error = 0;
+dim3 pushed_grid, pushed_block;
+size_t pushed_shared = 0;
+cudaStream_t pushed_stream = nullptr;
+
+cudaError_t result(int status) {
+    if (status) last_error = status;
+    return static_cast<cudaError_t>(status);
+}
+cudaError_t launch(dim3 grid, dim3 block) {
+    bool refused = grid.x == 0 || block.x * block.y * block.z > 1024 || block.x * block.y * block.z == 0;
+    return result(refused ? cudaErrorInvalidConfiguration : cudaSuccess);
+}
+} // namespace
+
+extern "C" {
+void **__cudaRegisterFatBinary(void *) {
+    static void *module = nullptr;
+    return &module;
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *) {}
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
+void __cudaRegisterManagedVar(void **, void **variable, char *, const char *, size_t size, int, int) {
+    *variable = calloc(1, size);
+}
+char __cudaInitModule(void **) { return 0; }
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream) {
+    pushed_grid = grid;
+    pushed_block = block;
+    pushed_shared = shared;
+    pushed_stream = static_cast<cudaStream_t>(stream);
+    return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+    *grid = pushed_grid;
+    *block = pushed_block;
+    *shared = pushed_shared;
+    *static_cast<cudaStream_t *>(stream) = pushed_stream;
+    return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(void **handle, const void *function) {
+    *handle = const_cast<void *>(function);
+    return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(void *, dim3 grid, dim3 block, void **, size_t, cudaStream_t) { return launch(grid, block); }
+cudaError_t cudaLaunchKernel(const void *, dim3 grid, dim3 block, void **, size_t, cudaStream_t) {
+    return launch(grid, block);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *, void **) {
+    return launch(config->gridDim, config->blockDim);
+}
+cudaError_t cudaMalloc(void **pointer, size_t size) {
+    *pointer = malloc(size);
+    return result(*pointer || !size ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned) { return cudaMalloc(pointer, size); }
+cudaError_t cudaFree(void *pointer) {
+    free(pointer);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) {
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemset(void *to, int value, size_t bytes) {
+    memset(to, value, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+    memset(to, value, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) { return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaGetLastError() {
+    int status = last_error;
+    last_error = 0;
+    return static_cast<cudaError_t>(status);
+}
+cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(last_error); }
+const char *cudaGetErrorString(cudaError_t status) {
+    return status == cudaSuccess                     ? "no error"
+           : status == cudaErrorMemoryAllocation     ? "out of memory"
+           : status == cudaErrorInvalidConfiguration ? "invalid configuration argument"
+                                                     : "some error";
+}
+const char *cudaGetErrorName(cudaError_t status) { return status == cudaSuccess ? "cudaSuccess" : "cudaErrorSome"; }
+}
