@@ -55,8 +55,21 @@ pub enum Method {
     Exception,
     Output,
     Watchpoint,
-    FaultInjection,
+    FaultInjection(Fault),
     None,
+}
+
+/// What is made to fail to show that nobody looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The call at the place: its status.
+    Status,
+    /// The launch at the place: it is refused.
+    Launch,
+    /// The kernel launched at the place, while it runs.
+    Asynchronous,
+    /// A call that the checker at the place is given.
+    Checker,
 }
 
 /// A place: a byte range of a file.

@@ -202,6 +202,9 @@ pub struct Step {
 pub struct Verification {
     /// How a run would show it.
     pub method: Method,
+    /// What fault injection makes fail; only beside that method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
     /// Null after a check alone.
     pub verdict: Option<Verdict>,
     /// What the verdict rests on; only beside a verdict.
@@ -313,12 +316,53 @@ words! {
     #[allow(missing_docs)]
     Group { Correctness, Suspicious, Portability, Performance, Pedantic, Preview }
 }
+/// How a GPU run would show a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Method {
+    Memcheck,
+    Racecheck,
+    Initcheck,
+    Synccheck,
+    Leakcheck,
+    ApiError,
+    Exception,
+    Output,
+    Watchpoint,
+    FaultInjection,
+    None,
+}
+
+impl From<finding::Method> for Method {
+    fn from(method: finding::Method) -> Self {
+        match method {
+            finding::Method::Memcheck => Self::Memcheck,
+            finding::Method::Racecheck => Self::Racecheck,
+            finding::Method::Initcheck => Self::Initcheck,
+            finding::Method::Synccheck => Self::Synccheck,
+            finding::Method::Leakcheck => Self::Leakcheck,
+            finding::Method::ApiError => Self::ApiError,
+            finding::Method::Exception => Self::Exception,
+            finding::Method::Output => Self::Output,
+            finding::Method::Watchpoint => Self::Watchpoint,
+            finding::Method::FaultInjection(_) => Self::FaultInjection,
+            finding::Method::None => Self::None,
+        }
+    }
+}
+
 words! {
-    /// How a GPU run would show a finding.
-    #[allow(missing_docs)]
-    Method {
-        Memcheck, Racecheck, Initcheck, Synccheck, Leakcheck, ApiError, Exception, Output, Watchpoint, FaultInjection,
-        None,
+    /// What fault injection makes fail.
+    Fault {
+        /// The call at the place reports a failure.
+        Status,
+        /// The launch at the place is refused.
+        Launch,
+        /// The kernel launched at the place fails while it runs.
+        Asynchronous,
+        /// A call that the checker at the place is given reports a failure, or disappears with the checker.
+        Checker,
     }
 }
 words! {

@@ -61,7 +61,7 @@ impl Method {
             Self::Exception => "exception",
             Self::Output => "output",
             Self::Watchpoint => "watchpoint",
-            Self::FaultInjection => "fault-injection",
+            Self::FaultInjection(_) => "fault-injection",
             Self::None => "none",
         }
     }

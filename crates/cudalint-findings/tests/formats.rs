@@ -210,3 +210,37 @@ fn format_names() {
         "unknown output format `xml`; one of full, concise, json, json-lines, sarif, github, gitlab, junit, lsp"
     );
 }
+
+#[test]
+fn the_html_report_holds_source_witness_and_evidence_and_nothing_unescaped() {
+    use cudalint_findings::format::html;
+    let page = html::Page {
+        facts: vec![("GPU".to_owned(), "NVIDIA <H200>".to_owned())],
+        base: "outcome/".to_owned(),
+        rules_url: String::new(),
+    };
+    let text = html::render(&verified(), &page);
+    for part in [
+        "<b>1</b> confirmed",
+        "NVIDIA &lt;H200&gt;",
+        "s[threadIdx.x] = threadIdx.x;",
+        "<span class=\"flagged\">",
+        "element 255 of 256",
+        "Race reported between Write access and Read access",
+        "href=\"outcome/race/harness.cu\"",
+        "racecheck reports this race",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    // A reader of XML finds every element closed; `meta` is the one that HTML leaves open.
+    let body = text.split_once("</head>").unwrap().1;
+    let mut open = Vec::new();
+    for tag in body.split('<').skip(1).map(|rest| rest.split(['>', ' ']).next().unwrap()) {
+        match tag.strip_prefix('/') {
+            Some("html") => {}
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None => open.push(tag),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}

@@ -4,6 +4,7 @@ pub mod concise;
 pub mod full;
 pub mod github;
 pub mod gitlab;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod lsp;

@@ -114,6 +114,10 @@ impl Verification {
         let done = finding.verification.as_ref();
         Self {
             method: finding.rule.method.into(),
+            fault: match finding.rule.method {
+                finding::Method::FaultInjection(fault) => Some(fault.into()),
+                _ => None,
+            },
             verdict: done.map(|done| done.verdict.into()),
             evidence: done.map(|done| Evidence::from(&done.evidence)),
         }

@@ -36,7 +36,7 @@ pub static CHECKED_API: RuleInfo = RuleInfo {
     group: Group::Suspicious,
     summary: "The status of a CUDA call is thrown away.",
     page: "# unchecked-api-call\n\nThe status of a CUDA call is thrown away.\n",
-    method: Method::FaultInjection,
+    method: Method::FaultInjection(Fault::Status),
     guideline: Some("1.3"),
     cwe: Some(252),
 };
