@@ -1,7 +1,7 @@
 //! Errors of running kernels that nobody can see.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Fault, Group, Label, Method, RuleInfo, Witness};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -10,7 +10,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "After the last launch, no call waits for the device and has its status checked.",
         page: include_str!("async-error-never-observed.md"),
-        method: Method::FaultInjection,
+        method: Method::FaultInjection(Fault::Asynchronous),
         guideline: Some("CUDA-1.2"),
         cwe: Some(391),
     },

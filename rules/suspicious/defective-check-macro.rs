@@ -1,7 +1,7 @@
 //! Macros that should check statuses and fail to.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Fault, Finding, Group, Label, Method, RuleInfo, Witness};
 use cudalint_replay::facts::{Checker, CheckerDefect};
 
 /// The rule.
@@ -11,7 +11,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "The macro that checks statuses drops the call, makes it twice, or reports the wrong error.",
         page: include_str!("defective-check-macro.md"),
-        method: Method::FaultInjection,
+        method: Method::FaultInjection(Fault::Checker),
         guideline: Some("CUDA-1.3"),
         cwe: Some(617),
     },

@@ -2,7 +2,7 @@
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{
-    Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
 };
 use cudalint_program::ir::FunctionRole;
 use cudalint_replay::facts::{FunctionStatus, StatusCall, StatusUse, StatusWeight};
@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "The status of a CUDA call is dropped, so that its failure goes unnoticed.",
         page: include_str!("unchecked-api-call.md"),
-        method: Method::FaultInjection,
+        method: Method::FaultInjection(Fault::Status),
         guideline: Some("CUDA-1.3"),
         cwe: Some(252),
     },

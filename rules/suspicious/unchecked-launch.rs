@@ -2,7 +2,7 @@
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{
-    Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
 };
 use cudalint_program::Name;
 use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "Nobody asks whether a kernel launch was accepted.",
         page: include_str!("unchecked-launch.md"),
-        method: Method::FaultInjection,
+        method: Method::FaultInjection(Fault::Launch),
         guideline: Some("CUDA-1.4"),
         cwe: Some(391),
     },

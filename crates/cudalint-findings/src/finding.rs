@@ -60,7 +60,7 @@ pub enum Method {
 }
 
 /// What is made to fail to show that nobody looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// The call at the place: its status.
     Status,
