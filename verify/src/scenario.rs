@@ -116,4 +116,26 @@ pub struct PythonProgram {
     pub packages: Vec<String>,
     /// As for CUDA programs.
     pub reproducer: Option<Utf8PathBuf>,
+    /// What the finding says that it will raise; none where the method is another.
+    pub raises: Option<Raise>,
+    /// A script of `files` that has what is wrong replaced by what is right, and must end without an exception. Only for
+    /// scripts that are cut out.
+    pub control: Option<Utf8PathBuf>,
+    /// What the script sets by itself, for want of a value in the file: `n = 128`.
+    pub made_up: Vec<String>,
+}
+
+/// How a line of standard output begins that a cut script prints where a value, not an exception, shows the defect.
+pub const OBSERVED: &str = "cudalint observed: ";
+
+/// What a finding says that Python will raise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raise {
+    /// Classes of which one must be raised, without their packages: `AttributeError`, `TypingError`. None where the finding
+    /// names none: then nothing can confirm it.
+    pub classes: Vec<String>,
+    /// What the exception's words must hold: the name that does not exist, in quotes.
+    pub words: Vec<String>,
+    /// First and last lines of the places where it is raised.
+    pub lines: Vec<(u32, u32)>,
 }

@@ -2,3 +2,4 @@
 //! quality into records; what cannot be read is a problem in words, never a crash.
 
 pub mod probe_log;
+pub mod traceback;
