@@ -2,9 +2,12 @@
 //! the functions, kernels and calls in it. Harnesses and experiments ask this, and no grammar.
 
 mod load;
+mod neighbours;
+mod reach;
 mod signature;
 mod uses;
 
+pub use reach::{Values, values_that_reach};
 pub use signature::{Parameter, Signature, TemplateParameter};
 pub use uses::{PointerUses, Uses, calls, parameter_uses};
 
@@ -14,7 +17,8 @@ use cudalint_findings::model::FindingEntry;
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_syntax::{FileKind, Language, ParsedRegion, Region, Span};
-use std::sync::Arc;
+use neighbours::Neighbours;
+use std::sync::{Arc, OnceLock};
 
 /// The source of a finding.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct Subject {
     pub text: Arc<str>,
     /// Compiler flags of the user's build for this file: `-I`, `-D`, `-std`.
     pub flags: Vec<String>,
+    /// Folders, found in the tree around the file, of headers that it includes and no flag leads to.
+    pub found_folders: Vec<Utf8PathBuf>,
     /// What the file is by its name.
     pub kind: FileKind,
     /// Where its lines start.
@@ -35,6 +41,7 @@ pub struct Subject {
     pub stretches: Vec<Stretch>,
     /// The file's CUDA C++ stretches, and the files that it includes in quotes, as programs.
     pub project: Arc<Project>,
+    neighbours: Arc<OnceLock<Neighbours>>,
 }
 
 /// A stretch of a file in one language: the whole file, or a fence of a document.
@@ -55,6 +62,35 @@ impl Subject {
     /// A file that cannot be read or is no source text, in one line.
     pub fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Self, String> {
         load::read(root, path, flags)
+    }
+
+    /// The files of its folder, as parts of programs. Read when first asked for.
+    fn neighbours(&self) -> &Neighbours {
+        self.neighbours.get_or_init(|| match self.kind {
+            FileKind::Cuda | FileKind::CFamily => Neighbours::read(&self.file),
+            FileKind::Python | FileKind::Markdown => Neighbours::default(),
+        })
+    }
+
+    /// Source files beside this one (or beside `file`, of the same folder) that a program that begins with it must be
+    /// linked with.
+    pub fn linked_with(&self, file: &Utf8Path) -> Vec<Utf8PathBuf> {
+        self.neighbours().linked_with(file)
+    }
+
+    /// Source files beside this one that include it, those with a `main` first.
+    pub fn includers(&self) -> Vec<Utf8PathBuf> {
+        self.neighbours().includers(&self.file)
+    }
+
+    /// Source files beside this one with a `main` whose program this file is a part of.
+    pub fn mains(&self) -> Vec<Utf8PathBuf> {
+        self.neighbours().mains_with(&self.file)
+    }
+
+    /// Whether a file of the same folder defines `main`.
+    pub fn file_has_main(&self, file: &Utf8Path) -> bool {
+        self.neighbours().has_main(file)
     }
 
     /// The stretch around a line (from 1).

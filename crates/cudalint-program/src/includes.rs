@@ -248,7 +248,7 @@ fn shared_parts(a: &str, b: &str) -> usize {
 }
 
 /// Whether a header in angle brackets is the toolchain's or a GPU library's own, which no project file stands for.
-fn is_system_header(target: &str) -> bool {
+pub fn is_system_header(target: &str) -> bool {
     const FOLDERS: [&str; 12] = [
         "thrust/",
         "cub/",

@@ -7,43 +7,49 @@ mod page;
 mod values;
 mod written;
 
-use crate::scenario::Candidate;
+use crate::scenario::{Candidate, Program};
 use crate::subject::{Stretch, Subject};
+use camino::Utf8PathBuf;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{FunctionId, FunctionRole};
 
 /// Programs around the user's file for one finding, at most.
-const MAX_AROUND: usize = 6;
+const MAX_AROUND: usize = 8;
+/// Functions that one file is started from, at most.
+const MAX_STARTS: usize = 4;
+/// Other files of the program that are tried, at most.
+const MAX_FILES: usize = 2;
 
 /// The programs for a finding in CUDA C++, best first.
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
-    let mut found = Vec::new();
+    let mut found: Vec<Program> = Vec::new();
     if has_main(subject, stretch) {
-        found.push(Ok(written::program(subject, stretch)));
+        found.push(written::program(subject, stretch));
+    } else {
+        found.extend(subject.mains().iter().take(MAX_FILES).map(|main| written::file(subject, stretch, main)));
     }
+    // A file that is included by others may only make sense inside of them.
+    let files: Vec<Utf8PathBuf> =
+        std::iter::once(subject.file.clone()).chain(subject.includers().into_iter().take(MAX_FILES)).collect();
     let mut reasons: Vec<String> = Vec::new();
-    let mut around = 0;
-    for entry in entries::entries(finding, subject, stretch) {
-        if around == MAX_AROUND {
-            break;
-        }
-        match around::programs(Some(finding), subject, stretch, &[entry]) {
-            Ok(programs) => {
-                around += programs.len();
-                found.extend(programs.into_iter().map(Ok));
+    let mut around: Vec<Program> = Vec::new();
+    let starts = entries::entries(finding, subject, stretch);
+    for file in &files {
+        for start in starts.iter().take(MAX_STARTS) {
+            match around::programs(Some(finding), subject, stretch, file, &[*start]) {
+                Ok(programs) => around.extend(programs),
+                Err(reason) if !reasons.contains(&reason) => reasons.push(reason),
+                Err(_) => {}
             }
-            Err(reason) if !reasons.contains(&reason) => reasons.push(reason),
-            Err(_) => {}
         }
     }
+    around.truncate(MAX_AROUND);
+    found.extend(around);
     if found.is_empty() && reasons.is_empty() {
-        reasons.push(format!(
-            "{}: no function that reaches line {} can be called",
-            subject.path, finding.range.start.line
-        ));
+        let line = finding.range.start.line;
+        reasons.push(format!("{}: no function that reaches line {line} can be called", subject.path));
     }
-    found.extend(reasons.into_iter().map(Err));
-    found
+    found.into_iter().map(Ok).chain(reasons.into_iter().map(Err)).collect()
 }
 
 /// A program that runs all of a stretch: its `main`, or each of its functions once with made-up arguments.
@@ -51,12 +57,12 @@ pub(super) fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
     if has_main(subject, stretch) {
         return Ok(written::program(subject, stretch));
     }
-    let entries = entries::all(subject, stretch);
-    if entries.is_empty() {
+    let starts = entries::all(subject, stretch);
+    if starts.is_empty() {
         return Err(format!("{}: there is no function to call", subject.path));
     }
-    let mut programs = around::programs(None, subject, stretch, &entries)?;
-    if programs.is_empty() { Err("nothing to run".to_owned()) } else { Ok(programs.remove(0)) }
+    let programs = around::programs(None, subject, stretch, &subject.file, &starts)?;
+    programs.into_iter().next().ok_or_else(|| format!("{}: there is nothing to run", subject.path))
 }
 
 /// Whether a stretch defines `main`.

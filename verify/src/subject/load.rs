@@ -1,10 +1,11 @@
 //! Reading a subject: the file, what it includes in quotes, and all of it as one small project.
 
-use super::{Stretch, Subject};
+use super::{Stretch, Subject, neighbours};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{self, LowerInput};
+use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
@@ -12,6 +13,7 @@ use cudalint_syntax::{
     Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, parse_region, regions,
     scan_directives,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Included files that are read for one subject, at most.
@@ -38,9 +40,12 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
     let mut units = units_of(&file, &text, kind, alone);
     let own = units.len();
     let include_folders = include_folders(flags, root);
+    let mut include_folders = include_folders;
+    let given = include_folders.len();
     if !alone {
-        add_included(&mut units, &include_folders);
+        add_included(&mut units, &mut include_folders, &absolute(root));
     }
+    let found_folders = include_folders.get(given..).unwrap_or(&[]).to_vec();
     let options = ProjectOptions {
         include_folders: include_folders.iter().map(ToString::to_string).collect(),
         defines: flag_values(flags, "-D"),
@@ -58,13 +63,15 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
         stretches: stretches.collect(),
         text,
         flags: flags.to_vec(),
+        found_folders,
         kind,
         project: Arc::new(project),
+        neighbours: Arc::default(),
     })
 }
 
 /// A path from the root of the file system, without `.` and with `a/..` taken out by name.
-fn absolute(path: &Utf8Path) -> Utf8PathBuf {
+pub(super) fn absolute(path: &Utf8Path) -> Utf8PathBuf {
     let full = std::path::absolute(path).ok().and_then(|full| Utf8PathBuf::from_path_buf(full).ok());
     let full = full.unwrap_or_else(|| path.to_owned());
     let mut clean = Utf8PathBuf::new();
@@ -97,8 +104,10 @@ fn units_of(file: &Utf8Path, text: &Arc<str>, kind: FileKind, alone: bool) -> Ve
         .collect()
 }
 
-/// Reads what the units include in quotes (or from an include folder), at any depth.
-fn add_included(units: &mut Vec<Unit>, folders: &[Utf8PathBuf]) {
+/// Reads what the units include in quotes (or from an include folder), at any depth. Folders of headers that stand
+/// elsewhere below `root` are added to `folders`.
+fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Utf8Path) {
+    let mut missing: BTreeSet<String> = BTreeSet::new();
     let mut bytes = 0;
     let mut next = 0;
     let own = units.len();
@@ -110,9 +119,16 @@ fn add_included(units: &mut Vec<Unit>, folders: &[Utf8PathBuf]) {
         next += 1;
         for (target, system) in wanted {
             let places = (!system).then(|| beside.clone()).into_iter().chain(folders.iter().cloned());
-            let Some(found) = places.map(|folder| absolute(&folder.join(&target))).find(|path| path.is_file()) else {
-                continue;
-            };
+            let elsewhere = !system || !is_system_header(&target);
+            let known = places.map(|folder| absolute(&folder.join(&target))).find(|path| path.is_file());
+            let found = known.or_else(|| {
+                let first =
+                    Utf8PathBuf::from(&*units.first().filter(|_| elsewhere && missing.insert(target.clone()))?.path);
+                let folder = neighbours::folder_of_include(&first, &target, root)?;
+                folders.push(folder.clone());
+                Some(absolute(&folder.join(&target)))
+            });
+            let Some(found) = found else { continue };
             if units.iter().any(|unit| &*unit.path == found.as_str()) {
                 continue;
             }
@@ -123,6 +139,17 @@ fn add_included(units: &mut Vec<Unit>, folders: &[Utf8PathBuf]) {
             units.extend(units_of(&found, &text.shared(), FileKind::CFamily, false));
         }
     }
+}
+
+/// The program of one source file alone; none when it cannot be read.
+pub(super) fn module_of(file: &Utf8Path) -> Option<Module> {
+    let text = SourceText::from_bytes(std::fs::read(file).ok()?).ok()?.shared();
+    let unit = units_of(file, &text, FileKind::CFamily, false).into_iter().next()?;
+    let mut pool = ParserPool::new();
+    let table = MacroTable::build(&unit.directives.defines, &[]);
+    let parsed = parse_region(&text, &unit.region, &table, &unit.directives.defines, &mut pool);
+    let input = LowerInput { text: &text, parsed: &parsed, directives: &unit.directives, macros: &(), pool: &mut pool };
+    Some(cuda::lower(input))
 }
 
 /// Parses and lowers all units and joins them; the trees come in the units' order.

@@ -2,6 +2,7 @@
 
 use super::{Stretch, Subject};
 use cudalint_program::Scope;
+use cudalint_program::ir::ModuleId;
 use cudalint_program::ir::{Function, FunctionId, FunctionRole, LocalId, Module, Type, TypeId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_syntax::Span;
@@ -60,21 +61,27 @@ pub struct Parameter {
 impl Subject {
     /// A function of a stretch as a caller sees it.
     pub fn signature(&self, stretch: &Stretch, id: FunctionId) -> Option<Signature> {
-        let module = self.module(stretch)?;
+        self.signature_in(stretch.module?, id)
+    }
+
+    /// A function of the subject's file or of one that it includes, as a caller sees it.
+    pub fn signature_in(&self, of: ModuleId, id: FunctionId) -> Option<Signature> {
+        let module = self.project.module(of);
+        let text = self.project.source(of);
         let function = module.functions.get(id.index())?;
-        let scope = Scope::new(&self.project, stretch.module?, Some(id), &TypeEnv::default());
-        let texts = self.parameter_texts(function);
+        let scope = Scope::new(&self.project, of, Some(id), &TypeEnv::default());
+        let texts = parameter_texts(text, function);
         let parameters = function
             .locals
             .iter()
             .take(function.param_count as usize)
             .enumerate()
             .map(|(index, local)| {
-                let text = texts.get(index).copied();
+                let place = texts.get(index).copied();
                 Parameter {
                     name: local.name.to_string(),
-                    ty: text
-                        .and_then(|span| self.type_text(span, local.span, &local.name))
+                    ty: place
+                        .and_then(|span| type_text(text, span, local.span, &local.name))
                         .unwrap_or_else(|| spelled(module, local.ty, 0)),
                     resolved: scope.resolve(local.ty),
                     ir: local.ty,
@@ -110,71 +117,71 @@ impl Subject {
             span: function.span,
         })
     }
+}
 
-    /// The places of a function's parameters, defaults included.
-    fn parameter_texts(&self, function: &Function) -> Vec<Span> {
-        let end = function.span.end as usize;
-        let Some(text) = self.text.get(..end) else { return Vec::new() };
-        let mut scan = Scan { bytes: text.as_bytes(), at: function.name_span.end as usize };
-        // A specialization has template arguments before its parameters.
-        if scan.skip_blank() == Some(b'<') {
-            scan.matching();
-        }
-        // `operator()` has brackets of its own.
-        if function.name.ends_with("operator") && scan.skip_blank() == Some(b'(') {
-            scan.matching();
-        }
-        while scan.skip_blank().is_some_and(|byte| byte != b'(') {
-            scan.at += 1;
-        }
-        let open = scan.at;
+/// The places of a function's parameters, defaults included.
+pub(crate) fn parameter_texts(text: &str, function: &Function) -> Vec<Span> {
+    let end = function.span.end as usize;
+    let Some(text) = text.get(..end) else { return Vec::new() };
+    let mut scan = Scan { bytes: text.as_bytes(), at: function.name_span.end as usize };
+    // A specialization has template arguments before its parameters.
+    if scan.skip_blank() == Some(b'<') {
         scan.matching();
-        let close = scan.at.saturating_sub(1);
-        if close <= open {
-            return Vec::new();
-        }
-        let mut spans = Vec::new();
-        let mut inner = Scan { bytes: text.as_bytes().get(..close).unwrap_or(&[]), at: open + 1 };
-        let mut start = inner.at;
-        while let Some(byte) = inner.skip_blank() {
-            if byte == b',' {
-                spans.push(Span::new(start, inner.at));
-                inner.at += 1;
-                start = inner.at;
-            } else {
-                inner.step();
-            }
-        }
-        spans.push(Span::new(start, close));
-        spans
     }
+    // `operator()` has brackets of its own.
+    if function.name.ends_with("operator") && scan.skip_blank() == Some(b'(') {
+        scan.matching();
+    }
+    while scan.skip_blank().is_some_and(|byte| byte != b'(') {
+        scan.at += 1;
+    }
+    let open = scan.at;
+    scan.matching();
+    let close = scan.at.saturating_sub(1);
+    if close <= open {
+        return Vec::new();
+    }
+    let mut spans = Vec::new();
+    let mut inner = Scan { bytes: text.as_bytes().get(..close).unwrap_or(&[]), at: open + 1 };
+    let mut start = inner.at;
+    while let Some(byte) = inner.skip_blank() {
+        if byte == b',' {
+            spans.push(Span::new(start, inner.at));
+            inner.at += 1;
+            start = inner.at;
+        } else {
+            inner.step();
+        }
+    }
+    spans.push(Span::new(start, close));
+    spans
+}
 
-    /// The type in a parameter's text; none where name and type are woven together (`float (*f)(int)`).
-    fn type_text(&self, span: Span, name: Span, expected: &str) -> Option<String> {
-        let text = self.text.get(span.range())?;
-        if expected.is_empty() {
-            let end = top_level_equals(text).unwrap_or(text.len());
-            return Some(clean(text.get(..end)?));
-        }
-        if !span.contains(name) || self.slice(name) != expected {
-            return None;
-        }
-        let before = self.text.get(span.start as usize..name.start as usize)?;
-        let after = self.text.get(name.end as usize..span.end as usize)?;
-        let after = clean(after.get(..top_level_equals(after).unwrap_or(after.len()))?);
-        if before.contains('(') || after.starts_with(')') {
-            return None;
-        }
-        let mut ty = clean(before);
-        if after.starts_with('[') {
-            // The first bound says nothing; further ones make arrays of arrays, which have no plain spelling here.
-            if after.matches('[').count() > 1 {
-                return None;
-            }
-            ty.push_str(" *");
-        }
-        Some(ty)
+/// The type in a parameter's text; none where name and type are woven together (`float (*f)(int)`).
+fn type_text(text: &str, span: Span, name: Span, expected: &str) -> Option<String> {
+    let whole = text.get(span.range())?;
+    if expected.is_empty() {
+        let end = top_level_equals(whole).unwrap_or(whole.len());
+        return Some(clean(whole.get(..end)?));
     }
+    if !span.contains(name) || text.get(name.range()) != Some(expected) {
+        return None;
+    }
+    let before = text.get(span.start as usize..name.start as usize)?;
+    let after = text.get(name.end as usize..span.end as usize)?;
+    let after = clean(after.get(..top_level_equals(after).unwrap_or(after.len()))?);
+    if before.contains('(') || after.starts_with(')') {
+        return None;
+    }
+    let mut ty = clean(before);
+    if after.starts_with('[') {
+        // The first bound says nothing; further ones make arrays of arrays, which have no plain spelling here.
+        if after.matches('[').count() > 1 {
+            return None;
+        }
+        ty.push_str(" *");
+    }
+    Some(ty)
 }
 
 /// The place of an `=` outside of brackets.

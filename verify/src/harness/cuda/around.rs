@@ -5,17 +5,18 @@ use super::arguments::{Helper, Writer};
 use super::{Start, page};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::{Signature, Stretch, Subject, parameter_uses};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::FunctionRole;
 use cudalint_program::types::Ty;
+use cudalint_syntax::FileKind;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The file name of a harness.
 pub(super) const FILE: &str = "harness.cu";
 
-/// Programs that call these functions in order; a second one where truth values were made up, with the other value.
+/// Programs around `file` (the subject's own, or one that includes it) that call these functions in order; a second one where truth values were made up, with the other value.
 ///
 /// # Errors
 /// Which argument cannot be made, and why.
@@ -23,12 +24,13 @@ pub(super) fn programs(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
+    file: &Utf8Path,
     starts: &[Start],
 ) -> Result<Vec<Program>, String> {
-    let (first, other_value) = program(finding, subject, stretch, starts, true)?;
+    let (first, other_value) = program(finding, subject, stretch, file, starts, true)?;
     let mut programs = vec![first];
     if other_value && finding.is_some() {
-        programs.push(program(finding, subject, stretch, starts, false)?.0);
+        programs.push(program(finding, subject, stretch, file, starts, false)?.0);
     }
     Ok(programs)
 }
@@ -37,10 +39,14 @@ fn program(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
+    file: &Utf8Path,
     starts: &[Start],
     truth: bool,
 ) -> Result<(Program, bool), String> {
-    let flags = page::flags(subject, stretch);
+    let own = file == subject.file;
+    let has_main = if own { super::has_main(subject, stretch) } else { subject.file_has_main(file) };
+    let linked = if subject.kind == FileKind::Markdown { Vec::new() } else { subject.linked_with(file) };
+    let flags = page::flags(subject, stretch, &linked);
     let mut helpers: BTreeSet<Helper> = BTreeSet::new();
     let mut calls = String::new();
     let mut used_truth = false;
@@ -65,7 +71,7 @@ fn program(
         }
     }
     let mut text = page::head(finding, subject, stretch, FILE, &flags);
-    text.push_str(&page::user_text(subject, stretch, super::has_main(subject, stretch)));
+    text.push_str(&page::user_text(subject, stretch, file, has_main));
     let _ = write!(text, "#line {} \"{FILE}\"\n\n", text.lines().count() + 2);
     text.push_str(page::CHECK);
     for helper in helpers {

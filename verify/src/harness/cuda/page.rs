@@ -2,6 +2,7 @@
 //! the small functions that harnesses share.
 
 use crate::subject::{Stretch, Subject};
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_syntax::FileKind;
 use std::fmt::Write as _;
@@ -73,7 +74,8 @@ pub(super) fn shown(path: &str) -> String {
 }
 
 /// The compiler flags for a subject's program: those of the user's build, and the libraries that its headers name.
-pub(super) fn flags(subject: &Subject, stretch: &Stretch) -> Vec<String> {
+/// `linked` are source files that it is built with.
+pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]) -> Vec<String> {
     const LIBRARIES: &[(&str, &str)] = &[
         ("cuda.h", "-lcuda"),
         ("cublas", "-lcublas"),
@@ -87,6 +89,8 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch) -> Vec<String> {
         ("omp.h", "-Xcompiler=-fopenmp"),
     ];
     let mut flags = subject.flags.clone();
+    flags.extend(subject.found_folders.iter().map(|folder| format!("-I{folder}")));
+    flags.extend(linked.iter().map(ToString::to_string));
     let included = stretch
         .module
         .into_iter()
@@ -104,8 +108,9 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch) -> Vec<String> {
     flags
 }
 
-/// How the user's text comes into a harness: by `#include` of the file, or for a fence as it stands.
-pub(super) fn user_text(subject: &Subject, stretch: &Stretch, has_main: bool) -> String {
+/// How the user's text comes into a harness: by `#include` of `file` (the subject's own, or one that includes it), or
+/// for a fence as it stands.
+pub(super) fn user_text(subject: &Subject, stretch: &Stretch, file: &Utf8Path, has_main: bool) -> String {
     let mut text = String::new();
     if has_main {
         text.push_str("// The program's own `main` is kept out of the way.\n#define main cudalint_users_main\n");
@@ -113,7 +118,7 @@ pub(super) fn user_text(subject: &Subject, stretch: &Stretch, has_main: bool) ->
     if subject.kind == FileKind::Markdown {
         text.push_str(&quoted(subject, stretch));
     } else {
-        let _ = writeln!(text, "#include \"{}\"", shown(subject.file.as_str()));
+        let _ = writeln!(text, "#include \"{}\"", shown(file.as_str()));
     }
     if has_main {
         text.push_str("#undef main\n");

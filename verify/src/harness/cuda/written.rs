@@ -3,21 +3,13 @@
 use super::page;
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::{Stretch, Subject};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_syntax::FileKind;
 
 /// The program that a stretch with a `main` is.
 pub(super) fn program(subject: &Subject, stretch: &Stretch) -> Program {
-    let flags = page::flags(subject, stretch);
     if subject.kind != FileKind::Markdown {
-        return Program::Cuda(CudaProgram {
-            origin: Origin::AsWritten,
-            unit: subject.file.clone(),
-            files: Vec::new(),
-            flags,
-            arguments: Vec::new(),
-            reproducer: None,
-        });
+        return file(subject, stretch, &subject.file);
     }
     let unit = Utf8PathBuf::from("program.cu");
     let text = format!("{}{}", page::preamble(subject, stretch), page::quoted(subject, stretch));
@@ -25,7 +17,19 @@ pub(super) fn program(subject: &Subject, stretch: &Stretch) -> Program {
         origin: Origin::AsWritten,
         unit: unit.clone(),
         files: vec![ScenarioFile { path: unit, text }],
-        flags,
+        flags: page::flags(subject, stretch, &[]),
+        arguments: Vec::new(),
+        reproducer: None,
+    })
+}
+
+/// The program of a file with a `main`: the subject's own, or one of the same folder whose program it is a part of.
+pub(super) fn file(subject: &Subject, stretch: &Stretch, main: &Utf8Path) -> Program {
+    Program::Cuda(CudaProgram {
+        origin: Origin::AsWritten,
+        unit: main.to_owned(),
+        files: Vec::new(),
+        flags: page::flags(subject, stretch, &subject.linked_with(main)),
         arguments: Vec::new(),
         reproducer: None,
     })
