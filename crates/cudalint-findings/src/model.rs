@@ -202,8 +202,9 @@ pub struct Step {
 pub struct Verification {
     /// How a run would show it.
     pub method: Method,
-    /// What fault injection makes fail; only beside that method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What fault injection makes fail; only beside that method. It follows from the rule, so it is no part of the
+    /// written document: whoever reads one asks the rule.
+    #[serde(skip)]
     pub fault: Option<Fault>,
     /// Null after a check alone.
     pub verdict: Option<Verdict>,

@@ -85,7 +85,10 @@ fn json_reads_back() {
     let text = Format::Json.render(&verified(), &Options::default());
     let document: cudalint_findings::model::Document = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string_pretty(&document).unwrap() + "\n", text);
-    assert_eq!(document, cudalint_findings::model::Document::new(&verified(), cudalint_findings::RULES_URL));
+    let mut made = cudalint_findings::model::Document::new(&verified(), cudalint_findings::RULES_URL);
+    // What fault injection makes fail follows from the rule and is not written.
+    made.findings.iter_mut().for_each(|finding| finding.verification.fault = None);
+    assert_eq!(document, made);
 }
 
 #[test]
