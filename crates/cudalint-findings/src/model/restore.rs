@@ -1,7 +1,7 @@
 //! Entries of the findings document as findings again, so that a document written elsewhere can be shown in every format:
 //! lines and columns become byte ranges of the texts that are here.
 
-use super::{Document, Evidence, FindingEntry, Position, Range, Verification};
+use super::{Document, Evidence, Fault, FindingEntry, Method, Position, Range, Verification};
 use crate::finding::{
     self, AccessWitness, Edit, EvidenceRecord, Finding, Fix, Label, LaunchWitness, Place, RuleInfo, Witness,
 };
@@ -112,6 +112,25 @@ impl Evidence {
             command: self.command.clone(),
             log: self.log.clone(),
             reproducer: self.reproducer.clone(),
+        }
+    }
+}
+
+impl Method {
+    /// The method, with what it makes fail where it is fault injection.
+    pub fn restore(self, fault: Fault) -> finding::Method {
+        match self {
+            Self::Memcheck => finding::Method::Memcheck,
+            Self::Racecheck => finding::Method::Racecheck,
+            Self::Initcheck => finding::Method::Initcheck,
+            Self::Synccheck => finding::Method::Synccheck,
+            Self::Leakcheck => finding::Method::Leakcheck,
+            Self::ApiError => finding::Method::ApiError,
+            Self::Exception => finding::Method::Exception,
+            Self::Output => finding::Method::Output,
+            Self::Watchpoint => finding::Method::Watchpoint,
+            Self::FaultInjection => finding::Method::FaultInjection(fault.into()),
+            Self::None => finding::Method::None,
         }
     }
 }
