@@ -3,6 +3,8 @@
 pub mod exception;
 pub mod fault;
 pub mod output;
+mod place;
+pub mod probed;
 pub mod sanitizer;
 pub mod watchpoint;
 

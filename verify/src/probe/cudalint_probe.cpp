@@ -3,11 +3,10 @@
 // The environment says what to do:
 //   CUDALINT_PROBE_LOG      file of the log; without it nothing is written and nothing changes
 //   CUDALINT_PROBE_MODE     trace, status, launch, asynchronous, memory, cover, pair
-//   CUDALINT_PROBE_SITE     call:<number> or launch:<offset, hexadecimal>
-//   CUDALINT_PROBE_TURN     which turn of the site, from 1; 0 or nothing: every one
-//   CUDALINT_PROBE_CODE     the status to hand back
+//   CUDALINT_PROBE_SITES    call:<number>=<status> and launch:<offset, hexadecimal>=<status>, with commas
+//   CUDALINT_PROBE_TURN     which turn of a site, from 1, counted over all of them; 0 or nothing: every one
 //   CUDALINT_PROBE_SILENT   1: the failure does not stay in the last error
-//   CUDALINT_PROBE_CHECKED  1: the program stops where the site fails
+//   CUDALINT_PROBE_CHECKED  1: the program stops where a site fails
 //   CUDALINT_PROBE_BLIND    calls of files that end so see real statuses alone
 //   CUDALINT_PROBE_THREADS  threads that a covering launch needs at least
 #include "cudalint_probe_internal.h"
@@ -42,8 +41,10 @@ long lines = 0;
 unsigned long long digest = 0xcbf29ce484222325ULL;
 long sequence = 0;
 int threads = 0;
-unsigned long turns = 0;       // of the site
-bool armed = false;            // the kernel at the site has failed, and nobody has waited yet
+Site sites[64];
+int site_count = 0;
+unsigned long turns = 0;       // of all sites
+int armed = 0;                 // the kernel at the site has failed with this, and nobody has waited yet
 bool broken = false;           // a call has reported that failure: from now on all do
 thread_local int pending = 0;  // a failure that was handed back and stays in the last error
 thread_local int number = -1;
@@ -109,14 +110,16 @@ __attribute__((constructor)) void begin() {
                 : same(mode, "cover")        ? Mode::Cover
                 : same(mode, "pair")         ? Mode::Pair
                                              : Mode::Trace;
-    const char *site = setting("CUDALINT_PROBE_SITE");
-    plan.is_launch = strncmp(site, "launch:", 7) == 0;
-    const char *colon = strchr(site, ':');
-    if (colon) plan.site = strtoul(colon + 1, nullptr, plan.is_launch ? 16 : 10);
-    else if (plan.mode != Mode::Memory && plan.mode != Mode::Pair) plan.mode = Mode::Trace;
+    for (const char *at = setting("CUDALINT_PROBE_SITES"); *at && site_count < 64;) {
+        bool is_launch = strncmp(at, "launch:", 7) == 0;
+        const char *value = strchr(at, ':');
+        const char *status = strchr(at, '=');
+        if (!value || !status) break;
+        sites[site_count++] = {is_launch, strtoul(value + 1, nullptr, is_launch ? 16 : 10), atoi(status + 1)};
+        const char *next = strchr(at, ',');
+        at = next ? next + 1 : "";
+    }
     plan.turn = strtoul(setting("CUDALINT_PROBE_TURN"), nullptr, 10);
-    const char *code = setting("CUDALINT_PROBE_CODE");
-    if (*code) plan.code = atoi(code);
     plan.last_error = !same(setting("CUDALINT_PROBE_SILENT"), "1");
     plan.checked = same(setting("CUDALINT_PROBE_CHECKED"), "1");
     plan.blind = setting("CUDALINT_PROBE_BLIND");
@@ -158,9 +161,14 @@ bool waits(const char *function) {
 
 bool is_runtime(const char *function) { return strncmp(function, "cuda", 4) == 0; }
 
-bool its_turn() {
-    unsigned long turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
-    return plan.turn == 0 || plan.turn == turn;
+// The site at this place, when it is its turn.
+const Site *site_at(bool is_launch, unsigned long at) {
+    for (int i = 0; i < site_count; ++i) {
+        if (sites[i].is_launch != is_launch || sites[i].at != at) continue;
+        unsigned long turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
+        return plan.turn == 0 || plan.turn == turn ? &sites[i] : nullptr;
+    }
+    return nullptr;
 }
 
 // The checked twin: the program with the test that is missing.
@@ -307,7 +315,7 @@ int launched(Launch launch) {
     unsigned long long at = offset_of(pushed_at);
     pushed_at = nullptr;
     const char *kernel = kernel_name(launch.kernel);
-    bool here = plan.is_launch && at != 0 && at == plan.site && its_turn();
+    const Site *here = at ? site_at(true, at) : nullptr;
     int status = here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
                                                   : launch.go(launch, launch.grid, launch.block);
     int refused = 0;
@@ -315,7 +323,7 @@ int launched(Launch launch) {
         // The program's own launch has been made. One more, of a block that no device takes, leaves a real error behind.
         refused = launch.go(launch, launch.grid, dim3(1u << 20, 1, 1));
     }
-    if (here && plan.mode == Mode::Asynchronous) armed = true;
+    if (here && plan.mode == Mode::Asynchronous) armed = here->code;
     if (room_for(kernel, "", static_cast<int>(at))) {
         void *addresses[32];
         int count = backtrace(addresses, 32);
@@ -329,7 +337,7 @@ int launched(Launch launch) {
         line.numbers("block", block, 3);
         line.number("shared", static_cast<long long>(launch.shared));
         line.number("real", status);
-        line.number("handed", refused ? refused : here && plan.mode == Mode::Asynchronous ? plan.code : status);
+        line.number("handed", refused ? refused : here && plan.mode == Mode::Asynchronous ? here->code : status);
         if (at) line.number("at", static_cast<long long>(at));
         line.frames(addresses, count);
         line.write();
@@ -338,7 +346,7 @@ int launched(Launch launch) {
         int last = __real_cudaGetLastError();
         if (last != 0) stop(kernel, nullptr, 0, at, last);
     }
-    if (here && plan.checked && plan.mode == Mode::Asynchronous) stop("cudaDeviceSynchronize", nullptr, 0, at, plan.code);
+    if (here && plan.checked && plan.mode == Mode::Asynchronous) stop("cudaDeviceSynchronize", nullptr, 0, at, here->code);
     if (plan.mode == Mode::Pair && pair_reader && status == 0) {
         unsigned long long values[4] = {0, 0, 0, 0};
         if (pair_reader(values)) {
@@ -361,20 +369,20 @@ extern "C" int cudalint_probe_call(int status, const char *function, const char 
     if (plan.mode == Mode::None) return status;
     int handed = status;
     bool blind = *plan.blind && ends_with(file, plan.blind);
-    bool here = !plan.is_launch && plan.mode == Mode::Status && static_cast<unsigned long>(id) == plan.site && its_turn();
+    const Site *here = plan.mode == Mode::Status ? site_at(false, static_cast<unsigned long>(id)) : nullptr;
     if (!blind && is_runtime(function) && pending && status == 0) {
         bool reads = same(function, "cudaGetLastError");
         if (reads || same(function, "cudaPeekAtLastError")) handed = pending;
         if (reads) pending = 0;
     }
-    if (!blind && plan.mode == Mode::Asynchronous && (armed || broken) && kind == 1 && strncmp(function, "cu", 2) == 0) {
+    if (!blind && plan.mode == Mode::Asynchronous && armed && kind == 1 && strncmp(function, "cu", 2) == 0) {
         if (waits(function)) broken = true;
-        if (broken) handed = plan.code;
+        if (broken) handed = armed;
     }
     if (here) {
-        handed = plan.code;
+        handed = here->code;
         bool reads = same(function, "cudaGetLastError") || same(function, "cudaPeekAtLastError");
-        if (plan.last_error && kind == 1 && is_runtime(function) && !reads) pending = plan.code;
+        if (plan.last_error && kind == 1 && is_runtime(function) && !reads) pending = here->code;
     }
     if (room_for(function, file, at_line)) {
         Line line("call");

@@ -34,16 +34,20 @@ enum class Mode {
     Pair          // addresses that a kernel noted are read back after each launch
 };
 
+// A place where a run does something.
+struct Site {
+    bool is_launch;
+    unsigned long at; // number of the call in the unit, or offset of the launch in the program
+    int code;         // the status to hand back
+};
+
 struct Plan {
     Mode mode = Mode::None;
-    bool is_launch = false;     // the site is a launch
-    unsigned long site = 0;     // number of the call in the unit, or offset of the launch in the program
-    unsigned long turn = 0;     // which of its turns, from 1; 0: every one
-    int code = 1;               // the status to hand back
-    bool last_error = true;     // the failure also stays in the last error, as real ones do
-    bool checked = false;       // the program stops where the site fails
-    const char *blind = "";     // calls of this file see real statuses alone: the harness
-    unsigned long threads = 0;  // threads that a covering launch needs at least
+    unsigned long turn = 0;    // which turn of its sites, from 1; 0: every one
+    bool last_error = true;    // the failure also stays in the last error, as real ones do
+    bool checked = false;      // the program stops where a site fails
+    const char *blind = "";    // calls of this file see real statuses alone: the harness
+    unsigned long threads = 0; // threads that a covering launch needs at least
 };
 extern Plan plan;
 

@@ -100,7 +100,7 @@ pub enum Task {
 }
 
 /// Where a run does something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
     /// The call of this number.
     Call(u64),
@@ -113,12 +113,10 @@ pub enum Site {
 pub struct Plan {
     /// What.
     pub task: Task,
-    /// Where; tasks that look at every call need none.
-    pub site: Option<Site>,
-    /// Which turn of the site, from 1; 0 for every one.
+    /// Where, each with the status that it hands back; tasks that look at every call need none. At most 64.
+    pub sites: Vec<(Site, i64)>,
+    /// Which turn of a site, from 1, counted over all sites; 0 for every one.
     pub turn: u64,
-    /// The status that a failing call hands back.
-    pub code: i64,
     /// Whether the failure is kept out of the last error, where a real one would stay.
     pub silent: bool,
     /// Whether the program stops where the site fails: the checked twin.
@@ -127,6 +125,13 @@ pub struct Plan {
     pub blind: Option<String>,
     /// Threads that a covering launch needs at least.
     pub threads: u64,
+}
+
+/// Whether the probe reports calls of this function without being asked.
+pub fn reports(function: &str) -> bool {
+    let lists = [functions::RUNTIME, functions::DRIVER, functions::NVRTC];
+    matches!(function, "cudaMemset" | "cudaMemsetAsync")
+        || lists.iter().any(|list| list.split_whitespace().any(|name| name == function))
 }
 
 /// The flags that put the probe into a program: give them to [`Bench::build`] after the program's own. They name files
@@ -253,16 +258,19 @@ pub fn environment(bench: &Bench<'_>, label: &str, plan: &Plan) -> Vec<(String, 
         Task::Pair => "pair",
     };
     let mut variables = vec![("LOG", log.to_string()), ("MODE", mode.to_owned())];
-    match plan.site {
-        Some(Site::Call(id)) => variables.push(("SITE", format!("call:{id}"))),
-        Some(Site::Launch(offset)) => variables.push(("SITE", format!("launch:{offset:x}"))),
-        None => {}
+    if !plan.sites.is_empty() {
+        let sites: Vec<String> = plan
+            .sites
+            .iter()
+            .map(|(site, code)| match site {
+                Site::Call(id) => format!("call:{id}={code}"),
+                Site::Launch(offset) => format!("launch:{offset:x}={code}"),
+            })
+            .collect();
+        variables.push(("SITES", sites.join(",")));
     }
     if plan.turn != 0 {
         variables.push(("TURN", plan.turn.to_string()));
-    }
-    if plan.code != 0 {
-        variables.push(("CODE", plan.code.to_string()));
     }
     if plan.silent {
         variables.push(("SILENT", "1".to_owned()));

@@ -1,0 +1,139 @@
+//! Whether a program noticed a failure that was handed to it: two runs are compared, which differ in that one status.
+
+use crate::experiment::probed::{Seen, ending};
+use crate::lab::End;
+use crate::tools::probe_log::Event;
+
+/// What a program did with a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Nothing: it made the same calls, printed the same words and ended in the same way.
+    Silent,
+    /// What was different.
+    Reacts(String),
+    /// Its runs differ by themselves, so that nothing can be told.
+    Unclear(String),
+}
+
+/// Calls that are made until something has happened: how often says nothing.
+const POLLS: [&str; 4] = ["cudaEventQuery", "cudaStreamQuery", "cuEventQuery", "cuStreamQuery"];
+
+/// Compares a run in which something failed with those in which nothing did. Give one of these, and a second one when the
+/// first comparison is not silent: what changes from run to run by itself is not held against the program.
+pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
+    let Some(first) = undisturbed.first() else { return Reaction::Unclear("there is no other run".to_owned()) };
+    if undisturbed.iter().any(|seen| seen.run.end != first.run.end) {
+        return Reaction::Unclear("it ends differently from run to run".to_owned());
+    }
+    if disturbed.run.end != first.run.end {
+        return Reaction::Reacts(match disturbed.run.end {
+            End::TimedOut => "it does not end any more".to_owned(),
+            _ => format!("it ends with {}, not with {}", ending(&disturbed.run), ending(&first.run)),
+        });
+    }
+    if disturbed.trace.ended != first.trace.ended {
+        return Reaction::Reacts("it leaves in another way".to_owned());
+    }
+    let others: Vec<&&Seen> = undisturbed.iter().skip(1).collect();
+    for (stream, text) in [("standard output", output as Text), ("standard error", errors as Text)] {
+        let (own, now) = (text(first), text(disturbed));
+        if own == now {
+            continue;
+        }
+        let varies = others.iter().any(|other| text(other) != own);
+        let (own, now) =
+            if varies { (without_numbers(own), without_numbers(now)) } else { (own.to_owned(), now.to_owned()) };
+        if varies && others.iter().any(|other| without_numbers(text(other)) != own) {
+            return Reaction::Unclear(format!("its {stream} changes from run to run"));
+        }
+        if own != now {
+            return Reaction::Reacts(format!("its {stream} changes: {}", changed_line(&own, &now)));
+        }
+    }
+    let own = steps(first);
+    if others.iter().any(|other| steps(other) != own) {
+        return Reaction::Unclear("its calls change from run to run".to_owned());
+    }
+    let now = steps(disturbed);
+    if own == now {
+        return Reaction::Silent;
+    }
+    let at = own.iter().zip(&now).take_while(|(own, now)| own == now).count();
+    Reaction::Reacts(match (own.get(at), now.get(at)) {
+        (_, Some(step)) if now.len() > own.len() => format!("it calls {step}, which it does not otherwise do there"),
+        (Some(step), _) => format!("it does not come to {step} any more"),
+        (None, _) => "it makes other calls".to_owned(),
+    })
+}
+
+type Text = fn(&Seen) -> &str;
+
+fn output(seen: &Seen) -> &str {
+    &seen.run.stdout
+}
+
+fn errors(seen: &Seen) -> &str {
+    &seen.run.stderr
+}
+
+/// What a program did, in words that are the same whenever it does the same: first the main thread's steps in order, then
+/// those of other threads in an order of their own.
+fn steps(seen: &Seen) -> Vec<String> {
+    let mut main = Vec::new();
+    let mut others = Vec::new();
+    for event in &seen.trace.events {
+        let (thread, step) = match event {
+            Event::Call(call) if POLLS.contains(&call.function.as_str()) => continue,
+            Event::Call(call) => (call.thread, format!("`{}` at {}:{}", call.function, call.file, call.line)),
+            Event::Launch(launch) => {
+                let [x, y, z] = launch.grid;
+                let [bx, by, bz] = launch.block;
+                let place = launch.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line));
+                let sizes = format!("<<<({x}, {y}, {z}), ({bx}, {by}, {bz}), {}>>>", launch.shared);
+                (launch.thread, format!("`{}{sizes}`{}", launch.kernel, place.unwrap_or_default()))
+            }
+            Event::Words(words) => {
+                (words.thread, format!("`{}({})` at {}:{}", words.function, words.code, words.file, words.line))
+            }
+        };
+        if thread == 0 { main.push(step) } else { others.push(step) }
+    }
+    others.sort_unstable();
+    main.append(&mut others);
+    if let Some((count, digest)) = &seen.trace.more {
+        main.push(format!("{count} more calls, {digest}"));
+    }
+    main
+}
+
+/// A text whose numbers are all the same, and whose blanks are single: what is left of a line with a time in it.
+fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut in_number = false;
+    for c in text.chars() {
+        let continues = in_number && (c.is_ascii_hexdigit() || matches!(c, '.' | '+' | '-' | 'x'));
+        if c.is_ascii_digit() || continues {
+            if !in_number {
+                out.push('#');
+            }
+            in_number = true;
+        } else {
+            in_number = false;
+            if !(matches!(c, ' ' | '\t') && out.ends_with([' ', '\n'])) {
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+/// The first line that differs, shortened.
+fn changed_line(own: &str, now: &str) -> String {
+    let mut before = own.lines();
+    for line in now.lines() {
+        if before.next() != Some(line) {
+            return format!("`{}`", line.chars().take(160).collect::<String>());
+        }
+    }
+    "lines are missing".to_owned()
+}
