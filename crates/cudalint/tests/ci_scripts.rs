@@ -64,6 +64,29 @@ fn the_scripts_are_what_shellcheck_asks_for() {
 }
 
 #[test]
+fn install_builds_and_puts_the_program_on_the_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = tools::package(folder.path());
+    let paths = folder.path().join("path");
+    let install = || {
+        let mut install = command("sh", folder.path());
+        install.arg(script("install.sh")).arg("wheels").arg(&package);
+        run(install.env("RUNNER_TEMP", folder.path()).env("GITHUB_PATH", &paths))
+    };
+    let (code, said) = install();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(fs::read_dir(folder.path().join("wheels")).unwrap().count(), 1);
+    let added = fs::read_to_string(&paths).unwrap();
+    let version = must(command(Path::new(added.trim_end()).join("cudalint"), folder.path()).arg("--version"));
+    assert_eq!(version, concat!("cudalint ", env!("CARGO_PKG_VERSION"), "\n"));
+
+    // A package that cannot be built fails the step, although the program of the run before is there.
+    fs::remove_dir_all(&package).unwrap();
+    fs::remove_dir_all(folder.path().join("wheels")).unwrap();
+    assert_ne!(install().0, 0);
+}
+
+#[test]
 fn lint_writes_findings_and_tells_how_many() {
     let sandbox = checkout(&[("src/a.cu", EMPTY_GRID), ("src/b.cu", "int b;\n")]);
     let (code, said) = run(step("lint.sh", sandbox.path()).args(["findings.json", "src"]));

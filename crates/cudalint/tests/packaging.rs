@@ -46,7 +46,8 @@ fn pip_installs_the_program() {
     let environment = folder.path().join("environment/bin");
     // All of the way but the optimizations; maturin comes from PyPI, as it does for users.
     let mut pip = command(environment.join("pip"), &root());
-    pip.env_remove("PIP_NO_INDEX").env("CARGO_TARGET_DIR", folder.path().join("target"));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    pip.env_remove("PIP_NO_INDEX").env("CARGO_TARGET_DIR", target);
     must(pip.args(["install", "--config-settings", "build-args=--profile dev", "."]));
     let said = must(command(environment.join("cudalint"), folder.path()).arg("--version"));
     assert_eq!(said, concat!("cudalint ", env!("CARGO_PKG_VERSION"), "\n"));
@@ -63,18 +64,8 @@ fn the_settings_of_the_package_are_none_of_the_linter() {
 
 /// A git repository with the project's own hook, which installs the program under test.
 fn hook_repository(folder: &Path) -> PathBuf {
-    let wheel = tools::wheel(folder);
-    let hook = folder.join("hook");
-    fs::create_dir(&hook).unwrap();
+    let hook = tools::package(folder);
     fs::copy(root().join(".pre-commit-hooks.yaml"), hook.join(".pre-commit-hooks.yaml")).unwrap();
-    let project = "[build-system]\nrequires = []\nbuild-backend = \"prebuilt\"\nbackend-path = [\".\"]\n";
-    fs::write(hook.join("pyproject.toml"), project).unwrap();
-    let backend = format!(
-        "import os, shutil\n\n\ndef build_wheel(folder, config_settings=None, metadata_directory=None):\n    \
-         return os.path.basename(shutil.copy({:?}, folder))\n",
-        wheel.display().to_string()
-    );
-    fs::write(hook.join("prebuilt.py"), backend).unwrap();
     git(&hook, &["init", "--quiet"]);
     git(&hook, &["add", "."]);
     git(&hook, &["commit", "--quiet", "--message", "hook"]);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, dead_code)]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -91,4 +92,20 @@ with zipfile.ZipFile(path, "w") as wheel:
     let version = env!("CARGO_PKG_VERSION");
     must(command("python3", folder).args(["-c", script]).arg(&path).args([env!("CARGO_BIN_EXE_cudalint"), version]));
     path
+}
+
+/// Makes a folder that pip can install: what it builds is a wheel of the program under test.
+pub fn package(folder: &Path) -> PathBuf {
+    let wheel = wheel(folder);
+    let package = folder.join("package");
+    fs::create_dir(&package).unwrap();
+    let project = "[build-system]\nrequires = []\nbuild-backend = \"prebuilt\"\nbackend-path = [\".\"]\n";
+    fs::write(package.join("pyproject.toml"), project).unwrap();
+    let backend = format!(
+        "import os, shutil\n\n\ndef build_wheel(folder, config_settings=None, metadata_directory=None):\n    \
+         return os.path.basename(shutil.copy({:?}, folder))\n",
+        wheel.display().to_string()
+    );
+    fs::write(package.join("prebuilt.py"), backend).unwrap();
+    package
 }
