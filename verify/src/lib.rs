@@ -15,6 +15,7 @@ pub mod matching;
 pub mod outcome;
 pub mod probe;
 pub mod receipt;
+pub mod run;
 pub mod scenario;
 pub mod stop;
 pub mod subject;

@@ -1,6 +1,6 @@
 //! What became of a finding, and what a run over all of them says to its caller.
 
-use cudalint_findings::model::{Verdict, Verification};
+use cudalint_findings::model::{Evidence, Verdict, Verification};
 use serde::{Deserialize, Serialize};
 
 /// What became of a scenario. Written as it comes, so that a run can be resumed.
@@ -22,6 +22,82 @@ pub struct Outcome {
     pub run_seconds: f64,
     /// Seconds of waiting for a GPU or a compiler to be free.
     pub wait_seconds: f64,
+    /// Path and line of the finding.
+    #[serde(default)]
+    pub place: String,
+    /// What each program gave that was tried, in order.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+    /// What the witness gives when it is evaluated again on the CPU; none where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+    /// What the fixed source gave, where that was asked for and there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<FixedOutcome>,
+    /// Hash of all that the outcome depends on: the finding, its source, cudalint, the machine's tools. A resumed run
+    /// takes over outcomes whose basis is still the same.
+    #[serde(default)]
+    pub basis: String,
+    /// The longest that a run was allowed, in seconds.
+    #[serde(default)]
+    pub limit_seconds: f64,
+}
+
+/// What one program of a scenario gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// How the program came about: `as written`, `around the file`, `cut out`; `none` where there is none.
+    pub program: String,
+    /// Its folder, relative to the outcome folder; none where there is no program.
+    pub folder: Option<String>,
+    /// Verdict.
+    pub verdict: Verdict,
+    /// In one sentence, why.
+    pub reason: String,
+}
+
+/// What a witness gives when it is evaluated again on the CPU. It says whether the finding follows from the source, and
+/// nothing of what a GPU does: it never changes a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replay {
+    /// The defect again.
+    Agrees,
+    /// Something else, in words.
+    Disagrees(String),
+    /// There is no witness, or nothing in it that can be evaluated alone.
+    Unknown,
+}
+
+impl Replay {
+    /// As a part of a sentence; none where there is nothing to say.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Agrees => Some("its witness, evaluated again on the CPU, shows the defect".to_owned()),
+            Self::Disagrees(reason) => {
+                Some(format!("its witness, evaluated again on the CPU, does not hold: {reason}"))
+            }
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// What became of a finding's fix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FixedOutcome {
+    /// Whether the fix holds: what was confirmed before is not seen any more, nothing that was not there before is, and
+    /// linting says nothing new. None where no run of the fixed source could tell.
+    pub holds: Option<bool>,
+    /// In one sentence, why.
+    pub reason: String,
+    /// The same experiment's verdict on the fixed source; none where it was not performed.
+    pub verdict: Option<Verdict>,
+    /// What that verdict rests on.
+    pub evidence: Option<Evidence>,
+    /// Findings in the fixed source that the source did not have, in one line each.
+    pub new_findings: Vec<String>,
+    /// The fixed source, relative to the outcome folder.
+    pub source: String,
 }
 
 /// The exit status of a run: 1 when something was confirmed, 3 when there was something to verify and nothing could be

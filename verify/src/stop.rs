@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a run shall end early. Clones share one flag.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    own: Arc<AtomicBool>,
+    above: Option<Arc<Self>>,
+}
 
 impl Stop {
     /// A wish that nobody has yet.
@@ -21,19 +24,25 @@ impl Stop {
     pub fn install() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop.0))?;
-            signal_hook::flag::register(signal, Arc::clone(&stop.0))?;
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop.own))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop.own))?;
         }
         Ok(stop)
     }
 
+    /// A stop for a part of the work: it is requested when this one is, or by itself.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Self { own: Arc::default(), above: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks everything to end.
     pub fn request(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.own.store(true, Ordering::SeqCst);
     }
 
     /// Whether someone asked.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.own.load(Ordering::SeqCst) || self.above.as_ref().is_some_and(|above| above.requested())
     }
 }

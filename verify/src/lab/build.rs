@@ -114,13 +114,17 @@ impl Bench<'_> {
     /// Puts a product under its own names into this scenario's folder.
     fn hand_out(&self, build: &Build, product: Product) -> Result<Utf8PathBuf, BuildFailure> {
         let (program, log) = (self.folder.join(plain(&build.label)), self.log_of(build));
-        let broken = |error: std::io::Error| BuildFailure::Broken(format!("{}: {error}", self.folder));
+        let broken = |error: std::io::Error| {
+            self.lab.look_for_space(&error.to_string());
+            BuildFailure::Broken(format!("{}: {error}", self.folder))
+        };
         if !product.log.is_empty() {
             std::fs::write(&log, product.log.as_bytes()).map_err(broken)?;
         }
         match product.program {
             Ok(original) => {
                 link(&original, &program).map_err(broken)?;
+                lock(&self.ledger).products.push(program.clone());
                 lock(&self.lab.shelf.originals).insert(program.clone(), original);
                 Ok(program)
             }
@@ -164,6 +168,9 @@ impl Bench<'_> {
         let done = self.lab.execute(&task);
         self.count(|times| times.build += done.seconds);
         let output = format!("{}{}", head_of(&stderr, LOG), head_of(&stdout, LOG));
+        if done.end != End::Exit(0) {
+            self.lab.look_for_space(compiler_broke(&output).unwrap_or_default());
+        }
         let command = shown(&self.shortened(&task.command));
         let log = format!("$ cd {}\n$ {command}\n{output}", quoted(self.folder.as_str())).into();
         let program = match done.end {
@@ -250,7 +257,7 @@ fn link(from: &Utf8Path, to: &Utf8Path) -> std::io::Result<()> {
     std::fs::hard_link(from, to).or_else(|_| std::fs::copy(from, to).map(drop))
 }
 
-/// The CUDA libraries' folder where nvcc does not know it: packages from PyPI have `lib`, nvcc's profile says `lib64`.
+/// The CUDA libraries' folder where nvcc does not know it: packages of Python have `lib`, nvcc's profile says `lib64`.
 fn library_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
     let toolkit = nvcc.parent()?.parent()?;
     let folder = toolkit.join("lib");
@@ -265,7 +272,7 @@ pub(super) fn plain(label: &str) -> String {
             name.push(c);
         } else {
             // No two labels become one name.
-            name.push_str(&format!("%{:x}", u32::from(c)));
+            name.extend(["%", &format!("{:x}", u32::from(c))]);
         }
     }
     name

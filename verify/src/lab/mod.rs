@@ -90,6 +90,7 @@ pub struct Lab {
     /// Seconds that commands took when nothing watched them.
     baselines: Mutex<HashMap<Vec<String>, f64>>,
     notes: Mutex<Vec<String>>,
+    full: Mutex<Option<String>>,
 }
 
 impl Lab {
@@ -108,6 +109,7 @@ impl Lab {
             shelf: Shelf::default(),
             baselines: Mutex::default(),
             notes: Mutex::default(),
+            full: Mutex::default(),
         }
     }
 
@@ -132,7 +134,7 @@ impl Lab {
     pub fn bench(&self, id: &str) -> std::io::Result<Bench<'_>> {
         let folder = self.folder.join("scenarios").join(id);
         std::fs::create_dir_all(&folder)?;
-        Ok(Bench { lab: self, folder, log: Arc::default(), watch: None })
+        Ok(Bench { lab: self, folder, ledger: Arc::default(), watch: None })
     }
 
     /// What the whole run should say once: a network that could not be taken away, output that could not be kept.
@@ -145,6 +147,18 @@ impl Lab {
         let mut notes = lock(&self.notes);
         if !notes.contains(&note) {
             notes.push(note);
+        }
+    }
+
+    /// What could not be written for want of space; then nothing that came of it counts.
+    pub fn full(&self) -> Option<String> {
+        lock(&self.full).clone()
+    }
+
+    /// Takes note of words that may say that there is no space.
+    fn look_for_space(&self, words: &str) {
+        if ["No space left on device", "Disk quota exceeded"].iter().any(|sign| words.contains(sign)) {
+            lock(&self.full).get_or_insert_with(|| words.lines().next().unwrap_or_default().to_owned());
         }
     }
 
@@ -172,14 +186,25 @@ pub struct Bench<'lab> {
     pub lab: &'lab Lab,
     /// The scenario's folder, absolute.
     pub folder: Utf8PathBuf,
-    log: Arc<Mutex<Times>>,
+    ledger: Arc<Mutex<Ledger>>,
     watch: Option<&'lab (dyn Fn(Phase) + Sync)>,
 }
 
 impl std::fmt::Debug for Bench<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Bench").field("folder", &self.folder).field("log", &self.log).finish_non_exhaustive()
+        formatter
+            .debug_struct("Bench")
+            .field("folder", &self.folder)
+            .field("ledger", &self.ledger)
+            .finish_non_exhaustive()
     }
+}
+
+/// What a bench and all benches below it have done.
+#[derive(Debug, Default)]
+struct Ledger {
+    times: Times,
+    products: Vec<Utf8PathBuf>,
 }
 
 /// What a bench is doing.
@@ -323,7 +348,17 @@ impl<'lab> Bench<'lab> {
 
     /// Where the time went so far.
     pub fn times(&self) -> Times {
-        *lock(&self.log)
+        lock(&self.ledger).times
+    }
+
+    /// The programs that were built here, absolute.
+    pub fn products(&self) -> Vec<Utf8PathBuf> {
+        lock(&self.ledger).products.clone()
+    }
+
+    /// Says that what was done here is not all that should have been.
+    pub(crate) fn interrupt(&self) {
+        self.count(|times| times.interrupted = true);
     }
 
     fn enter(&self, phase: Phase) {
@@ -333,7 +368,7 @@ impl<'lab> Bench<'lab> {
     }
 
     fn count(&self, change: impl FnOnce(&mut Times)) {
-        change(&mut lock(&self.log));
+        change(&mut lock(&self.ledger).times);
     }
 
     /// Writes a text below the scenario's folder and gives its absolute path.

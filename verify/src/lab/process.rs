@@ -136,6 +136,7 @@ impl Lab {
         match answer {
             Some(reply) => {
                 if let Some(problem) = reply.problem {
+                    self.look_for_space(&problem);
                     self.note(format!("{}: {problem}", shown(&task.command)));
                 }
                 let end = match reply.end {

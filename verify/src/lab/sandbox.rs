@@ -116,7 +116,7 @@ pub(crate) fn restrict(file_bytes: u64) -> std::io::Result<()> {
     Ok(setrlimit(Resource::RLIMIT_CORE, 0, 0)?)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) fn keep_orphans() -> std::io::Result<()> {
     Ok(())
 }

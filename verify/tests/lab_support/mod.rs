@@ -126,3 +126,43 @@ pub fn alive(mark: &str) -> bool {
         !stat.contains(") Z ") && String::from_utf8_lossy(&command).contains(mark)
     })
 }
+
+/// A source with a kernel, and a `main`.
+pub const SOURCE: &str = "__global__ void k(float *p) { p[threadIdx.x] = 1.0f; }\n\nint main() { return 0; }\n";
+
+/// A finding in a file at a line, by rule and fingerprint.
+pub fn finding(rule: &str, fingerprint: &str, path: &str) -> cudalint_findings::model::FindingEntry {
+    serde_json::from_value(serde_json::json!({
+        "rule": rule, "group": "correctness", "severity": "error", "confidence": "definite",
+        "message": "`p` is written beyond its end", "path": path,
+        "range": {"start": {"line": 1, "column": 31}, "end": {"line": 1, "column": 45}},
+        "function": "k", "related": [], "witness": null,
+        "verification": {"method": "memcheck", "verdict": null},
+        "fix": null, "fingerprint": fingerprint, "url": ""
+    }))
+    .unwrap()
+}
+
+/// So many findings, each in a file of its own below `place`.
+pub fn findings(place: &Place, count: usize) -> Vec<cudalint_findings::model::FindingEntry> {
+    (0..count)
+        .map(|number| {
+            let path = format!("file{number}.cu");
+            std::fs::write(place.path.join(&path), SOURCE).unwrap();
+            finding("some-rule", &format!("{number:032x}").chars().rev().collect::<String>(), &path)
+        })
+        .collect()
+}
+
+/// The one program of every finding: a file in its scenario's folder.
+pub fn one_program() -> cudalint_verify::scenario::Program {
+    use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
+    Program::Cuda(CudaProgram {
+        origin: Origin::Cut,
+        unit: "harness.cu".into(),
+        files: vec![ScenarioFile { path: "harness.cu".into(), text: "// build: nvcc harness.cu\n".to_owned() }],
+        flags: Vec::new(),
+        arguments: Vec::new(),
+        reproducer: Some("harness.cu".into()),
+    })
+}
