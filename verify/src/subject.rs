@@ -8,8 +8,8 @@ mod signature;
 mod uses;
 
 pub use reach::{Values, values_that_reach};
-pub use signature::{Parameter, Signature, TemplateParameter};
-pub use uses::{PointerUses, Uses, calls, parameter_uses};
+pub use signature::{Parameter, Signature, TemplateParameter, spelled};
+pub use uses::{PointerUses, Uses, Var, calls, variable_uses};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;

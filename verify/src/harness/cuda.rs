@@ -3,7 +3,13 @@
 mod arguments;
 mod around;
 mod entries;
+mod helpers;
+mod launch;
+mod numbers;
 mod page;
+mod records;
+mod spelling;
+mod template;
 mod values;
 mod written;
 
@@ -12,6 +18,7 @@ use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{FunctionId, FunctionRole};
+use cudalint_syntax::Span;
 
 /// Programs around the user's file for one finding, at most.
 const MAX_AROUND: usize = 8;
@@ -35,8 +42,9 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     let mut around: Vec<Program> = Vec::new();
     let starts = entries::entries(finding, subject, stretch);
     for file in &files {
+        let base = around::Base::file(subject, stretch, file);
         for start in starts.iter().take(MAX_STARTS) {
-            match around::programs(Some(finding), subject, stretch, file, &[*start]) {
+            match around::programs(Some(finding), subject, stretch, &base, &[*start]) {
                 Ok(programs) => around.extend(programs),
                 Err(reason) if !reasons.contains(&reason) => reasons.push(reason),
                 Err(_) => {}
@@ -61,7 +69,8 @@ pub(super) fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
     if starts.is_empty() {
         return Err(format!("{}: there is no function to call", subject.path));
     }
-    let programs = around::programs(None, subject, stretch, &subject.file, &starts)?;
+    let base = around::Base::file(subject, stretch, &subject.file);
+    let programs = around::programs(None, subject, stretch, &base, &starts)?;
     programs.into_iter().next().ok_or_else(|| format!("{}: there is nothing to run", subject.path))
 }
 
@@ -82,4 +91,8 @@ fn has_main(subject: &Subject, stretch: &Stretch) -> bool {
 pub(crate) struct Start {
     /// The function.
     pub function: FunctionId,
+    /// The place in it that must be reached, where one is known.
+    pub place: Option<Span>,
+    /// Whether it is a kernel that is launched by itself.
+    pub direct: bool,
 }

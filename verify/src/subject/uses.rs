@@ -1,4 +1,5 @@
-//! What a function does with the pointers it is given: which of them must be device memory, and which host memory.
+//! What a function does with the pointers it is given, as parameters or in variables of its file: which of them must be
+//! device memory, and which host memory.
 
 use cudalint_program::Project;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Path, Stmt, Type};
@@ -45,13 +46,20 @@ impl Uses {
     }
 }
 
-/// The uses of one pointer parameter: of what it points to, of what that points to, and so on.
+/// The uses of one pointer: of what it points to, of what that points to, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PointerUses {
     levels: BTreeMap<u8, Uses>,
+    /// Whether the variable itself is given a value.
+    pub assigned: bool,
 }
 
 impl PointerUses {
+    /// These uses of what the pointer points to, and of nothing further.
+    pub fn with(uses: Uses) -> Self {
+        Self { levels: BTreeMap::from([(0, uses)]), assigned: false }
+    }
+
     /// Uses of the memory that is reached by following the pointer once more than `level` times.
     pub fn level(&self, level: u8) -> Uses {
         self.levels.get(&level).copied().unwrap_or_default()
@@ -69,8 +77,18 @@ enum Home {
 /// Functions followed into one another.
 const MAX_DEPTH: u32 = 5;
 
-/// The uses of each parameter of a function.
-pub fn parameter_uses(project: &Project, module: ModuleId, function: FunctionId) -> BTreeMap<LocalId, PointerUses> {
+/// A variable of a function, or of the file that it stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Var {
+    /// A parameter or local.
+    Local(LocalId),
+    /// A variable at namespace scope, by its position in the module's list.
+    Global(u32),
+}
+
+/// The uses of each parameter of a function, of its other variables, and of each variable of its file that it or what
+/// it calls mentions.
+pub fn variable_uses(project: &Project, module: ModuleId, function: FunctionId) -> BTreeMap<Var, PointerUses> {
     Reader { project, module, depth: 0 }.function(function)
 }
 
@@ -82,27 +100,33 @@ struct Reader<'p> {
 
 /// One function while it is read.
 struct Body<'p> {
+    project: &'p Project,
+    id: ModuleId,
     module: &'p Module,
     function: &'p Function,
     /// Variables that stand for another one, with the difference of levels.
-    aliases: BTreeMap<LocalId, (LocalId, i16)>,
-    homes: BTreeMap<LocalId, Home>,
+    aliases: BTreeMap<LocalId, (Var, i16)>,
+    homes: BTreeMap<Var, Home>,
     /// Index and dereference expressions whose address is taken.
     not_accessed: BTreeSet<ExprId>,
-    uses: BTreeMap<(LocalId, i16), Uses>,
+    uses: BTreeMap<(Var, i16), Uses>,
+    assigned: BTreeSet<Var>,
 }
 
 impl Reader<'_> {
-    fn function(&self, id: FunctionId) -> BTreeMap<LocalId, PointerUses> {
+    fn function(&self, id: FunctionId) -> BTreeMap<Var, PointerUses> {
         let Some(function) = self.project.function_at(self.module, id) else { return BTreeMap::new() };
         let module = self.project.module(self.module);
         let mut body = Body {
+            project: self.project,
+            id: self.module,
             module,
             function,
             aliases: BTreeMap::new(),
             homes: BTreeMap::new(),
             not_accessed: BTreeSet::new(),
             uses: BTreeMap::new(),
+            assigned: BTreeSet::new(),
         };
         let block = function.body.clone().unwrap_or_default();
         // What variables stand for comes first, since uses before the end may go through them.
@@ -122,11 +146,15 @@ impl Reader<'_> {
             }
             true
         });
-        let mut found: BTreeMap<LocalId, PointerUses> = BTreeMap::new();
-        for ((local, level), uses) in body.uses {
-            if local.0 < function.param_count && (0..8).contains(&level) {
-                found.entry(local).or_default().levels.entry(level as u8).or_default().join(uses);
+        let mut found: BTreeMap<Var, PointerUses> = BTreeMap::new();
+        for ((var, level), uses) in body.uses {
+            let entry = found.entry(var).or_default();
+            if (0..8).contains(&level) {
+                entry.levels.entry(level as u8).or_default().join(uses);
             }
+        }
+        for var in body.assigned {
+            found.entry(var).or_default().assigned = true;
         }
         found
     }
@@ -138,8 +166,17 @@ impl Reader<'_> {
             Expr::AddressOf(inner) => {
                 body.not_accessed.insert(*inner);
             }
+            Expr::Name { .. } => {
+                if let Some(var) = body.global(id) {
+                    body.uses.entry((var, -1)).or_default();
+                }
+            }
             Expr::Assign { target, .. } | Expr::Step { target, .. } => {
-                if let Some((local, level)) = body.trace(*target, 0).filter(|(_, level)| *level > 0) {
+                let traced = body.trace(*target, 0);
+                if let (Some((var, 0)), Expr::Assign { op: None, .. }) = (traced, &node.kind) {
+                    body.assigned.insert(var);
+                }
+                if let Some((local, level)) = traced.filter(|(_, level)| *level > 0) {
                     let uses = body.uses.entry((local, level - 1)).or_default();
                     if on_device { uses.device = true } else { uses.host_writes = true }
                 }
@@ -192,8 +229,17 @@ impl Reader<'_> {
             return;
         };
         let inner = Reader { project: self.project, module, depth: self.depth + 1 }.function(function);
+        for (var, found) in inner.iter().filter(|(var, _)| module == self.module && matches!(var, Var::Global(_))) {
+            if found.assigned {
+                body.assigned.insert(*var);
+            }
+            body.uses.entry((*var, -1)).or_default();
+            for (level, uses) in &found.levels {
+                body.uses.entry((*var, i16::from(*level))).or_default().join(*uses);
+            }
+        }
         for (index, arg) in args.iter().enumerate() {
-            let Some(found) = inner.get(&LocalId(index as u32)) else { continue };
+            let Some(found) = inner.get(&Var::Local(LocalId(index as u32))) else { continue };
             let Some((local, level)) = body.trace(*arg, 0) else { continue };
             for (deeper, uses) in &found.levels {
                 body.uses.entry((local, level + i16::from(*deeper))).or_default().join(*uses);
@@ -210,21 +256,25 @@ fn member_values(function: &Function) -> impl Iterator<Item = ExprId> + '_ {
 impl Body<'_> {
     /// The variable that an expression's value comes from, and how often it is followed: `p` is 0, `*p` and `p[i]` are
     /// 1, `&p` is -1.
-    fn trace(&self, id: ExprId, depth: u32) -> Option<(LocalId, i16)> {
+    fn trace(&self, id: ExprId, depth: u32) -> Option<(Var, i16)> {
         if depth > 32 {
             return None;
         }
         match &self.module.exprs.get(id.index())?.kind {
             Expr::Local(local) => {
-                let mut at = (*local, 0);
+                let mut at = (Var::Local(*local), 0);
                 for _ in 0..16 {
-                    match self.aliases.get(&at.0) {
-                        Some((of, level)) => at = (*of, at.1 + level),
-                        None => break,
+                    match at.0 {
+                        Var::Local(local) => match self.aliases.get(&local) {
+                            Some((of, level)) => at = (*of, at.1 + level),
+                            None => break,
+                        },
+                        Var::Global(_) => break,
                     }
                 }
                 Some(at)
             }
+            Expr::Name { .. } => self.global(id).map(|var| (var, 0)),
             Expr::Deref(inner) => self.trace(*inner, depth + 1).map(|(local, level)| (local, level + 1)),
             Expr::Index { base, .. } => self.trace(*base, depth + 1).map(|(local, level)| (local, level + 1)),
             Expr::AddressOf(inner) => self.trace(*inner, depth + 1).map(|(local, level)| (local, level - 1)),
@@ -238,9 +288,20 @@ impl Body<'_> {
         }
     }
 
+    /// The variable of the file that a name means.
+    fn global(&self, id: ExprId) -> Option<Var> {
+        let Expr::Name { path, .. } = &self.module.exprs.get(id.index())?.kind else { return None };
+        let entry = self.project.global(self.id, &self.function.scope, path)?;
+        (entry.module == self.id).then_some(Var::Global(entry.index))
+    }
+
     /// Whether a variable followed so often still is a pointer or array.
-    fn is_pointer(&self, (local, level): (LocalId, i16)) -> bool {
-        let Some(variable) = self.function.locals.get(local.index()) else { return false };
+    fn is_pointer(&self, (var, level): (Var, i16)) -> bool {
+        let variable = match var {
+            Var::Local(local) => self.function.locals.get(local.index()),
+            Var::Global(index) => self.module.globals.get(index as usize),
+        };
+        let Some(variable) = variable else { return false };
         let mut ty = variable.ty;
         let mut left = level;
         for _ in 0..16 {
@@ -271,16 +332,23 @@ impl Body<'_> {
             Item::Declare(local) => {
                 let Some(variable) = self.function.locals.get(local.index()) else { return };
                 if matches!(self.module.types.get(variable.ty.index()), Some(Type::Array(..))) {
-                    self.homes.insert(local, Home::Host);
+                    self.homes.insert(Var::Local(local), Home::Host);
                 }
                 if let Some(init) = variable.init {
-                    self.given(local, init);
+                    self.assigned.insert(Var::Local(local));
+                    self.given(Var::Local(local), init);
                 }
             }
             Item::Expr(id) => match self.module.exprs.get(id.index()).map(|node| &node.kind) {
                 Some(Expr::Assign { op: None, target, value }) => {
-                    if let Some(Expr::Local(local)) = self.module.exprs.get(target.index()).map(|node| &node.kind) {
-                        self.given(*local, *value);
+                    match self.module.exprs.get(target.index()).map(|node| &node.kind) {
+                        Some(Expr::Local(local)) => self.given(Var::Local(*local), *value),
+                        Some(Expr::Name { .. }) => {
+                            if let Some(var) = self.global(*target) {
+                                self.given(var, *value);
+                            }
+                        }
+                        _ => {}
                     }
                 }
                 Some(Expr::Call { callee, args }) => {
@@ -294,8 +362,9 @@ impl Body<'_> {
                         "cudaMallocManaged" => Home::Managed,
                         _ => return,
                     };
-                    if let Some((local, -1)) = args.first().and_then(|arg| self.trace(*arg, 0)) {
-                        self.homes.insert(local, home);
+                    if let Some((var, -1)) = args.first().and_then(|arg| self.trace(*arg, 0)) {
+                        self.homes.insert(var, home);
+                        self.assigned.insert(var);
                     }
                 }
                 _ => {}
@@ -304,11 +373,11 @@ impl Body<'_> {
         }
     }
 
-    fn given(&mut self, local: LocalId, value: ExprId) {
+    fn given(&mut self, var: Var, value: ExprId) {
         let plain = self.without_casts(value);
         match self.module.exprs.get(plain.index()).map(|node| &node.kind) {
             Some(Expr::New { .. } | Expr::Str(_)) => {
-                self.homes.insert(local, Home::Host);
+                self.homes.insert(var, Home::Host);
             }
             Some(Expr::Call { callee, .. }) => {
                 let name = match self.module.exprs.get(callee.index()).map(|node| &node.kind) {
@@ -316,12 +385,13 @@ impl Body<'_> {
                     _ => "",
                 };
                 if matches!(name, "malloc" | "calloc" | "realloc" | "aligned_alloc") {
-                    self.homes.insert(local, Home::Host);
+                    self.homes.insert(var, Home::Host);
                 }
             }
             _ => {
                 if let Some((of, level)) = self.trace(value, 0)
-                    && of != local
+                    && let Var::Local(local) = var
+                    && of != var
                     && local.0 >= self.function.param_count
                     && self.is_pointer((of, level))
                 {
@@ -342,11 +412,11 @@ impl Body<'_> {
     }
 
     fn home(&self, arg: ExprId) -> Option<Home> {
-        let (local, level) = self.trace(arg, 0)?;
+        let (var, level) = self.trace(arg, 0)?;
         if level < 0 {
             return Some(Home::Host);
         }
-        self.homes.get(&local).copied().filter(|_| level == 0)
+        self.homes.get(&var).copied().filter(|_| level == 0)
     }
 
     /// Marks the arguments of a call of the CUDA runtime or the C library; whether it is one.
@@ -392,7 +462,12 @@ impl Body<'_> {
             }
             "printf" | "fprintf" | "sprintf" | "snprintf" => {}
             "cudaMalloc" | "cudaMallocManaged" | "cudaMallocHost" | "cudaHostAlloc" | "cudaMallocAsync"
-            | "cudaMallocPitch" => at(self, 0, |uses| uses.host = true),
+            | "cudaMallocPitch" => {
+                at(self, 0, |uses| uses.host = true);
+                if let Some((var, -1)) = args.first().and_then(|arg| self.trace(*arg, 0)) {
+                    self.assigned.insert(var);
+                }
+            }
             "atomicAdd" | "atomicSub" | "atomicMin" | "atomicMax" | "atomicExch" | "atomicCAS" => at(self, 0, device),
             _ => return false,
         }

@@ -1,70 +1,52 @@
 //! Made-up arguments: declarations that give each parameter of a function a value, as lines of a harness.
 
-use super::page;
-use super::values::{Chosen, stated, usual};
+use super::helpers::Helper;
+use super::spelling::Spelling;
+use super::values::{Chosen, stated, usual, words};
 use crate::subject::{Parameter, PointerUses, Subject, Uses};
 use cudalint_findings::model::FindingEntry;
+use cudalint_program::ir::LocalId;
 use cudalint_program::types::Ty;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Elements of a buffer whose size nothing states: more than any size that the harness passes.
 const ELEMENTS: &str = "1 << 20";
 /// The same for pointers to records, which may be large.
-const RECORDS: &str = "1 << 16";
+const RECORDS: &str = "1 << 14";
 
 /// Writes the lines before and after a call.
 pub(super) struct Writer<'s> {
     pub finding: Option<&'s FindingEntry>,
     pub subject: &'s Subject,
+    /// Numbers that were chosen for parameters beforehand.
+    pub numbers: BTreeMap<LocalId, Chosen>,
+    /// Elements of buffers that the finding says the size of, by parameter.
+    pub extents: BTreeMap<LocalId, i64>,
     /// How many of the parameters are sizes.
     pub sizes: usize,
-    /// The value of truth values.
-    pub truth: bool,
-    /// Whether a truth value was needed.
-    pub used_truth: bool,
     /// Shared functions that the lines use.
     pub helpers: BTreeSet<Helper>,
     /// Lines before the call.
     pub lines: Vec<String>,
     /// Lines after the call.
     pub after: Vec<String>,
+    /// Records within records that are being made.
+    pub depth: u32,
     taken: BTreeSet<String>,
 }
 
-/// A shared function of the harness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Helper {
-    Fill,
-    Host,
-    Device,
-    Managed,
-    Pinned,
-}
-
-impl Helper {
-    /// Its text.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Fill => page::FILL,
-            Self::Host => page::HOST,
-            Self::Device => page::DEVICE,
-            Self::Managed => page::MANAGED,
-            Self::Pinned => page::PINNED,
-        }
-    }
-}
-
 impl<'s> Writer<'s> {
-    pub fn new(finding: Option<&'s FindingEntry>, subject: &'s Subject, truth: bool) -> Self {
+    pub fn new(finding: Option<&'s FindingEntry>, subject: &'s Subject) -> Self {
         Self {
             finding,
             subject,
+            numbers: BTreeMap::new(),
+            extents: BTreeMap::new(),
             sizes: 0,
-            truth,
-            used_truth: false,
             helpers: BTreeSet::new(),
             lines: Vec::new(),
             after: Vec::new(),
+            depth: 0,
             taken: BTreeSet::new(),
         }
     }
@@ -78,8 +60,10 @@ impl<'s> Writer<'s> {
         name
     }
 
-    fn need(&mut self, helpers: &[Helper]) {
-        self.helpers.extend(helpers);
+    pub fn need(&mut self, helpers: &[Helper]) {
+        for helper in helpers {
+            self.helpers.extend(helper.with_needed());
+        }
     }
 
     /// Declares a value for a parameter and gives the expression to pass.
@@ -93,22 +77,22 @@ impl<'s> Writer<'s> {
         if parameter.ty.is_empty() {
             return Err(format!("no argument can be made for parameter {shown}: its type has no plain spelling"));
         }
-        if matches!(parameter.resolved.value(), Ty::Function)
-            || parameter.ty.contains("(*")
-            || parameter.ty.contains("...")
-        {
+        let refused = parameter.ty.contains("(*") || parameter.ty.contains("...") || parameter.ty.contains("auto");
+        if refused || matches!(parameter.resolved.value(), Ty::Function) {
             return Err(format!("no argument can be made for parameter {shown} of type `{}`", parameter.ty));
         }
         let ty = Spelling::new(&parameter.ty);
         if ty.pointers > 0 || matches!(parameter.resolved.value(), Ty::Pointer(_) | Ty::Array(..)) {
-            self.pointer(&name, &ty, &parameter.resolved, uses);
+            self.pointer(&name, &ty, &parameter.resolved, uses, self.extents.get(&parameter.local).copied());
         } else {
-            self.value(&name, &ty, &parameter.resolved);
+            let chosen = self.numbers.get(&parameter.local).cloned();
+            self.value(&name, &ty, &parameter.resolved, chosen)
+                .map_err(|reason| format!("no argument can be made for parameter {shown}: {reason}"))?;
         }
         Ok(if ty.moved { format!("std::move({name})") } else { name })
     }
 
-    fn pointer(&mut self, name: &str, ty: &Spelling, resolved: &Ty, uses: &PointerUses) {
+    fn pointer(&mut self, name: &str, ty: &Spelling, resolved: &Ty, uses: &PointerUses, extent: Option<i64>) {
         let element = ty.element();
         let pointee = resolved.pointee().cloned().unwrap_or(Ty::Unknown);
         let here = uses.level(0);
@@ -117,52 +101,70 @@ impl<'s> Writer<'s> {
             return;
         }
         if element == "char" && !here.device {
-            let is_path = super::values::words(name).iter().any(|word| {
-                matches!(
-                    word.as_str(),
-                    "file" | "filename" | "path" | "fname" | "input" | "output" | "infile" | "outfile"
-                )
-            });
-            let text = if is_path { "/dev/null" } else { "text" };
-            self.lines.push(format!("char {name}[4096] = \"{text}\";"));
+            self.lines.push(format!("char {name}[4096] = \"{}\";", text_for(name)));
             return;
         }
         if element == "FILE" {
             self.lines.push(format!("FILE *{name} = tmpfile();"));
             return;
         }
-        let (element, count) = match element.as_str() {
-            "void" => ("char".to_owned(), "8 << 20"),
-            _ if matches!(pointee, Ty::Record(..) | Ty::Library(..)) => (element, RECORDS),
-            _ => (element, ELEMENTS),
-        };
         let (make, why) = self.memory(here);
+        if let Some(extent) = extent {
+            self.lines.push(format!("{element} *{name} = {make}<{element}>({extent}); // as many as the finding says"));
+            self.release(name, here);
+            return;
+        }
+        let (element, count) = buffer_of(element, &pointee);
         self.lines.push(format!("{element} *{name} = {make}<{element}>({count}); // {why}"));
+        if !here.device
+            && let Ty::Record(entry, env) = &pointee
+        {
+            self.fields(&format!("{name}[0]"), *entry, env);
+        }
         self.release(name, here);
+    }
+
+    /// The value of a pointer that is declared elsewhere: a field, or a variable of the file.
+    pub fn memory_for(&mut self, target: &str, resolved: &Ty, spelled: &str, uses: &PointerUses) -> Option<String> {
+        let pointee = resolved.pointee()?.clone();
+        if matches!(pointee, Ty::Pointer(_) | Ty::Function) {
+            return None;
+        }
+        let element = match Spelling::new(spelled) {
+            ty if ty.pointers == 1 => ty.element(),
+            _ => format!(
+                "std::remove_cv<std::remove_pointer<std::remove_reference<decltype({target})>::type>::type>::type"
+            ),
+        };
+        let here = uses.level(0);
+        if element == "char" && !here.device {
+            return Some(format!("strdup(\"{}\")", text_for(target)));
+        }
+        let (make, _) = self.memory(here);
+        let (element, count) = buffer_of(element, &pointee);
+        Some(format!("{make}<{element}>({count})"))
     }
 
     /// The shared function that makes memory for a pointer that is used so, and the reason.
     fn memory(&mut self, uses: Uses) -> (&'static str, &'static str) {
-        self.need(&[Helper::Fill, Helper::Host]);
-        if uses.pinned {
-            self.need(&[Helper::Pinned]);
-            ("harness_pinned", "used as page-locked host memory")
+        let (helper, why) = if uses.pinned {
+            (Helper::Pinned, "used as page-locked host memory")
         } else if uses.device && !uses.host && !uses.host_writes {
-            self.need(&[Helper::Device]);
-            ("harness_device", "used by the device only")
+            (Helper::Device, "used by the device only")
         } else if (uses.host || uses.host_writes) && !uses.device {
-            ("harness_host", "used by the host only")
+            (Helper::Host, "used by the host only")
         } else {
-            self.need(&[Helper::Managed]);
-            ("harness_managed", if uses.device { "used by both sides" } else { "good for both sides" })
-        }
+            (Helper::Managed, if uses.device { "used by both sides" } else { "good for both sides" })
+        };
+        self.need(&[helper]);
+        (helper.name(), why)
     }
 
     fn release(&mut self, name: &str, uses: Uses) {
         if uses.is_freed() || uses.escapes {
             return;
         }
-        let host_only = (uses.host || uses.host_writes) && !uses.device && !uses.pinned;
+        let host_only = (uses.host || uses.host_writes) && !uses.device;
         self.after.push(match () {
             () if uses.pinned => format!("cudaFreeHost({name});"),
             () if host_only => format!("free({name});"),
@@ -173,19 +175,26 @@ impl<'s> Writer<'s> {
     /// Pointers to pointers: slots that each hold a buffer.
     fn slots(&mut self, name: &str, element: &str, pointee: &Ty, uses: &PointerUses) {
         let inner = Spelling::new(element);
-        let target = inner.element();
         let target_ty = pointee.pointee().cloned().unwrap_or(Ty::Unknown);
-        let bytes = if target == "void" { "char".to_owned() } else { target };
-        let count = match target_ty {
-            Ty::Record(..) => "1 << 12",
-            _ => ELEMENTS,
-        };
         let on_device = uses.level(0).device;
-        let (make, why) = self.memory(uses.level(1));
+        if inner.pointers >= 2 || matches!(target_ty, Ty::Pointer(_)) {
+            self.lines.push(format!("{element} {name}[16] = {{}}; // pointers that nothing has been stored in"));
+            return;
+        }
+        let (target, count) = buffer_of(inner.element(), &target_ty);
+        let count = if count == RECORDS { "1 << 10" } else { "1 << 18" };
+        let level = uses.level(1);
+        if target == "char" && !level.device && !on_device {
+            self.lines.push(format!("char {name}_text[4096] = \"{}\";", text_for(name)));
+            self.lines.push(format!("{} {name}[16];", inner.without_const()));
+            self.lines.push(format!("for (auto &slot : {name}) slot = {name}_text;"));
+            return;
+        }
+        let (make, why) = self.memory(if on_device { Uses { device: true, ..Uses::default() } } else { level });
         let element = inner.without_const();
         let slots = if on_device { format!("{name}_slots") } else { name.to_owned() };
-        self.lines.push(format!("{element} {slots}[16]; // 16 buffers, {why}"));
-        self.lines.push(format!("for (auto &slot : {slots}) slot = {make}<{bytes}>({count});"));
+        self.lines.push(format!("{element} {slots}[64]; // 64 buffers, {why}"));
+        self.lines.push(format!("for (auto &slot : {slots}) slot = {make}<{target}>({count});"));
         if on_device {
             self.lines.push(format!("{element} *{name} = nullptr; // the same pointers in device memory"));
             self.lines.push(format!("harness_check(cudaMalloc((void **)&{name}, sizeof({slots})), \"cudaMalloc\");"));
@@ -195,26 +204,33 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn value(&mut self, name: &str, ty: &Spelling, resolved: &Ty) {
+    /// A number for an integer that nothing was chosen for.
+    pub fn number(&self, name: &str, bytes: u8) -> Chosen {
+        stated(self.finding, name).unwrap_or_else(|| usual(name, bytes, self.sizes))
+    }
+
+    fn value(&mut self, name: &str, ty: &Spelling, resolved: &Ty, chosen: Option<Chosen>) -> Result<(), String> {
         let spelled = ty.without_const();
         let line = match resolved.value() {
             Ty::Bool => {
-                self.used_truth = true;
-                format!("bool {name} = {};", self.truth)
+                let Chosen { value, why } = chosen.unwrap_or(Chosen { value: 1, why: "made up".to_owned() });
+                format!("bool {name} = {}; // {why}", value != 0)
             }
             Ty::Int { bytes, .. } => {
-                let Chosen { value, why } =
-                    stated(self.finding, name).unwrap_or_else(|| usual(name, *bytes, self.sizes));
+                let Chosen { value, why } = chosen.unwrap_or_else(|| self.number(name, *bytes));
                 format!("{spelled} {name} = {value}; // {why}")
             }
-            Ty::Enum { .. } => format!("{spelled} {name} = static_cast<{spelled}>(0);"),
+            Ty::Enum { .. } => {
+                let value = chosen.map_or(0, |chosen| chosen.value);
+                format!("{spelled} {name} = static_cast<{spelled}>({value});")
+            }
             Ty::Float { .. } => format!("{spelled} {name} = 1.0f;"),
             Ty::Vector { name: vector, .. } if &**vector == "dim3" => {
-                let words = super::values::words(name);
-                let is = |wanted: &str| words.iter().any(|word| word.starts_with(wanted));
-                let size = if is("block") || is("thread") {
+                let words = words(name);
+                let is = |wanted: &str| words.iter().any(|word| word.contains(wanted));
+                let size = if is("block") && !is("blocks") || is("thread") {
                     "256"
-                } else if is("grid") {
+                } else if is("grid") || is("blocks") {
                     "4"
                 } else {
                     "1"
@@ -222,9 +238,13 @@ impl<'s> Writer<'s> {
                 format!("dim3 {name}({size});")
             }
             Ty::Library(library, _) => self.library(name, &spelled, library),
+            Ty::Record(entry, env) => {
+                return self.construct(name, &spelled, *entry, env);
+            }
             _ => format!("{spelled} {name}{{}};"),
         };
         self.lines.push(line);
+        Ok(())
     }
 
     fn library(&mut self, name: &str, spelled: &str, library: &str) -> String {
@@ -232,7 +252,7 @@ impl<'s> Writer<'s> {
             "vector" | "thrust::device_vector" | "thrust::host_vector" | "thrust::universal_vector" => {
                 return format!("{spelled} {name}(1000);");
             }
-            "string" => return format!("{spelled} {name}(\"text\");"),
+            "string" => return format!("{spelled} {name}(\"{}\");", text_for(name)),
             "cudaStream_t" => ("cudaStreamCreate", "cudaStreamDestroy"),
             "cudaEvent_t" => ("cudaEventCreate", "cudaEventDestroy"),
             "cublasHandle_t" => ("cublasCreate", "cublasDestroy"),
@@ -245,81 +265,20 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// A parameter's type taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spelling {
-    /// Without references and without what does not concern a caller.
-    text: String,
-    /// `*` outside of template arguments.
-    pub pointers: usize,
-    /// Whether it is `T &&`.
-    pub moved: bool,
-}
-
-impl Spelling {
-    pub fn new(text: &str) -> Self {
-        let mut words = text.replace("__restrict__", " ").replace("__restrict", " ").replace("__grid_constant__", " ");
-        for word in ["register ", "restrict "] {
-            words = words.replace(word, " ");
-        }
-        let trimmed = words.trim();
-        let moved = trimmed.ends_with("&&");
-        let text = trimmed.trim_end_matches('&').trim().to_owned();
-        let pointers = stars(&text).len();
-        Self { text, pointers, moved }
-    }
-
-    /// What the pointer points to, without its `const`; for a name that stands for a pointer, by its meaning.
-    pub fn element(&self) -> String {
-        match stars(&self.text).last().and_then(|at| self.text.get(..*at)) {
-            Some(text) => {
-                Self { text: text.trim().to_owned(), pointers: self.pointers - 1, moved: false }.without_const()
-            }
-            None => format!("std::remove_pointer<{}>::type", self.without_const()),
-        }
-    }
-
-    /// The type as a variable's that is assigned to.
-    pub fn without_const(&self) -> String {
-        let mut text = self.text.trim();
-        if self.pointers > 0 {
-            while let Some(rest) = text.strip_suffix("const").or_else(|| text.strip_suffix("volatile")) {
-                text = rest.trim_end();
-            }
-            return text.to_owned();
-        }
-        let words: Vec<&str> = text.split(' ').filter(|word| !matches!(*word, "const" | "volatile" | "")).collect();
-        words.join(" ")
+/// The element type and count of a buffer whose size nothing states.
+fn buffer_of(element: String, pointee: &Ty) -> (String, &'static str) {
+    if element == "void" {
+        ("char".to_owned(), "8 << 20")
+    } else if matches!(pointee, Ty::Record(..) | Ty::Library(..)) {
+        (element, RECORDS)
+    } else {
+        (element, ELEMENTS)
     }
 }
 
-/// The places of `*` outside of angle brackets.
-fn stars(text: &str) -> Vec<usize> {
-    let mut depth = 0i32;
-    let mut found = Vec::new();
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'<' => depth += 1,
-            b'>' => depth -= 1,
-            b'*' if depth == 0 => found.push(at),
-            _ => {}
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Spelling;
-
-    #[test]
-    fn types_are_taken_apart() {
-        let of = |text: &str| (Spelling::new(text).element(), Spelling::new(text).pointers);
-        assert_eq!(of("const float *__restrict__"), ("float".to_owned(), 1));
-        assert_eq!(of("const float *const *"), ("const float *".to_owned(), 2));
-        assert_eq!(of("float **"), ("float *".to_owned(), 2));
-        assert_eq!(of("unsigned char const *const"), ("unsigned char".to_owned(), 1));
-        assert_eq!(of("std::vector<float *> &").1, 0);
-        assert_eq!(Spelling::new("const std::vector<const float *> &").without_const(), "std::vector<const float *>");
-    }
+/// A text for a parameter: the name of a file that can be read and written where it names one.
+fn text_for(name: &str) -> &'static str {
+    const FILES: [&str; 10] =
+        ["file", "filename", "path", "fname", "input", "output", "infile", "outfile", "dir", "folder"];
+    if words(name).iter().any(|word| FILES.contains(&word.as_str())) { "/dev/null" } else { "text" }
 }

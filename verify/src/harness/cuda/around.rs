@@ -1,22 +1,50 @@
 //! Programs around the user's file: it is included as it is, its `main` out of the way, and a `main` of the harness
-//! calls what is to be shown with made-up arguments.
+//! calls or launches what is to be shown with made-up arguments.
 
-use super::arguments::{Helper, Writer};
-use super::{Start, page};
+use super::arguments::Writer;
+use super::helpers::Helper;
+use super::template::{self, Templates};
+use super::{Start, launch, numbers, page};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
-use crate::subject::{Signature, Stretch, Subject, parameter_uses};
+use crate::subject::{PointerUses, Signature, Stretch, Subject, Uses, Var, variable_uses};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::FindingEntry;
-use cudalint_program::ir::FunctionRole;
-use cudalint_program::types::Ty;
+use cudalint_program::ir::{FunctionRole, Space};
+use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::{Entry, Scope};
 use cudalint_syntax::FileKind;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The file name of a harness.
 pub(super) const FILE: &str = "harness.cu";
 
-/// Programs around `file` (the subject's own, or one that includes it) that call these functions in order; a second one where truth values were made up, with the other value.
+/// Where a harness takes the user's code from.
+#[derive(Clone, Debug)]
+pub(super) struct Base {
+    /// How the program came about.
+    pub origin: Origin,
+    /// The user's code, as lines of the harness.
+    pub text: String,
+    /// Flags of the compiler.
+    pub flags: Vec<String>,
+}
+
+impl Base {
+    /// The user's file as it is, or one that includes it.
+    pub fn file(subject: &Subject, stretch: &Stretch, file: &Utf8Path) -> Self {
+        let own = file == subject.file;
+        let has_main = if own { super::has_main(subject, stretch) } else { subject.file_has_main(file) };
+        let linked = if subject.kind == FileKind::Markdown { Vec::new() } else { subject.linked_with(file) };
+        Self {
+            origin: Origin::Around,
+            text: page::user_text(subject, stretch, file, has_main),
+            flags: page::flags(subject, stretch, &linked),
+        }
+    }
+}
+
+/// Programs that start these functions in order; a second one where truth values were made up, with the other value.
 ///
 /// # Errors
 /// Which argument cannot be made, and why.
@@ -24,13 +52,13 @@ pub(super) fn programs(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
-    file: &Utf8Path,
+    base: &Base,
     starts: &[Start],
 ) -> Result<Vec<Program>, String> {
-    let (first, other_value) = program(finding, subject, stretch, file, starts, true)?;
+    let (first, other_value) = program(finding, subject, stretch, base, starts, true)?;
     let mut programs = vec![first];
     if other_value && finding.is_some() {
-        programs.push(program(finding, subject, stretch, file, starts, false)?.0);
+        programs.push(program(finding, subject, stretch, base, starts, false)?.0);
     }
     Ok(programs)
 }
@@ -39,70 +67,118 @@ fn program(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
-    file: &Utf8Path,
+    base: &Base,
     starts: &[Start],
     truth: bool,
 ) -> Result<(Program, bool), String> {
-    let own = file == subject.file;
-    let has_main = if own { super::has_main(subject, stretch) } else { subject.file_has_main(file) };
-    let linked = if subject.kind == FileKind::Markdown { Vec::new() } else { subject.linked_with(file) };
-    let flags = page::flags(subject, stretch, &linked);
-    let mut helpers: BTreeSet<Helper> = BTreeSet::new();
+    let mut helpers: std::collections::BTreeSet<Helper> = [Helper::Check].into();
     let mut calls = String::new();
-    let mut used_truth = false;
+    let mut free_truth = false;
     for start in starts {
-        let mut writer = Writer::new(finding, subject, truth);
-        let call = call(&mut writer, subject, stretch, *start)?;
-        used_truth |= writer.used_truth;
+        let mut writer = Writer::new(finding, subject);
+        let block = start_block(&mut writer, subject, stretch, *start, truth)?;
+        free_truth |= block.free_truth;
         helpers.extend(&writer.helpers);
         let indent = if starts.len() > 1 { "        " } else { "    " };
         if starts.len() > 1 {
             calls.push_str("    {\n");
         }
-        for line in writer.lines.iter().chain(std::iter::once(&call)) {
-            let _ = writeln!(calls, "{indent}{line}");
-        }
-        let _ = writeln!(calls, "{indent}harness_check(cudaDeviceSynchronize(), \"after the call\");");
-        for line in &writer.after {
+        let check = "harness_check(cudaDeviceSynchronize(), \"after the call\");".to_owned();
+        for line in writer.lines.iter().chain(&block.lines).chain([&check]).chain(&writer.after) {
             let _ = writeln!(calls, "{indent}{line}");
         }
         if starts.len() > 1 {
             calls.push_str("    }\n");
         }
     }
-    let mut text = page::head(finding, subject, stretch, FILE, &flags);
-    text.push_str(&page::user_text(subject, stretch, file, has_main));
-    let _ = write!(text, "#line {} \"{FILE}\"\n\n", text.lines().count() + 2);
-    text.push_str(page::CHECK);
-    for helper in helpers {
-        text.push('\n');
-        text.push_str(helper.text());
-    }
-    text.push_str("\nint main() {\n");
-    text.push_str(&calls);
-    text.push_str("    harness_check(cudaDeviceReset(), \"cudaDeviceReset\");\n    return 0;\n}\n");
-    let unit = Utf8PathBuf::from(FILE);
-    let program = Program::Cuda(CudaProgram {
-        origin: Origin::Around,
-        unit: unit.clone(),
-        files: vec![ScenarioFile { path: unit.clone(), text }],
-        flags,
-        arguments: Vec::new(),
-        reproducer: Some(unit),
-    });
-    Ok((program, used_truth))
+    calls.push_str("    harness_check(cudaDeviceReset(), \"cudaDeviceReset\");\n    return 0;\n");
+    Ok((assemble(finding, subject, stretch, base, helpers.into_iter().collect(), &calls), free_truth))
 }
 
-/// Declares the arguments of a call and gives the call.
-fn call(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, start: Start) -> Result<String, String> {
+/// A harness from its parts: `body` is what its `main` does.
+pub(super) fn assemble(
+    finding: Option<&FindingEntry>,
+    subject: &Subject,
+    stretch: &Stretch,
+    base: &Base,
+    helpers: Vec<Helper>,
+    body: &str,
+) -> Program {
+    let mut text = page::head(finding, subject, stretch, FILE, &base.flags);
+    text.push_str(&base.text);
+    let _ = write!(text, "#line {} \"{FILE}\"\n\n", text.lines().count() + 2);
+    for (index, helper) in helpers.into_iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        text.push_str(helper.text());
+    }
+    let _ = write!(text, "\nint main() {{\n{body}}}\n");
+    let unit = Utf8PathBuf::from(FILE);
+    Program::Cuda(CudaProgram {
+        origin: base.origin,
+        unit: unit.clone(),
+        files: vec![ScenarioFile { path: unit.clone(), text }],
+        flags: base.flags.clone(),
+        arguments: Vec::new(),
+        reproducer: Some(unit),
+    })
+}
+
+/// What a harness does for one start, behind the declarations that its writer has.
+struct Block {
+    lines: Vec<String>,
+    free_truth: bool,
+}
+
+/// Declares the arguments of a call or launch and gives it.
+fn start_block(
+    writer: &mut Writer<'_>,
+    subject: &Subject,
+    stretch: &Stretch,
+    start: Start,
+    truth: bool,
+) -> Result<Block, String> {
     let signature = subject
         .signature(stretch, start.function)
         .ok_or_else(|| format!("{}: the function is out of sight", subject.path))?;
-    let targs = template_arguments(writer, &signature)?;
-    let arguments = arguments(writer, subject, stretch, start, &signature)?;
-    let arguments = arguments.join(", ");
+    let templates = template::choose(subject, stretch, start.function, &signature)?;
+    writer.lines.extend(templates.lines.iter().cloned());
+    let (chosen, free_truth) = numbers::choose(writer.finding, subject, stretch, start, &signature, truth);
+    writer.numbers = chosen;
+    writer.extents = numbers::extents(writer.finding, subject, stretch, start);
+    writer.sizes = numbers::sizes(&signature);
+    let uses = stretch.module.map(|id| variable_uses(&subject.project, id, start.function)).unwrap_or_default();
+    globals(writer, subject, stretch, &uses);
+    let lines = if start.direct {
+        let arguments = arguments(writer, &signature, |_| device_only())?;
+        launch::lines(writer, subject, stretch, start, &signature, &templates, &arguments)
+    } else {
+        vec![call(writer, subject, stretch, &signature, &templates, &uses)?]
+    };
+    Ok(Block { lines, free_truth })
+}
+
+fn device_only() -> PointerUses {
+    PointerUses::with(Uses { device: true, ..Uses::default() })
+}
+
+/// The call of a host function, method or constructor.
+fn call(
+    writer: &mut Writer<'_>,
+    subject: &Subject,
+    stretch: &Stretch,
+    signature: &Signature,
+    templates: &Templates,
+    uses: &BTreeMap<Var, PointerUses>,
+) -> Result<String, String> {
+    let of = |local| uses.get(&Var::Local(local)).cloned().unwrap_or_default();
+    let arguments = arguments(writer, signature, of)?.join(", ");
+    let targs = &templates.arguments;
+    let plain = signature.name.rsplit("::").next().unwrap_or("");
     Ok(match (&signature.role, &signature.class) {
         (FunctionRole::Constructor, Some(class)) => {
+            let class = class_template(writer, subject, stretch, class);
             let object = writer.fresh("object", 0);
             if arguments.is_empty() {
                 format!("{class} {object}{{}};")
@@ -111,63 +187,126 @@ fn call(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, start: St
             }
         }
         (FunctionRole::Destructor, Some(class)) => {
-            let object = writer.fresh("object", 0);
-            format!("{{ {class} {object}{{}}; }}")
+            let object = object(writer, subject, stretch, class)?;
+            format!("{object}.~{}();", class.rsplit("::").next().unwrap_or(class))
         }
         (FunctionRole::Method, Some(class)) => {
-            let object = writer.fresh("object", 0);
-            writer.lines.push(format!("{class} {object}{{}};"));
-            let name = signature.name.rsplit("::").next().unwrap_or("");
-            format!("{object}.{name}{targs}({arguments});")
+            let object = object(writer, subject, stretch, class)?;
+            format!("{object}.{plain}{targs}({arguments});")
+        }
+        (FunctionRole::StaticMethod, Some(class)) => {
+            let class = class_template(writer, subject, stretch, class);
+            format!("{class}::{plain}{targs}({arguments});")
         }
         _ => format!("{}{targs}({arguments});", signature.name),
     })
 }
 
-/// Names for the template parameters, so that the parameters' types can be written as the source writes them.
-fn template_arguments(writer: &mut Writer<'_>, signature: &Signature) -> Result<String, String> {
-    let mut names = Vec::new();
-    for parameter in &signature.template {
-        if parameter.pack {
-            return Err(format!("no arguments can be made for the template parameters `{}...`", parameter.name));
-        }
-        if parameter.has_default && parameter.name.is_empty() {
-            break;
-        }
-        match &parameter.value_type {
-            None => writer.lines.push(format!("using {} = float;", parameter.name)),
-            Some(ty) if ty == "bool" => writer.lines.push(format!("constexpr bool {} = true;", parameter.name)),
-            Some(ty) if ty.is_empty() => {
-                return Err(format!("no argument can be made for the template parameter `{}`", parameter.name));
-            }
-            Some(ty) => writer.lines.push(format!("constexpr {ty} {} = 32;", parameter.name)),
-        }
-        names.push(parameter.name.clone());
+/// Declares an object of a class and gives its name.
+fn object(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, class: &str) -> Result<String, String> {
+    let spelled = class_template(writer, subject, stretch, class);
+    let name = writer.fresh("object", 0);
+    match record(subject, stretch, class) {
+        Some(entry) => writer.construct(&name, &spelled, entry, &TypeEnv::default())?,
+        None => writer.lines.push(format!("{spelled} {name}{{}};")),
     }
-    Ok(if names.is_empty() { String::new() } else { format!("<{}>", names.join(", ")) })
+    Ok(name)
+}
+
+/// The record of a class's name.
+fn record(subject: &Subject, stretch: &Stretch, class: &str) -> Option<Entry> {
+    use cudalint_program::Name;
+    use cudalint_program::ir::Path;
+    let path = Path { segments: class.split("::").map(Name::from).collect() };
+    subject.project.record(stretch.module?, &Path::default(), &path)
+}
+
+/// A class as it is written in a declaration: with arguments where it is a template.
+fn class_template(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, class: &str) -> String {
+    let Some(record) = record(subject, stretch, class).and_then(|entry| subject.project.record_at(entry)) else {
+        return class.to_owned();
+    };
+    if record.template_params.is_empty() {
+        return class.to_owned();
+    }
+    let mut names = Vec::new();
+    for parameter in record.template_params.iter().take_while(|parameter| !parameter.pack) {
+        writer.lines.push(match parameter.value_type {
+            None => format!("using {} = {};", parameter.name, template::usual_type(&parameter.name)),
+            Some(_) => format!("constexpr int {} = 32;", parameter.name),
+        });
+        names.push(parameter.name.to_string());
+    }
+    format!("{class}<{}>", names.join(", "))
 }
 
 fn arguments(
     writer: &mut Writer<'_>,
-    subject: &Subject,
-    stretch: &Stretch,
-    start: Start,
     signature: &Signature,
+    uses: impl Fn(cudalint_program::ir::LocalId) -> PointerUses,
 ) -> Result<Vec<String>, String> {
-    let uses =
-        stretch.module.map(|module| parameter_uses(&subject.project, module, start.function)).unwrap_or_default();
-    writer.sizes = signature
-        .parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.resolved.value(), Ty::Int { bytes: 4.., .. }))
-        .count();
     let mut arguments = Vec::new();
     for (position, parameter) in signature.parameters.iter().enumerate() {
         if parameter.has_default && signature.parameters.iter().skip(position).all(|later| later.has_default) {
             break;
         }
-        let uses = uses.get(&parameter.local).cloned().unwrap_or_default();
-        arguments.push(writer.argument(parameter, position, &uses)?);
+        arguments.push(writer.argument(parameter, position, &uses(parameter.local))?);
     }
     Ok(arguments)
+}
+
+/// Gives variables of the file values that a function reads and that nothing in it sets: the program's own `main`, which
+/// would have, is not run.
+fn globals(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, uses: &BTreeMap<Var, PointerUses>) {
+    let (Some(id), Some(module)) = (stretch.module, subject.module(stretch)) else { return };
+    let scope = Scope::new(&subject.project, id, None, &TypeEnv::default());
+    for (var, uses) in uses {
+        let Var::Global(index) = var else { continue };
+        let Some(variable) = module.globals.get(*index as usize) else { continue };
+        if variable.init.is_some() || uses.assigned || variable.is_constexpr || variable.name.is_empty() {
+            continue;
+        }
+        let scoped = variable.scope.segments.iter().filter(|name| !name.is_empty()).map(|name| name.as_str());
+        let name: String = scoped.chain([variable.name.as_str()]).collect::<Vec<_>>().join("::");
+        let resolved = scope.resolve(variable.ty);
+        match (&variable.space, &resolved) {
+            (Space::Constant | Space::Device, Ty::Int { bytes: 4.., .. }) if variable.space == Space::Constant => {
+                let value = writer.number(&variable.name, 4).value;
+                let spelled = crate::subject::spelled(module, variable.ty, 0);
+                writer.need(&[Helper::Check]);
+                writer.lines.push(format!("const {spelled} {}_value = {value};", variable.name));
+                writer.lines.push(format!(
+                    "harness_check(cudaMemcpyToSymbol({name}, &{0}_value, sizeof({0}_value)), \"cudaMemcpyToSymbol\");",
+                    variable.name
+                ));
+            }
+            (Space::Constant | Space::Device, Ty::Pointer(_)) => {
+                let device = device_only();
+                let spelled = crate::subject::spelled(module, variable.ty, 0);
+                if let Some(made) = writer.memory_for(&name, &resolved, &spelled, &device) {
+                    writer.need(&[Helper::Check]);
+                    writer.lines.push(format!("const auto {}_memory = {made};", variable.name));
+                    writer.lines.push(format!(
+                        "harness_check(cudaMemcpyToSymbol({name}, &{0}_memory, sizeof({0}_memory)), \"cudaMemcpyToSymbol\");",
+                        variable.name
+                    ));
+                }
+            }
+            (Space::Constant, Ty::Array(..) | Ty::Float { .. }) => {
+                writer.need(&[Helper::Symbol]);
+                writer.lines.push(format!("harness_symbol({name});"));
+            }
+            (Space::Ordinary | Space::Static, Ty::Pointer(_)) => {
+                let spelled = crate::subject::spelled(module, variable.ty, 0);
+                if let Some(made) = writer.memory_for(&name, &resolved, &spelled, uses) {
+                    writer.lines.push(format!("{name} = {made};"));
+                }
+            }
+            (Space::Ordinary | Space::Static, Ty::Int { bytes: 4.., .. }) => {
+                let chosen = writer.number(&variable.name, 4);
+                writer.lines.push(format!("{name} = {}; // {}", chosen.value, chosen.why));
+            }
+            _ => {}
+        }
+    }
 }

@@ -3,29 +3,30 @@
 use super::Start;
 use crate::subject::{Stretch, Subject, calls};
 use cudalint_findings::model::FindingEntry;
-use cudalint_program::ir::{Expr, Function, FunctionId, FunctionRole, Module, Path};
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, Module, Path};
 use cudalint_syntax::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Callers of callers that are followed.
 const MAX_ROUNDS: usize = 6;
 
-/// The functions to start for a finding, best first. `main` is never among them.
+/// The functions to start for a finding, best first: those that host code calls, then kernels that are launched by
+/// themselves. `main` is never among them.
 pub(super) fn entries(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Start> {
     let Some(module) = subject.module(stretch) else { return Vec::new() };
     let place = subject.span_of(finding);
-    let targets: Vec<FunctionId> = match subject.function_at(stretch, place.start, false) {
-        Some(function) => vec![function],
-        None => users_of_macro(subject, stretch, place),
-    };
+    let own = subject.function_at(stretch, place.start, false);
+    let targets: Vec<FunctionId> =
+        own.map_or_else(|| users_of_macro(subject, stretch, place), |function| vec![function]);
     let launch_line = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref()).map(|launch| launch.line);
     let callers = callers(subject, stretch, module);
     let mut seen: BTreeSet<FunctionId> = BTreeSet::new();
-    let mut found: Vec<Start> = Vec::new();
-    let mut round = targets;
+    let mut called: Vec<Start> = Vec::new();
+    let mut launched: Vec<Start> = Vec::new();
+    let mut round: Vec<(FunctionId, Option<Span>)> = targets.into_iter().map(|id| (id, own.map(|_| place))).collect();
     for _ in 0..MAX_ROUNDS {
         // Among equals the one with the witness's launch comes first.
-        round.sort_by_key(|id| {
+        round.sort_by_key(|(id, _)| {
             let has_launch = launch_line.is_some_and(|line| {
                 module.functions.get(id.index()).is_some_and(|function| {
                     (subject.line_of(function.span.start)..=subject.line_of(function.span.end)).contains(&line)
@@ -34,26 +35,38 @@ pub(super) fn entries(finding: &FindingEntry, subject: &Subject, stretch: &Stret
             (!has_launch, *id)
         });
         let mut next = Vec::new();
-        for id in round {
+        for (id, place) in round {
             if !seen.insert(id) {
                 continue;
             }
-            if module.functions.get(id.index()).is_some_and(can_start) {
-                found.push(Start { function: id });
+            let Some(function) = module.functions.get(id.index()) else { continue };
+            if can_start(function) {
+                called.push(Start { function: id, place, direct: false });
+            } else if can_launch(function) {
+                launched.push(Start { function: id, place, direct: true });
             }
-            next.extend(callers.get(&id).into_iter().flatten().copied());
+            next.extend(callers.get(&id).into_iter().flatten().map(|(caller, call)| (*caller, Some(*call))));
         }
         round = next;
     }
-    found
+    let with_witness = launch_line.and_then(|line| kernel_at(subject, stretch, module, line));
+    if let Some(kernel) = with_witness.filter(|kernel| launched.iter().all(|start| start.function != *kernel)) {
+        launched.push(Start { function: kernel, place: None, direct: true });
+    }
+    called.into_iter().chain(launched).collect()
 }
 
-/// Every function of a stretch that host code can call, in source order.
+/// Every function of a stretch that host code can call, in source order; kernels that none of them launches come last.
 pub(super) fn all(subject: &Subject, stretch: &Stretch) -> Vec<Start> {
     let Some(module) = subject.module(stretch) else { return Vec::new() };
-    let ids = (0..module.functions.len() as u32).map(FunctionId);
-    ids.filter(|id| module.functions.get(id.index()).is_some_and(can_start))
-        .map(|function| Start { function })
+    let callers = callers(subject, stretch, module);
+    let ids: Vec<FunctionId> = (0..module.functions.len() as u32).map(FunctionId).collect();
+    let function = |id: &FunctionId| module.functions.get(id.index());
+    let called = ids.iter().filter(|id| function(id).is_some_and(can_start));
+    let lone = ids.iter().filter(|id| function(id).is_some_and(can_launch) && !callers.contains_key(id));
+    called
+        .map(|id| Start { function: *id, place: None, direct: false })
+        .chain(lone.map(|id| Start { function: *id, place: None, direct: true }))
         .collect()
 }
 
@@ -67,11 +80,30 @@ fn can_start(function: &Function) -> bool {
         && !function.variadic
 }
 
+/// Whether it is a kernel that can be launched by itself.
+fn can_launch(function: &Function) -> bool {
+    function.body.is_some() && function.space.global
+}
+
 /// The functions that use what a macro definition at this place defines; all functions when none is known to.
 fn users_of_macro(subject: &Subject, stretch: &Stretch, place: Span) -> Vec<FunctionId> {
     let Some(module) = subject.module(stretch) else { return Vec::new() };
-    let names: Vec<&str> =
+    let mut names: Vec<&str> =
         module.macros.iter().filter(|it| it.span.overlaps(place)).map(|it| it.name.as_str()).collect();
+    // Macros that use it are the same to their users.
+    for _ in 0..4 {
+        let more: Vec<&str> = module
+            .macros
+            .iter()
+            .filter(|it| !names.contains(&it.name.as_str()))
+            .filter(|it| names.iter().any(|name| super::page::has_word(&it.body, name)))
+            .map(|it| it.name.as_str())
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        names.extend(more);
+    }
     let uses = |function: &Function| {
         let text = subject.slice(function.span);
         names.iter().any(|name| super::page::has_word(text, name))
@@ -83,9 +115,23 @@ fn users_of_macro(subject: &Subject, stretch: &Stretch, place: Span) -> Vec<Func
     if users.is_empty() { ids } else { users }
 }
 
-/// For each function of the module, who calls or launches it.
-fn callers(subject: &Subject, stretch: &Stretch, module: &Module) -> BTreeMap<FunctionId, Vec<FunctionId>> {
-    let mut found: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
+/// What a call or launch names, and with how many arguments.
+fn callee(module: &Module, call: ExprId) -> Option<(Path, usize)> {
+    let (callee, args) = match &module.exprs.get(call.index())?.kind {
+        Expr::Call { callee, args } => (*callee, args.len()),
+        Expr::Launch(launch) => (launch.kernel, launch.args.len()),
+        _ => return None,
+    };
+    match &module.exprs.get(callee.index())?.kind {
+        Expr::Name { path, .. } => Some((path.clone(), args)),
+        Expr::Member { name, .. } => Some((Path::single(name.clone()), args)),
+        _ => None,
+    }
+}
+
+/// For each function of the module, who calls or launches it, and where.
+fn callers(subject: &Subject, stretch: &Stretch, module: &Module) -> BTreeMap<FunctionId, Vec<(FunctionId, Span)>> {
+    let mut found: BTreeMap<FunctionId, Vec<(FunctionId, Span)>> = BTreeMap::new();
     let Some(own) = stretch.module else { return found };
     for (index, function) in module.functions.iter().enumerate() {
         let mut caller = FunctionId(index as u32);
@@ -97,16 +143,8 @@ fn callers(subject: &Subject, stretch: &Stretch, module: &Module) -> BTreeMap<Fu
             }
         }
         for call in calls(module, function) {
-            let (callee, args) = match module.exprs.get(call.index()).map(|node| &node.kind) {
-                Some(Expr::Call { callee, args }) => (*callee, args.len()),
-                Some(Expr::Launch(launch)) => (launch.kernel, launch.args.len()),
-                _ => continue,
-            };
-            let path = match module.exprs.get(callee.index()).map(|node| &node.kind) {
-                Some(Expr::Name { path, .. }) => path.clone(),
-                Some(Expr::Member { name, .. }) => Path::single(name.clone()),
-                _ => continue,
-            };
+            let Some((path, args)) = callee(module, call) else { continue };
+            let span = module.exprs.get(call.index()).map_or_else(Span::default, |node| node.span);
             let resolved = subject.project.function(own, &function.scope, &path, args);
             let targets: Vec<FunctionId> = match resolved {
                 Some((module, target)) if module == own => vec![target],
@@ -122,9 +160,34 @@ fn callers(subject: &Subject, stretch: &Stretch, module: &Module) -> BTreeMap<Fu
             };
             for target in targets {
                 let list = found.entry(target).or_default();
-                if target != caller && !list.contains(&caller) {
-                    list.push(caller);
+                if target != caller && !list.iter().any(|(known, _)| *known == caller) {
+                    list.push((caller, span));
                 }
+            }
+        }
+    }
+    found
+}
+
+/// The kernel that is launched on a line.
+pub(super) fn kernel_at(subject: &Subject, stretch: &Stretch, module: &Module, line: u32) -> Option<FunctionId> {
+    let own = stretch.module?;
+    launches_at(subject, module, line).into_iter().find_map(|(function, call)| {
+        let (path, args) = callee(module, call)?;
+        let scope = &module.functions.get(function.index())?.scope;
+        let (of, target) = subject.project.kernel(own, scope, &path, Some(args))?;
+        (of == own && module.functions.get(target.index())?.body.is_some()).then_some(target)
+    })
+}
+
+/// The launches that begin on a line, each with the function that it stands in.
+pub(super) fn launches_at(subject: &Subject, module: &Module, line: u32) -> Vec<(FunctionId, ExprId)> {
+    let mut found = Vec::new();
+    for (index, function) in module.functions.iter().enumerate() {
+        for call in calls(module, function) {
+            let Some(node) = module.exprs.get(call.index()) else { continue };
+            if matches!(node.kind, Expr::Launch(_)) && subject.line_of(node.span.start) == line {
+                found.push((FunctionId(index as u32), call));
             }
         }
     }
