@@ -1,1 +1,502 @@
-//! Evidence counts only when its kind, kernel and line match the finding.
+//! Evidence counts only when its kind, its kernel and its line match the finding. What matches otherwise is named as what
+//! it is, and confirms nothing.
+//!
+//! A finding is data here: its method says which kind of record can show it, its witness which access, launch and
+//! threads, its range and its related places where. Names in backticks of its message say which call it is about.
+
+mod calls;
+mod places;
+
+pub use calls::{Code, api_names, code_of, same_call};
+
+use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
+use calls::is_about_launch;
+use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method};
+use places::{Places, in_lines};
+use std::ops::Deref;
+
+/// An access this many bytes from every allocation goes through a pointer that was never one of the device's, rather than
+/// past an array's end.
+const FAR: u64 = 1 << 20;
+
+/// A finding that evidence is compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    finding: &'a FindingEntry,
+    statement: Option<(u32, u32)>,
+}
+
+impl<'a> Target<'a> {
+    /// A finding.
+    pub fn new(finding: &'a FindingEntry) -> Self {
+        Self { finding, statement: None }
+    }
+
+    /// The same; its call or launch is a part of a statement on these lines, of which a compiler may name the first.
+    #[must_use]
+    pub fn in_statement(self, lines: (u32, u32)) -> Self {
+        Self { statement: Some(lines), ..self }
+    }
+}
+
+impl Deref for Target<'_> {
+    type Target = FindingEntry;
+
+    fn deref(&self) -> &FindingEntry {
+        self.finding
+    }
+}
+
+/// How a record fits a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// The record shows the finding.
+    Matches {
+        /// Whether the thread is the witness's own.
+        same_thread: bool,
+        /// In one sentence, what was seen.
+        reason: String,
+    },
+    /// It shows something else.
+    Differs {
+        /// In one sentence, what was seen.
+        reason: String,
+    },
+}
+
+impl Fit {
+    /// Whether the record shows the finding.
+    pub fn matches(&self) -> bool {
+        matches!(self, Self::Matches { .. })
+    }
+
+    /// What was seen.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Matches { reason, .. } | Self::Differs { reason } => reason,
+        }
+    }
+}
+
+/// Compares a record with a finding.
+pub fn fit(finding: &Target<'_>, record: &Record) -> Fit {
+    let seen = describe(record);
+    match shows(finding, record) {
+        Ok(note) => {
+            let same_thread = is_witness_thread(finding, record);
+            let thread = match (same_thread, record.thread, record.block) {
+                (true, Some(thread), Some(block)) => {
+                    format!(", by the witness's thread {} of block {}", triple(thread), triple(block))
+                }
+                (false, Some(thread), Some(block)) if has_threads(finding) => {
+                    format!(", by thread {} of block {} rather than the witness's", triple(thread), triple(block))
+                }
+                _ => String::new(),
+            };
+            let note = note.map_or_else(String::new, |note| format!(" ({note})"));
+            Fit::Matches { same_thread, reason: format!("{seen}{thread}{note}") }
+        }
+        Err(difference) => Fit::Differs { reason: format!("{seen}, which {difference}") },
+    }
+}
+
+/// Whether a record shows a finding: what to add for the reader, or why it does not.
+fn shows(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
+    let method = finding.verification.method;
+    match (&record.category, method) {
+        (Category::InvalidAccess { space, access, fault, .. }, Method::Memcheck) => {
+            invalid_access(finding, record, (*space, *access, *fault))
+        }
+        (Category::StreamOrder { .. } | Category::DeviceHeap { .. }, Method::Memcheck) => device_place(finding, record),
+        (Category::ApiError { function, code, .. }, Method::Memcheck) => pointer_call(finding, record, function, *code),
+        (Category::ApiError { function, code, .. }, Method::ApiError) => failing_call(finding, record, function, *code),
+        (Category::Race { .. }, Method::Racecheck) => race(finding, record),
+        (Category::Uninitialized { access, .. }, Method::Initcheck) => uninitialized(finding, record, *access),
+        (Category::UninitializedCopy { .. }, Method::Initcheck) => uninitialized_copy(finding, record),
+        (Category::Barrier { .. }, Method::Synccheck) => barrier(finding, record),
+        (Category::Leak { .. }, Method::Leakcheck) => host_place(finding, record).map(|()| None),
+        _ => Err("is another kind of fault than the finding's".to_owned()),
+    }
+}
+
+/// memcheck: an invalid access.
+fn invalid_access(
+    finding: &Target<'_>,
+    record: &Record,
+    (space, access, fault): (Space, Access, Fault),
+) -> Result<Option<String>, String> {
+    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    if accesses.is_empty() {
+        // The place is a launch or a kernel's head, or it is in device code and the finding has no numbers.
+        return argument(finding, record, space)
+            .or_else(|difference| device_place(finding, record).map_err(|_| difference));
+    }
+    if !accesses.iter().any(|expected| same_access(expected.kind, access)) {
+        let kinds: Vec<&str> = accesses.iter().map(|expected| word(expected.kind)).collect();
+        return Err(format!("is no {} as the finding's", kinds.join(" or ")));
+    }
+    let leaves = accesses.iter().any(|expected| expected.index < 0 || expected.index >= expected.extent);
+    match fault {
+        Fault::Misaligned if leaves => return Err("is misaligned, not out of bounds".to_owned()),
+        Fault::OutOfBounds if !leaves => return Err("is out of bounds, which the witness's access is not".to_owned()),
+        _ => {}
+    }
+    if finding.message.contains("shared") && !matches!(space, Space::Shared | Space::RemoteShared) {
+        return Err("is not in shared memory, as the finding's is".to_owned());
+    }
+    device_place(finding, record)
+}
+
+/// memcheck: what a launch passes, or fails to pass, makes the whole kernel go wrong. The finding's place is the launch or
+/// the kernel's head, and its witness has no access of its own.
+fn argument(finding: &Target<'_>, record: &Record, space: Space) -> Result<Option<String>, String> {
+    let at_launch = host_place(finding, record).is_ok();
+    let at_head = is_kernel_head(finding, record);
+    if !at_launch && !at_head {
+        return Err("happened at another place".to_owned());
+    }
+    let shared = matches!(space, Space::Shared | Space::RemoteShared);
+    if finding_names_shared(finding) != shared {
+        let memory = if shared { "is in shared memory" } else { "is not in shared memory" };
+        return Err(format!("{memory}, unlike the finding's"));
+    }
+    if !shared && !is_far(record.nearest) {
+        return Err("lies beside an allocation, as no address does that is none of the device's".to_owned());
+    }
+    Ok(Some(
+        if at_launch { "in the kernel that the finding's line launches" } else { "in the finding's kernel" }.to_owned(),
+    ))
+}
+
+/// memcheck: a call that is given a bad pointer, or the pointer that another call has freed.
+fn pointer_call(
+    finding: &Target<'_>,
+    record: &Record,
+    function: &str,
+    code: Option<i64>,
+) -> Result<Option<String>, String> {
+    own_failure(function, code)?;
+    let named = api_names(&finding.message);
+    if host_place(finding, record).is_ok() && named.iter().any(|name| same_call(name, function)) {
+        return Ok(None);
+    }
+    // The call stands elsewhere, and the finding says where and which: a destructor that frees.
+    let inside = finding.function.as_deref().map(base_name);
+    let runs_in = inside.is_some_and(|name| record.host.iter().any(|frame| base_name(&frame.function) == name));
+    let related = finding.related.iter().any(|related| {
+        api_names(&related.message).iter().any(|name| same_call(name, function))
+            && record
+                .call_sites()
+                .iter()
+                .any(|site| in_lines(site, &related.path, &[(related.range.start.line, related.range.end.line)]))
+    });
+    if runs_in && related {
+        return Ok(Some("at the finding's other place".to_owned()));
+    }
+    Err("is not the finding's call".to_owned())
+}
+
+/// api-error: the finding's own call fails.
+fn failing_call(
+    finding: &Target<'_>,
+    record: &Record,
+    function: &str,
+    code: Option<i64>,
+) -> Result<Option<String>, String> {
+    own_failure(function, code)?;
+    host_place(finding, record)?;
+    names_call(finding, function)?;
+    Ok(None)
+}
+
+/// Whether a finding is about a call of this function.
+///
+/// # Errors
+/// In words that follow "which", why not.
+pub fn names_call(finding: &Target<'_>, function: &str) -> Result<(), String> {
+    let named = api_names(&finding.message);
+    let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
+    let at_launch = launch.is_some_and(|launch| Places::own(finding).covers(&launch.path, launch.line));
+    let fits = (named.is_empty() || at_launch) && is_about_launch(function)
+        || named.iter().any(|name| same_call(name, function));
+    if fits { Ok(()) } else { Err("is another call than the finding's".to_owned()) }
+}
+
+/// Whether a status is a failure of the call that returned it.
+fn own_failure(function: &str, code: Option<i64>) -> Result<(), String> {
+    match code.map_or(Code::Own, code_of) {
+        Code::Own => Ok(()),
+        Code::Earlier => Err(format!("`{function}` only hands on from an earlier fault")),
+        Code::Surroundings => Err("has its reason in the machine, not in the call".to_owned()),
+    }
+}
+
+/// racecheck: both accesses of the witness race with each other.
+fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
+    let Category::Race { accesses } = &record.category else { return Err("is no race".to_owned()) };
+    let Some(((first, _), others)) = accesses.split_first() else { return Err("names no access".to_owned()) };
+    let sides = |frame: &Frame, access: Access, expected: &cudalint_findings::model::Access| {
+        same_access(expected.kind, access) && places::of_access(finding, expected).has(frame)
+    };
+    let witness = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    kernel(finding, record)?;
+    let without_lines = accesses.iter().all(|(access, _)| access.frame.line.is_none());
+    let found = match witness {
+        [one, other, ..] if without_lines && is_python(record, finding) => {
+            let kinds = |a: &cudalint_findings::model::Access, b: &cudalint_findings::model::Access| {
+                same_access(a.kind, first.access) && others.iter().any(|(access, _)| same_access(b.kind, access.access))
+            };
+            return if kinds(one, other) || kinds(other, one) {
+                Ok(Some("the tool names no line of the script: kernel and kind alone match".to_owned()))
+            } else {
+                Err("is between other kinds of accesses".to_owned())
+            };
+        }
+        [one, other, ..] => {
+            let pair = |a, b| {
+                sides(&first.frame, first.access, a)
+                    && others.iter().any(|(access, _)| sides(&access.frame, access.access, b))
+            };
+            pair(one, other) || pair(other, one)
+        }
+        // Without two accesses, the place of the finding and, where it names another in the kernel, that one.
+        _ => {
+            let own = Places::own(finding);
+            let related = Places::related(finding);
+            let pair = |a: &Places, b: Option<&Places>| {
+                a.has(&first.frame) && others.iter().any(|(access, _)| b.is_none_or(|b| b.has(&access.frame)))
+                    || others.iter().any(|(access, _)| a.has(&access.frame)) && b.is_none_or(|b| b.has(&first.frame))
+            };
+            if related.is_empty() { pair(&own, None) } else { pair(&own, Some(&related)) || pair(&own, Some(&own)) }
+        }
+    };
+    if found { Ok(None) } else { Err("is between other accesses than the finding's".to_owned()) }
+}
+
+/// initcheck: a kernel reads what nothing wrote.
+fn uninitialized(finding: &Target<'_>, record: &Record, access: Access) -> Result<Option<String>, String> {
+    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    if !accesses.is_empty() && !accesses.iter().any(|expected| same_access(expected.kind, access)) {
+        return Err("is another kind of access than the finding's".to_owned());
+    }
+    let at_place = device_place(finding, record);
+    if at_place.is_err() && accesses.is_empty() && host_place(finding, record).is_ok() {
+        return Ok(Some("in the kernel that the finding's line launches".to_owned()));
+    }
+    at_place
+}
+
+/// initcheck: a copy reads what nothing wrote.
+fn uninitialized_copy(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
+    host_place(finding, record)?;
+    // The stack names the call; its text always says `cudaMemcpy`.
+    let called = record.host.iter().map(|frame| frame.function.as_str()).find(|name| calls::is_api(name));
+    let named = api_names(&finding.message);
+    if let Some(called) = called
+        && !named.is_empty()
+        && !named.iter().any(|name| same_call(name, called))
+    {
+        return Err("is another call than the finding's".to_owned());
+    }
+    Ok(None)
+}
+
+/// synccheck: a barrier of the finding. The tool reports the barrier at which threads were missed, which may be the other
+/// one that the absent threads wait at: a place that the finding names as related.
+fn barrier(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
+    device_place(finding, record).or_else(|difference| {
+        let related = Places::related(finding);
+        if kernel(finding, record).is_ok() && record.device.iter().any(|frame| related.has(frame)) {
+            Ok(Some("at the other barrier that the finding names".to_owned()))
+        } else {
+            Err(difference)
+        }
+    })
+}
+
+/// Whether a device frame stands at the finding's place, in its kernel.
+fn device_place(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
+    kernel(finding, record)?;
+    let places = Places::device(finding);
+    if record.device.iter().any(|frame| places.has(frame)) {
+        return Ok(None);
+    }
+    let lines = record.device.iter().any(|frame| frame.line.is_some());
+    if lines {
+        return Err("happened at another place".to_owned());
+    }
+    // Where nothing names a line of a script, kernel, kind and the witness's own thread must do.
+    if is_python(record, finding) && finding.function.is_some() && is_witness_thread(finding, record) {
+        return Ok(Some("the tool names no line of the script: kernel, kind and thread match".to_owned()));
+    }
+    Err("has no line".to_owned())
+}
+
+/// Whether the record is about the finding's kernel, as far as the finding names one.
+fn kernel(finding: &Target<'_>, record: &Record) -> Result<(), String> {
+    let Some(function) = finding.function.as_deref() else { return Ok(()) };
+    let wanted = base_name(function);
+    let mut frames: Vec<&Frame> = record.device.iter().collect();
+    if let Category::Race { accesses } = &record.category {
+        frames.extend(accesses.iter().map(|(access, _)| &access.frame));
+    }
+    let named = record.kernel.as_ref().is_some_and(|kernel| kernel.base == wanted)
+        || frames.iter().any(|frame| base_name(&frame.function) == wanted);
+    if named {
+        return Ok(());
+    }
+    // The finding's function may be the host's, around a launch: then the record's place must not be in its range.
+    let own = Places::own(finding);
+    let without_lines = frames.iter().all(|frame| frame.line.is_none());
+    if without_lines || frames.iter().any(|frame| own.has(frame)) {
+        return Err(format!("is not in `{function}`"));
+    }
+    Ok(())
+}
+
+/// Whether the record's host call stands at the finding's place, or at the launch of its witness.
+fn host_place(finding: &Target<'_>, record: &Record) -> Result<(), String> {
+    let sites = record.call_sites();
+    let places = Places::host(finding);
+    if sites.iter().any(|site| places.has(site)) {
+        return Ok(());
+    }
+    Err(if sites.is_empty() { "has no host line".to_owned() } else { "happened at another place".to_owned() })
+}
+
+/// Whether a line of a file is the finding's place, as the host runs it: its own range, or the launch of its witness.
+pub fn stands_at(finding: &Target<'_>, file: &str, line: u32) -> bool {
+    Places::host(finding).covers(file, line)
+}
+
+/// Whether the finding stands at the head of the record's kernel: it is about the kernel itself, which its message names,
+/// and the access comes after it.
+fn is_kernel_head(finding: &Target<'_>, record: &Record) -> bool {
+    let (Some(function), Some(kernel)) = (finding.function.as_deref(), record.kernel.as_ref()) else { return false };
+    let name = base_name(function);
+    let named = calls::quoted(&finding.message).any(|quoted| base_name(quoted) == name);
+    let below = record.device.last().and_then(|frame| frame.line).is_some_and(|line| line > finding.range.end.line);
+    kernel.base == name && named && below
+}
+
+/// Whether the finding's words are about shared memory.
+fn finding_names_shared(finding: &Target<'_>) -> bool {
+    std::iter::once(&finding.message)
+        .chain(finding.related.iter().map(|related| &related.message))
+        .any(|message| message.contains("shared"))
+}
+
+fn is_far(nearest: Option<Nearest>) -> bool {
+    nearest.is_none_or(|nearest| nearest.side != Side::Inside && nearest.distance >= FAR)
+}
+
+fn is_python(record: &Record, finding: &Target<'_>) -> bool {
+    let extension = finding.path.rsplit('.').next().unwrap_or("");
+    ["py", "ipynb"].contains(&extension) || record.host.iter().any(Frame::is_python)
+}
+
+fn same_access(expected: AccessKind, seen: Access) -> bool {
+    matches!(
+        (expected, seen),
+        (AccessKind::Read, Access::Read) | (AccessKind::Write, Access::Write) | (AccessKind::Atomic, Access::Atomic)
+    )
+}
+
+fn word(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic => "atomic access",
+    }
+}
+
+fn has_threads(finding: &Target<'_>) -> bool {
+    finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty())
+}
+
+fn is_witness_thread(finding: &Target<'_>, record: &Record) -> bool {
+    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    accesses.iter().any(|access| Some(access.thread) == record.thread && Some(access.block) == record.block)
+}
+
+fn triple([x, y, z]: [u64; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+/// A record in words: `an invalid global read of 4 bytes in `scale` at a.cu:6`.
+pub fn describe(record: &Record) -> String {
+    let what = match &record.category {
+        Category::InvalidAccess { space, access, bytes, fault } => {
+            let space = match space {
+                Space::Global => "global ",
+                Space::Shared => "shared ",
+                Space::RemoteShared => "remote shared ",
+                Space::Local => "local ",
+                Space::Other => "",
+            };
+            let fault = if *fault == Fault::Misaligned { "misaligned" } else { "invalid" };
+            format!("an {fault} {space}{} of {bytes} bytes", access_word(*access))
+                .replace("an misaligned", "a misaligned")
+        }
+        Category::ApiError { function, name, .. } => format!("`{function}` returned {name}"),
+        Category::Leak { bytes } => format!("{bytes} bytes were never freed, allocated"),
+        Category::Race { accesses } => {
+            let side = |index: usize| {
+                accesses.get(index).map(|(access, _)| format!("a {} at {}", access_word(access.access), access.frame))
+            };
+            let sides: Vec<String> = [side(0), side(1)].into_iter().flatten().collect();
+            let within = record.kernel.as_ref().map_or_else(String::new, |kernel| format!(" in `{}`", kernel.base));
+            return format!("a race between {}{within}", sides.join(" and "));
+        }
+        Category::Uninitialized { access, bytes } => {
+            format!("a {} of {bytes} bytes of global memory that nothing wrote", access_word(*access))
+        }
+        Category::UninitializedCopy { .. } => "a copy from device memory that nothing wrote".to_owned(),
+        Category::Unused => "an allocation of which a part was never used".to_owned(),
+        Category::Barrier { problem } => format!("a barrier error ({problem})"),
+        Category::StreamOrder { problem } | Category::DeviceHeap { problem } | Category::DeviceFault { problem } => {
+            format!("\"{problem}\"")
+        }
+        Category::Other => format!("\"{}\"", record.headline),
+    };
+    let mut words = what;
+    if let Some(kernel) = &record.kernel {
+        words = format!("{words} in `{}`", kernel.base);
+    }
+    match record.place().filter(|place| place.line.is_some()) {
+        Some(place) => format!("{words} at {place}"),
+        None => words,
+    }
+}
+
+fn access_word(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Atomic => "atomic access",
+        Access::Other => "access",
+    }
+}
+
+/// A record as evidence for or beside a finding. Its place is the finding's where a frame stands there; a file that the
+/// finding names is named as there.
+pub fn evidence(finding: &Target<'_>, record: &Record) -> EvidenceRecord {
+    let sites = record.call_sites();
+    let device = record.device.iter().find(|frame| Places::device(finding).has(frame));
+    let host = sites.iter().copied().find(|frame| record.device.is_empty() && Places::host(finding).has(frame));
+    let place = device.or(host).or_else(|| record.place()).filter(|place| place.line.is_some());
+    let named = |file: &str| {
+        let related = finding.related.iter().map(|related| related.path.as_str());
+        let known = std::iter::once(finding.path.as_str()).chain(related).find(|path| same_path(path, file));
+        known.unwrap_or(file).to_owned()
+    };
+    EvidenceRecord {
+        kind: record.headline.trim_end_matches([' ', ':', '.']).to_owned(),
+        kernel: record.kernel.as_ref().map(|kernel| kernel.full.clone()),
+        path: place.and_then(|place| place.file.as_deref()).map(named),
+        line: place.and_then(|place| place.line),
+        block: record.block,
+        thread: record.thread,
+        text: record.words(),
+    }
+}

@@ -2,4 +2,5 @@
 //! quality into records; what cannot be read is a problem in words, never a crash.
 
 pub mod probe_log;
+pub mod sanitizer;
 pub mod traceback;
