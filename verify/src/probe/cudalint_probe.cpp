@@ -41,7 +41,7 @@ long lines = 0;
 unsigned long long digest = 0xcbf29ce484222325ULL;
 long sequence = 0;
 int threads = 0;
-Site sites[64];
+Aim sites[64];
 int site_count = 0;
 unsigned long turns = 0;       // of all sites
 int armed = 0;                 // the kernel at the site has failed with this, and nobody has waited yet
@@ -162,7 +162,7 @@ bool waits(const char *function) {
 bool is_runtime(const char *function) { return strncmp(function, "cuda", 4) == 0; }
 
 // The site at this place, when it is its turn.
-const Site *site_at(bool is_launch, unsigned long at) {
+const Aim *site_at(bool is_launch, unsigned long at) {
     for (int i = 0; i < site_count; ++i) {
         if (sites[i].is_launch != is_launch || sites[i].at != at) continue;
         unsigned long turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
@@ -315,7 +315,7 @@ int launched(Launch launch) {
     unsigned long long at = offset_of(pushed_at);
     pushed_at = nullptr;
     const char *kernel = kernel_name(launch.kernel);
-    const Site *here = at ? site_at(true, at) : nullptr;
+    const Aim *here = at ? site_at(true, at) : nullptr;
     int status = here && plan.mode == Mode::Cover ? launch_and_compare(launch, kernel, at)
                                                   : launch.go(launch, launch.grid, launch.block);
     int refused = 0;
@@ -369,7 +369,7 @@ extern "C" int cudalint_probe_call(int status, const char *function, const char 
     if (plan.mode == Mode::None) return status;
     int handed = status;
     bool blind = *plan.blind && ends_with(file, plan.blind);
-    const Site *here = plan.mode == Mode::Status ? site_at(false, static_cast<unsigned long>(id)) : nullptr;
+    const Aim *here = plan.mode == Mode::Status ? site_at(false, static_cast<unsigned long>(id)) : nullptr;
     if (!blind && is_runtime(function) && pending && status == 0) {
         bool reads = same(function, "cudaGetLastError");
         if (reads || same(function, "cudaPeekAtLastError")) handed = pending;
@@ -474,3 +474,5 @@ CUDALINT_PROBE_LAUNCH(cudaLaunchCooperativeKernel_ptsz)
     }
 CUDALINT_PROBE_LAUNCH_EX(cudaLaunchKernelExC)
 CUDALINT_PROBE_LAUNCH_EX(cudaLaunchKernelExC_ptsz)
+
+#include "cudalint_probe_memory.h"

@@ -35,7 +35,7 @@ enum class Mode {
 };
 
 // A place where a run does something.
-struct Site {
+struct Aim {
     bool is_launch;
     unsigned long at; // number of the call in the unit, or offset of the launch in the program
     int code;         // the status to hand back

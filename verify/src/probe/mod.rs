@@ -14,7 +14,7 @@ use std::io::{Error, Result};
 const HEADER: &str = include_str!("cudalint_probe.cuh");
 const INTERNAL: &str = include_str!("cudalint_probe_internal.h");
 const SOURCE: &str = include_str!("cudalint_probe.cpp");
-const MEMORY: &str = include_str!("cudalint_probe_memory.cpp");
+const MEMORY: &str = include_str!("cudalint_probe_memory.h");
 const PAIR: &str = include_str!("cudalint_probe_pair.cuh");
 
 /// Functions of the runtime whose references the linker turns to the probe's.
@@ -154,12 +154,12 @@ pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
     keep(&folder.join("cudalint_probe_internal.h"), INTERNAL)?;
     keep(&folder.join("cudalint_probe_pair.cuh"), PAIR)?;
     let source = keep(&folder.join("cudalint_probe.cpp"), SOURCE)?;
-    let memory = keep(&folder.join("cudalint_probe_memory.cpp"), MEMORY)?;
+    keep(&folder.join("cudalint_probe_memory.h"), MEMORY)?;
     let hooks = hooks(watch);
     let name = format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]));
     let hooks = keep(&folder.join(name), &hooks)?;
     let mut flags: Vec<String> =
-        ["-include", hooks.as_str(), source.as_str(), memory.as_str()].map(str::to_owned).into();
+        ["-include", hooks.as_str(), source.as_str()].map(str::to_owned).into();
     // Places of launches come from the host's debug information, without inlining.
     flags.extend(["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fno-omit-frame-pointer"].map(str::to_owned));
     flags.extend(WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]));

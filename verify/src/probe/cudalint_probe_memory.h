@@ -1,5 +1,6 @@
 // cudalint's probe, the half that looks at device memory: what a memset or copy has written, what is left of the memory
-// behind it, and how a launch compares with one of more threads. See cudalint_probe.cpp for how it is asked.
+// behind it, and how a launch compares with one of more threads. cudalint_probe.cpp includes it, and says how it is asked.
+#pragma once
 #include "cudalint_probe_internal.h"
 
 #include <dlfcn.h>
@@ -270,8 +271,6 @@ int launch_and_compare(const Launch &launch, const char *kernel, unsigned long l
 }
 
 } // namespace cudalint_probe
-
-using namespace cudalint_probe;
 
 extern "C" void cudalint_probe_element(unsigned bytes, int floating) {
     element_bytes = bytes;
