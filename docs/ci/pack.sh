@@ -5,7 +5,8 @@
 #   pack.sh FINDINGS.json HANDOVER.tar.gz [PATHS…]
 #
 # Packed as `sources/`: all files that git knows or would take, those of submodules too, below PATHS [default: all]; and
-# compile_commands.json, here or in build/, which git often does not take. As `findings.json`: the findings.
+# compile_commands.json, here or in build/, which git often does not take. As `findings.json`: the findings. As `root`:
+# where this is, since a compilation database says it.
 #
 # Exit status: 0; 2 when the findings are missing or this is no git checkout.
 set -eu
@@ -34,6 +35,7 @@ trap 'rm -rf "$stage"' EXIT
 trap 'exit 2' HUP INT TERM
 mkdir "$stage/sources"
 cp "$findings" "$stage/findings.json"
+pwd >"$stage/root"
 
 # Names may hold anything but NUL. A file that git knows may have been deleted since.
 list_sources() {
@@ -49,5 +51,5 @@ tar --create --file="$stage/sources.tar" --anchored --no-wildcards --exclude="${
     --no-recursion --null --files-from="$stage/names"
 tar --extract --file="$stage/sources.tar" --directory="$stage/sources"
 
-tar --create --gzip --file="$handover" --directory="$stage" findings.json sources
+tar --create --gzip --file="$handover" --directory="$stage" findings.json root sources
 echo "cudalint: $(find "$stage/sources" ! -type d -print0 | tr -cd '\0' | wc -c | tr -d ' ') source files in $handover"

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tools::{command, git, must, program, root, run};
 
-const SCRIPTS: [&str; 5] = ["install.sh", "lint.sh", "pack.sh", "verify.sh", "report.sh"];
+const SCRIPTS: [&str; 6] = ["install.sh", "lint.sh", "pack.sh", "verify.sh", "report.sh", "relocate.sh"];
 
 fn script(name: &str) -> PathBuf {
     root().join("docs/ci").join(name)
@@ -142,6 +142,7 @@ fn pack_takes_what_git_takes() {
         let names = packed(&sandbox.path().join("handover.tar.gz"));
         let wanted = [
             "findings.json",
+            "root",
             "sources/.gitignore",
             "sources/a.cu",
             "sources/build/compile_commands.json",
@@ -155,7 +156,7 @@ fn pack_takes_what_git_takes() {
     }
     must(step("pack.sh", sandbox.path()).args(["findings.json", "part.tar.gz", "inc"]));
     let names = packed(&sandbox.path().join("part.tar.gz"));
-    assert!(names.len() == 5 && !names.iter().any(|name| name.contains(".cu")), "{names:?}");
+    assert!(names.len() == 6 && !names.iter().any(|name| name.contains(".cu")), "{names:?}");
 }
 
 #[test]
@@ -190,26 +191,31 @@ struct Handed {
 impl Handed {
     fn new() -> Self {
         let sandbox = checkout(&[("a.cu", EMPTY_GRID)]);
+        // Beside names that are no files of the checkout.
+        let here = sandbox.path().display();
+        let database = format!("[\"{here}\", \"-I{here}/inc\", \"{here}-other\"]");
+        sandbox.write("compile_commands.json", database.as_bytes());
         must(step("lint.sh", sandbox.path()).arg("findings.json"));
         must(step("pack.sh", sandbox.path()).args(["findings.json", "handover.tar.gz"]));
         fs::remove_file(sandbox.path().join("a.cu")).unwrap();
         let fakes = tempfile::tempdir().unwrap();
         let fake = fakes.path().join("cudalint");
         // `--sources` is looked at while it is there.
-        let text = r#"#!/bin/sh
+        let text = r##"#!/bin/sh
 printf '%s\n' "$*" >>"$FAKES/calls"
 case $1 in
 doctor) echo "GPU: | none"; exit 3 ;;
 verify)
     [ -f "$2" ] && [ -f "$4/a.cu" ] || exit 77
-    mkdir -p "$6" && echo report >"$6/report.html"
+    mkdir -p "$6/one" && echo report >"$6/report.html"
+    echo "#include \"$4/a.cu\"" >"$6/one/harness.cu"
     cat "$FAKES/verified.json"
     if [ "$FAKE_STATUS" = killed ]; then kill -9 $$; fi
     exit "$FAKE_STATUS"
     ;;
 esac
 exit 78
-"#;
+"##;
         fs::write(&fake, text).unwrap();
         fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
         let handed = Self { sandbox, fakes };
@@ -255,6 +261,7 @@ fn verify_fails_on_confirmed_and_says_what_each_status_means() {
         ("1", 1, "findings were confirmed on a GPU"),
         ("2", 2, "could not be done as asked"),
         ("3", 3, "nothing could be decided"),
+        ("130", 2, "interrupted"),
         ("killed", 2, "ended with status 137"),
         ("101", 2, "ended with status 101"),
     ];
@@ -271,12 +278,33 @@ fn verify_fails_on_confirmed_and_says_what_each_status_means() {
     }
     let calls = fs::read_to_string(handed.fakes.path().join("calls")).unwrap();
     let last = calls.lines().last().unwrap();
-    let tail = "/sources --out result/outcome --report result/outcome/report.html --output-format json";
-    assert!(
-        last.starts_with("verify /") && last.contains("/findings.json --sources /") && last.ends_with(tail),
-        "{last}"
-    );
+    let at = fs::canonicalize(handed.sandbox.path().join("result")).unwrap().display().to_string();
+    let wanted = "verify @/findings.json --sources @/sources --out @/outcome --report @/outcome/report.html --output-format json";
+    assert_eq!(last, wanted.replace('@', &at));
     assert_eq!(calls.lines().count(), 2 * cases.len());
+}
+
+#[test]
+fn paths_become_those_of_the_machine() {
+    let handed = Handed::new();
+    assert_eq!(handed.verify("1").0, 1);
+    let was = handed.sandbox.path().display().to_string();
+    let at = handed.sandbox.path().join("result");
+    let database = handed.result("sources/compile_commands.json");
+    let sources = at.join("sources").display().to_string();
+    assert_eq!(database, format!("[\"{sources}\", \"-I{sources}/inc\", \"{was}-other\"]"));
+
+    // Somebody downloads it: the reproducer includes a file that is there.
+    let elsewhere = handed.fakes.path().join("with & in [it]");
+    fs::rename(&at, &elsewhere).unwrap();
+    let harness = || fs::read_to_string(elsewhere.join("outcome/one/harness.cu")).unwrap();
+    assert!(harness().contains(&at.display().to_string()));
+    for _ in 0..2 {
+        must(command("sh", handed.fakes.path()).arg(script("relocate.sh")).arg(&elsewhere));
+        let included = harness().replace("#include \"", "").replace("\"\n", "");
+        assert_eq!(fs::read_to_string(&included).unwrap(), EMPTY_GRID);
+    }
+    assert_eq!(run(command("sh", handed.fakes.path()).arg(script("relocate.sh")).arg(".")).0, 2);
 }
 
 #[test]
