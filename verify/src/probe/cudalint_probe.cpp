@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 extern "C" {
-cudaError_t __real_cudaGetLastError() __attribute__((weak));
 unsigned __real___cudaPushCallConfiguration(dim3, dim3, size_t, void *) __attribute__((weak));
 cudaError_t __real___cudaGetKernel(void **, const void *) __attribute__((weak));
 void __real___cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *)
@@ -343,7 +342,7 @@ int launched(Launch launch) {
         line.write();
     }
     if (here && plan.checked && plan.mode == Mode::Launch) {
-        int last = __real_cudaGetLastError();
+        int last = cudaGetLastError();
         if (last != 0) stop(kernel, nullptr, 0, at, last);
     }
     if (here && plan.checked && plan.mode == Mode::Asynchronous) stop("cudaDeviceSynchronize", nullptr, 0, at, here->code);

@@ -8,6 +8,7 @@
 #undef cudaDeviceSynchronize
 #undef cudaFree
 #undef cudaFreeAsync
+#undef cudaGetLastError
 #undef cudaLaunchCooperativeKernel
 #undef cudaLaunchKernel
 #undef cudaLaunchKernelExC
