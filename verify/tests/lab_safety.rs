@@ -114,3 +114,28 @@ fn files_are_written_below_the_scenarios_folder_only() {
     assert!(bench.write("/tmp/cudalint-escape".into(), "x").is_err());
     assert_eq!(bench.relative(&bench.write("sub/file".into(), "x").unwrap()), "scenarios/one/sub/file");
 }
+
+#[test]
+fn a_gpu_that_needs_the_network_keeps_it_and_the_run_says_so() {
+    // A launcher for which a GPU can be opened only where there is more than loopback.
+    let place = Place::new();
+    let real = lab_support::launcher().program;
+    let wrapper = format!("if [ \"$1\" = device ]; then\n  [ \"$2\" = kept ]\nelse\n  exec {real} \"$@\"\nfi");
+    let launcher =
+        cudalint_verify::lab::Launcher { program: place.script("launcher", &wrapper), arguments: Vec::new() };
+    let machine = place.machine("", "");
+    let lab = cudalint_verify::lab::Lab::new(machine, place.path.join("out"), limits(), launcher);
+    let bench = lab.bench("one").unwrap();
+    let interfaces = |device| {
+        let asks =
+            cudalint_verify::lab::Run { device, ..run("asks", &["/bin/sh", "-c", "readlink /proc/self/ns/net"]) };
+        bench.run(&asks).stdout
+    };
+    let own = std::fs::read_link("/proc/self/ns/net").unwrap().to_string_lossy().into_owned();
+    assert_eq!(interfaces(true).trim(), own);
+    let first = lab.notes();
+    assert_eq!(first.len(), 1, "{first:?}");
+    if first[0].contains("programs that use the GPU keep the network") {
+        assert_ne!(interfaces(false).trim(), own);
+    }
+}

@@ -18,7 +18,7 @@ const LOG: u64 = 1 << 20;
 /// What makes two builds the same: all that the compiler reads of the scenario's own, and its flags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    units: Vec<Utf8PathBuf>,
+    units: Vec<String>,
     flags: Vec<String>,
     inputs: Inputs,
 }
@@ -77,7 +77,12 @@ impl Bench<'_> {
     pub fn build(&self, build: &Build) -> Result<Utf8PathBuf, BuildFailure> {
         let Some(nvcc) = &self.lab.machine.nvcc else { return Err(BuildFailure::NoCompiler) };
         let inputs = inputs::of(&self.folder, &build.units, &build.flags);
-        let key = Key { units: build.units.clone(), flags: build.flags.clone(), inputs };
+        let units: Vec<String> = build.units.iter().map(ToString::to_string).collect();
+        let key = Key {
+            units: inputs::placeless(&self.folder, &units),
+            flags: inputs::placeless(&self.folder, &build.flags),
+            inputs,
+        };
         let (order, mine) = {
             let mut orders = lock(&self.lab.shelf.orders);
             match orders.get(&key) {
@@ -163,6 +168,7 @@ impl Bench<'_> {
             stdout: stdout.clone(),
             stderr: stderr.clone(),
             limit: self.lab.limits.build,
+            device: false,
         };
         self.enter(Phase::Building);
         let done = self.lab.execute(&task);

@@ -28,9 +28,24 @@ pub(super) fn of(folder: &Utf8Path, units: &[Utf8PathBuf], flags: &[String]) -> 
         }
     }
     search.follow(wanted);
-    // Libraries are named without their file's name.
-    search.take_all(folder, DEPTH, &|file| matches!(file.extension(), Some("a" | "o" | "so")));
+    // A library is named without its file's name.
+    if flags.iter().any(|flag| flag.starts_with("-l") && !flag.starts_with("-lineinfo")) {
+        search.take_all(folder, DEPTH, &|file| matches!(file.extension(), Some("a" | "so")));
+    }
     search.inputs
+}
+
+/// Flags without the scenario's own place in them, so that two scenarios can have the same. Where libraries lie is another
+/// matter: a program looks for them when it runs.
+pub(super) fn placeless(folder: &Utf8Path, words: &[String]) -> Vec<String> {
+    let of_linker = |word: &str| word.starts_with("-L") || word.contains("rpath") || word.contains("-Wl,");
+    let inside = format!("{folder}/");
+    let placeless = |word: &String| match word.strip_suffix(folder.as_str()) {
+        _ if of_linker(word) => word.clone(),
+        Some(before) => format!("{before}."),
+        None => word.replace(&inside, "./"),
+    };
+    words.iter().map(placeless).collect()
 }
 
 struct Search<'folder> {
@@ -111,7 +126,15 @@ fn is_source(file: &Utf8Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::included;
+    use super::{included, placeless};
+
+    #[test]
+    fn the_scenarios_place_does_not_make_a_difference() {
+        let words =
+            ["-I/o/s", "-include", "/o/s/probe.h", "-I/o/sub", "-L/o/s", "-Xlinker=-rpath=/o/s"].map(str::to_owned);
+        let placeless = placeless("/o/s".into(), &words);
+        assert_eq!(placeless, ["-I.", "-include", "./probe.h", "-I/o/sub", "-L/o/s", "-Xlinker=-rpath=/o/s"]);
+    }
 
     #[test]
     fn includes_are_read_as_they_are_written() {

@@ -21,7 +21,9 @@ use std::time::Duration;
 #[cfg(unix)]
 const BECOME: &str = "become";
 /// First argument of the step that tries a way of dropping the network.
-const TRY: &str = "try";
+pub(super) const TRY: &str = "try";
+/// First argument of the step that tries it and opens a GPU then.
+pub(super) const DEVICE: &str = "device";
 
 /// What a launcher shall do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,7 +83,8 @@ pub fn launch_main(arguments: impl IntoIterator<Item = String>) -> ExitCode {
     match arguments.first().map(String::as_str) {
         #[cfg(unix)]
         Some(BECOME) => unix::become_program(&arguments[1..]),
-        Some(TRY) => try_network(arguments.get(1).map(String::as_str)),
+        Some(TRY) => try_network(arguments.get(1).map(String::as_str), false),
+        Some(DEVICE) => try_network(arguments.get(1).map(String::as_str), true),
         _ => {
             let reply = take_order();
             let text = serde_json::to_string(&reply).unwrap_or_default();
@@ -107,19 +110,25 @@ fn take_order() -> Reply {
     carry_out(&order, input)
 }
 
-/// Says on standard output why a way of dropping the network fails; nothing when it works.
-fn try_network(way: Option<&str>) -> ExitCode {
-    let network = match way {
-        Some("user") => Network::User,
-        Some("privileged") => Network::Privileged,
-        _ => Network::Kept,
-    };
-    match sandbox::drop_network(network) {
+/// Says on standard output why a way of dropping the network fails, or why no GPU can be opened then; nothing when it
+/// works.
+fn try_network(way: Option<&str>, device: bool) -> ExitCode {
+    let network = way.and_then(Network::of_word).unwrap_or(Network::Kept);
+    let tried = sandbox::drop_network(network).map_err(|error| error.to_string());
+    match tried.and_then(|()| if device { open_device() } else { Ok(()) }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             drop(writeln!(std::io::stdout(), "{error}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Opens the first GPU.
+fn open_device() -> Result<(), String> {
+    match cudalint_gpu::driver::Driver::start() {
+        None => Err("there is no NVIDIA driver".to_owned()),
+        Some(driver) => driver.and_then(|driver| driver.open(0)).map(drop).map_err(|failure| failure.to_string()),
     }
 }
 

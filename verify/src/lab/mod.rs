@@ -65,7 +65,7 @@ impl Default for Limits {
             records: 1000,
             factor: 10.0,
             watched_factor: 50.0,
-            least: Duration::from_secs(10),
+            least: Duration::from_secs(20),
         }
     }
 }
@@ -83,6 +83,7 @@ pub struct Lab {
     pub stop: Stop,
     launcher: Launcher,
     network: OnceLock<Network>,
+    beside_device: OnceLock<Network>,
     builders: Slots,
     devices: Slots,
     ports: Ports,
@@ -105,12 +106,18 @@ impl Lab {
             stop: Stop::new(),
             launcher,
             network: OnceLock::new(),
+            beside_device: OnceLock::new(),
             ports: Ports::default(),
             shelf: Shelf::default(),
             baselines: Mutex::default(),
             notes: Mutex::default(),
             full: Mutex::default(),
         }
+    }
+
+    /// How its programs are started.
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
     }
 
     /// The same, ended by this.

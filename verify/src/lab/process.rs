@@ -1,7 +1,7 @@
 //! Child processes, from the lab's side: each is started through a launcher and ends with its time, with the run, or by
 //! itself.
 
-use super::launch::{Order, Reply, ReplyEnd};
+use super::launch::{DEVICE, Order, Reply, ReplyEnd, TRY};
 use super::sandbox::Network;
 use super::{End, Lab, environment};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -16,6 +16,8 @@ const GRACE: Duration = Duration::from_millis(300);
 const LAUNCHER: Duration = Duration::from_secs(15);
 /// How often a waiting thread looks for a wish to stop.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
+/// How long opening a GPU may take. The first process of a machine that was just started may wait for the driver.
+const OPENING: Duration = Duration::from_secs(30);
 /// After a wish to stop, a launcher has this long to end its program and say so.
 const STOPPING: Duration = Duration::from_secs(7);
 
@@ -59,8 +61,8 @@ impl Launcher {
             return (Network::Kept, Some("programs keep the network: only Linux can take it away".to_owned()));
         }
         let mut refusal = String::new();
-        for (word, network) in [("user", Network::User), ("privileged", Network::Privileged)] {
-            match self.command().args(["try", word]).stdin(Stdio::null()).stderr(Stdio::null()).output() {
+        for network in [Network::User, Network::Privileged] {
+            match self.command().args([TRY, network.word()]).stdin(Stdio::null()).stderr(Stdio::null()).output() {
                 Ok(output) if output.status.success() => return (network, None),
                 Ok(output) => {
                     let said = String::from_utf8_lossy(&output.stdout);
@@ -93,6 +95,8 @@ pub(super) struct Task {
     pub stderr: Utf8PathBuf,
     /// How long it may take.
     pub limit: Duration,
+    /// Whether it uses a GPU.
+    pub device: bool,
 }
 
 /// What became of it.
@@ -105,6 +109,40 @@ pub(super) struct Done {
 }
 
 impl Lab {
+    /// How programs that use a GPU lose the network: as others do, unless the GPU is then out of reach. A driver or a
+    /// container may be set up so that it is; then its user would see nothing but failures that are not the program's.
+    fn network_beside_device(&self) -> Network {
+        *self.beside_device.get_or_init(|| {
+            let network = self.network();
+            if network == Network::Kept || self.reaches_device(network) || !self.reaches_device(Network::Kept) {
+                return network;
+            }
+            self.note(
+                "programs that use the GPU keep the network: without it, this system does not let them use the GPU"
+                    .to_owned(),
+            );
+            Network::Kept
+        })
+    }
+
+    /// Whether a process that loses the network this way can open a GPU.
+    fn reaches_device(&self, network: Network) -> bool {
+        let mut command = self.launcher.command();
+        command.args([DEVICE, network.word()]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(mut child) = command.spawn() else { return false };
+        let started = Instant::now();
+        while started.elapsed() < OPENING && !self.stop.requested() {
+            match child.try_wait() {
+                Ok(Some(status)) => return status.success(),
+                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+                Err(_) => break,
+            }
+        }
+        drop(child.kill());
+        drop(child.wait());
+        false
+    }
+
     /// Starts a process and waits for its end.
     pub(super) fn execute(&self, task: &Task) -> Done {
         if self.stop.requested() {
@@ -120,7 +158,7 @@ impl Lab {
             file_bytes: self.limits.file_bytes,
             limit: task.limit,
             grace: GRACE,
-            network: self.network(),
+            network: if task.device { self.network_beside_device() } else { self.network() },
         };
         let started = Instant::now();
         let done = |end| Done { end, seconds: started.elapsed().as_secs_f64() };

@@ -62,6 +62,7 @@ impl Bench<'_> {
             stdout: files.stdout.clone(),
             stderr: files.stderr.clone(),
             limit: self.limit(run, &identity),
+            device: run.device,
         };
         self.enter(Phase::Running);
         let done = self.lab.execute(&task);

@@ -16,6 +16,22 @@ pub(crate) enum Network {
     Privileged,
 }
 
+impl Network {
+    /// The way as a word of a command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::User => "user",
+            Self::Privileged => "privileged",
+        }
+    }
+
+    /// The reverse of [`Network::word`].
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Kept, Self::User, Self::Privileged].into_iter().find(|network| network.word() == word)
+    }
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{drop_network, keep_orphans, restrict};
 

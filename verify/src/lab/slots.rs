@@ -59,13 +59,13 @@ impl Slots {
     }
 }
 
-/// A GPU is busy when less than this share of its memory is free: others work there, and a failed allocation would look
+/// A GPU is busy when, as far as that was asked (it is never quite 0), less than this share of its memory is free: others work there, and a failed allocation would look
 /// like a defect of the program.
 const FREE_SHARE: u64 = 4;
 
 /// Places on each GPU. A busy one gets none while there is another.
 pub(super) fn of_devices(devices: &[Device], each: usize) -> Vec<usize> {
-    let busy = |device: &Device| device.free_memory < device.memory / FREE_SHARE;
+    let busy = |device: &Device| device.free_memory > 0 && device.free_memory < device.memory / FREE_SHARE;
     let all = devices.iter().all(busy);
     devices.iter().map(|device| if all || !busy(device) { each.max(1) } else { 0 }).collect()
 }

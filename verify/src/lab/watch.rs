@@ -30,6 +30,8 @@ pub(super) fn command(
     add("--print-limit", &limits.records.to_string());
     // Without this a report has names of files without their folders.
     add("--strip-paths", "no");
+    // A script that ends with an exception before it comes to the GPU has ended as it should.
+    add("--require-cuda-init", "no");
     add("--port", &port.to_string());
     // A machine that runs many programs at once is slow to start one.
     add("--launch-timeout", "60");
