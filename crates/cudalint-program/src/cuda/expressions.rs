@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::fields::{Field, field};
 use super::literals;
 use super::source::{Argument, Src, children, is_expression};
-use crate::ir::{Expr, ExprId, Path, Type};
+use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
 
@@ -98,8 +98,8 @@ impl Lowerer<'_> {
                 return self.push(constant, span);
             }
         }
-        let path = Path::single(self.name(text));
-        self.push(Expr::Name { path, targs: Vec::new() }, span)
+        let path = self.single(text);
+        self.push(Expr::Name { path, targs: TemplateArgs::default() }, span)
     }
 
     /// The value of a macro's argument, lowered where it stands.
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
     pub(super) fn qualified<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let span = s.span(node);
         let (path, targs) = self.path(s, node);
-        if let [only] = path.segments.as_slice()
+        if let [only] = &*path.segments
             && targs.is_empty()
             && !s.text(node).starts_with("::")
         {
@@ -180,7 +180,7 @@ impl Lowerer<'_> {
                 return self.push(Expr::Local(local), span);
             }
         }
-        self.push(Expr::Name { path, targs }, span)
+        self.push(Expr::Name { path, targs: targs.into() }, span)
     }
 
     /// What stands before the parentheses of a call.
@@ -188,8 +188,8 @@ impl Lowerer<'_> {
         match cuda_kind(node) {
             CudaKind::PrimitiveType => {
                 let span = s.span(node);
-                let path = Path::single(self.name(s.text(node)));
-                self.push(Expr::Name { path, targs: Vec::new() }, span)
+                let path = self.single(s.text(node));
+                self.push(Expr::Name { path, targs: TemplateArgs::default() }, span)
             }
             _ => self.expr(s, node),
         }
@@ -462,7 +462,7 @@ impl Lowerer<'_> {
             values.extend(args);
             return self.push(Expr::Unknown(values), span);
         }
-        self.push(Expr::New { ty, count, args }, span)
+        self.push(Expr::New { ty, count, args: args.into() }, span)
     }
 
     fn delete_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {

@@ -89,7 +89,7 @@ impl Lowerer<'_> {
             || declared.name.is_some_and(|name| last_name_kind(name) == CudaKind::TemplateFunction);
         let function = Function {
             name,
-            scope: Path { segments: scope },
+            scope: scope.into(),
             space: storage.space,
             space_written: storage.space_written,
             is_constexpr: storage.is_constexpr,

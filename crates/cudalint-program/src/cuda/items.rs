@@ -279,7 +279,7 @@ impl Lowerer<'_> {
         let span = s.span(last);
         self.module.globals.push(Variable {
             name: text,
-            scope: Path { segments: scope },
+            scope: scope.into(),
             ty,
             space: storage.global_space(init.is_some()),
             init,
@@ -343,7 +343,7 @@ impl Lowerer<'_> {
             return;
         }
         self.types.insert(name.clone());
-        let scope = Path { segments: self.scope.clone() };
+        let scope = Path::from(self.scope.clone());
         self.module.aliases.push(Alias { name, scope, template_params, ty });
     }
 

@@ -5,7 +5,7 @@ use super::fields::{Field, field};
 use super::scopes::Frame;
 use super::source::{Src, child_of_kind, children};
 use super::storage::Storage;
-use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionId, FunctionRole, Path, Space, Stmt, Type};
+use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionId, FunctionRole, Space, Stmt, Type};
 use cudalint_syntax::kinds::CudaKind;
 use cudalint_syntax::{MaskKind, Node, Span};
 
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
             function.captures = frame.captures;
             function.damaged = damaged || frame.damaged;
         }
-        function.scope = Path { segments: self.scope.clone() };
+        function.scope = self.scope.clone().into();
         function.space = space;
         function.space_written = space_written;
         function.template_params = template_params;

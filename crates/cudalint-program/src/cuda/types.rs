@@ -133,7 +133,7 @@ impl Lowerer<'_> {
                 return ty;
             }
         }
-        let path = Path::single(self.name(text));
+        let path = self.single(text);
         self.push_type(Type::Named { path, args: Vec::new() })
     }
 
@@ -207,7 +207,7 @@ impl Lowerer<'_> {
             CudaKind::QualifiedIdentifier | CudaKind::TemplateType | CudaKind::TemplateFunction => {
                 let (path, args) = self.path(s, node);
                 if args.is_empty()
-                    && let [first, last] = path.segments.as_slice()
+                    && let [first, last] = &*path.segments
                     && matches!(first.as_str(), "std" | "cuda")
                     && let Some(ty) = builtin(last)
                 {
@@ -262,7 +262,7 @@ impl Lowerer<'_> {
     /// A possibly qualified name and the template arguments of its last segment. Arguments of earlier segments are
     /// dropped: `A<int>::type` is the path `A::type`.
     pub(super) fn path<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> (Path, Vec<TemplateArg>) {
-        let mut path = Path::default();
+        let mut segments = Vec::new();
         let mut args = Vec::new();
         let mut next = Some(node);
         let mut rounds = 0;
@@ -279,7 +279,7 @@ impl Lowerer<'_> {
                             _ => scope,
                         };
                         let text = s.text(scope);
-                        path.segments.push(self.name(text));
+                        segments.push(self.name(text));
                     }
                     next = field(node, Field::Name);
                 }
@@ -292,10 +292,14 @@ impl Lowerer<'_> {
                 CudaKind::DependentName | CudaKind::DependentType => next = children(node).first().copied(),
                 _ => {
                     let text = s.text(node);
-                    path.segments.push(self.name(text));
+                    segments.push(self.name(text));
                 }
             }
         }
+        let path = match segments.as_slice() {
+            [only] => self.single(only),
+            _ => segments.into(),
+        };
         (path, args)
     }
 
