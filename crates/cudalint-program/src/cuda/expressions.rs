@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::literals;
-use super::source::{Argument, Src, children, is_expression};
+use super::source::{Argument, Src, children, first_child, is_expression};
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
@@ -216,7 +216,10 @@ impl Lowerer<'_> {
     fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let Some(function) = field(node, Field::Function) else { return self.unknown(s, node) };
         let Some(list) = field(node, Field::Arguments) else { return self.unknown(s, node) };
-        if let Some(config) = super::launches::configuration(node) {
+        // A configuration stands between the two.
+        if function.end_byte() < list.start_byte()
+            && let Some(config) = super::launches::configuration(node)
+        {
             return self.chevron(s, node, function, config);
         }
         let span = s.span(node);
@@ -326,8 +329,8 @@ impl Lowerer<'_> {
             return None;
         }
         let targs = field(function, Field::Arguments)?;
-        let descriptor = children(targs).first().copied()?;
-        let value = children(list).first().copied()?;
+        let descriptor = first_child(targs)?;
+        let value = first_child(list)?;
         let ty = match cuda_kind(descriptor) {
             CudaKind::TypeDescriptor => self.descriptor(s, descriptor),
             _ => self.specifier(s, descriptor),
@@ -360,7 +363,7 @@ impl Lowerer<'_> {
         for _ in 0..8 {
             name = match cuda_kind(name) {
                 CudaKind::TemplateMethod | CudaKind::TemplateFunction => field(name, Field::Name).unwrap_or(name),
-                CudaKind::DependentName => children(name).first().copied().unwrap_or(name),
+                CudaKind::DependentName => first_child(name).unwrap_or(name),
                 CudaKind::QualifiedIdentifier => field(name, Field::Name).unwrap_or(name),
                 _ => break,
             };
@@ -475,7 +478,7 @@ impl Lowerer<'_> {
     }
 
     fn throw<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let value = children(node).first().copied().map(|value| self.expr(s, value));
+        let value = first_child(node).map(|value| self.expr(s, value));
         let span = s.span(node);
         self.push(Expr::Throw(value), span)
     }

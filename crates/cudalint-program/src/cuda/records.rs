@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::scopes::Meaning;
-use super::source::{Src, child_of_kind, children};
+use super::source::{Src, child_of_kind, children, first_child};
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Type, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Node;
@@ -225,7 +225,7 @@ impl Lowerer<'_> {
                     None => continue,
                 },
             };
-            let value = children(qualifier).first().copied()?;
+            let value = first_child(qualifier)?;
             if cuda_kind(value) == CudaKind::TypeDescriptor {
                 let ty = self.descriptor(s, value);
                 let span = s.span(value);

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::scopes::Meaning;
-use super::source::{Argument, Src, child_of_kind, children};
+use super::source::{Argument, Src, child_of_kind, children, first_child};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -197,9 +197,9 @@ impl Lowerer<'_> {
                 }
                 self.push_type(Type::Auto)
             }
-            CudaKind::Decltype => match children(node).first() {
-                Some(inner) if cuda_kind(*inner) != CudaKind::AutoType => {
-                    let value = self.expr(s, *inner);
+            CudaKind::Decltype => match first_child(node) {
+                Some(inner) if cuda_kind(inner) != CudaKind::AutoType => {
+                    let value = self.expr(s, inner);
                     self.push_type(Type::DeclType(value))
                 }
                 _ => self.push_type(Type::Auto),
@@ -240,6 +240,10 @@ impl Lowerer<'_> {
     /// Adds the `const` and `volatile` that stand among the children of a declaration.
     pub(super) fn qualify(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
         let (mut is_const, mut is_volatile) = (false, false);
+        let text = s.text(node);
+        if !text.contains("const") && !text.contains("volatile") {
+            return ty;
+        }
         let mut cursor = node.walk();
         if cursor.goto_first_child() {
             loop {
@@ -289,7 +293,7 @@ impl Lowerer<'_> {
                     }
                     next = field(node, Field::Name);
                 }
-                CudaKind::DependentName | CudaKind::DependentType => next = children(node).first().copied(),
+                CudaKind::DependentName | CudaKind::DependentType => next = first_child(node),
                 _ => {
                     let text = s.text(node);
                     segments.push(self.name(text));
