@@ -464,7 +464,7 @@ impl<'m> Dump<'m> {
 
 fn scope(path: &crate::ir::Path) -> String {
     let mut out = String::new();
-    for segment in &path.segments {
+    for segment in &*path.segments {
         out.push_str(segment);
         out.push_str("::");
     }

@@ -205,7 +205,7 @@ impl Context<'_> {
     }
 
     fn eval_name(&self, path: &Path) -> Option<Constant> {
-        if let [name] = path.segments.as_slice() {
+        if let [name] = &*path.segments {
             if name == "warpSize" {
                 return Some(Constant::int(32, 4, true));
             }

@@ -103,7 +103,7 @@ impl Context<'_> {
     }
 
     fn type_of_name(&self, path: &Path, targs: &[TemplateArg]) -> Ty {
-        if let [name] = path.segments.as_slice() {
+        if let [name] = &*path.segments {
             match name.as_str() {
                 "threadIdx" | "blockIdx" => return lanes("uint3"),
                 "blockDim" | "gridDim" => return lanes("dim3"),

@@ -8,6 +8,8 @@
 
 use crate::name::Name;
 use cudalint_syntax::Span;
+use std::num::NonZeroU32;
+use std::sync::Arc;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -36,6 +38,10 @@ ids! {
     ModuleId;
 }
 
+/// A macro of [`Module::expanded`], counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExpansionId(pub NonZeroU32);
+
 /// One region of one file, lowered.
 #[derive(Debug, Default)]
 pub struct Module {
@@ -63,6 +69,15 @@ pub struct Module {
     pub damage: Vec<Span>,
     /// Explicit instantiations of function templates.
     pub instantiations: Vec<Instantiation>,
+    /// Macros that [`ExpansionId`]s name.
+    pub expanded: Vec<Name>,
+}
+
+impl Module {
+    /// The macro whose expansion an expression of this module stands in.
+    pub fn expansion(&self, node: &ExprNode) -> Option<&Name> {
+        self.expanded.get(node.expansion?.0.get() as usize - 1)
+    }
 }
 
 /// `template void f<float>(float*);`
@@ -77,16 +92,40 @@ pub struct Instantiation {
 }
 
 /// A name with its qualifiers, as written: `thrust::device_vector` is `["thrust", "device_vector"]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// Segments; a leading `::` is dropped.
-    pub segments: Vec<Name>,
+    /// Segments; a leading `::` is dropped. Shared, since most paths are written many times.
+    pub segments: Arc<[Name]>,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self { segments: Arc::from([]) }
+    }
+}
+
+impl From<Vec<Name>> for Path {
+    fn from(segments: Vec<Name>) -> Self {
+        Self { segments: segments.into() }
+    }
+}
+
+impl FromIterator<Name> for Path {
+    fn from_iter<T: IntoIterator<Item = Name>>(segments: T) -> Self {
+        Self { segments: segments.into_iter().collect() }
+    }
 }
 
 impl Path {
     /// A path of one segment.
     pub fn single(name: Name) -> Self {
-        Self { segments: vec![name] }
+        Self { segments: Arc::from([name]) }
+    }
+
+    /// The path of what stands directly inside this one.
+    #[must_use]
+    pub fn within(&self, name: Name) -> Self {
+        self.segments.iter().cloned().chain([name]).collect()
     }
 
     /// The last segment.
@@ -112,8 +151,8 @@ pub struct ExprNode {
     /// Where it is written in this module's file. Inside a macro expansion: the argument's own span for what came from
     /// an argument, else the span of the outermost call of the macro.
     pub span: Span,
-    /// The outermost macro whose expansion this stands in.
-    pub expansion: Option<Name>,
+    /// The outermost macro whose expansion this stands in: see [`Module::expansion`].
+    pub expansion: Option<ExpansionId>,
 }
 
 /// Expressions.
@@ -131,7 +170,7 @@ pub enum Expr {
     /// A parameter or local variable of the function around.
     Local(LocalId),
     /// A name that is not local: global, enumerator, function, template parameter, member of `this`, or unknown.
-    Name { path: Path, targs: Vec<TemplateArg> },
+    Name { path: Path, targs: TemplateArgs },
     /// `this`.
     This,
     /// `-x`, `!x`, `~x`, `+x`.
@@ -173,7 +212,7 @@ pub enum Expr {
     /// `.field = value` inside an initializer list.
     Designated { field: Name, value: ExprId },
     /// `new T`, `new T[n]`.
-    New { ty: TypeId, count: Option<ExprId>, args: Vec<ExprId> },
+    New { ty: TypeId, count: Option<ExprId>, args: Box<[ExprId]> },
     /// `delete p`, `delete[] p`.
     Delete { value: ExprId, array: bool },
     /// A lambda; its body is a function of this module.
@@ -214,6 +253,32 @@ pub enum TemplateArg {
     Value(ExprId),
     /// A bare name, which may be either.
     Ambiguous(TypeId, ExprId),
+}
+
+/// Template arguments at the use of a name. Most names have none: one pointer, so that expressions stay small.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::box_collection)] // Thin on purpose.
+pub struct TemplateArgs(Option<Box<Vec<TemplateArg>>>);
+
+impl From<Vec<TemplateArg>> for TemplateArgs {
+    fn from(args: Vec<TemplateArg>) -> Self {
+        Self((!args.is_empty()).then(|| Box::new(args)))
+    }
+}
+
+impl std::ops::Deref for TemplateArgs {
+    type Target = [TemplateArg];
+    fn deref(&self) -> &[TemplateArg] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<'a> IntoIterator for &'a TemplateArgs {
+    type Item = &'a TemplateArg;
+    type IntoIter = std::slice::Iter<'a, TemplateArg>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 /// Unary operators.

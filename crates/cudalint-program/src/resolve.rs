@@ -254,10 +254,8 @@ impl Project {
     /// The method `name` of a record that takes `args` arguments, wherever it is defined; bases are not searched.
     pub fn method(&self, record: Entry, name: &str, args: usize) -> Option<(ModuleId, FunctionId)> {
         let owner = self.record_at(record)?;
-        let mut scope = owner.scope.clone();
-        scope.segments.push(owner.name.clone());
-        let mut path = scope.clone();
-        path.segments.push(Name::from(name));
+        let scope = owner.scope.within(owner.name.clone());
+        let path = scope.within(Name::from(name));
         let (module, function) = self.find_function(record.module, &scope, &path, Some(args), |function| {
             function.role != FunctionRole::Free && function.role != FunctionRole::Lambda
         })?;
@@ -308,7 +306,7 @@ impl Project {
             let enumerator = self.enumerator_at(entry)?;
             let mut scope = enumerator.scope.clone();
             if qualifier == Some(&enumerator.of) {
-                scope.segments.push(enumerator.of.clone());
+                scope = scope.within(enumerator.of.clone());
             }
             Some((scope, false))
         })

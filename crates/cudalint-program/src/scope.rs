@@ -208,7 +208,7 @@ impl<'a> Context<'a> {
 
     /// The type that a name means here.
     pub fn named(&self, path: &Path, args: &[TemplateArg]) -> Ty {
-        if let [name] = path.segments.as_slice()
+        if let [name] = &*path.segments
             && let Some(argument) = self.env.get(name)
         {
             return match argument {
@@ -260,7 +260,7 @@ impl<'a> Context<'a> {
     fn names_itself(&self, entry: Entry) -> bool {
         let Some(alias) = self.project.alias_at(entry) else { return false };
         match self.project.module(entry.module).types.get(alias.ty.index()) {
-            Some(Type::Named { path, args }) => args.is_empty() && path.segments.as_slice() == [alias.name.clone()],
+            Some(Type::Named { path, args }) => args.is_empty() && *path.segments == [alias.name.clone()],
             _ => false,
         }
     }
@@ -416,7 +416,7 @@ impl<'a> Context<'a> {
                         ty = types.get(inner.index());
                     }
                     Some(Type::Named { path, args }) => {
-                        is_param = args.is_empty() && path.segments.as_slice() == [param.name.clone()];
+                        is_param = args.is_empty() && *path.segments == [param.name.clone()];
                         break;
                     }
                     _ => break,
@@ -462,7 +462,5 @@ impl<'a> Context<'a> {
 
 /// The path of what stands inside a record.
 pub(crate) fn inner_path(scope: &Path, name: &Name) -> Path {
-    let mut path = scope.clone();
-    path.segments.push(name.clone());
-    path
+    scope.within(name.clone())
 }

@@ -204,7 +204,7 @@ fn arguments_keep_their_place() {
         .exprs
         .iter()
         .filter(|node| matches!(node.kind, Expr::Call { .. }))
-        .map(|node| (node.span.start, node.expansion.as_ref().is_some_and(|name| *name == "CHECK")))
+        .map(|node| (node.span.start, module.expansion(node).is_some_and(|name| *name == "CHECK")))
         .collect();
     assert_eq!(spans, [(call, true), (site, true)], "the argument's own place, and the macro's call for the rest");
 }

@@ -210,7 +210,7 @@ impl Hash for Atom {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Poly {
     /// Terms.
-    pub terms: BTreeMap<Vec<Atom>, i64>,
+    pub terms: Arc<BTreeMap<Vec<Atom>, i64>>,
 }
 
 impl Poly {
@@ -220,12 +220,12 @@ impl Poly {
         if value != 0 {
             terms.insert(Vec::new(), value);
         }
-        Self { terms }
+        Self { terms: Arc::new(terms) }
     }
 
     /// One atom.
     pub fn atom(atom: Atom) -> Self {
-        Self { terms: BTreeMap::from([(vec![atom], 1)]) }
+        Self { terms: Arc::new(BTreeMap::from([(vec![atom], 1)])) }
     }
 
     /// The number, when no atom is left.
@@ -239,8 +239,8 @@ impl Poly {
 
     /// `self + factor * other`; `None` when a coefficient or the size runs over.
     pub fn plus_times(&self, other: &Self, factor: i64) -> Option<Self> {
-        let mut terms = self.terms.clone();
-        for (product, coefficient) in &other.terms {
+        let mut terms = (*self.terms).clone();
+        for (product, coefficient) in other.terms.iter() {
             let added = coefficient.checked_mul(factor)?;
             let sum = terms.get(product).copied().unwrap_or(0).checked_add(added)?;
             if sum == 0 {
@@ -249,41 +249,41 @@ impl Poly {
                 terms.insert(product.clone(), sum);
             }
         }
-        (terms.len() <= MAX_TERMS).then_some(Self { terms })
+        (terms.len() <= MAX_TERMS).then(|| Self { terms: Arc::new(terms) })
     }
 
     /// The product; `None` when it grows too large.
     pub fn times(&self, other: &Self) -> Option<Self> {
-        let mut result = Self::default();
-        for (left, a) in &self.terms {
-            for (right, b) in &other.terms {
+        let mut terms: BTreeMap<Vec<Atom>, i64> = BTreeMap::new();
+        for (left, a) in self.terms.iter() {
+            for (right, b) in other.terms.iter() {
                 let mut product: Vec<Atom> = left.iter().chain(right).cloned().collect();
                 if product.len() > MAX_DEGREE {
                     return None;
                 }
                 product.sort();
                 let coefficient = a.checked_mul(*b)?;
-                let sum = result.terms.get(&product).copied().unwrap_or(0).checked_add(coefficient)?;
+                let sum = terms.get(&product).copied().unwrap_or(0).checked_add(coefficient)?;
                 if sum == 0 {
-                    result.terms.remove(&product);
+                    terms.remove(&product);
                 } else {
-                    result.terms.insert(product, sum);
+                    terms.insert(product, sum);
                 }
             }
         }
-        (result.terms.len() <= MAX_TERMS).then_some(result)
+        (terms.len() <= MAX_TERMS).then(|| Self { terms: Arc::new(terms) })
     }
 
     /// `self / divisor` when every coefficient is a multiple of it.
     pub fn divided_exactly(&self, divisor: i64) -> Option<Self> {
         let mut terms = BTreeMap::new();
-        for (product, coefficient) in &self.terms {
+        for (product, coefficient) in self.terms.iter() {
             if divisor == 0 || coefficient.checked_rem(divisor)? != 0 {
                 return None;
             }
             terms.insert(product.clone(), coefficient.checked_div(divisor)?);
         }
-        Some(Self { terms })
+        Some(Self { terms: Arc::new(terms) })
     }
 
     /// The value where each plain atom has the number given by its id; `None` on overflow, division by zero, a
@@ -294,7 +294,7 @@ impl Poly {
 
     fn evaluate_at(&self, at: &BTreeMap<u32, i64>, depth: u32) -> Option<i64> {
         let mut sum = 0_i64;
-        for (product, coefficient) in &self.terms {
+        for (product, coefficient) in self.terms.iter() {
             let mut value = *coefficient;
             for atom in product {
                 value = value.checked_mul(atom.evaluate(at, depth)?)?;
@@ -315,7 +315,7 @@ impl Poly {
     }
 
     fn collect_bases(&self, into: &mut BTreeSet<Atom>, constants: &mut BTreeSet<i64>, depth: u32) {
-        for (product, coefficient) in &self.terms {
+        for (product, coefficient) in self.terms.iter() {
             if product.is_empty() && depth > 0 {
                 constants.insert(*coefficient);
             }

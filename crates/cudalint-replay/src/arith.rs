@@ -6,6 +6,7 @@ use crate::val::{Int, Kind, Val};
 use crate::value::{Quantity, union};
 use cudalint_program::ir::BinaryOp;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Makes atoms, the same one for the same operation.
 #[derive(Debug, Default)]
@@ -84,7 +85,7 @@ impl Atoms {
 fn cancel(a: &Poly, b: &Poly) -> Option<Poly> {
     let (product, coefficient) = b.terms.iter().next()?;
     let mut result = Poly::default();
-    for (term, c) in &a.terms {
+    for (term, c) in a.terms.iter() {
         let mut rest = term.clone();
         for atom in product {
             let at = rest.iter().position(|other| other == atom)?;
@@ -93,7 +94,7 @@ fn cancel(a: &Poly, b: &Poly) -> Option<Poly> {
         if c.checked_rem(*coefficient)? != 0 {
             return None;
         }
-        result.terms.insert(rest, c.checked_div(*coefficient)?);
+        Arc::make_mut(&mut result.terms).insert(rest, c.checked_div(*coefficient)?);
     }
     Some(result)
 }

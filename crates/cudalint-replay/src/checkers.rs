@@ -61,7 +61,7 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
     let source = project.source(id);
     let mut used = FxHashSet::default();
     for node in &module.exprs {
-        let Some(expansion) = &node.expansion else { continue };
+        let Some(expansion) = module.expansion(node) else { continue };
         let Expr::Call { callee, .. } = &node.kind else { continue };
         let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|callee| &callee.kind) else {
             continue;

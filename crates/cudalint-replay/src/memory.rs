@@ -8,7 +8,6 @@ use crate::ty::Ty;
 use crate::val::{Kind, Ptr, Val};
 use crate::value::Assumptions;
 use cudalint_program::Name;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -175,7 +174,8 @@ fn remove_under(cells: &mut BTreeMap<CellPath, Val>, path: &CellPath) {
 /// What a branch left behind, relative to a mark.
 #[derive(Debug, Default)]
 pub(crate) struct Diff {
-    pub objects: FxHashMap<ObjId, Object>,
+    /// In order of their ids.
+    objects: Vec<(ObjId, Object)>,
 }
 
 /// How two states become one.
@@ -231,13 +231,29 @@ impl Memory {
         self.journal.len()
     }
 
-    /// Objects written since the mark, with their values at the mark.
-    fn changed_since(&self, mark: usize) -> FxHashMap<ObjId, &Object> {
-        let mut changed = FxHashMap::default();
-        for (id, old) in self.journal.get(mark..).unwrap_or(&[]) {
-            changed.entry(*id).or_insert(old);
-        }
+    /// Objects written since the mark, with their values at the mark, in order of their ids.
+    fn changed_since(&self, mark: usize) -> Vec<(ObjId, &Object)> {
+        let mut changed: Vec<(ObjId, &Object)> =
+            self.journal.get(mark..).unwrap_or(&[]).iter().map(|(id, old)| (*id, old)).collect();
+        // The sort is stable, so that what was logged first stays first.
+        changed.sort_by_key(|(id, _)| *id);
+        changed.dedup_by_key(|(id, _)| *id);
         changed
+    }
+
+    /// What a diff relative to `mark` says of every object that it or the current state has written since.
+    fn other_side(&self, diff: Diff, mark: usize) -> Vec<(ObjId, Object)> {
+        let changed = self.changed_since(mark);
+        let mut all = Vec::with_capacity(changed.len() + diff.objects.len());
+        let mut written = diff.objects.into_iter().peekable();
+        for (id, old) in changed {
+            while let Some(before) = written.next_if(|(other, _)| *other < id) {
+                all.push(before);
+            }
+            all.push(written.next_if(|(other, _)| *other == id).unwrap_or_else(|| (id, old.clone())));
+        }
+        all.extend(written);
+        all
     }
 
     /// Ids of the objects written since the mark, in order.
@@ -266,12 +282,20 @@ impl Memory {
 
     /// Makes a diff that is relative to `from` relative to the earlier mark `to`.
     pub fn rebase(&self, diff: &mut Diff, from: usize, to: usize) {
-        let later = self.changed_since(from);
-        for (id, _) in self.journal.get(to..from).unwrap_or(&[]) {
-            diff.objects
-                .entry(*id)
-                .or_insert_with(|| later.get(id).map_or_else(|| self.get(*id).clone(), |o| (*o).clone()));
+        let mut ids: Vec<ObjId> = self.journal.get(to..from).unwrap_or(&[]).iter().map(|(id, _)| *id).collect();
+        if ids.is_empty() {
+            return;
         }
+        ids.sort_unstable();
+        ids.dedup();
+        ids.retain(|id| diff.objects.binary_search_by_key(id, |(known, _)| *known).is_err());
+        let later = self.changed_since(from);
+        diff.objects.extend(ids.into_iter().map(|id| {
+            let at = later.binary_search_by_key(&id, |(known, _)| *known);
+            let old = at.ok().and_then(|at| later.get(at)).map_or_else(|| self.get(id), |(_, old)| *old);
+            (id, old.clone())
+        }));
+        diff.objects.sort_by_key(|(id, _)| *id);
     }
 
     /// Replaces the current state by the diff's, which is relative to `mark`.
@@ -283,13 +307,8 @@ impl Memory {
     }
 
     /// Makes the state that of the diff (relative to `mark`) by writing, so that the journal keeps both.
-    pub fn adopt(&mut self, mut diff: Diff, mark: usize) {
-        let mut targets: Vec<(ObjId, Object)> = self
-            .changed_since(mark)
-            .into_iter()
-            .map(|(id, old)| (id, diff.objects.remove(&id).unwrap_or_else(|| old.clone())))
-            .collect();
-        targets.extend(diff.objects);
+    pub fn adopt(&mut self, diff: Diff, mark: usize) {
+        let targets = self.other_side(diff, mark);
         self.generation += 1;
         for (id, object) in targets {
             *self.get_mut(id) = object;
@@ -303,14 +322,8 @@ impl Memory {
     }
 
     /// Joins the state that the diff (relative to `mark`) stands for with the current one.
-    pub fn join(&mut self, mut diff: Diff, mark: usize, rule: &JoinRule) {
-        let mut others: Vec<(ObjId, Object)> = Vec::new();
-        for (id, old) in self.changed_since(mark) {
-            let other = diff.objects.remove(&id).unwrap_or_else(|| old.clone());
-            others.push((id, other));
-        }
-        others.extend(diff.objects);
-        others.sort_by_key(|(id, _)| *id);
+    pub fn join(&mut self, diff: Diff, mark: usize, rule: &JoinRule) {
+        let others = self.other_side(diff, mark);
         let mut lost = Vec::new();
         for (id, other) in others {
             let current = self.get(id).clone();

@@ -94,9 +94,8 @@ fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<Para
         return Some(ParameterFaultKind::Virtual { class: Site { module: id, span: record.span } });
     }
     let methods = || {
-        let mut scope = record.scope.segments.clone();
-        scope.push(record.name.clone());
-        module.functions.iter().filter(move |function| function.scope.segments == scope)
+        let scope = record.scope.within(record.name.clone());
+        module.functions.iter().filter(move |function| function.scope == scope)
     };
     // Any constructor from the class itself decides what a copy owns.
     let copies = methods().any(|method| {

@@ -116,7 +116,7 @@ static PLAIN: LazyLock<FxHashMap<&str, StandardSpace>> = LazyLock::new(|| {
 /// names. The caller has made sure that the project does not define it.
 pub fn standard_space(path: &Path) -> Option<StandardSpace> {
     let name = path.last()?.as_str();
-    match path.segments.as_slice() {
+    match &*path.segments {
         [_] => {
             let listed = PLAIN.get(name).copied();
             listed.or_else(|| name.starts_with("__").then_some(StandardSpace::Both))
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn space(path: &str) -> Option<StandardSpace> {
-        standard_space(&Path { segments: path.split("::").map(Name::from).collect() })
+        standard_space(&path.split("::").map(Name::from).collect::<Path>())
     }
 
     #[test]

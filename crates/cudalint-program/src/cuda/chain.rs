@@ -7,7 +7,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, children};
-use crate::ir::{BinaryOp, Expr, ExprId, Path, TemplateArg, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
@@ -250,9 +250,9 @@ impl Lowerer<'_> {
 
     fn template_call<'t>(&mut self, s: Src<'t>, name: Node<'t>, targ: Node<'t>, list: Node<'t>) -> ExprId {
         let value = self.expr(s, targ);
-        let path = Path::single(self.name(s.text(name)));
+        let path = self.single(s.text(name));
         let callee_span = s.span(name).cover(s.span(targ));
-        let callee = self.push(Expr::Name { path, targs: vec![TemplateArg::Value(value)] }, callee_span);
+        let callee = self.push(Expr::Name { path, targs: vec![TemplateArg::Value(value)].into() }, callee_span);
         let args = self.arguments(s, list);
         let span = s.span(name).cover(s.span(list));
         self.push(Expr::Call { callee, args }, span)

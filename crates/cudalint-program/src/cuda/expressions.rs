@@ -3,8 +3,8 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::literals;
-use super::source::{Argument, Src, children, is_expression};
-use crate::ir::{Expr, ExprId, Path, Type};
+use super::source::{Argument, Src, children, first_child, is_expression};
+use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
 
@@ -98,8 +98,8 @@ impl Lowerer<'_> {
                 return self.push(constant, span);
             }
         }
-        let path = Path::single(self.name(text));
-        self.push(Expr::Name { path, targs: Vec::new() }, span)
+        let path = self.single(text);
+        self.push(Expr::Name { path, targs: TemplateArgs::default() }, span)
     }
 
     /// The value of a macro's argument, lowered where it stands.
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
     pub(super) fn qualified<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let span = s.span(node);
         let (path, targs) = self.path(s, node);
-        if let [only] = path.segments.as_slice()
+        if let [only] = &*path.segments
             && targs.is_empty()
             && !s.text(node).starts_with("::")
         {
@@ -180,7 +180,7 @@ impl Lowerer<'_> {
                 return self.push(Expr::Local(local), span);
             }
         }
-        self.push(Expr::Name { path, targs }, span)
+        self.push(Expr::Name { path, targs: targs.into() }, span)
     }
 
     /// What stands before the parentheses of a call.
@@ -188,8 +188,8 @@ impl Lowerer<'_> {
         match cuda_kind(node) {
             CudaKind::PrimitiveType => {
                 let span = s.span(node);
-                let path = Path::single(self.name(s.text(node)));
-                self.push(Expr::Name { path, targs: Vec::new() }, span)
+                let path = self.single(s.text(node));
+                self.push(Expr::Name { path, targs: TemplateArgs::default() }, span)
             }
             _ => self.expr(s, node),
         }
@@ -216,7 +216,10 @@ impl Lowerer<'_> {
     fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let Some(function) = field(node, Field::Function) else { return self.unknown(s, node) };
         let Some(list) = field(node, Field::Arguments) else { return self.unknown(s, node) };
-        if let Some(config) = super::launches::configuration(node) {
+        // A configuration stands between the two.
+        if function.end_byte() < list.start_byte()
+            && let Some(config) = super::launches::configuration(node)
+        {
             return self.chevron(s, node, function, config);
         }
         let span = s.span(node);
@@ -326,8 +329,8 @@ impl Lowerer<'_> {
             return None;
         }
         let targs = field(function, Field::Arguments)?;
-        let descriptor = children(targs).first().copied()?;
-        let value = children(list).first().copied()?;
+        let descriptor = first_child(targs)?;
+        let value = first_child(list)?;
         let ty = match cuda_kind(descriptor) {
             CudaKind::TypeDescriptor => self.descriptor(s, descriptor),
             _ => self.specifier(s, descriptor),
@@ -360,7 +363,7 @@ impl Lowerer<'_> {
         for _ in 0..8 {
             name = match cuda_kind(name) {
                 CudaKind::TemplateMethod | CudaKind::TemplateFunction => field(name, Field::Name).unwrap_or(name),
-                CudaKind::DependentName => children(name).first().copied().unwrap_or(name),
+                CudaKind::DependentName => first_child(name).unwrap_or(name),
                 CudaKind::QualifiedIdentifier => field(name, Field::Name).unwrap_or(name),
                 _ => break,
             };
@@ -462,7 +465,7 @@ impl Lowerer<'_> {
             values.extend(args);
             return self.push(Expr::Unknown(values), span);
         }
-        self.push(Expr::New { ty, count, args }, span)
+        self.push(Expr::New { ty, count, args: args.into() }, span)
     }
 
     fn delete_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
@@ -475,7 +478,7 @@ impl Lowerer<'_> {
     }
 
     fn throw<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let value = children(node).first().copied().map(|value| self.expr(s, value));
+        let value = first_child(node).map(|value| self.expr(s, value));
         let span = s.span(node);
         self.push(Expr::Throw(value), span)
     }

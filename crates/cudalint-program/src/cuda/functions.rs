@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::declarators::Declared;
 use super::fields::{Field, field};
 use super::scopes::{Frame, Meaning};
-use super::source::{Src, child_of_kind, children};
+use super::source::{Src, child_of_kind, children, first_child};
 use super::storage::Storage;
 use crate::ir::{
     ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,
@@ -68,14 +68,20 @@ impl Lowerer<'_> {
         }
         if let Some(function) = declared.function
             && let Some(trailing) = children(function).into_iter().find(|c| c.kind() == "trailing_return_type")
-            && let Some(descriptor) = children(trailing).first().copied()
+            && let Some(descriptor) = first_child(trailing)
         {
             returns = self.descriptor(s, descriptor);
         }
         let param_count = self.frames.last().map_or(0, |frame| frame.locals.len() as u32);
-        let launch_bounds = self.launch_bounds(s, node);
+        // Looking at the text before the body is cheaper than looking through the children.
+        let until = body.map_or(node.end_byte(), |body| body.start_byte());
+        let head = s.text.get(node.start_byte()..until).unwrap_or("");
+        let bounded = !s.is_file() || head.contains("__launch_bounds__");
+        let launch_bounds = if bounded { self.launch_bounds(s, node) } else { None };
         let mut member_inits = Vec::new();
-        if let Some(list) = child_of_kind(node, CudaKind::FieldInitializerList) {
+        if head.contains(':')
+            && let Some(list) = child_of_kind(node, CudaKind::FieldInitializerList)
+        {
             member_inits = self.member_inits(s, list);
         }
         let body = body.map(|body| self.block(s, body));
@@ -89,7 +95,7 @@ impl Lowerer<'_> {
             || declared.name.is_some_and(|name| last_name_kind(name) == CudaKind::TemplateFunction);
         let function = Function {
             name,
-            scope: Path { segments: scope },
+            scope: scope.into(),
             space: storage.space,
             space_written: storage.space_written,
             is_constexpr: storage.is_constexpr,
@@ -348,11 +354,7 @@ impl Lowerer<'_> {
         if is_type {
             let name_node = field(node, Field::Name).or_else(|| {
                 let inner = children(node).last().copied()?;
-                let inner = if inner.kind() == "type_parameter_declaration" {
-                    children(inner).first().copied()?
-                } else {
-                    inner
-                };
+                let inner = if inner.kind() == "type_parameter_declaration" { first_child(inner)? } else { inner };
                 (cuda_kind(inner) == CudaKind::TypeIdentifier).then_some(inner)
             });
             let name = match name_node {

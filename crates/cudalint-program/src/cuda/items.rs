@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field, fields};
-use super::source::{Src, children};
+use super::source::{Src, children, first_child};
 use crate::ir::{Alias, Expr, ExprId, Instantiation, Path, Type, Variable};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -54,7 +54,7 @@ impl Lowerer<'_> {
                 }
             }
             CudaKind::ExpressionStatement => {
-                if let Some(call) = children(node).first().copied()
+                if let Some(call) = first_child(node)
                     && cuda_kind(call) == CudaKind::CallExpression
                     && let (Some(name), Some(list)) = (field(call, Field::Function), field(call, Field::Arguments))
                 {
@@ -279,7 +279,7 @@ impl Lowerer<'_> {
         let span = s.span(last);
         self.module.globals.push(Variable {
             name: text,
-            scope: Path { segments: scope },
+            scope: scope.into(),
             ty,
             space: storage.global_space(init.is_some()),
             init,
@@ -343,7 +343,7 @@ impl Lowerer<'_> {
             return;
         }
         self.types.insert(name.clone());
-        let scope = Path { segments: self.scope.clone() };
+        let scope = Path::from(self.scope.clone());
         self.module.aliases.push(Alias { name, scope, template_params, ty });
     }
 

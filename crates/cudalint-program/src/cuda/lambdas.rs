@@ -3,9 +3,9 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::scopes::Frame;
-use super::source::{Src, child_of_kind, children};
+use super::source::{Src, child_of_kind, children, first_child};
 use super::storage::Storage;
-use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionId, FunctionRole, Path, Space, Stmt, Type};
+use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionId, FunctionRole, Space, Stmt, Type};
 use cudalint_syntax::kinds::CudaKind;
 use cudalint_syntax::{MaskKind, Node, Span};
 
@@ -46,7 +46,7 @@ impl Lowerer<'_> {
                 variadic = self.parameters(s, list);
             }
             if let Some(trailing) = children(declarator).into_iter().find(|c| c.kind() == "trailing_return_type")
-                && let Some(descriptor) = children(trailing).first().copied()
+                && let Some(descriptor) = first_child(trailing)
             {
                 returns = self.descriptor(s, descriptor);
             }
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
             function.captures = frame.captures;
             function.damaged = damaged || frame.damaged;
         }
-        function.scope = Path { segments: self.scope.clone() };
+        function.scope = self.scope.clone().into();
         function.space = space;
         function.space_written = space_written;
         function.template_params = template_params;

@@ -11,7 +11,7 @@ use super::macro_text::{
 };
 use super::source::{Argument, Bindings, Src};
 use super::{MAX_EXPANSIONS, MacroLookup};
-use crate::ir::{Block, Expr, ExprId, Stmt, TypeId};
+use crate::ir::{Block, ExpansionId, Expr, ExprId, Stmt, TemplateArgs, TypeId};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Define, Directives, FragmentKind, Node, ParsedFragment, Span, Undef, parse_fragment};
@@ -38,7 +38,7 @@ pub(crate) struct Macros<'a> {
     own: FxHashMap<&'a str, Vec<&'a Define>>,
     undefs: FxHashMap<&'a str, Vec<&'a Undef>>,
     active: Vec<Name>,
-    outer: Option<Name>,
+    outer: Option<ExpansionId>,
     expansions: u32,
     prepared: FxHashMap<(usize, bool), Option<Prepared>>,
     /// Whether the conditions around a definition hold, by its address.
@@ -86,8 +86,8 @@ impl<'a> Macros<'a> {
     }
 
     /// The outermost macro being expanded.
-    pub fn outermost(&self) -> Option<Name> {
-        self.outer.clone()
+    pub fn outermost(&self) -> Option<ExpansionId> {
+        self.outer
     }
 
     /// Whether the file itself defines a name anywhere.
@@ -203,8 +203,8 @@ impl<'a> Lowerer<'a> {
         let arguments = macro_arguments(s, list, define, params)?;
         if define.body.is_empty() {
             // `CHECK(x)` that expands to nothing does nothing, and does not evaluate `x`.
-            let path = crate::ir::Path::single(self.name(name));
-            let callee = self.push(Expr::Name { path, targs: Vec::new() }, span);
+            let path = self.single(name);
+            let callee = self.push(Expr::Name { path, targs: TemplateArgs::default() }, span);
             return Some(self.push(Expr::Call { callee, args: Vec::new() }, span));
         }
         let bindings = Bindings { arguments, active: self.macros.active.len() };
@@ -280,7 +280,7 @@ impl<'a> Lowerer<'a> {
         let name = self.name(&define.name);
         let outermost = self.macros.outer.is_none();
         if outermost {
-            self.macros.outer = Some(name.clone());
+            self.macros.outer = self.expansion_id(&name);
         }
         self.macros.active.push(name);
         let source = Src::body(&prepared.fragment.wrapped, span, Some(bindings));
@@ -400,7 +400,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn within_macro(&mut self, name: Name, f: impl FnOnce(&mut Self)) {
         let outermost = self.macros.outer.is_none();
         if outermost {
-            self.macros.outer = Some(name.clone());
+            self.macros.outer = self.expansion_id(&name);
         }
         self.macros.active.push(name);
         f(self);

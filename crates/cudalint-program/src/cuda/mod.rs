@@ -28,12 +28,14 @@ mod statements;
 mod storage;
 mod types;
 
-use crate::ir::{Expr, ExprId, ExprNode, Include, Module, Stmt, StmtId, StmtNode, Type, TypeId};
+use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
 use crate::name::Name;
 use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;
+use std::cell::Cell;
+use std::num::NonZeroU32;
 
 /// Macros of the files that a file includes (and of the command line), as far as they are in sight.
 pub trait MacroLookup {
@@ -78,6 +80,11 @@ pub struct LowerInput<'a> {
     pub pool: &'a mut ParserPool,
 }
 
+thread_local! {
+    /// Where the arenas of a region grow: used again, since growing anew each time touches twice the memory.
+    static ROOM: Cell<(Vec<ExprNode>, Vec<StmtNode>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
 /// Nodes nested deeper than this become unknown.
 const MAX_DEPTH: u32 = 160;
 /// Macro expansions of one file; what comes after stays a call.
@@ -104,6 +111,10 @@ pub(crate) struct Lowerer<'a> {
     pool: &'a mut ParserPool,
     module: Module,
     names: FxHashSet<Name>,
+    /// Paths of one segment, by it.
+    singles: FxHashMap<Name, Path>,
+    /// Macros of `module.expanded`.
+    expansions: FxHashMap<Name, ExpansionId>,
     plain_types: FxHashMap<TypeKey, TypeId>,
     /// Functions being lowered, innermost last.
     frames: Vec<Frame>,
@@ -140,7 +151,8 @@ enum TypeKey {
 impl<'a> Lowerer<'a> {
     #[allow(clippy::needless_pass_by_value)] // Its parser moves in.
     fn new(input: LowerInput<'a>) -> Self {
-        let module = Module { damage: input.parsed.damage.clone(), ..Module::default() };
+        let (exprs, stmts) = ROOM.take();
+        let module = Module { exprs, stmts, damage: input.parsed.damage.clone(), ..Module::default() };
         Self {
             text: input.text,
             parsed: input.parsed,
@@ -149,6 +161,8 @@ impl<'a> Lowerer<'a> {
             pool: input.pool,
             module,
             names: FxHashSet::default(),
+            singles: FxHashMap::default(),
+            expansions: FxHashMap::default(),
             plain_types: FxHashMap::default(),
             frames: Vec::new(),
             scope: Vec::new(),
@@ -165,6 +179,10 @@ impl<'a> Lowerer<'a> {
 
     fn finish(mut self) -> Module {
         self.join_methods();
+        // The room that they grew in serves the next region; what stays is as large as it must be.
+        let exprs = self.module.exprs.drain(..).collect();
+        let stmts = self.module.stmts.drain(..).collect();
+        ROOM.set((std::mem::replace(&mut self.module.exprs, exprs), std::mem::replace(&mut self.module.stmts, stmts)));
         for include in &self.directives.includes {
             self.module.includes.push(Include {
                 target: include.path.as_str().into(),
@@ -187,6 +205,28 @@ impl<'a> Lowerer<'a> {
         let name = Name::from(text);
         self.names.insert(name.clone());
         name
+    }
+
+    /// The shared path of one segment.
+    fn single(&mut self, text: &str) -> Path {
+        if let Some(path) = self.singles.get(text) {
+            return path.clone();
+        }
+        let name = self.name(text);
+        let path = Path::single(name.clone());
+        self.singles.insert(name, path.clone());
+        path
+    }
+
+    /// The number of a macro that expressions stand in.
+    fn expansion_id(&mut self, name: &Name) -> Option<ExpansionId> {
+        if let Some(id) = self.expansions.get(name) {
+            return Some(*id);
+        }
+        self.module.expanded.push(name.clone());
+        let id = ExpansionId(NonZeroU32::new(self.module.expanded.len() as u32)?);
+        self.expansions.insert(name.clone(), id);
+        Some(id)
     }
 
     fn push(&mut self, kind: Expr, span: Span) -> ExprId {

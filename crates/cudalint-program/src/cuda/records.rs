@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::scopes::Meaning;
-use super::source::{Src, child_of_kind, children};
+use super::source::{Src, child_of_kind, children, first_child};
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Type, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Node;
@@ -65,11 +65,8 @@ impl Lowerer<'_> {
         for segment in own_path.segments.iter().take(own_path.segments.len().saturating_sub(1)) {
             self.scope.push(segment.clone());
         }
-        let scope = Path { segments: self.scope.clone() };
-        let mut path = Path::single(name.clone());
-        if let Some(function) = local_to {
-            path.segments.insert(0, function);
-        }
+        let scope = Path::from(self.scope.clone());
+        let path: Path = local_to.into_iter().chain([name.clone()]).collect();
         let ty = self.push_type(Type::Named { path, args: Vec::new() });
         if self.frames.is_empty() {
             if !anonymous && !specialized {
@@ -191,7 +188,7 @@ impl Lowerer<'_> {
     }
 
     fn add_field(&mut self, index: usize, name: Name, ty: TypeId, init: Option<ExprId>, span: Span) {
-        let scope = Path { segments: self.scope.clone() };
+        let scope = Path::from(self.scope.clone());
         let variable = Variable { name, scope, ty, space: Space::Ordinary, init, is_constexpr: false, span };
         if let Some(record) = self.module.records.get_mut(index) {
             record.fields.push(variable);
@@ -228,7 +225,7 @@ impl Lowerer<'_> {
                     None => continue,
                 },
             };
-            let value = children(qualifier).first().copied()?;
+            let value = first_child(qualifier)?;
             if cuda_kind(value) == CudaKind::TypeDescriptor {
                 let ty = self.descriptor(s, value);
                 let span = s.span(value);
@@ -259,7 +256,7 @@ impl Lowerer<'_> {
         if let Some(function) = &local_to {
             scope.push(function.clone());
         }
-        let scope = Path { segments: scope };
+        let scope = Path::from(scope);
         let mut offset = 0;
         for child in self.chosen_children(s, body) {
             if cuda_kind(child) != CudaKind::Enumerator {
@@ -296,10 +293,9 @@ impl Lowerer<'_> {
 
     /// Joins functions to the records that they are methods of.
     pub(super) fn join_methods(&mut self) {
-        let mut by_path: rustc_hash::FxHashMap<Vec<Name>, usize> = rustc_hash::FxHashMap::default();
+        let mut by_path: rustc_hash::FxHashMap<Path, usize> = rustc_hash::FxHashMap::default();
         for (index, record) in self.module.records.iter().enumerate() {
-            let mut path = record.scope.segments.clone();
-            path.push(record.name.clone());
+            let path = record.scope.within(record.name.clone());
             if !record.is_specialization {
                 by_path.entry(path).or_insert(index);
             }
@@ -311,7 +307,7 @@ impl Lowerer<'_> {
             if function.role == crate::ir::FunctionRole::Lambda {
                 continue;
             }
-            let Some(index) = by_path.get(&function.scope.segments) else { continue };
+            let Some(index) = by_path.get(&function.scope) else { continue };
             if function.role == crate::ir::FunctionRole::Free {
                 function.role = crate::ir::FunctionRole::Method;
             }

@@ -136,14 +136,37 @@ pub(crate) fn is_expression(node: Node<'_>) -> bool {
     ) && !node.kind().starts_with("preproc")
 }
 
+/// Up to so many children are asked for by number: each is looked for from the first on, which is still far cheaper than
+/// to set up a cursor and to step it.
+const FEW: u32 = 10;
+
 /// Named children without comments.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let is_code = |child: &Node<'_>| cuda_kind(*child) != CudaKind::Comment;
+    if node.child_count() <= FEW {
+        let count = node.named_child_count();
+        let mut found = Vec::with_capacity(count);
+        found.extend((0..count as u32).filter_map(|index| node.named_child(index)).filter(is_code));
+        return found;
+    }
     let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|child| cuda_kind(*child) != CudaKind::Comment).collect()
+    node.named_children(&mut cursor).filter(is_code).collect()
+}
+
+/// The first named child that is no comment.
+pub(crate) fn first_child(node: Node<'_>) -> Option<Node<'_>> {
+    (0..node.named_child_count() as u32)
+        .filter_map(|index| node.named_child(index))
+        .find(|child| cuda_kind(*child) != CudaKind::Comment)
 }
 
 /// The first child of a kind.
 pub(crate) fn child_of_kind(node: Node<'_>, kind: CudaKind) -> Option<Node<'_>> {
+    let is_it = |child: &Node<'_>| cuda_kind(*child) == kind;
+    let count = node.child_count();
+    if count <= FEW {
+        return (0..count).filter_map(|index| node.child(index)).find(is_it);
+    }
     let mut cursor = node.walk();
-    node.children(&mut cursor).find(|child| cuda_kind(*child) == kind)
+    node.children(&mut cursor).find(is_it)
 }

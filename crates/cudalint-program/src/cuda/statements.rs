@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field};
-use super::source::{Argument, Src, children, is_expression};
+use super::source::{Argument, Src, children, first_child, is_expression};
 use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -74,7 +74,7 @@ impl Lowerer<'_> {
             CudaKind::ForRangeLoop => self.for_range(s, node, out),
             CudaKind::SwitchStatement => self.switch_statement(s, node, out),
             CudaKind::ReturnStatement => {
-                let value = children(node).first().copied().map(|value| self.expr(s, value));
+                let value = first_child(node).map(|value| self.expr(s, value));
                 self.emit(s, node, Stmt::Return(value), out);
             }
             CudaKind::BreakStatement => self.emit(s, node, Stmt::Break, out),
@@ -129,7 +129,7 @@ impl Lowerer<'_> {
     }
 
     fn expression_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let Some(inner) = children(node).first().copied() else { return };
+        let Some(inner) = first_child(node) else { return };
         match cuda_kind(inner) {
             CudaKind::GnuAsmExpression => return self.assembly(s, inner, out),
             CudaKind::Identifier => {

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::scopes::Meaning;
-use super::source::{Argument, Src, child_of_kind, children};
+use super::source::{Argument, Src, child_of_kind, children, first_child};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -133,7 +133,7 @@ impl Lowerer<'_> {
                 return ty;
             }
         }
-        let path = Path::single(self.name(text));
+        let path = self.single(text);
         self.push_type(Type::Named { path, args: Vec::new() })
     }
 
@@ -197,9 +197,9 @@ impl Lowerer<'_> {
                 }
                 self.push_type(Type::Auto)
             }
-            CudaKind::Decltype => match children(node).first() {
-                Some(inner) if cuda_kind(*inner) != CudaKind::AutoType => {
-                    let value = self.expr(s, *inner);
+            CudaKind::Decltype => match first_child(node) {
+                Some(inner) if cuda_kind(inner) != CudaKind::AutoType => {
+                    let value = self.expr(s, inner);
                     self.push_type(Type::DeclType(value))
                 }
                 _ => self.push_type(Type::Auto),
@@ -207,7 +207,7 @@ impl Lowerer<'_> {
             CudaKind::QualifiedIdentifier | CudaKind::TemplateType | CudaKind::TemplateFunction => {
                 let (path, args) = self.path(s, node);
                 if args.is_empty()
-                    && let [first, last] = path.segments.as_slice()
+                    && let [first, last] = &*path.segments
                     && matches!(first.as_str(), "std" | "cuda")
                     && let Some(ty) = builtin(last)
                 {
@@ -240,6 +240,10 @@ impl Lowerer<'_> {
     /// Adds the `const` and `volatile` that stand among the children of a declaration.
     pub(super) fn qualify(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
         let (mut is_const, mut is_volatile) = (false, false);
+        let text = s.text(node);
+        if !text.contains("const") && !text.contains("volatile") {
+            return ty;
+        }
         let mut cursor = node.walk();
         if cursor.goto_first_child() {
             loop {
@@ -262,7 +266,7 @@ impl Lowerer<'_> {
     /// A possibly qualified name and the template arguments of its last segment. Arguments of earlier segments are
     /// dropped: `A<int>::type` is the path `A::type`.
     pub(super) fn path<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> (Path, Vec<TemplateArg>) {
-        let mut path = Path::default();
+        let mut segments = Vec::new();
         let mut args = Vec::new();
         let mut next = Some(node);
         let mut rounds = 0;
@@ -279,7 +283,7 @@ impl Lowerer<'_> {
                             _ => scope,
                         };
                         let text = s.text(scope);
-                        path.segments.push(self.name(text));
+                        segments.push(self.name(text));
                     }
                     next = field(node, Field::Name);
                 }
@@ -289,13 +293,17 @@ impl Lowerer<'_> {
                     }
                     next = field(node, Field::Name);
                 }
-                CudaKind::DependentName | CudaKind::DependentType => next = children(node).first().copied(),
+                CudaKind::DependentName | CudaKind::DependentType => next = first_child(node),
                 _ => {
                     let text = s.text(node);
-                    path.segments.push(self.name(text));
+                    segments.push(self.name(text));
                 }
             }
         }
+        let path = match segments.as_slice() {
+            [only] => self.single(only),
+            _ => segments.into(),
+        };
         (path, args)
     }
 

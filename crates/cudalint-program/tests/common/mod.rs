@@ -39,7 +39,7 @@ pub fn project(files: &[(&str, &str)], defines: &[&str]) -> Project {
 
 /// A path from `a::b`.
 pub fn path(text: &str) -> Path {
-    Path { segments: text.split("::").filter(|part| !part.is_empty()).map(Name::from).collect() }
+    text.split("::").filter(|part| !part.is_empty()).map(Name::from).collect()
 }
 
 /// The function of a module with this name that has a body.

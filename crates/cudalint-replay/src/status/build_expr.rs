@@ -259,7 +259,7 @@ impl Builder<'_> {
             arguments,
             span: node.span,
             fate,
-            expansion: node.expansion.clone(),
+            expansion: self.module.expansion(node).cloned(),
             damaged: self.in_damage(node.span),
             initializer,
             asserted: self.in_assert,

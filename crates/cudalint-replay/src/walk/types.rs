@@ -245,7 +245,7 @@ impl<'p> Walker<'p> {
                 }
             }
             Some(Type::Named { path, args }) => {
-                let [name] = path.segments.as_slice() else { return };
+                let [name] = &*path.segments else { return };
                 let is_param = function.template_params.iter().any(|p| p.name == *name && p.value_type.is_none());
                 if is_param && args.is_empty() {
                     if env.get(name).is_none() {
