@@ -7,8 +7,10 @@
 //! This crate takes findings as data and knows no rule: an experiment is chosen by the finding's method and by the
 //! program text at its place.
 
+mod child;
 pub mod experiment;
 pub mod harness;
+pub mod kernel;
 pub mod lab;
 pub mod machine;
 pub mod matching;
@@ -20,6 +22,8 @@ pub mod scenario;
 pub mod stop;
 pub mod subject;
 pub mod tools;
+pub mod watch;
 
+pub use child::child;
 pub use outcome::{Outcome, exit_status};
 pub use scenario::Scenario;

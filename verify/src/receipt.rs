@@ -105,7 +105,8 @@ impl Receipt {
 /// files, each followed by a zero byte, through 64-bit FNV-1a, in 16 hexadecimal digits.
 pub fn hash<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0]));
-    let value = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let value =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{value:016x}")
 }
 

@@ -26,6 +26,14 @@ pub struct Cli {
 pub enum Command {
     /// Lint files and folders
     Check(Box<CheckArgs>),
+    /// Compile and run what is flagged, on a GPU, and say what really happened
+    ///
+    /// Runs code from the files that it is given: without network and with limits of time and size, but with your
+    /// rights. Exit status: 0 nothing confirmed, 1 something confirmed, 2 as `check`, 3 nothing could be decided, 130
+    /// interrupted.
+    Verify(Box<VerifyArgs>),
+    /// Say what `verify` finds on this machine, what is missing, and how to install it
+    Doctor(DoctorArgs),
     /// Show the page of a rule
     Explain(ExplainArgs),
     /// List the rules
@@ -105,6 +113,54 @@ pub struct CheckArgs {
     /// Also say which files were not linted and why
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
+}
+
+/// Arguments of `verify`.
+#[derive(Clone, Debug, Args)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct VerifyArgs {
+    /// As for `check`; a single `.json` file among the paths is a findings document of another run
+    #[command(flatten)]
+    pub check: CheckArgs,
+
+    /// Verify only findings of these rules, or with these fingerprints (eight characters suffice)
+    #[arg(long, value_name = "RULE|FINGERPRINT", value_delimiter = ',', help_heading = "Verification")]
+    pub only: Vec<String>,
+    /// Findings at one time [default: one for each processor]
+    #[arg(long, value_name = "N", help_heading = "Verification", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// End a program after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, help_heading = "Verification", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+    /// Keep built programs and what they wrote, not reproducers, logs and outcomes alone
+    #[arg(long, help_heading = "Verification")]
+    pub keep: bool,
+    /// Go on with an earlier run into the same outcome folder
+    #[arg(long, help_heading = "Verification")]
+    pub resume: bool,
+    /// The outcome folder
+    #[arg(long, value_name = "DIR", default_value = "cudalint-out", help_heading = "Verification")]
+    pub out: PathBuf,
+    /// Print only findings that were confirmed
+    #[arg(long, help_heading = "Verification")]
+    pub only_confirmed: bool,
+    /// Also verify the fixed source where a finding has a fix: the defect must be gone, and nothing new appear
+    #[arg(long, help_heading = "Verification")]
+    pub fixed: bool,
+    /// The folder that the paths of a findings document start from [default: here, else the document's folder]
+    #[arg(long, value_name = "DIR", help_heading = "Verification")]
+    pub sources: Option<PathBuf>,
+    /// Also write a report as one HTML page
+    #[arg(long, value_name = "FILE", help_heading = "Verification")]
+    pub report: Option<PathBuf>,
+}
+
+/// Arguments of `doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// How the diagnosis is written
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: ListFormat,
 }
 
 /// Arguments of `explain`.

@@ -69,7 +69,7 @@ fn exit_code(args: &CheckArgs, outcome: &Outcome) -> u8 {
     if outcome.report.summary().error > 0 && !args.exit_zero { FOUND } else { CLEAN }
 }
 
-fn request(args: &CheckArgs) -> Result<Request, UsageError> {
+pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
     let dash = Path::new("-");
     let piped = args.stdin_filename.is_some() || args.paths.iter().any(|path| path == dash);
     if piped && args.paths.iter().any(|path| path != dash) {
@@ -112,7 +112,7 @@ fn request(args: &CheckArgs) -> Result<Request, UsageError> {
     })
 }
 
-fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {
+pub fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads.map_or(0, usize::from))
         // Parsers and walks keep their own depth bounds; this leaves them room.
@@ -175,12 +175,12 @@ fn statistics(outcome: &Outcome) -> String {
     text
 }
 
-fn counted(count: usize, word: &str) -> String {
+pub fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// Whether standard output gets colours.
-fn use_color(choice: ColorChoice) -> bool {
+pub fn use_color(choice: ColorChoice) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match choice {
         ColorChoice::Always => true,
@@ -198,7 +198,7 @@ fn use_color(choice: ColorChoice) -> bool {
 }
 
 /// Columns of the terminal where the shell tells them, else a page's width.
-fn terminal_width() -> usize {
+pub fn terminal_width() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
     told.filter(|_| std::io::stdout().is_terminal()).unwrap_or(100).clamp(40, 160)
 }

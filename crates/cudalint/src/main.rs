@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod out;
 mod progress;
+mod verify;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -16,6 +17,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Some(code) = cudalint_verify::child(std::env::args().skip(1)) {
+        return code;
+    }
     // A fault in one file is told in one line and does not end the run; see the engine's faults.
     cudalint_engine::keep_panics_quiet();
     let cli = match Cli::try_parse() {
@@ -29,6 +33,8 @@ fn main() -> ExitCode {
     let run = std::panic::catch_unwind(|| match cli.command {
         None => check::run(&engine, &cli.check),
         Some(Command::Check(args)) => check::run(&engine, &args),
+        Some(Command::Verify(args)) => verify::run(&engine, &args),
+        Some(Command::Doctor(args)) => verify::doctor(args.format),
         Some(Command::Explain(args)) => explain::explain(&engine, &args),
         Some(Command::Rules(args)) => explain::list(&engine, args.format),
         Some(Command::Completions { shell }) => completions(shell),

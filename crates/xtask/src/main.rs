@@ -1,10 +1,11 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `bench`, `python-tables`. Not part of the product.
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `python-tables`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod corpus;
 mod new_rule;
 mod python_tables;
+mod receipts;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,17 @@ enum Chore {
         #[arg(long)]
         accept: bool,
     },
+    /// Runs the `verify=` examples of the rule pages on this machine's GPU and writes the receipts.
+    Receipts {
+        /// Rules; all when none is named.
+        rules: Vec<String>,
+        /// Folder for what the runs leave.
+        #[arg(long, default_value = "target/receipts")]
+        out: PathBuf,
+        /// Examples at one time.
+        #[arg(long)]
+        jobs: Option<usize>,
+    },
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
         /// Folders to lint.
@@ -51,6 +63,9 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = cudalint_verify::child(std::env::args().skip(1)) {
+        return code;
+    }
     let root = root();
     let result = match Arguments::parse().chore {
         Chore::NewRule { group, name } => new_rule::create(&root, &group, &name),
@@ -59,6 +74,7 @@ fn main() -> ExitCode {
             .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
             .map_err(|error| error.to_string()),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
+        Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
         Chore::Bench { folders } => bench::run(&root, &folders),
     };
     match result {
@@ -70,8 +86,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the repository.
+/// The root of the repository: here when this is one (the binary may have been built elsewhere), else where it was built.
 fn root() -> PathBuf {
+    if let Ok(here) = std::env::current_dir()
+        && here.join("crates/xtask/Cargo.toml").is_file()
+    {
+        return here;
+    }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }

@@ -1,5 +1,6 @@
 //! Experiments: one a method. Each takes a finding, a program that would show it and a bench, and gives a judgement.
 
+pub mod clean;
 pub mod exception;
 pub mod fault;
 pub mod output;

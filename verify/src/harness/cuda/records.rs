@@ -65,8 +65,7 @@ impl Writer<'_> {
         let project = &self.subject.project;
         let Some(record) = project.record_at(entry) else { return Vec::new() };
         let module = project.module(entry.module);
-        let mut scope = record.scope.clone();
-        scope.segments.push(record.name.clone());
+        let scope = record.scope.within(record.name.clone());
         let own = |id: &FunctionId| {
             module
                 .functions

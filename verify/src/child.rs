@@ -1,0 +1,14 @@
+//! The hidden words with which an executable that uses this crate starts itself as a child.
+
+use std::process::ExitCode;
+
+/// Does a child's work when the first argument is one of the hidden words; none when it is not, and the executable goes on
+/// with its own.
+pub fn child(mut arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
+    match arguments.next()?.as_str() {
+        "__launch" => Some(crate::lab::launch_main(arguments)),
+        "__probe" => Some(crate::machine::probe_main(arguments)),
+        "__kernel" => Some(crate::kernel::kernel_main(arguments)),
+        _ => None,
+    }
+}
