@@ -141,3 +141,21 @@ fn a_run_on_a_gpu_needs_one_and_any_other_sees_none() {
     let lab = place.lab(machine, limits());
     assert_eq!(lab.bench("two").unwrap().run(&asks).end, End::NotStarted("there is no GPU".to_owned()));
 }
+
+#[test]
+fn a_program_that_ends_its_launcher_ends_with_it() {
+    let place = Place::new();
+    let lab = place.lab(place.machine("", ""), limits());
+    let bench = lab.bench("one").unwrap();
+    for (signal, reason) in [("KILL", "the launcher did not answer"), ("TERM", "someone else ended its launcher")] {
+        let started = Instant::now();
+        let script = format!("kill -{signal} $PPID; exec sleep 921001");
+        match bench.run(&run("turns", &["/bin/sh", "-c", &script])).end {
+            End::NotStarted(said) => assert!(said.contains(reason), "{said}"),
+            end => panic!("{end:?}"),
+        }
+        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        assert!(!alive("exec sleep 921001") && !alive("sleep\0921001"));
+    }
+    assert!(!bench.times().interrupted);
+}

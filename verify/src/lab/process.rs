@@ -182,7 +182,9 @@ impl Lab {
                     ReplyEnd::Signal(signal) => End::Signal(signal),
                     ReplyEnd::TimedOut => End::TimedOut,
                     ReplyEnd::NotStarted(reason) => End::NotStarted(reason),
-                    ReplyEnd::Stopped => End::Interrupted,
+                    ReplyEnd::Stopped if self.stop.requested() => End::Interrupted,
+                    // Signals of others: the program's own, it may be.
+                    ReplyEnd::Stopped => End::NotStarted("someone else ended its launcher".to_owned()),
                 };
                 Done { end, seconds: reply.seconds }
             }
@@ -231,7 +233,7 @@ pub(super) fn shown(command: &[String]) -> String {
 }
 
 /// A word as a shell reads it.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
