@@ -1,0 +1,42 @@
+//! Watchpoints: a copy of a source in which flagged accesses to memory are logged by the GPU, with address, thread and
+//! barrier interval. For what no tool sees (races on global memory), and where the tools are missing.
+//!
+//! [`sites`] finds the accesses, [`copy`] writes the copy, [`log`] reads what the program wrote, [`order`] says which
+//! logged accesses nothing orders, and [`judge`] holds all that against a finding.
+
+pub mod copy;
+pub mod judge;
+pub mod log;
+pub mod order;
+pub mod sites;
+
+/// The header that a copy includes.
+pub const HEADER: &str = include_str!("cudalint_watch.cuh");
+/// Its file name.
+pub const HEADER_NAME: &str = "cudalint_watch.cuh";
+
+/// Functions of the runtime whose references the linker turns to the header's.
+const WRAPPED: &[&str] = &[
+    "cudaLaunchKernel",
+    "cudaLaunchKernel_ptsz",
+    "cudaLaunchCooperativeKernel",
+    "cudaLaunchCooperativeKernel_ptsz",
+    "__cudaLaunchKernel",
+    "__cudaLaunchKernel_ptsz",
+    "cudaLaunchKernelExC",
+    "cudaLaunchKernelExC_ptsz",
+    "cudaMalloc",
+    "cudaMallocManaged",
+    "cudaMallocPitch",
+    "cudaMallocAsync",
+    "cudaMallocAsync_ptsz",
+    "cudaFree",
+    "cudaFreeAsync",
+    "cudaFreeAsync_ptsz",
+    "cudaDeviceReset",
+];
+
+/// Compiler flags of a program with watchpoints.
+pub fn flags() -> Vec<String> {
+    WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]).collect()
+}

@@ -1,0 +1,499 @@
+//! Watchpoints: the copy keeps the user's lines and compiles, and a log confirms what it shows and nothing else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod lab_support;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::model::{Document, FindingEntry, Verdict};
+use cudalint_verify::experiment::watchpoint;
+use cudalint_verify::harness;
+use cudalint_verify::lab::Limits;
+use cudalint_verify::machine::{Machine, Program as Tool};
+use cudalint_verify::scenario::Program;
+use cudalint_verify::subject::Subject;
+use cudalint_verify::watch::copy::{Copy, with_watchpoints};
+use cudalint_verify::watch::judge::{Answer, Question};
+use cudalint_verify::watch::log::Log;
+use cudalint_verify::watch::order;
+use cudalint_verify::watch::sites::Access;
+use lab_support::{Place, compiler, limits};
+
+/// A text with watchpoints at all lines.
+fn watched(text: &str) -> Copy {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    std::fs::write(root.join("x.cu"), text).unwrap();
+    let subject = Subject::read(root, "x.cu", &[]).unwrap();
+    let stretch = &subject.stretches[0];
+    with_watchpoints(&subject.text, subject.module(stretch).unwrap(), stretch.parsed.root(), Some)
+}
+
+fn sites(text: &str) -> Vec<(String, Access)> {
+    watched(text).sites.into_iter().map(|site| (site.text, site.access)).collect()
+}
+
+/// Whether `copy` is `source` with text put in, line by line.
+fn only_put_in(source: &str, copy: &str) -> bool {
+    source.lines().count() == copy.lines().count()
+        && source.lines().zip(copy.lines()).all(|(source, copy)| {
+            let mut rest = copy.chars();
+            source.chars().all(|wanted| rest.any(|there| there == wanted))
+        })
+}
+
+#[test]
+fn accesses_are_found_with_their_kinds() {
+    let text = "\
+struct P { float x, y; };
+__device__ int total;
+__global__ void k(float *out, const float *in, P *p, int **rows, int n) {
+    __shared__ float tile[32][33];
+    extern __shared__ float dynamic[];
+    int i = threadIdx.x;
+    out[i] = in[i + 1];
+    out[i] += tile[i][0];
+    tile[0][i]++;
+    total = n;
+    p->x = p[i].y;
+    *out = -*in;
+    rows[i][0] = 1;
+    dynamic[i] = 2;
+    atomicAdd(&out[i], 1.0f);
+    float *q = &out[i];
+    float r = __ldg(in + i);
+    float &s = out[2];
+    s = sizeof(out[0]);
+}
+void host(float *out) { out[0] = 1; }
+";
+    use Access::{Atomic, Read, Update, Write};
+    let expected = [
+        ("out[i]", Write),
+        ("in[i + 1]", Read),
+        ("out[i]", Update),
+        ("tile[i][0]", Read),
+        ("tile[0][i]", Update),
+        ("total", Write),
+        ("p->x", Write),
+        ("p[i].y", Read),
+        ("*out", Write),
+        ("*in", Read),
+        ("rows[i][0]", Write),
+        ("dynamic[i]", Write),
+        ("&out[i]", Atomic),
+        ("in + i", Read),
+        ("s", Write),
+    ];
+    let found = sites(text);
+    let found: Vec<(&str, Access)> = found.iter().map(|(text, access)| (text.as_str(), *access)).collect();
+    assert_eq!(found, expected);
+    let copy = watched(text);
+    assert!(only_put_in(text, &copy.text), "{}", copy.text);
+    assert_eq!(copy.kernels, ["k"]);
+    for part in [
+        "P *p, int **rows, int n) { cudalint_kernel(1);",
+        "cudalint_touch(0, 2, out[i], out) = cudalint_touch(1, 1, in[i + 1], in);",
+        "cudalint_touch(3, 1, tile[i][0], tile, sizeof(tile));",
+        "cudalint_touch(10, 2, rows[i][0]) = 1;",
+        "cudalint_touch(11, 2, dynamic[i], dynamic, cudalint_dynamic_shared()) = 2;",
+        "atomicAdd(cudalint_touch_at(12, 4, &out[i]), 1.0f);",
+        "s) = sizeof(out[0]);",
+    ] {
+        assert!(copy.text.contains(part), "{part}\n{}", copy.text);
+    }
+}
+
+#[test]
+fn an_access_inside_another_is_wrapped_inside() {
+    let copy = watched("__global__ void k(int *a, const int *b) { a[b[threadIdx.x]] = b[0] + a[1]; }\n");
+    let expected = "cudalint_touch(0, 2, a[cudalint_touch(1, 1, b[threadIdx.x], b)], a) = \
+                    cudalint_touch(2, 1, b[0], b) + cudalint_touch(3, 1, a[1], a);";
+    assert!(copy.text.contains(expected), "{}", copy.text);
+}
+
+#[test]
+fn only_flagged_lines_are_touched() {
+    let text = "__global__ void k(int *a) {\n    a[0] = 1;\n    a[1] = 2;\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    std::fs::write(root.join("x.cu"), text).unwrap();
+    let subject = Subject::read(root, "x.cu", &[]).unwrap();
+    let stretch = &subject.stretches[0];
+    let line_of = |line: u32| (line == 3).then_some(30);
+    let copy = with_watchpoints(&subject.text, subject.module(stretch).unwrap(), stretch.parsed.root(), line_of);
+    assert_eq!(copy.sites.len(), 1);
+    assert_eq!((copy.sites[0].text.as_str(), copy.sites[0].line), ("a[1]", 30));
+    assert!(copy.text.contains("\n    a[0] = 1;\n"));
+}
+
+#[test]
+fn what_a_macro_writes_is_left_alone() {
+    let text = "#define AT(i) data[i]\n#define TWICE(x) ((x) + (x))\n\
+                __global__ void k(int *data) {\n    AT(0) = TWICE(data[1]);\n}\n";
+    let copy = watched(text);
+    assert!(only_put_in(text, &copy.text), "{}", copy.text);
+    assert!(copy.text.contains("    AT(0) = "), "{}", copy.text);
+    assert!(copy.sites.iter().all(|site| site.text == "data[1]"), "{:?}", copy.sites);
+}
+
+#[test]
+fn every_cuda_file_of_the_tests_stays_itself() {
+    let tests = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut open = vec![tests];
+    let mut seen = 0;
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir_utf8().unwrap().flatten() {
+            let path = entry.path().to_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension() == Some("cu") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let copy = watched(&text);
+                assert!(only_put_in(&text, &copy.text), "{path}");
+                let again = watched(&copy.text);
+                assert!(again.sites.len() >= copy.sites.len(), "{path}: the copy is read as the source is");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 12);
+}
+
+// What a log says.
+
+const KERNEL: &str =
+    "__global__ void k(int *data) {\n    int right = data[threadIdx.x + 1];\n    data[threadIdx.x] = right;\n}\n";
+
+/// A finding at the read of [`KERNEL`], about thread 31's read and thread 32's write of element 32.
+fn finding(change: impl FnOnce(&mut serde_json::Value)) -> FindingEntry {
+    let mut value = serde_json::json!({
+        "rule": "global-memory-race", "group": "correctness", "severity": "error", "confidence": "definite",
+        "message": "", "path": "x.cu",
+        "range": {"start": {"line": 2, "column": 17}, "end": {"line": 2, "column": 38}},
+        "function": "k", "related": [],
+        "witness": {
+            "launch": {"path": "x.cu", "line": 1, "grid": [2, 1, 1], "block": [64, 1, 1], "shared_bytes": 0},
+            "bindings": {},
+            "accesses": [
+                {"block": [0, 0, 0], "thread": [31, 0, 0], "kind": "read", "index": 32, "extent": 128, "line": 2},
+                {"block": [0, 0, 0], "thread": [32, 0, 0], "kind": "write", "index": 32, "extent": 128, "line": 3}
+            ],
+            "assumptions": [], "path": []
+        },
+        "verification": {"method": "watchpoint", "verdict": null},
+        "fix": null, "fingerprint": "0", "url": ""
+    });
+    change(&mut value);
+    serde_json::from_value(value).unwrap()
+}
+
+/// A line of a log: an access to an element of `data`, with what a test changes.
+struct Line {
+    site: u32,
+    kind: u32,
+    element: u64,
+    block: u32,
+    thread: u32,
+    interval: u32,
+    lanes: u32,
+    launch: u32,
+}
+
+fn access(site: u32, element: u64, block: u32, thread: u32) -> Line {
+    Line { site, kind: site + 1, element, block, thread, interval: 0, lanes: 0, launch: 1 }
+}
+
+fn answer(finding: &FindingEntry, unfollowed: Option<&str>, lines: &[Line]) -> Answer {
+    let mut text = "allocation 1000 512\nlaunch 1 2 1 1 64 1 1\n".to_owned();
+    let mut launch = 1;
+    for line in lines {
+        if line.launch != launch {
+            launch = line.launch;
+            text.push_str(&format!("launch {launch} 2 1 1 64 1 1\n"));
+        }
+        let Line { site, kind, block, thread, interval, lanes, .. } = line;
+        let address = 0x1000 + 4 * line.element;
+        text.push_str(&format!(
+            "access {site} {kind} 0 {address:x} 4 1000 0 {block} 0 0 {thread} 0 0 {interval} {lanes} 1 {launch}\n"
+        ));
+    }
+    let copy = watched(KERNEL);
+    let log = Log::read(&text);
+    assert_eq!(log.unreadable, 0);
+    Question { finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed, log: &log }.race()
+}
+
+fn same(finding: &FindingEntry, lines: &[Line]) -> Answer {
+    answer(finding, None, lines)
+}
+
+fn is_race(answer: &Answer) -> bool {
+    matches!(answer, Answer::Race(..))
+}
+
+fn not_seen(answer: &Answer, word: &str) -> bool {
+    matches!(answer, Answer::NotSeen(reason) if reason.contains(word))
+}
+
+#[test]
+fn the_witnesss_own_accesses_confirm_a_race() {
+    let finding = finding(|_| {});
+    assert!(is_race(&same(&finding, &[access(0, 32, 0, 31), access(1, 32, 0, 32)])));
+    assert!(is_race(&same(&finding, &[access(1, 32, 0, 32), access(0, 32, 0, 31)])));
+}
+
+#[test]
+fn a_barrier_between_them_is_no_race() {
+    let finding = finding(|_| {});
+    let behind = Line { interval: 1, ..access(1, 32, 0, 32) };
+    assert!(not_seen(&same(&finding, &[access(0, 32, 0, 31), behind]), "no two of them race"));
+}
+
+#[test]
+fn launches_come_one_after_the_other() {
+    let finding = finding(|_| {});
+    let later = Line { launch: 2, ..access(1, 32, 0, 32) };
+    assert!(not_seen(&same(&finding, &[access(0, 32, 0, 31), later]), "no two of them race"));
+}
+
+#[test]
+fn one_thread_alone_makes_no_race() {
+    let finding = finding(|_| {});
+    assert!(not_seen(&same(&finding, &[access(0, 32, 0, 31), access(1, 32, 0, 31)]), "no two of them race"));
+}
+
+#[test]
+fn reads_make_no_race() {
+    let finding = finding(|_| {});
+    assert!(not_seen(&same(&finding, &[access(0, 32, 0, 31), access(0, 32, 0, 32)]), "no two of them race"));
+}
+
+#[test]
+fn atomic_accesses_make_no_race_with_each_other_but_one_with_a_plain_read() {
+    let finding = finding(|value| {
+        value["witness"]["accesses"][1]["kind"] = "atomic".into();
+    });
+    let atomic = |site, thread| Line { kind: 4, ..access(site, 32, 0, thread) };
+    assert!(not_seen(&same(&finding, &[atomic(0, 31), atomic(1, 32)]), "no two of them race"));
+    assert!(is_race(&same(&finding, &[access(0, 32, 0, 31), atomic(1, 32)])));
+}
+
+#[test]
+fn no_barrier_orders_blocks() {
+    let finding = finding(|value| {
+        value["witness"]["accesses"][1]["block"] = serde_json::json!([1, 0, 0]);
+        value["witness"]["accesses"][1]["thread"] = serde_json::json!([0, 0, 0]);
+    });
+    let behind = Line { interval: 7, ..access(1, 32, 1, 0) };
+    assert!(is_race(&same(&finding, &[access(0, 32, 0, 31), behind])));
+}
+
+#[test]
+fn lanes_that_waited_for_each_other_are_in_order() {
+    let finding = finding(|value| {
+        value["witness"]["accesses"][1]["thread"] = serde_json::json!([30, 0, 0]);
+    });
+    let lane = |lanes| Line { lanes, ..access(1, 32, 0, 30) };
+    assert!(is_race(&same(&finding, &[access(0, 32, 0, 31), lane(0)])));
+    // One wait for all lanes stands between; or a wait for some, which may.
+    assert!(not_seen(&same(&finding, &[access(0, 32, 0, 31), lane(2)]), "no two of them race"));
+    let some = Line { lanes: 3, ..access(0, 32, 0, 31) };
+    assert!(not_seen(&same(&finding, &[some, lane(3)]), "no two of them race"));
+    // Other warps do not wait with these lanes.
+    let finding = self::finding(|_| {});
+    assert!(is_race(&same(&finding, &[access(0, 32, 0, 31), Line { lanes: 2, ..access(1, 32, 0, 32) }])));
+}
+
+#[test]
+fn a_race_of_other_threads_is_named_and_confirms_nothing() {
+    let finding = finding(|_| {});
+    let answer = same(&finding, &[access(0, 41, 0, 40), access(1, 41, 0, 41), access(0, 32, 0, 31)]);
+    assert!(not_seen(&answer, "other accesses race"), "{answer:?}");
+}
+
+#[test]
+fn threads_count_where_the_launch_is_the_witnesss() {
+    // Made-up numbers gave the witness another launch than the program's.
+    let likely = finding(|value| {
+        value["confidence"] = "likely".into();
+        value["witness"]["launch"]["grid"] = serde_json::json!([9, 1, 1]);
+    });
+    assert!(is_race(&same(&likely, &[access(0, 41, 0, 40), access(1, 41, 0, 41)])));
+    // What is definite says what the text says.
+    let definite = finding(|value| value["witness"]["launch"]["grid"] = serde_json::json!([9, 1, 1]));
+    assert!(not_seen(&same(&definite, &[access(0, 32, 0, 31), access(1, 32, 0, 32)]), "other accesses race"));
+}
+
+#[test]
+fn another_element_than_the_witnesss_confirms_nothing() {
+    let finding = finding(|value| {
+        value["witness"]["accesses"][0]["index"] = 33.into();
+        value["witness"]["accesses"][1]["index"] = 33.into();
+    });
+    let answer = same(&finding, &[access(0, 32, 0, 31), access(1, 32, 0, 32)]);
+    assert!(not_seen(&answer, "other accesses race"), "{answer:?}");
+}
+
+#[test]
+fn another_function_or_line_confirms_nothing() {
+    let race = || [access(0, 32, 0, 31), access(1, 32, 0, 32)];
+    let other = finding(|value| value["function"] = "other".into());
+    assert_eq!(same(&other, &race()), Answer::NotReached);
+    let moved = finding(|value| {
+        value["range"]["start"]["line"] = 9.into();
+        value["range"]["end"]["line"] = 9.into();
+    });
+    assert!(not_seen(&same(&moved, &race()), "other accesses race"));
+    let lines = finding(|value| value["witness"]["accesses"][1]["line"] = 2.into());
+    assert!(not_seen(&same(&lines, &race()), "other accesses race"));
+}
+
+#[test]
+fn what_may_order_accesses_unseen_confirms_nothing() {
+    let finding = finding(|_| {});
+    let race = [access(0, 32, 0, 31), access(1, 32, 0, 32)];
+    assert!(not_seen(&answer(&finding, Some("__threadfence"), &race), "__threadfence"));
+    for (text, word) in [
+        ("void f() { __threadfence_system(); }", Some("__threadfence_system")),
+        ("while (atomicCAS(&lock, 0, 1) != 0);", Some("atomicCAS")),
+        ("// __threadfence() would be needed\natomicAdd(p, 1); /* asm */", None),
+        ("cg::this_grid().sync();", Some("this_grid")),
+        ("int transmission = my_asm;", None),
+    ] {
+        assert_eq!(order::unfollowed(text).as_deref(), word, "{text}");
+    }
+}
+
+#[test]
+fn an_empty_log_says_nothing() {
+    assert_eq!(same(&finding(|_| {}), &[]), Answer::NotReached);
+}
+
+#[test]
+fn an_access_beyond_its_object_is_told_from_one_within() {
+    let finding = finding(|value| {
+        value["verification"]["method"] = "memcheck".into();
+        value["witness"]["accesses"] = serde_json::json!([
+            {"block": [1, 0, 0], "thread": [63, 0, 0], "kind": "read", "index": 128, "extent": 128, "line": 2}
+        ]);
+    });
+    let copy = watched(KERNEL);
+    let ask = |text: &str| {
+        let log = Log::read(text);
+        Question { finding: &finding, sites: &copy.sites, kernels: &copy.kernels, unfollowed: None, log: &log }.bounds()
+    };
+    let log = |address: &str, thread: u32| {
+        format!(
+            "allocation 1000 512\nallocation 1200 512\nlaunch 1 2 1 1 64 1 1\n\
+             access 0 1 0 {address} 4 1000 0 1 0 0 {thread} 0 0 0 0 1 1\n"
+        )
+    };
+    // Past the end of its own allocation, though inside of the next one.
+    assert!(matches!(ask(&log("1200", 63)), Answer::Outside(_, (0x1000, 512))));
+    assert!(matches!(ask(&log("fff", 63)), Answer::Outside(..)));
+    assert!(matches!(ask(&log("11fe", 63)), Answer::Outside(..)));
+    assert!(matches!(ask(&log("11fc", 63)), Answer::Inside(_)));
+    // Another thread's access is not the witness's.
+    assert!(matches!(ask(&log("1200", 62)), Answer::NotSeen(_)));
+    // Without the allocation nothing is known.
+    assert!(matches!(
+        ask("launch 1 2 1 1 64 1 1\naccess 0 1 0 1200 4 1000 0 1 0 0 63 0 0 0 0 1 1\n"),
+        Answer::NotSeen(_)
+    ));
+}
+
+// The experiment as a whole.
+
+fn hand_written(case: &str) -> (Utf8PathBuf, FindingEntry) {
+    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/methods").join(case);
+    let document: Document =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("findings.json")).unwrap()).unwrap();
+    (folder, document.findings.into_iter().next().unwrap())
+}
+
+fn programs(folder: &Utf8Path, finding: &FindingEntry) -> Vec<Program> {
+    let subject = Subject::read(folder, &finding.path, &[]).unwrap();
+    harness::candidates(finding, &subject).into_iter().filter_map(Result::ok).collect()
+}
+
+#[test]
+fn what_a_program_logged_is_held_against_the_finding() {
+    let (folder, finding) = hand_written("watchpoint/a");
+    let program = &programs(&folder, &finding)[0];
+    let logged = |thread: u32, interval: u32| format!("access 0 3 0 2000 4 2000 0 0 0 0 {thread} 0 0 {interval} 0 1 1");
+    let run = |lines: &[String]| {
+        let place = Place::new();
+        let log = format!("allocation 2000 4\nlaunch 1 4 1 1 256 1 1\n{}\nend 1 0 2", lines.join("\n"));
+        let nvcc = compiler(&format!("printf '%s\\n' '{log}' > $CUDALINT_WATCH_LOG; echo $CUDALINT_WATCH_FOCUS"));
+        let lab = place.lab(place.machine(&nvcc, ""), limits());
+        let bench = lab.bench("one").unwrap();
+        let judgement = watchpoint::perform(&finding, program, &bench);
+        let focus = place.read("out/scenarios/one/watch.stdout");
+        assert_eq!(focus.trim(), "0,0,0,0,0,0;0,0,0,32,0,0");
+        judgement
+    };
+    let confirmed = run(&[logged(0, 0), logged(32, 0)]);
+    assert_eq!(confirmed.verdict, Verdict::Confirmed, "{}", confirmed.reason);
+    let records = &confirmed.evidence.records;
+    assert_eq!(records.len(), 2);
+    assert_eq!((records[0].kernel.as_deref(), records[0].line), (Some("total"), Some(8)));
+    assert!(records[0].text.contains("read and write of 4 bytes at 0x2000 (element 0 of 1)"), "{}", records[0].text);
+    assert_eq!(confirmed.evidence.log.as_deref(), Some("scenarios/one/watch.log"));
+    assert_eq!(run(&[logged(0, 0), logged(32, 1)]).verdict, Verdict::NotObserved);
+    assert_eq!(run(&[]).verdict, Verdict::Unviable);
+}
+
+#[test]
+fn a_header_with_the_flagged_lines_is_copied_with_what_includes_it() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path.join(name), text).unwrap();
+    write("kernels.cuh", &KERNEL.replace("__global__", "#pragma once\n__global__").replace("#pragma once\n", ""));
+    write("all.cuh", "#include \"kernels.cuh\"\n");
+    write("main.cu", "#include \"all.cuh\"\nint main() { k<<<2, 64>>>(nullptr); }\n");
+    let finding = finding(|value| value["path"] = "kernels.cuh".into());
+    let program = cudalint_verify::scenario::CudaProgram {
+        origin: cudalint_verify::scenario::Origin::AsWritten,
+        unit: place.path.join("main.cu"),
+        files: Vec::new(),
+        flags: Vec::new(),
+        arguments: Vec::new(),
+        reproducer: None,
+    };
+    let lab = place.lab(place.machine(&compiler("true"), ""), limits());
+    let bench = lab.bench("one").unwrap();
+    let judgement = watchpoint::perform(&finding, &Program::Cuda(program), &bench);
+    assert_eq!(judgement.reason, "the program launches no kernel");
+    let folder = "out/scenarios/one/watch";
+    let unit = place.read(&format!("{folder}/0_main.cu"));
+    assert!(unit.starts_with("#include \"cudalint_watch.cuh\"\n#line 1 \""), "{unit}");
+    assert!(unit.contains(&format!("#include \"{}/{folder}/1_all.cuh\"\n", place.path)), "{unit}");
+    assert!(place.read(&format!("{folder}/1_all.cuh")).contains("2_kernels.cuh"));
+    assert!(
+        place.read(&format!("{folder}/2_kernels.cuh")).contains("cudalint_touch(0, 1, data[threadIdx.x + 1], data)")
+    );
+    // The user's files stay as they were.
+    assert_eq!(place.read("all.cuh"), "#include \"kernels.cuh\"\n");
+}
+
+/// A compiler of this machine, if there is one.
+fn nvcc() -> Option<Tool> {
+    let path = std::env::var("PATH").ok()?;
+    let found = std::env::split_paths(&path).map(|folder| folder.join("nvcc")).find(|file| file.is_file())?;
+    Some(Tool { path: Utf8PathBuf::from_path_buf(found).ok()?, version: "any".to_owned() })
+}
+
+#[test]
+fn copies_compile() {
+    let Some(nvcc) = nvcc() else { return };
+    let place = Place::new();
+    let machine = Machine { nvcc: Some(nvcc), ..Machine::default() };
+    let lab = place.lab(machine, Limits::default());
+    for case in ["racecheck/a", "racecheck/b", "watchpoint/a", "watchpoint/b", "watchpoint/wrong"] {
+        let (folder, finding) = hand_written(case);
+        let program = &programs(&folder, &finding)[0];
+        let bench = lab.bench(&case.replace('/', "-")).unwrap();
+        let judgement = watchpoint::perform(&finding, program, &bench);
+        // It was built; there is nothing to run it on.
+        assert_eq!((judgement.verdict, judgement.reason.as_str()), (Verdict::Unsupported, "there is no GPU"), "{case}");
+    }
+}
