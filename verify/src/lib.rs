@@ -23,7 +23,6 @@ pub mod stop;
 pub mod subject;
 pub mod tools;
 pub mod watch;
-pub mod watch;
 
 pub use child::child;
 pub use outcome::{Outcome, exit_status};
