@@ -8,12 +8,12 @@ use super::{Start, launch, numbers, page};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::{PointerUses, Signature, Stretch, Subject, Uses, Var, variable_uses};
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::model::FindingEntry;
+use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_program::ir::{FunctionRole, Space};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Scope};
 use cudalint_syntax::FileKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The file name of a harness.
@@ -28,6 +28,10 @@ pub(super) struct Base {
     pub text: String,
     /// Flags of the compiler.
     pub flags: Vec<String>,
+    /// Files beside the harness.
+    pub files: Vec<ScenarioFile>,
+    /// Shared functions that the text has already.
+    pub helpers: BTreeSet<Helper>,
 }
 
 impl Base {
@@ -40,6 +44,8 @@ impl Base {
             origin: Origin::Around,
             text: page::user_text(subject, stretch, file, has_main),
             flags: page::flags(subject, stretch, &linked),
+            files: Vec::new(),
+            helpers: BTreeSet::new(),
         }
     }
 }
@@ -71,7 +77,7 @@ fn program(
     starts: &[Start],
     truth: bool,
 ) -> Result<(Program, bool), String> {
-    let mut helpers: std::collections::BTreeSet<Helper> = [Helper::Check].into();
+    let mut helpers: BTreeSet<Helper> = [Helper::Check].into();
     let mut calls = String::new();
     let mut free_truth = false;
     for start in starts {
@@ -107,18 +113,33 @@ pub(super) fn assemble(
     let mut text = page::head(finding, subject, stretch, FILE, &base.flags);
     text.push_str(&base.text);
     let _ = write!(text, "#line {} \"{FILE}\"\n\n", text.lines().count() + 2);
-    for (index, helper) in helpers.into_iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
-        }
+    for helper in helpers.into_iter().filter(|helper| !base.helpers.contains(helper)) {
         text.push_str(helper.text());
+        text.push('\n');
     }
-    let _ = write!(text, "\nint main() {{\n{body}}}\n");
+    let _ = write!(text, "int main() {{\n{body}}}\n");
+    harness(base, text)
+}
+
+/// The program of a base whose own `main` runs.
+pub(super) fn with_own_main(
+    finding: Option<&FindingEntry>,
+    subject: &Subject,
+    stretch: &Stretch,
+    base: &Base,
+) -> Program {
+    let text = format!("{}{}", page::head(finding, subject, stretch, FILE, &base.flags), base.text);
+    harness(base, text)
+}
+
+fn harness(base: &Base, text: String) -> Program {
     let unit = Utf8PathBuf::from(FILE);
+    let mut files = vec![ScenarioFile { path: unit.clone(), text }];
+    files.extend(base.files.iter().cloned());
     Program::Cuda(CudaProgram {
         origin: base.origin,
         unit: unit.clone(),
-        files: vec![ScenarioFile { path: unit.clone(), text }],
+        files,
         flags: base.flags.clone(),
         arguments: Vec::new(),
         reproducer: Some(unit),
@@ -176,6 +197,12 @@ fn call(
     let arguments = arguments(writer, signature, of)?.join(", ");
     let targs = &templates.arguments;
     let plain = signature.name.rsplit("::").next().unwrap_or("");
+    // A function that hands a failure to its caller has not dropped it.
+    let shows = writer.finding.is_some_and(|finding| finding.verification.method == Method::FaultInjection);
+    let shown = if shows { format!("harness_returned{{\"{plain}\"}}, ") } else { String::new() };
+    if shows {
+        writer.need(&[Helper::Returned]);
+    }
     Ok(match (&signature.role, &signature.class) {
         (FunctionRole::Constructor, Some(class)) => {
             let class = class_template(writer, subject, stretch, class);
@@ -192,13 +219,13 @@ fn call(
         }
         (FunctionRole::Method, Some(class)) => {
             let object = object(writer, subject, stretch, class)?;
-            format!("{object}.{plain}{targs}({arguments});")
+            format!("{shown}{object}.{plain}{targs}({arguments});")
         }
         (FunctionRole::StaticMethod, Some(class)) => {
             let class = class_template(writer, subject, stretch, class);
-            format!("{class}::{plain}{targs}({arguments});")
+            format!("{shown}{class}::{plain}{targs}({arguments});")
         }
-        _ => format!("{}{targs}({arguments});", signature.name),
+        _ => format!("{shown}{}{targs}({arguments});", signature.name),
     })
 }
 

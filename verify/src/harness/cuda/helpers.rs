@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Helper {
     Check,
+    Returned,
     Fill,
     Host,
     Device,
@@ -18,6 +19,7 @@ impl Helper {
     pub fn text(self) -> &'static str {
         match self {
             Self::Check => CHECK,
+            Self::Returned => RETURNED,
             Self::Fill => FILL,
             Self::Host => HOST,
             Self::Device => DEVICE,
@@ -32,6 +34,7 @@ impl Helper {
     pub fn name(self) -> &'static str {
         match self {
             Self::Check => "harness_check",
+            Self::Returned => "harness_returned",
             Self::Fill => "harness_fill",
             Self::Host => "harness_host",
             Self::Device => "harness_device",
@@ -45,7 +48,7 @@ impl Helper {
     /// It and the ones that it calls.
     pub fn with_needed(self) -> Vec<Self> {
         match self {
-            Self::Check | Self::Fill => vec![self],
+            Self::Check | Self::Returned | Self::Fill => vec![self],
             Self::Host => vec![Self::Fill, self],
             Self::Pinned => vec![Self::Check, Self::Fill, self],
             Self::Device | Self::Managed | Self::Symbol => vec![Self::Check, Self::Fill, Self::Host, self],
@@ -61,6 +64,22 @@ static void harness_check(cudaError_t status, const char *call) {
     if (status == cudaSuccess) return;
     fprintf(stderr, \"harness: %s: %s\\n\", call, cudaGetErrorString(status));
     exit(1);
+}
+";
+
+/// What a function returns: whoever calls it may look at that.
+const RETURNED: &str = "\
+// Shows what a function returns: `harness_returned{\"f\"}, f()`. Nothing for a function that returns nothing or an object.
+struct harness_returned {
+    const char *function;
+};
+template <typename T>
+static typename std::enable_if<std::is_arithmetic<T>::value || std::is_enum<T>::value>::type
+operator,(harness_returned of, T value) {
+    printf(\"%s returned %g\\n\", of.function, static_cast<double>(value));
+}
+template <typename T> static void operator,(harness_returned of, T *value) {
+    printf(\"%s returned %s\\n\", of.function, value == nullptr ? \"a null pointer\" : \"a pointer\");
 }
 ";
 
