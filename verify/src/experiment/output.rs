@@ -54,7 +54,7 @@ fn memory_or_launch(
     program: &CudaProgram,
     bench: &Bench<'_>,
 ) -> Result<Judgement, Judgement> {
-    let spot = Spot::primary(finding, program);
+    let spot = Spot::around_argument(finding, program);
     let probed = Probed::build(program, bench, "output", &Watch::default(), &[])?;
     let seen = probed.run("memory", &Plan { task: Task::Memory, ..Plan::default() });
     usable(&seen)?;

@@ -90,6 +90,40 @@ impl Source {
         }
         first
     }
+
+    /// The innermost function of CUDA's with a range among its arguments, and where its name stands. The search begins on a
+    /// line.
+    fn call_around(&self, first: u32, range: &Range) -> Option<(String, u32, u32)> {
+        let mut open: Vec<Option<(String, u32, u32)>> = Vec::new();
+        for number in first..=range.start.line {
+            let (mut word, mut word_column, mut after_blank) = (String::new(), 1, false);
+            for (column, c) in (1..).zip(self.line(number).chars()) {
+                if number == range.start.line && column >= range.start.column {
+                    break;
+                }
+                match c {
+                    '(' => open.push(Some((std::mem::take(&mut word), number, word_column))),
+                    ')' => drop(open.pop()),
+                    _ if c.is_alphanumeric() || c == '_' => {
+                        if word.is_empty() || after_blank {
+                            word.clear();
+                            word_column = column;
+                        }
+                        after_blank = false;
+                        word.push(c);
+                        continue;
+                    }
+                    ' ' => {
+                        after_blank = true;
+                        continue;
+                    }
+                    _ => {}
+                }
+                word.clear();
+            }
+        }
+        open.into_iter().rev().flatten().find(|(name, _, _)| crate::probe::reports(name))
+    }
 }
 
 /// The lines of a text that `#line` says are those of a path.
@@ -156,6 +190,17 @@ impl Spot {
     /// A finding's own place.
     pub fn primary(finding: &FindingEntry, program: &CudaProgram) -> Self {
         Self::new(&finding.path, &finding.range, &Source::find(&finding.path, program))
+    }
+
+    /// The call of CUDA's around a finding's own place, where that is an argument; else the statement around it, without a
+    /// name.
+    pub fn around_argument(finding: &FindingEntry, program: &CudaProgram) -> Self {
+        let source = Source::find(&finding.path, program);
+        let spot = Self { name: String::new(), ordinal: (0, 0), ..Self::new(&finding.path, &finding.range, &source) };
+        let Some((name, line, column)) = source.call_around(spot.lines.0, &finding.range) else { return spot };
+        let start = cudalint_findings::model::Position { line, column };
+        let range = Range { start, end: finding.range.end };
+        Self { ordinal: ordinal(&source, spot.lines, &range, &name), name, ..spot }
     }
 
     /// The finding's other places.
