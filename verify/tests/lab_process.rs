@@ -155,7 +155,7 @@ fn a_program_that_ends_its_launcher_ends_with_it() {
             end => panic!("{end:?}"),
         }
         assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
-        assert!(!alive("exec sleep 921001") && !alive("sleep\0921001"));
+        assert!(!alive("exec sleep 921001") && !alive("sleep\u{0}921001"));
     }
     assert!(!bench.times().interrupted);
 }

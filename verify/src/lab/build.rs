@@ -56,15 +56,14 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
-    /// What a run's time depends on: the program that was built, whatever name it has here, its arguments and variables.
-    pub fn identity(&self, command: &[String], environment: &[(String, String)]) -> Vec<String> {
+    /// What a run's time depends on most: the program that was built, whatever name it has here, and its arguments.
+    pub fn identity(&self, command: &[String]) -> Vec<String> {
         let mut identity = command.to_vec();
         if let Some(program) = identity.first_mut()
             && let Some(original) = lock(&self.originals).get(Utf8Path::new(program.as_str()))
         {
             *program = original.to_string();
         }
-        identity.extend(environment.iter().map(|(name, value)| format!("{name}={value}")));
         identity
     }
 }

@@ -54,7 +54,7 @@ impl Bench<'_> {
             Ok(temporary) => temporary,
             Err(error) => return self.not_started(run, &format!("{}: {error}", self.folder)),
         };
-        let identity = self.lab.shelf.identity(&own, &run.environment);
+        let identity = self.lab.shelf.identity(&own);
         let task = Task {
             command,
             folder: self.folder.clone(),
