@@ -2,6 +2,9 @@
 //! harnesses and compiling them by hand.
 //!
 //! `cargo run -p cudalint-verify --example harnesses -- FINDINGS.json OUT [ROOT]`
+//! `cargo run -p cudalint-verify --example harnesses -- --drive OUT FILE...`
+//!
+//! The second form writes for each stretch of each file the program that runs all of it.
 //!
 //! A file `OUT/index.json` lists them, one entry a candidate.
 #![allow(clippy::print_stderr, missing_docs)]
@@ -26,6 +29,11 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), String> {
+    if let [flag, out, files @ ..] = arguments
+        && flag == "--drive"
+    {
+        return drive(Utf8Path::new(out), files);
+    }
     let [findings, out, rest @ ..] = arguments else { return Err("FINDINGS.json OUT [ROOT]".to_owned()) };
     let out = Utf8Path::new(out);
     let root = Utf8PathBuf::from(rest.first().map_or(".", String::as_str));
@@ -43,13 +51,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
         for (at, candidate) in candidates.iter().enumerate() {
             let folder = out.join(format!("{number:04}-{}-{at}", finding.rule));
             let mut entry = describe(candidate);
-            for file in files(candidate) {
-                let path = folder.join(&file.path);
-                if let Some(parent) = path.parent() {
-                    std::fs::create_dir_all(parent).map_err(say)?;
-                }
-                std::fs::write(path, &file.text).map_err(say)?;
-            }
+            write(candidate, &folder).map_err(say)?;
             if let Some(entry) = entry.as_object_mut() {
                 entry.insert("folder".to_owned(), json!(folder));
                 entry.insert("finding".to_owned(), json!(number));
@@ -62,6 +64,42 @@ fn run(arguments: &[String]) -> Result<(), String> {
     }
     std::fs::create_dir_all(out).map_err(say)?;
     std::fs::write(out.join("index.json"), format!("{:#}", json!(index))).map_err(say)
+}
+
+/// Writes a program for each stretch of each file.
+fn drive(out: &Utf8Path, files: &[String]) -> Result<(), String> {
+    let say = |error: std::io::Error| error.to_string();
+    let mut index = Vec::new();
+    for path in files {
+        let subject = Subject::read(Utf8Path::new("."), path, &[])?;
+        for stretch in &subject.stretches {
+            let candidate = harness::drive_all(&subject, stretch);
+            let folder = out.join(format!("{:04}", index.len()));
+            write(&candidate, &folder).map_err(say)?;
+            let mut entry = describe(&candidate);
+            if let Some(entry) = entry.as_object_mut() {
+                let line = subject.line_of(stretch.region.span.start);
+                entry.insert("folder".to_owned(), json!(folder));
+                entry.insert("finding".to_owned(), json!(index.len()));
+                entry.insert("place".to_owned(), json!(format!("{path}:{line}")));
+            }
+            index.push(entry);
+        }
+    }
+    std::fs::create_dir_all(out).map_err(say)?;
+    std::fs::write(out.join("index.json"), format!("{:#}", json!(index))).map_err(say)
+}
+
+/// Writes a candidate's files below a folder.
+fn write(candidate: &Candidate, folder: &Utf8Path) -> std::io::Result<()> {
+    for file in files(candidate) {
+        let path = folder.join(&file.path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, &file.text)?;
+    }
+    Ok(())
 }
 
 fn files(candidate: &Candidate) -> &[ScenarioFile] {

@@ -1,12 +1,15 @@
 //! What stands at a finding's place: the file, its language, the region (a fence of a document, a string of a script), and
 //! the functions, kernels and calls in it. Harnesses and experiments ask this, and no grammar.
 
+mod body;
 mod load;
+mod names;
 mod neighbours;
 mod reach;
 mod signature;
 mod uses;
 
+pub(crate) use load::flag_values;
 pub use reach::{Values, values_that_reach};
 pub use signature::{Parameter, Signature, TemplateParameter, spelled};
 pub use uses::{PointerUses, Uses, Var, calls, variable_uses};
@@ -86,6 +89,11 @@ impl Subject {
     /// Source files beside this one with a `main` whose program this file is a part of.
     pub fn mains(&self) -> Vec<Utf8PathBuf> {
         self.neighbours().mains_with(&self.file)
+    }
+
+    /// Whether a file that this one is linked with defines a function of this name.
+    pub fn is_defined_beside(&self, name: &str) -> bool {
+        self.neighbours().defines(name)
     }
 
     /// Whether a file of the same folder defines `main`.

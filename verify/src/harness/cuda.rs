@@ -5,11 +5,14 @@ mod around;
 mod entries;
 mod helpers;
 mod launch;
+mod library;
 mod numbers;
 mod page;
 mod records;
 mod spelling;
+mod supply;
 mod template;
+mod undeclared;
 mod values;
 mod written;
 
@@ -22,6 +25,8 @@ use cudalint_syntax::Span;
 
 /// Programs around the user's file for one finding, at most.
 const MAX_AROUND: usize = 8;
+/// Programs of a text with what it leaves out supplied, at most.
+const MAX_CUT: usize = 4;
 /// Functions that one file is started from, at most.
 const MAX_STARTS: usize = 4;
 /// Other files of the program that are tried, at most.
@@ -53,6 +58,7 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     }
     around.truncate(MAX_AROUND);
     found.extend(around);
+    found.extend(cut(finding, subject, stretch, &starts));
     if found.is_empty() && reasons.is_empty() {
         let line = finding.range.start.line;
         reasons.push(format!("{}: no function that reaches line {line} can be called", subject.path));
@@ -60,16 +66,37 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     found.into_iter().map(Ok).chain(reasons.into_iter().map(Err)).collect()
 }
 
+/// Programs of a text that leaves something out, with that supplied.
+fn cut(finding: &FindingEntry, subject: &Subject, stretch: &Stretch, starts: &[Start]) -> Vec<Program> {
+    let mut found = Vec::new();
+    if has_main(subject, stretch)
+        && let Some(base) = supply::base(subject, stretch, true)
+    {
+        found.push(around::with_own_main(Some(finding), subject, stretch, &base));
+    }
+    if let Some(base) = supply::base(subject, stretch, false) {
+        for start in starts.iter().take(MAX_STARTS) {
+            found.extend(around::programs(Some(finding), subject, stretch, &base, &[*start]).unwrap_or_default());
+        }
+    }
+    found.truncate(MAX_CUT);
+    found
+}
+
 /// A program that runs all of a stretch: its `main`, or each of its functions once with made-up arguments.
 pub(super) fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
     if has_main(subject, stretch) {
-        return Ok(written::program(subject, stretch));
+        return Ok(match supply::base(subject, stretch, true) {
+            Some(base) => around::with_own_main(None, subject, stretch, &base),
+            None => written::program(subject, stretch),
+        });
     }
     let starts = entries::all(subject, stretch);
     if starts.is_empty() {
         return Err(format!("{}: there is no function to call", subject.path));
     }
-    let base = around::Base::file(subject, stretch, &subject.file);
+    let supplied = supply::base(subject, stretch, false);
+    let base = supplied.unwrap_or_else(|| around::Base::file(subject, stretch, &subject.file));
     let programs = around::programs(None, subject, stretch, &base, &starts)?;
     programs.into_iter().next().ok_or_else(|| format!("{}: there is nothing to run", subject.path))
 }

@@ -191,6 +191,11 @@ impl Neighbours {
             .collect()
     }
 
+    /// Whether a file of the folder defines a function.
+    pub fn defines(&self, name: &str) -> bool {
+        self.parts.values().any(|part| part.defines.contains(name))
+    }
+
     /// Whether a file of the folder defines `main`.
     pub fn has_main(&self, file: &Utf8Path) -> bool {
         self.parts.get(file).is_some_and(|part| part.defines.contains("main"))

@@ -112,13 +112,13 @@ pub(super) fn assemble(
 ) -> Program {
     let mut text = page::head(finding, subject, stretch, FILE, &base.flags);
     text.push_str(&base.text);
-    let _ = write!(text, "#line {} \"{FILE}\"\n\n", text.lines().count() + 2);
+    let _ = writeln!(text, "{}\n", page::HERE);
     for helper in helpers.into_iter().filter(|helper| !base.helpers.contains(helper)) {
         text.push_str(helper.text());
         text.push('\n');
     }
     let _ = write!(text, "int main() {{\n{body}}}\n");
-    harness(base, text)
+    harness(base, &text)
 }
 
 /// The program of a base whose own `main` runs.
@@ -129,12 +129,12 @@ pub(super) fn with_own_main(
     base: &Base,
 ) -> Program {
     let text = format!("{}{}", page::head(finding, subject, stretch, FILE, &base.flags), base.text);
-    harness(base, text)
+    harness(base, &text)
 }
 
-fn harness(base: &Base, text: String) -> Program {
+fn harness(base: &Base, text: &str) -> Program {
     let unit = Utf8PathBuf::from(FILE);
-    let mut files = vec![ScenarioFile { path: unit.clone(), text }];
+    let mut files = vec![ScenarioFile { path: unit.clone(), text: page::placed(text, FILE) }];
     files.extend(base.files.iter().cloned());
     Program::Cuda(CudaProgram {
         origin: base.origin,

@@ -68,6 +68,23 @@ pub(super) fn quoted(subject: &Subject, stretch: &Stretch) -> String {
     text
 }
 
+/// A line that tells the compiler that the harness's own lines go on.
+pub(super) const HERE: &str = "#line harness";
+
+/// The text with each [`HERE`] as the directive that it stands for.
+pub(super) fn placed(text: &str, file: &str) -> String {
+    let mut placed = String::with_capacity(text.len());
+    for (index, line) in text.lines().enumerate() {
+        if line == HERE {
+            let _ = write!(placed, "#line {} \"{file}\"", index + 2);
+        } else {
+            placed.push_str(line);
+        }
+        placed.push('\n');
+    }
+    placed
+}
+
 /// A path inside a string literal.
 pub(super) fn shown(path: &str) -> String {
     path.replace('\\', "/").replace('"', "\\\"")
