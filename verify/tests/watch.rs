@@ -17,6 +17,7 @@ use cudalint_verify::watch::log::Log;
 use cudalint_verify::watch::order;
 use cudalint_verify::watch::sites::Access;
 use lab_support::{Place, compiler, limits};
+use std::fmt::Write as _;
 
 /// A text with watchpoints at all lines.
 fn watched(text: &str) -> Copy {
@@ -43,6 +44,7 @@ fn only_put_in(source: &str, copy: &str) -> bool {
 
 #[test]
 fn accesses_are_found_with_their_kinds() {
+    use Access::{Atomic, Read, Update, Write};
     let text = "\
 struct P { float x, y; };
 __device__ int total;
@@ -66,7 +68,6 @@ __global__ void k(float *out, const float *in, P *p, int **rows, int n) {
 }
 void host(float *out) { out[0] = 1; }
 ";
-    use Access::{Atomic, Read, Update, Write};
     let expected = [
         ("out[i]", Write),
         ("in[i + 1]", Read),
@@ -209,13 +210,15 @@ fn answer(finding: &FindingEntry, unfollowed: Option<&str>, lines: &[Line]) -> A
     for line in lines {
         if line.launch != launch {
             launch = line.launch;
-            text.push_str(&format!("launch {launch} 2 1 1 64 1 1\n"));
+            writeln!(text, "launch {launch} 2 1 1 64 1 1").unwrap();
         }
         let Line { site, kind, block, thread, interval, lanes, .. } = line;
         let address = 0x1000 + 4 * line.element;
-        text.push_str(&format!(
-            "access {site} {kind} 0 {address:x} 4 1000 0 {block} 0 0 {thread} 0 0 {interval} {lanes} 1 {launch}\n"
-        ));
+        writeln!(
+            text,
+            "access {site} {kind} 0 {address:x} 4 1000 0 {block} 0 0 {thread} 0 0 {interval} {lanes} 1 {launch}"
+        )
+        .unwrap();
     }
     let copy = watched(KERNEL);
     let log = Log::read(&text);

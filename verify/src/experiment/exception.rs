@@ -7,6 +7,7 @@ use crate::scenario::{OBSERVED, Origin, Program, PythonProgram, Raise};
 use crate::tools::traceback::{self, Frame, Raised};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+use std::fmt::Write as _;
 
 /// Follows a script line by line, for one that ends without an exception.
 const REACHED: &str = include_str!("reached.py");
@@ -88,7 +89,7 @@ fn back_end(python: &Python, needed: &[String]) -> String {
     let mut text = format!("Python {}", python.program.version);
     for package in python.packages.iter().filter(|package| needed.contains(&package.name)) {
         if let Some(version) = &package.version {
-            text.push_str(&format!(", {} {version}", package.name));
+            let _ = write!(text, ", {} {version}", package.name);
         }
     }
     text

@@ -88,7 +88,7 @@ impl Question<'_> {
             if access.address < base || access.address.saturating_add(u64::from(access.size)) > end {
                 return Answer::Outside(*access, (base, bytes));
             }
-            if witnessed.iter().any(|wanted| self.is_same_launch(access) && self.is_thread(access, wanted)) {
+            if witnessed.iter().any(|wanted| self.is_same_launch(access) && is_thread(access, wanted)) {
                 inside = Some(*access);
             }
         }
@@ -222,11 +222,7 @@ impl Question<'_> {
             // What a definite finding says of a launch is what the program's text says.
             return self.finding.confidence != Confidence::Definite;
         }
-        self.is_thread(access, wanted) && (!element || self.is_element(access, wanted))
-    }
-
-    fn is_thread(&self, access: &Logged, wanted: &Access) -> bool {
-        access.block == wanted.block && access.thread == wanted.thread
+        is_thread(access, wanted) && (!element || self.is_element(access, wanted))
     }
 
     /// Whether an access goes to the witness's element; true where the object is not the witness's, by its size, since then
@@ -247,4 +243,8 @@ impl Question<'_> {
         let Some(Witness { launch: Some(wanted), .. }) = &self.finding.witness else { return true };
         self.log.launch_of(access).is_some_and(|launch| launch.grid == wanted.grid && launch.block == wanted.block)
     }
+}
+
+fn is_thread(access: &Logged, wanted: &Access) -> bool {
+    access.block == wanted.block && access.thread == wanted.thread
 }

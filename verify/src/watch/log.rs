@@ -157,7 +157,7 @@ impl Log {
     /// The object that an access is meant for, as first byte and size: the one that the source names, else the allocation
     /// that its pointer points into. None where neither is known.
     pub fn object_of(&self, access: &Logged) -> Option<(u64, u64)> {
-        if access.base != 0 && access.extent != 0 || access.memory == Memory::Shared && access.extent != 0 {
+        if access.extent != 0 && (access.base != 0 || access.memory == Memory::Shared) {
             return Some((access.base, access.extent));
         }
         if access.memory != Memory::Global || access.base == 0 {

@@ -61,7 +61,7 @@ pub fn race(a: &Logged, b: &Logged, block: [u64; 3]) -> bool {
     }
     // Lanes of one warp: after as many waits for all lanes on both sides none stands between the accesses. Waits for some
     // of the lanes cannot be told apart.
-    a.lanes == b.lanes && a.lanes % 2 == 0
+    a.lanes == b.lanes && a.lanes.is_multiple_of(2)
 }
 
 /// A thread's number within its block.

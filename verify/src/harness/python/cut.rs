@@ -403,7 +403,7 @@ impl Uses {
 }
 
 /// The definition whose decorators hold a span.
-pub(super) fn decorated_definition<'t>(root: Node<'t>, span: Span) -> Option<Node<'t>> {
+pub(super) fn decorated_definition(root: Node<'_>, span: Span) -> Option<Node<'_>> {
     let mut node = root.descendant_for_byte_range(span.start as usize, span.end as usize);
     let mut decorator = false;
     while let Some(inner) = node {

@@ -156,11 +156,8 @@ impl<'t> Names<'t> {
                 self.bindings.push(Binding { statement: node, names, any, scope, reads: BTreeSet::new() });
             }
             PythonKind::Assignment | PythonKind::AugmentedAssignment => {
-                let Some(statement) =
-                    node.parent().filter(|parent| python_kind(*parent) == PythonKind::ExpressionStatement)
-                else {
-                    return None;
-                };
+                let statement =
+                    node.parent().filter(|parent| python_kind(*parent) == PythonKind::ExpressionStatement)?;
                 let mut names = Vec::new();
                 let mut target = Some(node);
                 while let Some(assignment) = target {
