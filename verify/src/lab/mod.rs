@@ -336,6 +336,9 @@ pub struct RunOutcome {
 }
 
 impl<'lab> Bench<'lab> {
+    /// Name of the folder, below a bench's own, for files that programs need while they run.
+    pub(crate) const TEMPORARY: &'static str = "tmp";
+
     /// The same bench in a folder below its own, which is made; times are counted together.
     ///
     /// # Errors
@@ -401,7 +404,7 @@ impl<'lab> Bench<'lab> {
 
     /// A folder of the scenario's for short-lived files.
     fn temporary(&self) -> std::io::Result<Utf8PathBuf> {
-        let folder = self.folder.join("tmp");
+        let folder = self.folder.join(Self::TEMPORARY);
         std::fs::create_dir_all(&folder)?;
         std::fs::create_dir_all(self.lab.caches())?;
         Ok(folder)

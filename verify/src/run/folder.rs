@@ -12,6 +12,7 @@
 
 use super::plan::Task;
 use super::{Error, Report, Request, lock, slashed};
+use crate::lab::Bench;
 use crate::outcome::Outcome;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;
@@ -186,24 +187,28 @@ impl Folder {
     }
 }
 
-/// Removes from a scenario's folder what was built (the programs given, and all other object files) and large files,
-/// but no reports.
-pub(super) fn drop_binaries(folder: &Utf8Path, programs: &[Utf8PathBuf]) {
-    for program in programs {
-        drop(std::fs::remove_file(program));
+/// Removes from a scenario's folder what nobody needs any more: short-lived files, and unless they are to be kept, what was
+/// built (the programs given, and all other object files) and large files, but no reports.
+pub(super) fn tidy_scenario(folder: &Utf8Path, programs: &[Utf8PathBuf], keep: bool) {
+    if !keep {
+        for program in programs {
+            drop(std::fs::remove_file(program));
+        }
     }
-    sweep(folder, DEPTH);
+    sweep(folder, DEPTH, keep);
 }
 
-fn sweep(folder: &Utf8Path, depth: usize) {
+fn sweep(folder: &Utf8Path, depth: usize, keep: bool) {
     let Ok(entries) = folder.read_dir_utf8() else { return };
     for entry in entries.flatten() {
         let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
         if kind.is_dir() {
-            if depth > 0 {
-                sweep(path, depth - 1);
+            if entry.file_name() == Bench::TEMPORARY {
+                drop(std::fs::remove_dir_all(path));
+            } else if depth > 0 {
+                sweep(path, depth - 1, keep);
             }
-        } else if kind.is_file() && (is_object(path) || is_large(path)) {
+        } else if !keep && kind.is_file() && (is_object(path) || is_large(path)) {
             drop(std::fs::remove_file(path));
         }
     }

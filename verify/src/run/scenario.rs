@@ -1,6 +1,6 @@
 //! One finding on its way to an outcome: its source is read, its programs are tried, best first, until one decides.
 
-use super::folder::{Folder, drop_binaries};
+use super::folder::{self, Folder};
 use super::plan::Task;
 use super::{Error, Observer, Request, count, fixed, lock, slashed};
 use crate::experiment::Judgement;
@@ -73,9 +73,7 @@ impl<'run> Worker<'run> {
             return Ok(None);
         }
         count(&mut outcome, times);
-        if !self.request.keep {
-            drop_binaries(&bench.folder, &bench.products());
-        }
+        folder::tidy_scenario(&bench.folder, &bench.products(), self.request.keep);
         self.folder.record(&outcome)?;
         Ok(Some(outcome))
     }
@@ -202,7 +200,8 @@ impl<'run> Worker<'run> {
         let (said, log) = match bench.build(&build) {
             Ok(_) => {
                 let architecture = machine.architecture();
-                let said = format!("the program, {}, compiles for sm_{architecture}", words(program));
+                let version = &nvcc.version;
+                let said = format!("the program, {}, compiles for sm_{architecture} (nvcc {version})", words(program));
                 (said, Some(bench.relative(&bench.folder.join("program.build.log"))))
             }
             Err(BuildFailure::Refused { error, .. }) => {
@@ -211,7 +210,6 @@ impl<'run> Worker<'run> {
             Err(failure) => (Judgement::of_build(&failure).reason, None),
         };
         let mut judgement = nothing(&format!("nothing was run; {said}"));
-        judgement.evidence.back_end = format!("nvcc {}", nvcc.version);
         judgement.evidence.log = log;
         judgement
     }
