@@ -122,7 +122,8 @@ fn holds(request: &Request<'_>, finding: &FindingEntry, outcome: &Outcome) -> bo
     let more_time = request.limits.run.as_secs_f64() > outcome.limit_seconds;
     let wants_fix = request.fixed.is_some() && outcome.fixed.is_none() && finding.fix.is_some();
     let ran_out = outcome.verification.verdict == Some(Verdict::Timeout);
-    !wants_fix && !(ran_out && more_time)
+    let again = ran_out && more_time;
+    !wants_fix && !again
 }
 
 /// Tasks in an order in which those of one file, which wait for one build, do not begin together.
