@@ -51,7 +51,7 @@ struct Target {
 /// The call at the place reports a failure.
 fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Judgement, Judgement> {
     let spots = spots(finding, program);
-    let watch = Watch { functions: watched(&spots), pair: None };
+    let watch = Watch { functions: watched(&spots), ..Watch::default() };
     let probed = Probed::build(program, bench, "fault", &watch, &[])?;
     let baseline = probed.run("baseline", &Plan::default());
     usable(&baseline)?;

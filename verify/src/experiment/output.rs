@@ -49,11 +49,7 @@ fn judge(
 }
 
 /// A call that sets or copies memory, else a launch.
-fn memory_or_launch(
-    finding: &FindingEntry,
-    program: &CudaProgram,
-    bench: &Bench<'_>,
-) -> Result<Judgement, Judgement> {
+fn memory_or_launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Judgement, Judgement> {
     let spot = Spot::around_argument(finding, program);
     let probed = Probed::build(program, bench, "output", &Watch::default(), &[])?;
     let seen = probed.run("memory", &Plan { task: Task::Memory, ..Plan::default() });
@@ -150,7 +146,8 @@ fn shared_arrays(
     let second = source.text(&finding.range);
     let first = finding.related.first().map(|related| source.text(&related.range)).unwrap_or_default();
     let is_name = |text: &str| {
-        text.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && text.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     if !is_name(&first) || !is_name(&second) {
         return Err(unviable("the finding does not name two arrays"));
@@ -164,7 +161,7 @@ fn shared_arrays(
         })
         .ok_or_else(|| unviable("the finding names no line that uses the array"))?;
     let pair = WatchedPair { first: first.clone(), second: second.clone(), line };
-    let watch = Watch { functions: Vec::new(), pair: Some(pair) };
+    let watch = Watch { pair: Some(pair), ..Watch::default() };
     let probed = Probed::build(program, bench, "output", &watch, &[])?;
     let seen = probed.run("pair", &Plan { task: Task::Pair, ..Plan::default() });
     usable(&seen)?;

@@ -51,7 +51,8 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         }
         let mut flags = program.flags.clone();
         flags.extend_from_slice(more);
-        flags.extend(probe::flags_for(bench, watch).map_err(broken)?);
+        let watch = Watch { headers: probe::headers::of(program), ..watch.clone() };
+        flags.extend(probe::flags_for(bench, &watch).map_err(broken)?);
         let build = Build { label: label.to_owned(), units: vec![program.unit.clone()], flags };
         let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure))?;
         Ok(Self {

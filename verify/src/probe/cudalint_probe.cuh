@@ -4,7 +4,17 @@
 #ifndef CUDALINT_PROBE_CUH
 #define CUDALINT_PROBE_CUH
 
+// Headers that declare what the macros stand for come first: a declaration is no call.
 #include <cuda_runtime.h>
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#endif
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+#endif
+#if __has_include(<cuda_profiler_api.h>)
+#include <cuda_profiler_api.h>
+#endif
 
 extern "C" int cudalint_probe_call(int status, const char *function, const char *file, int line, int id, int kind);
 extern "C" void cudalint_probe_text(int status, const char *function, const char *file, int line, int id);

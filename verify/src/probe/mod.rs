@@ -3,6 +3,7 @@
 //! another status back, leave a real error behind a launch, read memory back. The program's files stay as they are.
 
 mod functions;
+pub mod headers;
 
 use crate::lab::{Bench, Run};
 use crate::tools::probe_log::{self, Place, Trace};
@@ -55,6 +56,8 @@ pub struct Watch {
     pub functions: Vec<WatchedFunction>,
     /// Two shared arrays whose addresses a kernel notes.
     pub pair: Option<WatchedPair>,
+    /// Headers of CUDA's libraries that the program includes: [`headers::of`].
+    pub headers: Vec<String>,
 }
 
 /// A function whose calls are reported on some lines.
@@ -158,8 +161,7 @@ pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
     let hooks = hooks(watch);
     let name = format!("hooks_{}.cuh", crate::receipt::hash([hooks.as_str()]));
     let hooks = keep(&folder.join(name), &hooks)?;
-    let mut flags: Vec<String> =
-        ["-include", hooks.as_str(), source.as_str()].map(str::to_owned).into();
+    let mut flags: Vec<String> = ["-include", hooks.as_str(), source.as_str()].map(str::to_owned).into();
     // Places of launches come from the host's debug information, without inlining.
     flags.extend(["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fno-omit-frame-pointer"].map(str::to_owned));
     flags.extend(WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]));
@@ -169,7 +171,11 @@ pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
 /// The header that is put before the user's code.
 fn hooks(watch: &Watch) -> String {
     const AT: &str = "__FILE__, __LINE__, __COUNTER__";
-    let mut text = "#include \"cudalint_probe.cuh\"\n".to_owned();
+    let mut text = String::new();
+    for header in &watch.headers {
+        let _ = write!(text, "#if __has_include(<{header}>)\n#include <{header}>\n#endif\n");
+    }
+    text.push_str("#include \"cudalint_probe.cuh\"\n");
     let names = [functions::RUNTIME, functions::DRIVER, functions::NVRTC];
     for name in names.iter().flat_map(|names| names.split_whitespace()) {
         // Headers turn a name into that of a version, or of the per-thread default stream: the macro stands for what a

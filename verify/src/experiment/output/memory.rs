@@ -73,10 +73,16 @@ pub(super) fn extent(call: &Call, memory: &Memory) -> (Verdict, String) {
         return (Verdict::NotObserved, text);
     }
     if of == "destination" && (!memory.compared || memory.changed != 0 || memory.behind != rest) {
-        return (Verdict::NotObserved, format!("the {rest} bytes behind those of `{}` could not be compared", call.function));
+        return (
+            Verdict::NotObserved,
+            format!("the {rest} bytes behind those of `{}` could not be compared", call.function),
+        );
     }
     let left = if of == "destination" { "keep what they held" } else { "stay behind" };
-    (Verdict::Confirmed, format!("`{}` {does} {count} of the {all} bytes of its {of}: the other {rest} {left}", call.function))
+    (
+        Verdict::Confirmed,
+        format!("`{}` {does} {count} of the {all} bytes of its {of}: the other {rest} {left}", call.function),
+    )
 }
 
 /// Bytes from hexadecimal digits; those before the first that is none.

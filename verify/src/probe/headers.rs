@@ -1,0 +1,77 @@
+//! The headers of CUDA's libraries that a program includes. They come before the probe's macros, since they define
+//! functions by the names that the macros stand for.
+
+use crate::scenario::CudaProgram;
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// Files that are looked into.
+const MAX_FILES: usize = 300;
+
+/// How the names of such headers begin.
+const FAMILIES: &[&str] = &[
+    "thrust/",
+    "cub/",
+    "cuda/",
+    "cuda_",
+    "cooperative_groups",
+    "cublas",
+    "cufft",
+    "curand",
+    "cusparse",
+    "cusolver",
+    "cudnn",
+    "cutensor",
+    "nccl",
+    "nvtx",
+    "nvToolsExt",
+    "npp",
+    "mma.h",
+];
+
+/// The names of these headers, each once, in the order in which they are met.
+pub fn of(program: &CudaProgram) -> Vec<String> {
+    let folders: Vec<&Utf8Path> =
+        program.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(Utf8Path::new).collect();
+    let mut found: Vec<String> = Vec::new();
+    let mut wanted: Vec<Utf8PathBuf> = Vec::new();
+    for file in &program.files {
+        look(&file.text, Utf8Path::new(""), &folders, &mut found, &mut wanted);
+    }
+    let sources = |flag: &&String| flag.ends_with(".cu") || flag.ends_with(".cpp") || flag.ends_with(".cc");
+    wanted.push(program.unit.clone());
+    wanted.extend(program.flags.iter().filter(sources).map(Utf8PathBuf::from));
+    let mut seen: Vec<Utf8PathBuf> = Vec::new();
+    while let Some(file) = wanted.pop() {
+        if seen.contains(&file) || seen.len() >= MAX_FILES {
+            continue;
+        }
+        if let Ok(text) = std::fs::read_to_string(&file) {
+            look(&text, file.parent().unwrap_or(Utf8Path::new("")), &folders, &mut found, &mut wanted);
+        }
+        seen.push(file);
+    }
+    found
+}
+
+/// Takes the headers of a text, and the files beside it that it includes.
+fn look(text: &str, folder: &Utf8Path, folders: &[&Utf8Path], found: &mut Vec<String>, wanted: &mut Vec<Utf8PathBuf>) {
+    for line in text.lines() {
+        let Some(named) =
+            line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("include"))
+        else {
+            continue;
+        };
+        let named = named.trim();
+        let quoted = named.strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(name, _)| name);
+        let name = quoted.or_else(|| named.strip_prefix('<')?.split_once('>').map(|(name, _)| name));
+        let Some(name) = name else { continue };
+        if FAMILIES.iter().any(|family| name.starts_with(family)) {
+            if !found.iter().any(|other| other == name) {
+                found.push(name.to_owned());
+            }
+        } else {
+            let places = std::iter::once(folder).chain(folders.iter().copied());
+            wanted.extend(places.map(|place| place.join(name)).find(|path| path.is_file()));
+        }
+    }
+}
