@@ -1,4 +1,18 @@
-//! The machine: devices, compilers and tools that a run can use, as a probe found them.
+//! The machine: devices, compilers and tools that a run can use, as a [`probe`] found them, and what a person should know
+//! of them ([`doctor`]).
+
+mod compilers;
+mod devices;
+pub mod doctor;
+mod probe;
+mod python;
+mod search;
+mod versions;
+
+pub(crate) use compilers::library_path;
+pub use devices::probe_main;
+pub use probe::{Fault, Part, ProbeOptions, Survey, probe, survey};
+pub use search::Surroundings;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
@@ -19,7 +33,7 @@ pub struct Device {
     pub index: u32,
     /// `NVIDIA H200`.
     pub name: String,
-    /// Compute capability as `major * 10 + minor`: 90 for sm_90.
+    /// Compute capability as `major * 10 + minor`: 90 for `sm_90`.
     pub architecture: u32,
     /// Bytes of memory.
     pub memory: u64,
@@ -38,8 +52,15 @@ pub struct Device {
 pub struct Python {
     /// The interpreter.
     pub program: Program,
-    /// Names and versions of the packages that import, and why others do not: numba, cupy, pycuda, numpy.
+    /// Names and versions of the packages that import, and why others do not: numpy, numba, cupy, pycuda. Empty where
+    /// nobody asked for packages.
     pub packages: Vec<Package>,
+    /// Whether its packages are its own: a virtual environment.
+    #[serde(default)]
+    pub own_packages: bool,
+    /// Whether the system manages its packages and `pip` refuses to (PEP 668).
+    #[serde(default)]
+    pub managed: bool,
 }
 
 /// A Python package.
@@ -58,12 +79,21 @@ pub struct Package {
 pub struct Machine {
     /// Version of the driver: `580.159`.
     pub driver: Option<String>,
+    /// The newest CUDA that the driver supports, as CUDA counts: 13000 for 13.0.
+    #[serde(default)]
+    pub driver_cuda: Option<u32>,
     /// GPUs that can be used, in the driver's order.
     pub devices: Vec<Device>,
     /// The CUDA compiler.
     pub nvcc: Option<Program>,
+    /// The compiler that nvcc calls for host code.
+    #[serde(default)]
+    pub host_compiler: Option<Program>,
     /// The run-time compiler's library.
     pub nvrtc: Option<Program>,
+    /// Folders of CUDA's headers, for the run-time compiler.
+    #[serde(default)]
+    pub headers: Vec<Utf8PathBuf>,
     /// The tools that watch kernels.
     pub compute_sanitizer: Option<Program>,
     /// `addr2line`, which gives return addresses their source lines.
@@ -75,7 +105,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The architecture to compile for: that of the first device, else sm_80, which every supported one can run.
+    /// The architecture to compile for: that of the first device, else `sm_80`, which every supported one can run.
     pub fn architecture(&self) -> u32 {
         self.devices.first().map_or(80, |device| device.architecture)
     }

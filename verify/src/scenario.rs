@@ -81,6 +81,9 @@ pub struct KernelProgram {
     pub block: [u64; 3],
     /// Dynamic shared memory in bytes.
     pub shared_bytes: u64,
+    /// Whether the host program asks for more than 48 KiB of it where that is needed, with
+    /// `cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)`. One that does not sees its launch fail.
+    pub shared_opt_in: bool,
     /// The arguments in order.
     pub arguments: Vec<KernelArgument>,
     /// `__constant__` and `__device__` globals to set before the launch, with their bytes.

@@ -1,6 +1,7 @@
 //! Where programs are built and run: child processes in their own groups and folders, with limits of time, size and
 //! network, a few at a time. Nothing here knows what a finding is.
 
+mod ask;
 mod build;
 mod environment;
 mod errors;
@@ -12,6 +13,8 @@ mod sandbox;
 mod slots;
 mod watch;
 
+pub(crate) use ask::{Answer, readable};
+pub(crate) use process::quoted;
 pub use launch::launch_main;
 pub use process::Launcher;
 

@@ -1,0 +1,104 @@
+"""Says what this Python is (`where`), or which GPU packages it has and whether they work (`packages ARCHITECTURE`).
+
+Each line that counts begins with the word `cudalint` and goes on with JSON. A package is announced before it is imported,
+so that one which ends the interpreter is known.
+"""
+
+import importlib.util
+import json
+import os
+import platform
+import sys
+
+
+def say(**facts):
+    print("\ncudalint " + json.dumps(facts), flush=True)
+
+
+def where():
+    import sysconfig
+
+    folders = [folder for folder in sys.path if folder and os.path.isdir(os.path.join(folder, "nvidia"))]
+    own = sys.prefix != sys.base_prefix or os.path.isdir(os.path.join(sys.prefix, "conda-meta"))
+    managed = os.path.isfile(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED"))
+    say(
+        version=platform.python_version(),
+        executable=sys.executable,
+        folders=folders,
+        own_packages=own,
+        managed=managed and not own,
+    )
+
+
+def numpy(_):
+    import numpy
+
+    return numpy.__version__
+
+
+def numba(architecture):
+    import numba
+
+    # One that is older than the packages of its own for CUDA has them inside.
+    from numba import cuda, int32
+
+    def write(cells, count):
+        i = cuda.grid(1)
+        if i < count:
+            cells[i] = i
+
+    # Needs no GPU, and fails where numba does not get along with its numpy, or finds no CUDA compiler.
+    cuda.compile_ptx(write, (int32[::1], int32), cc=divmod(architecture, 10))
+    return numba.__version__
+
+
+def cupy(_):
+    import cupy
+    from cupy.cuda import nvrtc
+
+    nvrtc.getVersion()
+    return cupy.__version__
+
+
+def pycuda(_):
+    import pycuda
+    import pycuda.compiler
+    import pycuda.driver
+
+    return pycuda.VERSION_TEXT
+
+
+def version_of(name):
+    """The version that the package's files name, where importing it fails."""
+    from importlib import metadata
+
+    for distribution in metadata.packages_distributions().get(name, [name]):
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            pass
+    return "of unknown version"
+
+
+def packages(architecture):
+    for name, check in [("numpy", numpy), ("numba", numba), ("cupy", cupy), ("pycuda", pycuda)]:
+        try:
+            if importlib.util.find_spec(name) is None:
+                say(name=name, version=None, problem=None)
+                continue
+            say(name=name, begins=True)
+            say(name=name, version=check(architecture), problem=None)
+        except BaseException as error:
+            words = " ".join(str(error).split())
+            problem = f"{type(error).__name__}: {words}" if words else type(error).__name__
+            try:
+                version = version_of(name)
+            except Exception:
+                version = "of unknown version"
+            say(name=name, version=version, problem=problem[:300])
+
+
+if sys.argv[1] == "where":
+    where()
+else:
+    packages(int(sys.argv[2]))
