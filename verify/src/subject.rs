@@ -11,6 +11,7 @@ mod uses;
 
 pub(crate) use load::flag_values;
 pub use reach::{Values, values_that_reach};
+pub(crate) use signature::Scan;
 pub use signature::{Parameter, Signature, TemplateParameter, spelled};
 pub use uses::{PointerUses, Uses, Var, calls, variable_uses};
 
@@ -44,6 +45,8 @@ pub struct Subject {
     pub stretches: Vec<Stretch>,
     /// The file's CUDA C++ stretches, and the files that it includes in quotes, as programs.
     pub project: Arc<Project>,
+    /// The folder below which the project lies.
+    root: Utf8PathBuf,
     neighbours: Arc<OnceLock<Neighbours>>,
 }
 
@@ -70,7 +73,7 @@ impl Subject {
     /// The files of its folder, as parts of programs. Read when first asked for.
     fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| match self.kind {
-            FileKind::Cuda | FileKind::CFamily => Neighbours::read(&self.file),
+            FileKind::Cuda | FileKind::CFamily => Neighbours::read(&self.file, &self.root),
             FileKind::Python | FileKind::Markdown => Neighbours::default(),
         })
     }
@@ -79,6 +82,11 @@ impl Subject {
     /// linked with.
     pub fn linked_with(&self, file: &Utf8Path) -> Vec<Utf8PathBuf> {
         self.neighbours().linked_with(file)
+    }
+
+    /// Folders of headers that these files near this one include and that stand elsewhere in the tree.
+    pub fn include_folders(&self, files: &[Utf8PathBuf]) -> Vec<Utf8PathBuf> {
+        self.neighbours().include_folders(files, &self.root).into_iter().collect()
     }
 
     /// Source files beside this one that include it, those with a `main` first.

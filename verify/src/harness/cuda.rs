@@ -2,8 +2,10 @@
 
 mod arguments;
 mod around;
+mod command;
 mod entries;
 mod helpers;
+mod kernel;
 mod launch;
 mod library;
 mod numbers;
@@ -16,10 +18,10 @@ mod undeclared;
 mod values;
 mod written;
 
-use crate::scenario::{Candidate, Program};
+use crate::scenario::{Candidate, CudaProgram, Program};
 use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
-use cudalint_findings::model::FindingEntry;
+use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_program::ir::{FunctionId, FunctionRole};
 use cudalint_syntax::Span;
 
@@ -36,7 +38,12 @@ const MAX_FILES: usize = 2;
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
     let mut found: Vec<Program> = Vec::new();
     if has_main(subject, stretch) {
-        found.push(written::program(subject, stretch));
+        let plain = written::program(subject, stretch);
+        let arguments = command::arguments(subject, stretch);
+        found.push(plain.clone());
+        if let (Program::Cuda(program), false) = (plain, arguments.is_empty()) {
+            found.push(Program::Cuda(CudaProgram { arguments, ..program }));
+        }
     } else {
         found.extend(subject.mains().iter().take(MAX_FILES).map(|main| written::file(subject, stretch, main)));
     }
@@ -59,6 +66,14 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     around.truncate(MAX_AROUND);
     found.extend(around);
     found.extend(cut(finding, subject, stretch, &starts));
+    if finding.verification.method != Method::FaultInjection
+        && let Some(start) = starts.iter().find(|start| start.direct)
+    {
+        match kernel::program(Some(finding), subject, stretch, *start) {
+            Ok(program) => found.push(program),
+            Err(reason) => reasons.push(reason),
+        }
+    }
     if found.is_empty() && reasons.is_empty() {
         let line = finding.range.start.line;
         reasons.push(format!("{}: no function that reaches line {line} can be called", subject.path));

@@ -66,6 +66,7 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
         found_folders,
         kind,
         project: Arc::new(project),
+        root: absolute(root),
         neighbours: Arc::default(),
     })
 }

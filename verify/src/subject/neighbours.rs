@@ -3,6 +3,7 @@
 
 use super::load::absolute;
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::{Expr, Function, FunctionRole, Module};
 use cudalint_program::visit;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,41 +80,87 @@ struct Parts {
     defines: BTreeSet<String>,
     needs: BTreeSet<String>,
     includes: BTreeSet<Utf8PathBuf>,
+    /// What it includes, as written, and whether in angle brackets.
+    targets: Vec<(String, bool)>,
 }
 
-/// Source files of one folder that are looked at.
-const MAX_SIBLINGS: usize = 60;
+/// Folders above and below a file's own that are looked at for its program.
+const MAX_HIGHER: usize = 3;
+const MAX_LOWER: usize = 2;
+/// Source files that are looked at.
+const MAX_SIBLINGS: usize = 80;
 /// Bytes of a file that is looked at.
 const MAX_SIBLING_BYTES: u64 = 2 << 20;
 
-/// The program that a source file belongs to: files of its own folder, told by what they define, need and include.
+/// The program that a source file belongs to: files near it, told by what they define, need and include.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbours {
     parts: BTreeMap<Utf8PathBuf, Parts>,
 }
 
 impl Neighbours {
-    /// Reads the sources of a file's folder.
-    pub fn read(file: &Utf8Path) -> Self {
-        let mut parts = BTreeMap::new();
-        let Some(folder) = file.parent() else { return Self { parts } };
-        let mut files = entries(folder);
-        files.sort();
-        let sources = files.into_iter().filter(|path| {
-            matches!(path.extension(), Some("cu" | "c" | "cc" | "cpp" | "cxx" | "cuh" | "h" | "hpp"))
-                && path.metadata().is_ok_and(|it| it.is_file() && it.len() <= MAX_SIBLING_BYTES)
-        });
-        for path in sources.take(MAX_SIBLINGS) {
-            if let Some(found) = super::load::module_of(&path) {
-                let read = Parts {
-                    defines: defined(&found),
-                    needs: needed(&found),
-                    includes: found.includes.iter().map(|it| absolute(&folder.join(&*it.target))).collect(),
-                };
-                parts.insert(path, read);
+    /// Reads the sources of a file's folder and of those below it; where none of them has a `main`, those of the folder
+    /// above too, up to `root`.
+    pub fn read(file: &Utf8Path, root: &Utf8Path) -> Self {
+        let mut found = Self::default();
+        for folder in file.ancestors().skip(1).take(MAX_HIGHER) {
+            found.add(folder);
+            if folder == root || found.parts.values().any(|part| part.defines.contains("main")) {
+                break;
             }
         }
-        Self { parts }
+        found
+    }
+
+    /// Reads the sources of a folder and of those below it.
+    fn add(&mut self, top: &Utf8Path) {
+        let mut round = vec![top.to_owned()];
+        for _ in 0..=MAX_LOWER {
+            let mut next = Vec::new();
+            for folder in round {
+                let mut files = entries(&folder);
+                files.sort();
+                let sources = files.into_iter().filter(|path| {
+                    matches!(path.extension(), Some("cu" | "c" | "cc" | "cpp" | "cxx" | "cuh" | "h" | "hpp"))
+                        && path.metadata().is_ok_and(|it| it.is_file() && it.len() <= MAX_SIBLING_BYTES)
+                });
+                for path in sources {
+                    if self.parts.len() >= MAX_SIBLINGS {
+                        return;
+                    }
+                    if let Some(found) =
+                        (!self.parts.contains_key(&path)).then(|| super::load::module_of(&path)).flatten()
+                    {
+                        let targets: Vec<(String, bool)> =
+                            found.includes.iter().map(|it| (it.target.to_string(), it.system)).collect();
+                        let read = Parts {
+                            defines: defined(&found),
+                            needs: needed(&found),
+                            includes: targets.iter().map(|(target, _)| absolute(&folder.join(target))).collect(),
+                            targets,
+                        };
+                        self.parts.insert(path, read);
+                    }
+                }
+                next.extend(folders(&folder));
+            }
+            round = next;
+        }
+    }
+
+    /// Folders of headers that these files include and that stand elsewhere below `root`.
+    pub fn include_folders(&self, files: &[Utf8PathBuf], root: &Utf8Path) -> BTreeSet<Utf8PathBuf> {
+        let mut found = BTreeSet::new();
+        for file in files {
+            let Some(part) = self.parts.get(file) else { continue };
+            for (target, system) in &part.targets {
+                let beside = file.parent().is_some_and(|folder| folder.join(target).is_file());
+                if !beside && !(*system && is_system_header(target)) {
+                    found.extend(folder_of_include(file, target, root));
+                }
+            }
+        }
+        found
     }
 
     /// A file with what it includes of the folder, as one translation unit.

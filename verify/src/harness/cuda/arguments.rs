@@ -213,11 +213,11 @@ impl<'s> Writer<'s> {
         let spelled = ty.without_const();
         let line = match resolved.value() {
             Ty::Bool => {
-                let Chosen { value, why } = chosen.unwrap_or(Chosen { value: 1, why: "made up".to_owned() });
+                let Chosen { value, why, .. } = chosen.unwrap_or_else(|| Chosen::new(1, "made up"));
                 format!("bool {name} = {}; // {why}", value != 0)
             }
             Ty::Int { bytes, .. } => {
-                let Chosen { value, why } = chosen.unwrap_or_else(|| self.number(name, *bytes));
+                let Chosen { value, why, .. } = chosen.unwrap_or_else(|| self.number(name, *bytes));
                 format!("{spelled} {name} = {value}; // {why}")
             }
             Ty::Enum { .. } => {

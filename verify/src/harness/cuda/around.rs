@@ -3,6 +3,7 @@
 
 use super::arguments::Writer;
 use super::helpers::Helper;
+use super::numbers::{Open, Variant};
 use super::template::{self, Templates};
 use super::{Start, launch, numbers, page};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
@@ -50,7 +51,7 @@ impl Base {
     }
 }
 
-/// Programs that start these functions in order; a second one where truth values were made up, with the other value.
+/// Programs that start these functions in order; further ones with other values where values were made up.
 ///
 /// # Errors
 /// Which argument cannot be made, and why.
@@ -61,10 +62,14 @@ pub(super) fn programs(
     base: &Base,
     starts: &[Start],
 ) -> Result<Vec<Program>, String> {
-    let (first, other_value) = program(finding, subject, stretch, base, starts, true)?;
+    let of = |variant| program(finding, subject, stretch, base, starts, variant);
+    let (first, open) = of(Variant::Usual)?;
     let mut programs = vec![first];
-    if other_value && finding.is_some() {
-        programs.push(program(finding, subject, stretch, base, starts, false)?.0);
+    if open.size && finding.is_some_and(|finding| finding.verification.method == Method::ApiError) {
+        programs.push(of(Variant::Large)?.0);
+    }
+    if open.truth && finding.is_some() {
+        programs.push(of(Variant::False)?.0);
     }
     Ok(programs)
 }
@@ -75,15 +80,16 @@ fn program(
     stretch: &Stretch,
     base: &Base,
     starts: &[Start],
-    truth: bool,
-) -> Result<(Program, bool), String> {
+    variant: Variant,
+) -> Result<(Program, Open), String> {
     let mut helpers: BTreeSet<Helper> = [Helper::Check].into();
     let mut calls = String::new();
-    let mut free_truth = false;
+    let mut open = Open::default();
     for start in starts {
         let mut writer = Writer::new(finding, subject);
-        let block = start_block(&mut writer, subject, stretch, *start, truth)?;
-        free_truth |= block.free_truth;
+        let block = start_block(&mut writer, subject, stretch, *start, variant)?;
+        open.truth |= block.open.truth;
+        open.size |= block.open.size;
         helpers.extend(&writer.helpers);
         let indent = if starts.len() > 1 { "        " } else { "    " };
         if starts.len() > 1 {
@@ -98,7 +104,7 @@ fn program(
         }
     }
     calls.push_str("    harness_check(cudaDeviceReset(), \"cudaDeviceReset\");\n    return 0;\n");
-    Ok((assemble(finding, subject, stretch, base, helpers.into_iter().collect(), &calls), free_truth))
+    Ok((assemble(finding, subject, stretch, base, helpers.into_iter().collect(), &calls), open))
 }
 
 /// A harness from its parts: `body` is what its `main` does.
@@ -149,7 +155,7 @@ fn harness(base: &Base, text: &str) -> Program {
 /// What a harness does for one start, behind the declarations that its writer has.
 struct Block {
     lines: Vec<String>,
-    free_truth: bool,
+    open: Open,
 }
 
 /// Declares the arguments of a call or launch and gives it.
@@ -158,14 +164,14 @@ fn start_block(
     subject: &Subject,
     stretch: &Stretch,
     start: Start,
-    truth: bool,
+    variant: Variant,
 ) -> Result<Block, String> {
     let signature = subject
         .signature(stretch, start.function)
         .ok_or_else(|| format!("{}: the function is out of sight", subject.path))?;
     let templates = template::choose(subject, stretch, start.function, &signature)?;
     writer.lines.extend(templates.lines.iter().cloned());
-    let (chosen, free_truth) = numbers::choose(writer.finding, subject, stretch, start, &signature, truth);
+    let (chosen, open) = numbers::choose(writer.finding, subject, stretch, start, &signature, variant);
     writer.numbers = chosen;
     writer.extents = numbers::extents(writer.finding, subject, stretch, start);
     writer.sizes = numbers::sizes(&signature);
@@ -177,7 +183,7 @@ fn start_block(
     } else {
         vec![call(writer, subject, stretch, &signature, &templates, &uses)?]
     };
-    Ok(Block { lines, free_truth })
+    Ok(Block { lines, open })
 }
 
 fn device_only() -> PointerUses {

@@ -9,20 +9,44 @@ use cudalint_program::types::Ty;
 use cudalint_program::visit::{self, Item};
 use std::collections::BTreeMap;
 
-/// Numbers for the integers and truth values among a function's parameters, and whether a truth value among them is
-/// neither stated nor needed, so that the other one may be worth a try.
+/// Which of the values that may be worth a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// Truth values true, sizes of about a thousand.
+    Usual,
+    /// Truth values false.
+    False,
+    /// One large size: launches whose shape depends on it leave the device's limits.
+    Large,
+}
+
+/// What choosing left open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Open {
+    /// A truth value was neither stated nor needed.
+    pub truth: bool,
+    /// The only size was neither stated nor needed.
+    pub size: bool,
+}
+
+/// A large size that is no multiple of a usual block size and fits the harness's buffers.
+const LARGE: i64 = 1_000_003;
+
+/// Numbers for the integers and truth values among a function's parameters, and what other
+/// values may be worth a try.
 pub(super) fn choose(
     finding: Option<&FindingEntry>,
     subject: &Subject,
     stretch: &Stretch,
     start: Start,
     signature: &Signature,
-    truth: bool,
-) -> (BTreeMap<LocalId, Chosen>, bool) {
+    variant: Variant,
+) -> (BTreeMap<LocalId, Chosen>, Open) {
     let sizes = sizes(signature);
     let mut chosen: BTreeMap<LocalId, Chosen> = BTreeMap::new();
     let mut fixed = Vec::new();
     let mut free_truth = Vec::new();
+    let mut free_sizes = Vec::new();
     for parameter in &signature.parameters {
         if let Some(number) = stated(finding, &parameter.name) {
             fixed.push(parameter.local);
@@ -31,14 +55,21 @@ pub(super) fn choose(
         }
         match parameter.resolved.value() {
             Ty::Int { bytes, .. } => {
-                chosen.insert(parameter.local, usual(&parameter.name, *bytes, sizes));
+                let mut number = usual(&parameter.name, *bytes, sizes);
+                if number.is_size && sizes == 1 && *bytes >= 4 {
+                    free_sizes.push(parameter.local);
+                    if variant == Variant::Large {
+                        number.value = LARGE;
+                    }
+                }
+                chosen.insert(parameter.local, number);
             }
             Ty::Bool => {
                 free_truth.push(parameter.local);
-                chosen.insert(parameter.local, Chosen { value: i64::from(truth), why: "made up".to_owned() });
+                chosen.insert(parameter.local, Chosen::new(i64::from(variant != Variant::False), "made up"));
             }
             Ty::Enum { .. } => {
-                chosen.insert(parameter.local, Chosen { value: 0, why: "the first".to_owned() });
+                chosen.insert(parameter.local, Chosen::new(0, "the first"));
             }
             _ => {}
         }
@@ -49,10 +80,11 @@ pub(super) fn choose(
         let line = subject.line_of(place.start);
         for (local, value) in needed {
             free_truth.retain(|free| *free != local);
-            chosen.insert(local, Chosen { value, why: format!("leads to line {line}") });
+            free_sizes.retain(|free| *free != local);
+            chosen.insert(local, Chosen::new(value, &format!("leads to line {line}")));
         }
     }
-    (chosen, !free_truth.is_empty())
+    (chosen, Open { truth: !free_truth.is_empty(), size: !free_sizes.is_empty() })
 }
 
 /// How many parameters are sizes.

@@ -4,6 +4,7 @@
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Method};
+use cudalint_program::ir::ModuleId;
 use cudalint_syntax::FileKind;
 use std::fmt::Write as _;
 
@@ -93,36 +94,76 @@ pub(super) fn shown(path: &str) -> String {
 /// The compiler flags for a subject's program: those of the user's build, and the libraries that its headers name.
 /// `linked` are source files that it is built with.
 pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]) -> Vec<String> {
-    const LIBRARIES: &[(&str, &str)] = &[
-        ("cuda.h", "-lcuda"),
-        ("cublas", "-lcublas"),
-        ("cufft", "-lcufft"),
-        ("curand.h", "-lcurand"),
-        ("cusparse", "-lcusparse"),
-        ("cusolver", "-lcusolver"),
-        ("nvrtc.h", "-lnvrtc"),
-        ("cudnn", "-lcudnn"),
-        ("nccl", "-lnccl"),
-        ("omp.h", "-Xcompiler=-fopenmp"),
-    ];
     let mut flags = subject.flags.clone();
-    flags.extend(subject.found_folders.iter().map(|folder| format!("-I{folder}")));
+    let mut folders = subject.found_folders.clone();
+    folders
+        .extend(subject.include_folders(linked).into_iter().filter(|folder| !subject.found_folders.contains(folder)));
+    flags.extend(folders.iter().map(|folder| format!("-I{folder}")));
     flags.extend(linked.iter().map(ToString::to_string));
-    let included = stretch
-        .module
-        .into_iter()
-        .flat_map(|id| std::iter::once(id).chain(subject.included(id)))
-        .flat_map(|id| subject.project.module(id).includes.iter());
-    for include in included {
-        for (header, library) in LIBRARIES {
-            let matches =
-                if header.ends_with(".h") { *include.target == **header } else { include.target.starts_with(header) };
-            if matches && !flags.iter().any(|flag| flag == library) {
-                flags.push((*library).to_owned());
-            }
+    let modules: Vec<ModuleId> =
+        stretch.module.into_iter().flat_map(|id| std::iter::once(id).chain(subject.included(id))).collect();
+    let mut add = |flag: &str| {
+        if !flags.iter().any(|known| known == flag) {
+            flags.push(flag.to_owned());
+        }
+    };
+    for (header, library) in LIBRARIES {
+        let includes = modules.iter().flat_map(|id| &subject.project.module(*id).includes);
+        let matches =
+            |target: &str| if header.ends_with(".h") { target == *header } else { target.starts_with(header) };
+        if includes.map(|include| &*include.target).any(matches) {
+            add(library);
         }
     }
+    let texts = || {
+        let whole = subject.kind != FileKind::Markdown;
+        let own = modules
+            .iter()
+            .map(move |id| if whole { &**subject.project.source(*id) } else { subject.slice(stretch.region.span) });
+        own.map(str::to_owned).chain(linked.iter().filter_map(|file| std::fs::read_to_string(file).ok()))
+    };
+    for (word, flag) in REMOVED {
+        if texts().any(|text| has_word(&text, word)) {
+            add(flag);
+        }
+    }
+    if texts().any(|text| calls_driver(&text)) {
+        add("-lcuda");
+    }
     flags
+}
+
+/// Libraries by the headers that lead to them.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("cublas", "-lcublas"),
+    ("cufft", "-lcufft"),
+    ("curand.h", "-lcurand"),
+    ("cusparse", "-lcusparse"),
+    ("cusolver", "-lcusolver"),
+    ("nvrtc.h", "-lnvrtc"),
+    ("cudnn", "-lcudnn"),
+    ("nccl", "-lnccl"),
+    ("omp.h", "-Xcompiler=-fopenmp"),
+];
+
+/// Functions that CUDA 13 has no longer, with those that took their place.
+const REMOVED: &[(&str, &str)] = &[
+    ("cudaThreadSynchronize", "-DcudaThreadSynchronize=cudaDeviceSynchronize"),
+    ("cudaThreadExit", "-DcudaThreadExit=cudaDeviceReset"),
+];
+
+/// Whether a text calls functions of the driver API: `cuMemAlloc(`.
+fn calls_driver(text: &str) -> bool {
+    text.match_indices("cu").any(|(at, _)| {
+        let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+        let rest = text.as_bytes().get(at + 2..).unwrap_or(&[]);
+        let length = rest.iter().take_while(|byte| word(byte)).count();
+        !before.is_some_and(word)
+            && rest.first().is_some_and(u8::is_ascii_uppercase)
+            && rest.get(length) == Some(&b'(')
+            && !rest.starts_with(b"Complex")
+    })
 }
 
 /// How the user's text comes into a harness: by `#include` of `file` (the subject's own, or one that includes it), or

@@ -6,12 +6,23 @@ use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Project, Scope};
 
 /// Declarations that give template parameters their meaning, and the arguments to write: `<T, N>`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Templates {
     /// Lines of code.
     pub lines: Vec<String>,
     /// The arguments with their brackets; empty for what is no template.
     pub arguments: String,
+    /// What each parameter stands for.
+    pub values: Vec<(String, Value)>,
+}
+
+/// A template argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Value {
+    /// As C++ spells it.
+    pub text: String,
+    /// As the program knows it.
+    pub meaning: Argument,
 }
 
 /// Template arguments for a function, under the names of its template parameters, so that its parameters' types can be
@@ -41,26 +52,38 @@ pub(super) fn choose(
             break;
         }
         let known = seen.get(name);
-        let line = match (&parameter.value_type, known) {
-            (None, Some(Argument::Type(ty))) => {
-                format!(
-                    "using {name} = {}; // as in a call of the file",
-                    spelled_type(&subject.project, ty).unwrap_or_else(|| "float".into())
-                )
+        const SEEN: &str = " // as in a call of the file";
+        let (value, seen) = match (&parameter.value_type, known) {
+            (None, Some(Argument::Type(ty))) if spelled_type(&subject.project, ty).is_some() => {
+                let text = spelled_type(&subject.project, ty).unwrap_or_default();
+                (Value { text, meaning: Argument::Type(ty.clone()) }, true)
             }
-            (None, _) => format!("using {name} = {};", usual_type(name)),
-            (Some(ty), Some(Argument::Value(value))) => {
-                let ty = if ty.is_empty() { "auto" } else { ty };
-                format!("constexpr {ty} {name} = {value}; // as in a call of the file")
+            (None, _) => {
+                let text = usual_type(name);
+                let ty = if text == "int" { Ty::INT } else { Ty::Float { bytes: 4 } };
+                (Value { text: text.to_owned(), meaning: Argument::Type(ty) }, false)
             }
-            (Some(ty), _) if ty == "bool" => format!("constexpr bool {name} = true;"),
+            (Some(_), Some(Argument::Value(value))) => {
+                (Value { text: value.to_string(), meaning: Argument::Value(*value) }, true)
+            }
+            (Some(ty), _) if ty == "bool" => (Value { text: "true".to_owned(), meaning: Argument::Value(1) }, false),
             (Some(ty), _) if ty.is_empty() || ty.contains('*') => {
                 return Err(format!("no argument can be made for the template parameter `{name}`"));
             }
-            (Some(ty), _) => {
-                format!("constexpr {ty} {name} = {};", super::values::usual(name, 4, 1).value.clamp(0, 256))
+            (Some(_), _) => {
+                let value = super::values::usual(name, 4, 1).value.clamp(0, 256);
+                (Value { text: value.to_string(), meaning: Argument::Value(value) }, false)
             }
         };
+        let why = if seen { SEEN } else { "" };
+        let line = match &parameter.value_type {
+            None => format!("using {name} = {};{why}", value.text),
+            Some(ty) => {
+                let ty = if ty.is_empty() { "auto" } else { ty };
+                format!("constexpr {ty} {name} = {};{why}", value.text)
+            }
+        };
+        chosen.values.push((name.clone(), value));
         chosen.lines.push(line);
         names.push(name.clone());
     }

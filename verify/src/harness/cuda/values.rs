@@ -9,6 +9,15 @@ pub(super) struct Chosen {
     pub value: i64,
     /// The reason, as the end of a comment.
     pub why: String,
+    /// Whether it is a number of elements.
+    pub is_size: bool,
+}
+
+impl Chosen {
+    /// A number that is no size.
+    pub fn new(value: i64, why: &str) -> Self {
+        Self { value, why: why.to_owned(), is_size: false }
+    }
 }
 
 /// What the finding says of a name: a binding of the witness, or an assumption "`n` is 1000".
@@ -23,7 +32,7 @@ pub(super) fn stated(finding: Option<&FindingEntry>, name: &str) -> Option<Chose
         })
     };
     let value = bound.or_else(assumed)?;
-    Some(Chosen { value, why: "the value of the finding's witness".to_owned() })
+    Some(Chosen::new(value, "the value of the finding's witness"))
 }
 
 /// The words of a name: `numBlocks`, `num_blocks` and `NUM_BLOCKS` are `num`, `blocks`.
@@ -53,7 +62,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 pub(super) fn usual(name: &str, bytes: u8, sizes: usize) -> Chosen {
     let words = words(name);
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let chosen = |value, why: &str| Chosen { value, why: why.to_owned() };
+    let chosen = Chosen::new;
     if bytes == 1 {
         return chosen(1, "a small number");
     }
@@ -102,11 +111,12 @@ pub(super) fn usual(name: &str, bytes: u8, sizes: usize) -> Chosen {
     if is(&["radius", "k", "order", "dims", "ndim", "rank", "channels", "depth", "batch", "halo"]) {
         return chosen(4, "a small number");
     }
-    match sizes {
-        0..=2 => chosen(1000, "no multiple of a usual block size"),
-        3 => chosen(100, "no multiple of a usual block size, and the product of three fits the buffers"),
-        _ => chosen(25, "no multiple of a usual block size, and the product of four fits the buffers"),
-    }
+    let (value, why) = match sizes {
+        0..=2 => (1000, "no multiple of a usual block size"),
+        3 => (100, "no multiple of a usual block size, and the product of three fits the buffers"),
+        _ => (25, "no multiple of a usual block size, and the product of four fits the buffers"),
+    };
+    Chosen { is_size: true, ..chosen(value, why) }
 }
 
 #[cfg(test)]

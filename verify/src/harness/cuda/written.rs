@@ -23,13 +23,33 @@ pub(super) fn program(subject: &Subject, stretch: &Stretch) -> Program {
     })
 }
 
-/// The program of a file with a `main`: the subject's own, or one of the same folder whose program it is a part of.
+/// The program of a file with a `main`: the subject's own, or one near it whose program it is a part of.
 pub(super) fn file(subject: &Subject, stretch: &Stretch, main: &Utf8Path) -> Program {
+    let linked = subject.linked_with(main);
+    let mut read = linked.clone();
+    if main != subject.file {
+        read.push(main.to_owned());
+    }
+    let mut flags = page::flags(subject, stretch, &linked);
+    for folder in subject.include_folders(&read) {
+        let flag = format!("-I{folder}");
+        if !flags.contains(&flag) {
+            flags.push(flag);
+        }
+    }
+    // By their names these are plain C++ to the compiler, and what it knows no name for it refuses.
+    let is_plain = !matches!(main.extension(), Some("cu"));
+    let has_device_code = subject
+        .module(stretch)
+        .is_some_and(|module| module.functions.iter().any(|function| function.space.global || function.space.device));
+    if is_plain && (main.extension() == Some("C") || (main == subject.file && has_device_code)) {
+        flags.extend(["-x".to_owned(), "cu".to_owned()]);
+    }
     Program::Cuda(CudaProgram {
         origin: Origin::AsWritten,
         unit: main.to_owned(),
         files: Vec::new(),
-        flags: page::flags(subject, stretch, &subject.linked_with(main)),
+        flags,
         arguments: Vec::new(),
         reproducer: None,
     })
