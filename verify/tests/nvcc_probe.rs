@@ -1,0 +1,197 @@
+//! The probe in real programs, where nvcc is on the path: built by nvcc, linked with a runtime that needs no GPU, run, and
+//! judged. Without nvcc there is nothing to test, and the tests say so.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod fault_support;
+mod lab_support;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::model::{Fault, FindingEntry, Method, Range, Verdict};
+use cudalint_verify::experiment::{self, Judgement};
+use cudalint_verify::lab::Limits;
+use cudalint_verify::machine::Machine;
+use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
+use fault_support::range;
+use lab_support::Place;
+use std::process::Command;
+
+fn on_path(name: &str) -> Option<Utf8PathBuf> {
+    let path = std::env::var("PATH").ok()?;
+    path.split(':').map(|folder| Utf8Path::new(folder).join(name)).find(|file| file.is_file())
+}
+
+/// A machine with real compilers and an imagined GPU, and the object of the runtime that stands in for it.
+struct Bench {
+    place: Place,
+    machine: Machine,
+    runtime: Utf8PathBuf,
+}
+
+impl Bench {
+    fn new() -> Option<Self> {
+        let (Some(nvcc), Some(addr2line), Some(compiler)) = (on_path("nvcc"), on_path("addr2line"), on_path("g++"))
+        else {
+            eprintln!("no nvcc, g++ and addr2line on the path: nothing is tested");
+            return None;
+        };
+        let place = Place::new();
+        let runtime = place.path.join("fake_runtime.o");
+        let include = nvcc.parent()?.parent()?.join("include");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_runtime/fake_runtime.cpp");
+        let mut build = Command::new(compiler);
+        build.args(["-c", &format!("-I{include}"), source, "-o", runtime.as_str()]);
+        assert!(build.status().unwrap().success());
+        let machine = Machine {
+            nvcc: Some(lab_support::program(nvcc)),
+            addr2line: Some(lab_support::program(addr2line)),
+            devices: vec![lab_support::device(0)],
+            ..Machine::default()
+        };
+        Some(Self { place, machine, runtime })
+    }
+
+    /// Judges the finding at the text that stands between `⟦` and `⟧` in a program.
+    fn judge(&self, name: &str, code: &str, change: impl Fn(&mut FindingEntry)) -> Judgement {
+        let (code, place) = marked(code);
+        let lab = self.place.lab(self.machine.clone(), Limits::default());
+        let bench = lab.bench(name).unwrap();
+        let unit = Utf8PathBuf::from("program.cu");
+        let program = Program::Cuda(CudaProgram {
+            origin: Origin::AsWritten,
+            unit: unit.clone(),
+            files: vec![ScenarioFile { path: unit, text: format!("#line 1 \"program.cu\"\n{code}") }],
+            flags: vec!["-cudart".to_owned(), "none".to_owned(), self.runtime.to_string()],
+            arguments: Vec::new(),
+            reproducer: None,
+        });
+        let mut finding = fault_support::finding(Fault::Status, (1, 1), (1, 1));
+        finding.range = place;
+        change(&mut finding);
+        experiment::perform(&finding, &program, &bench)
+    }
+
+    fn verdict(&self, name: &str, fault: Fault, code: &str) -> Verdict {
+        let judgement = self.judge(name, code, |finding| finding.verification.fault = Some(fault));
+        eprintln!("{name}: {}", judgement.reason);
+        judgement.verdict
+    }
+}
+
+/// A program without the marks around the finding's text, and the range of that.
+fn marked(code: &str) -> (String, Range) {
+    let (before, rest) = code.split_once('⟦').unwrap();
+    let (inside, after) = rest.split_once('⟧').unwrap();
+    let position = |text: &str| {
+        let line = text.matches('\n').count() as u32 + 1;
+        (line, text.rsplit('\n').next().unwrap().chars().count() as u32 + 1)
+    };
+    let range = range(position(before), position(&format!("{before}{inside}")));
+    (format!("{before}{inside}{after}"), range)
+}
+
+const HEAD: &str = "#include <cstdio>\n#include <cstdlib>\n#include <cuda_runtime.h>\n";
+
+#[test]
+fn statuses_of_calls() {
+    let Some(bench) = Bench::new() else { return };
+    let verdict = |name, code: &str| bench.verdict(name, Fault::Status, &format!("{HEAD}{code}"));
+    assert_eq!(verdict("dropped", "int main() { void *p; ⟦cudaMalloc(&p, 8)⟧; cudaFree(p); }"), Verdict::Confirmed);
+    // The second of two calls on one line is looked at; the first one alone is dropped.
+    let two = "int main() {\n void *p, *q;\n cudaMalloc(&p, 8); if (⟦cudaMalloc(&q, 8)⟧) exit(1);\n}";
+    assert_eq!(verdict("compared", two), Verdict::Refuted);
+    assert_eq!(
+        verdict(
+            "of-a-function",
+            "template <typename T> cudaError_t\nmake(T **p) { return cudaMalloc(p, sizeof(T)); }\n\
+             struct Pool { cudaError_t take(int **p) { return make(p); } };\n\
+             int main() {\n int *p; Pool pool;\n pool.take(&p);\n ⟦make<int>(&p)⟧;\n}"
+        ),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        verdict(
+            "of-a-method",
+            "struct Pool { cudaError_t take(int **p) { return cudaMalloc(p, 4); } };\n\
+             int main() {\n int *p; Pool pool;\n ⟦pool.take(&p)⟧;\n return pool.take(&p) != cudaSuccess;\n}"
+        ),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        verdict(
+            "last-error",
+            "int main() { int *p;\n ⟦cudaMalloc(&p, 4)⟧;\n if (cudaGetLastError() != cudaSuccess) return 1;\n}"
+        ),
+        Verdict::NotObserved
+    );
+    assert_eq!(
+        verdict("never-there", "int main(int count, char **) { if (count > 9)\n ⟦cudaFree(nullptr)⟧;\n}"),
+        Verdict::Unviable
+    );
+}
+
+#[test]
+fn launches_and_kernels_that_fail() {
+    let Some(bench) = Bench::new() else { return };
+    let kernel = "template <typename T> __global__ void set(T *p) { *p = 1; }\n";
+    let verdict = |name, fault, code: &str| bench.verdict(name, fault, &format!("{HEAD}{kernel}{code}"));
+    let dropped = "int main() { int *p;\n cudaMalloc(&p, 4);\n ⟦set<<<1,\n  32>>>(p)⟧;\n}";
+    assert_eq!(verdict("launch", Fault::Launch, dropped), Verdict::Confirmed);
+    let asked = "int main() { int *p;\n cudaMalloc(&p, 4);\n ⟦set<<<1, 32>>>(p)⟧;\n\
+                 return cudaGetLastError();\n}";
+    assert_eq!(verdict("launch-checked", Fault::Launch, asked), Verdict::Refuted);
+    assert_eq!(verdict("kernel", Fault::Asynchronous, asked), Verdict::Confirmed);
+    let waits = "static void go(int *p) { set<<<1, 32>>>(p); }\n\
+                 int main() { int *p;\n cudaMalloc(&p, 4);\n ⟦go(p)⟧;\n\
+                 if (cudaDeviceSynchronize() != cudaSuccess) { fprintf(stderr, \"no\\n\"); }\n}";
+    assert_eq!(verdict("kernel-waited-for", Fault::Asynchronous, waits), Verdict::Refuted);
+}
+
+#[test]
+fn checkers() {
+    let Some(bench) = Bench::new() else { return };
+    let verdict = |name, code: &str| bench.verdict(name, Fault::Checker, &format!("{HEAD}#include <cassert>\n{code}"));
+    let twice = "#define ⟦CHECK⟧(call) \\\n if ((call) != cudaSuccess) printf(\"%s\\n\", cudaGetErrorString(call))\n\
+                 int main() { void *p;\n for (int i = 0; i < 3; ++i) CHECK(cudaMalloc(&p, 4));\n}";
+    assert_eq!(verdict("twice", twice), Verdict::Confirmed);
+    let asserts = "#define ⟦CHECK⟧(call) assert((call) == cudaSuccess)\n#define ALL(call) CHECK(call)\n\
+                   int main() { void *p;\n ALL(cudaMalloc(&p, 4));\n}";
+    assert_eq!(verdict("asserts", asserts), Verdict::Confirmed);
+    let keeps = "#define ⟦CHECK⟧(call) do { cudaError_t s = (call); assert(s == cudaSuccess); } while (0)\n\
+                 int main() { void *p;\n CHECK(cudaMalloc(&p, 4));\n}";
+    assert_eq!(verdict("keeps", keeps), Verdict::NotObserved);
+    let compiled_out = "#ifdef CAREFUL\n#define CHECK(call) if ((call) != cudaSuccess) abort()\n#else\n\
+                        #define ⟦CHECK⟧(call)\n#endif\nint main() { void *p = nullptr;\n CHECK(cudaMalloc(&p, 4));\n}";
+    assert_eq!(verdict("compiled-out", compiled_out), Verdict::Confirmed);
+    let read = "#define LAST() if (cudaGetLastError() != cudaSuccess) \\\n puts(cudaGetErrorString(⟦cudaGetLastError()⟧))\n\
+                int main() {\n LAST();\n}";
+    let judgement = bench.judge("read-twice", &format!("{HEAD}{read}"), |finding| {
+        finding.verification.fault = Some(Fault::Checker);
+        finding.related = vec![fault_support::related((4, 20), (4, 38))];
+    });
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+}
+
+#[test]
+fn memory_that_calls_leave() {
+    let Some(bench) = Bench::new() else { return };
+    let output = |name, value: Option<i64>, code: &str| {
+        let judgement = bench.judge(name, &format!("{HEAD}{code}"), |finding| {
+            finding.verification.method = Method::Output;
+            finding.verification.fault = None;
+            let bindings = value.map(|value| ("value".to_owned(), value)).into_iter().collect();
+            finding.witness = Some(cudalint_findings::model::Witness { bindings, ..fault_support::assuming("") });
+        });
+        eprintln!("{name}: {}", judgement.reason);
+        judgement.verdict
+    };
+    let program = |arguments: &str| {
+        format!(
+            "int main() {{ float *p; int n = 1000;\n cudaMalloc(&p, n * sizeof(float));\n cudaMemset(p, {arguments});\n}}"
+        )
+    };
+    assert_eq!(output("value", Some(1), &program("⟦1⟧, n * sizeof(float)")), Verdict::Confirmed);
+    assert_eq!(output("zero", Some(0), &program("⟦0⟧, n * sizeof(float)")), Verdict::Refuted);
+    assert_eq!(output("quarter", None, &program("0, ⟦n⟧")), Verdict::Confirmed);
+    assert_eq!(output("all", None, &program("0, ⟦n * sizeof(float)⟧")), Verdict::Refuted);
+}
