@@ -101,8 +101,7 @@ fn root_of(document: &Document, file: &Path, told: Option<&Path>) -> Result<Utf8
         if !folder.is_dir() {
             return Err(format!("--sources {}: no such folder", folder.display()));
         }
-        return Utf8PathBuf::from_path_buf(folder)
-            .map_err(|path| format!("{}: the path is not UTF-8", path.display()));
+        return Utf8PathBuf::from_path_buf(folder).map_err(|path| format!("{}: the path is not UTF-8", path.display()));
     }
     let holds = |root: &Utf8PathBuf| document.findings.iter().any(|finding| root.join(&finding.path).is_file());
     if holds(&here) {

@@ -143,10 +143,8 @@ fn absolute(path: &std::path::Path) -> Result<Utf8PathBuf, String> {
 fn fill(report: &mut Report, outcome: &run::Report) {
     for (index, outcome) in &outcome.outcomes {
         if let Some(finding) = report.findings.get_mut(*index) {
-            finding.verification = outcome
-                .verification
-                .restore()
-                .map(|done| Verification { reason: outcome.reason.clone(), ..done });
+            finding.verification =
+                outcome.verification.restore().map(|done| Verification { reason: outcome.reason.clone(), ..done });
         }
     }
 }

@@ -63,8 +63,9 @@ pub fn times(outcome: &run::Report) -> String {
         "{:.1} s with {} at one time ({:.1} s of compiling, {:.1} s of running, {:.1} s of waiting in all)",
         times.wall,
         counted(times.jobs, "finding"),
-        times.build,
-        times.run,
-        times.wait
+        // The sum of nothing is a negative zero.
+        times.build + 0.0,
+        times.run + 0.0,
+        times.wait + 0.0
     )
 }
