@@ -49,6 +49,10 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
 /// Without a GPU nothing is decided: what the CPU's Python said stays beside the verdict.
 fn on_a_device(mut judgement: Judgement, bench: &Bench<'_>) -> Judgement {
     if bench.lab.machine.devices.is_empty() && judgement.verdict != Verdict::Timeout {
+        if judgement.verdict != Verdict::Confirmed {
+            judgement.evidence.records.clear();
+            judgement.evidence.log = None;
+        }
         judgement.reason = format!("there is no GPU; on the CPU {}", judgement.reason);
         judgement.verdict = Verdict::Unsupported;
     }
@@ -71,6 +75,10 @@ fn run_of(bench: &Bench<'_>, python: &Python, label: &str, arguments: Vec<String
 
 /// Why a package that the script needs cannot be used.
 fn missing_package(python: &Python, needed: &[String]) -> Option<String> {
+    // Nobody asked it for its packages.
+    if python.packages.is_empty() {
+        return None;
+    }
     needed.iter().find_map(|name| {
         let package = python.packages.iter().find(|package| package.name == *name);
         match package {

@@ -41,5 +41,6 @@ def trace(frame, event, argument):
 
 
 sys.argv = [script]
+sys.path[0] = os.path.dirname(script)
 sys.settrace(trace)
 runpy.run_path(script, run_name="__main__")

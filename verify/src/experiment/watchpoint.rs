@@ -1,7 +1,7 @@
 //! Watchpoints: a copy of the source that logs who touches the flagged memory in which barrier interval.
 
 use super::Judgement;
-use crate::lab::{Bench, Build, Run, RunOutcome};
+use crate::lab::{Bench, Build, End, Run, RunOutcome};
 use crate::scenario::{CudaProgram, Program};
 use crate::subject::Subject;
 use crate::watch::copy::{self, Copy};
@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const BACK_END: &str = "cudalint watchpoints";
 /// The folder of the copies, below the scenario's.
 const FOLDER: &str = "watch";
+/// The status of a harness whose launch the device cannot run.
+const HARNESS_SKIPPED: i32 = 77;
 /// Bytes of a log that are read.
 const MAX_LOG: u64 = 256 << 20;
 /// Files of one program that are looked at, at most.
@@ -54,6 +56,10 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let run = bench.run(&Run { label: "watch".to_owned(), command, environment, watcher: None, device: true });
     if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
         return judgement;
+    }
+    if run.end == End::Exit(HARNESS_SKIPPED) && run.stderr.contains("harness: skipped") {
+        let reason = run.stderr.lines().find(|line| line.starts_with("harness: ")).unwrap_or("harness: skipped");
+        return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &run, Vec::new());
     }
     let log = Log::read(&read(&log_file));
     let question = Question {

@@ -145,8 +145,11 @@ impl<'run> Worker<'run> {
             let (verdict, reason) = (judgement.verdict, judgement.reason.clone());
             attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason });
             let settled = decides(verdict) || (self.lab.machine.devices.is_empty() && judgement.evidence.log.is_some());
-            // The first of equals: the candidates come best first.
-            if best.as_ref().is_none_or(|(_, best)| rank(judgement.verdict) > rank(best.verdict)) {
+            // The first of equals: the candidates come best first. What Python said without a GPU is more than nothing.
+            let bare = self.lab.machine.devices.is_empty();
+            let worth =
+                |judgement: &Judgement| (rank(judgement.verdict), bare && !judgement.evidence.records.is_empty());
+            if best.as_ref().is_none_or(|(_, best)| worth(&judgement) > worth(best)) {
                 best = Some((place, judgement));
             }
             if settled {
@@ -177,10 +180,12 @@ impl<'run> Worker<'run> {
                 return Judgement::without_run(Verdict::Unviable, format!("{}: {error}", file.path));
             }
         }
-        let mut judgement = if self.lab.machine.devices.is_empty() {
-            self.compile_only(program, bench)
-        } else {
-            (self.request.perform)(finding, program, bench)
+        let mut judgement = match program {
+            // Python refuses much before it needs a GPU: what it says is kept, and decides nothing.
+            Program::Cuda(_) | Program::Kernel(_) if self.lab.machine.devices.is_empty() => {
+                self.compile_only(program, bench)
+            }
+            _ => (self.request.perform)(finding, program, bench),
         };
         if let (None, Some(file)) = (&judgement.evidence.reproducer, reproducer) {
             judgement.evidence.reproducer = Some(bench.relative(&bench.folder.join(file)));
