@@ -225,10 +225,10 @@ fn a_watcher_that_sees_nothing_is_broken() {
     let place = Place::new();
     all_tools(&place);
     nvcc(&place, "echo 'cudalint works'");
-    watcher(&place, "echo '========= Error: Target application terminated' >&2; exit 1");
+    watcher(&place, "echo '========= Error: Device not supported' >&2; exit 1");
     let diagnosis = diagnose_with(&options(&place, &prober()));
     let row = diagnosis.rows.iter().find(|row| row.name == "compute-sanitizer").unwrap();
     assert_eq!(row.state, State::Broken);
-    assert!(row.detail.ends_with("Error: Target application terminated"), "{}", row.detail);
+    assert!(row.detail.ends_with("; Error: Device not supported"), "{}", row.detail);
     assert!(diagnosis.ready, "programs run all the same");
 }

@@ -32,6 +32,12 @@ template <typename cudalint_t> struct cudalint_parameter {
     enum : unsigned { cudalint_number = 0, cudalint_bytes = 0 };
 };
 template <typename cudalint_t> struct cudalint_parameter<cudalint_t *> : cudalint_target<cudalint_t> {};
+// A reference is passed as a pointer.
+template <typename cudalint_t> struct cudalint_held {
+    enum : unsigned { cudalint_bytes = sizeof(cudalint_t) };
+};
+template <typename cudalint_t> struct cudalint_held<cudalint_t &> : cudalint_held<cudalint_t *> {};
+template <typename cudalint_t> struct cudalint_held<cudalint_t &&> : cudalint_held<cudalint_t *> {};
 struct cudalint_row {
     unsigned cudalint_size, cudalint_number, cudalint_bytes;
 };
@@ -44,7 +50,7 @@ template <typename... cudalint_p> struct cudalint_of<void (*)(cudalint_p...)> {
     typedef cudalint_rows<sizeof...(cudalint_p)> cudalint_type;
     static __device__ constexpr cudalint_type cudalint_make() {
         return {sizeof...(cudalint_p),
-                {{sizeof(cudalint_p), cudalint_parameter<cudalint_p>::cudalint_number,
+                {{cudalint_held<cudalint_p>::cudalint_bytes, cudalint_parameter<cudalint_p>::cudalint_number,
                   cudalint_parameter<cudalint_p>::cudalint_bytes}...,
                  {0, 0, 0}}};
     }

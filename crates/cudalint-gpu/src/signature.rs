@@ -35,12 +35,15 @@ pub(crate) fn lines(kernel: &str) -> String {
 pub(crate) fn read(ptx: &str) -> Option<Vec<Parameter>> {
     let (_, behind) = ptx.split_once(&format!(".b8 {TABLE}["))?;
     let (length, behind) = behind.split_once(']')?;
-    let (list, _) = behind.trim_start().strip_prefix('=')?.split_once(';')?;
+    // A table of zeros alone, of a kernel that takes nothing, has no list.
+    let (list, _) = behind.split_once(';')?;
+    let list = list.trim_start().strip_prefix('=').unwrap_or_default();
     let mut bytes = list
         .trim()
         .trim_start_matches('{')
         .trim_end_matches('}')
         .split(',')
+        .filter(|number| !number.trim().is_empty())
         .map(|number| number.trim().parse::<u8>().ok())
         .collect::<Option<Vec<u8>>>()?;
     // Zeros at the end are left out.
@@ -78,13 +81,15 @@ mod tests {
             Parameter { size: 272, kind: Kind::Other, bytes: 0 },
         ];
         assert_eq!(read(ptx), Some(wanted));
+        assert_eq!(read(".global .align 4 .b8 cudalint_table[16];\n.entry k()"), Some(Vec::new()));
     }
 
     #[test]
     fn what_is_no_table_gives_none() {
         assert_eq!(read(".global .align 4 .b8 cudalint_table[4] = {2, 0, 0, 0};"), None);
         assert_eq!(read(".global .align 4 .b8 cudalint_table[1] = {2, 0, 0, 0};"), None);
-        assert_eq!(read(".global .align 4 .b8 cudalint_table[4];"), None);
+        assert_eq!(read(".global .align 4 .b8 cudalint_table[4]"), None);
+        assert_eq!(read(".global .align 4 .b8 cudalint_table[4] = {2, x};"), None);
         assert_eq!(read(""), None);
     }
 }

@@ -66,9 +66,10 @@ fn compile(plan: &Plan, architecture: u32, report: &mut KernelReport) -> Result<
     let program = &plan.program;
     let options = options::options(&program.flags, &plan.headers);
     let globals: Vec<String> = program.globals.iter().map(|(name, _)| name.clone()).collect();
+    let text = format!("{}#line 1 \"{}\"\n{}", options::BEFORE, plan.file, program.source);
     let source = Source {
         file: &plan.file,
-        text: &program.source,
+        text: &text,
         kernel: &program.name,
         globals: &globals,
         options: &options.options,

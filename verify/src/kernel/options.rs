@@ -30,7 +30,7 @@ pub(super) fn options(flags: &[String], headers: &[Utf8PathBuf]) -> Options {
         };
         let taken = ["-D", "-U", "-I"].iter().any(|kind| flag.starts_with(kind) && flag.len() > 2)
             || ["--define-macro=", "--undefine-macro=", "--include-path="].iter().any(|kind| flag.starts_with(kind))
-            || ["-use_fast_math", "--use_fast_math", "-extra-device-vectorization"].contains(&flag.as_str())
+            || ["-use_fast_math", "--use_fast_math", "-default-device"].contains(&flag.as_str())
             || ["-ftz=", "--ftz=", "-fmad=", "--fmad=", "-prec-div=", "--prec-div=", "-prec-sqrt=", "--prec-sqrt="]
                 .iter()
                 .any(|kind| flag.starts_with(kind));
@@ -62,8 +62,12 @@ fn standard(value: &str) -> Option<&str> {
     }
 }
 
-/// Headers of the host's C library that device code includes out of habit, as far as device code can use them. The
-/// run-time compiler declares `printf`, `assert`, `malloc`, `memcpy` and the mathematical functions by itself.
+/// What nvcc includes before a program's first line, as far as device code can use it.
+pub(super) const BEFORE: &str = "#include <stdint.h>\n#include <limits.h>\n#include <stddef.h>\n#include <math.h>\n";
+
+/// Headers of the host's C library that device code includes out of habit, as far as device code can use them, and the
+/// driver's, which declares functions of the host. The run-time compiler declares `printf`, `assert`, `malloc`, `memcpy`
+/// and the mathematical functions by itself.
 const STAND_INS: &[(&[&str], &str)] = &[
     (&["stdint.h", "cstdint", "inttypes.h", "cinttypes"], include_str!("headers/stdint.h")),
     (&["limits.h", "climits"], include_str!("headers/limits.h")),
@@ -72,6 +76,7 @@ const STAND_INS: &[(&[&str], &str)] = &[
     (&["stddef.h", "cstddef"], include_str!("headers/stddef.h")),
     (
         &[
+            "cuda.h",
             "stdio.h",
             "cstdio",
             "stdlib.h",
@@ -88,7 +93,6 @@ const STAND_INS: &[(&[&str], &str)] = &[
 ];
 /// Headers whose declarations the run-time compiler has by itself; for where CUDA's own are not installed.
 const BUILT_IN: &[&str] = &[
-    "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
     "device_launch_parameters.h",

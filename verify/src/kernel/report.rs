@@ -95,6 +95,7 @@ impl KernelReport {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{Call, KernelReport, Problem};
 

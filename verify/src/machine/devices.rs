@@ -202,6 +202,7 @@ pub(super) fn ask<A: serde::de::DeserializeOwned>(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{DriverAnswer, ask};
     use std::time::Duration;

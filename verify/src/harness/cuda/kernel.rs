@@ -56,6 +56,8 @@ pub(super) fn program(
         grid,
         block,
         shared_bytes,
+        // A program that never asks for more than 48 KiB must see its launch fail.
+        shared_opt_in: subject.slice(stretch.region.span).contains("MaxDynamicSharedMemorySize"),
         arguments,
         globals: globals(subject, stretch, module, start, &scope),
     }))

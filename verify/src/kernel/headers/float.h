@@ -1,4 +1,5 @@
 #pragma once
+#ifndef FLT_RADIX
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define FLT_DIG 6
@@ -10,3 +11,4 @@
 #define DBL_EPSILON 2.2204460492503131e-16
 #define DBL_MIN 2.2250738585072014e-308
 #define DBL_MAX 1.7976931348623157e+308
+#endif

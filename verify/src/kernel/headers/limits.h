@@ -1,4 +1,5 @@
 #pragma once
+#ifndef CHAR_BIT
 #define CHAR_BIT 8
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
@@ -22,4 +23,5 @@
 #define LONG_MIN (-9223372036854775807L - 1)
 #define LONG_MAX 9223372036854775807L
 #define ULONG_MAX 18446744073709551615UL
+#endif
 #endif

@@ -15,6 +15,7 @@ typedef uint8_t uint_least8_t, uint_fast8_t;
 typedef uint16_t uint_least16_t;
 typedef uint32_t uint_least32_t;
 typedef uint64_t uint_least64_t, uintmax_t, uintptr_t;
+#ifndef INT8_MIN
 #define INT8_MIN (-128)
 #define INT8_MAX 127
 #define UINT8_MAX 255
@@ -27,7 +28,10 @@ typedef uint64_t uint_least64_t, uintmax_t, uintptr_t;
 #define INT64_MIN (-9223372036854775807LL - 1)
 #define INT64_MAX 9223372036854775807LL
 #define UINT64_MAX 18446744073709551615ULL
+#endif
+#ifndef SIZE_MAX
 #define SIZE_MAX 18446744073709551615UL
+#endif
 namespace std {
 using ::int16_t;
 using ::int32_t;

@@ -140,7 +140,7 @@ fn try_sanitizer(lab: &Lab, built: bool) -> Trial {
     };
     let report = outcome.report.clone().unwrap_or_default();
     if !report.contains("Invalid __global__ write") {
-        let heard = report.lines().find(|line| line.contains("rror")).map(readable);
+        let heard = complaint(&report).or_else(|| complaint(&outcome.stderr)).or_else(|| complaint(&outcome.stdout));
         return Err(heard.unwrap_or_else(|| match &outcome.end {
             End::Exit(0) => "memcheck does not see a write beyond an allocation".to_owned(),
             _ => last_words(&outcome),
@@ -151,6 +151,14 @@ fn try_sanitizer(lab: &Lab, built: bool) -> Trial {
         return Err("memcheck sees a write beyond an allocation, but not its line".to_owned());
     }
     Ok(format!("memcheck saw a write beyond an allocation, with its line, in {:.1} s", outcome.seconds))
+}
+
+/// What a watcher complains of: the words of its first record, or its first line with an error.
+fn complaint(said: &str) -> Option<String> {
+    let record = |line: &str| Some(line.trim().strip_prefix("<text>")?.split("</text>").next()?.to_owned());
+    let error = |line: &&str| line.contains("Error:") || line.contains("not supported") || line.contains("terminated");
+    let told = || said.lines().find(error).map(|line| line.trim_start_matches('=').to_owned());
+    said.lines().find_map(record).or_else(told).map(|words| readable(&words))
 }
 
 fn try_python(lab: &Lab, name: &str, script: &str, python: &Utf8Path, environment: &[(String, String)]) -> Trial {
