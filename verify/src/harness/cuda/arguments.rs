@@ -110,12 +110,13 @@ impl<'s> Writer<'s> {
         }
         let (make, why) = self.memory(here);
         if let Some(extent) = extent {
-            self.lines.push(format!("{element} *{name} = {make}<{element}>({extent}); // as many as the finding says"));
+            let declared = pointer(&element, name);
+            self.lines.push(format!("{declared} = {make}<{element}>({extent}); // as many as the finding says"));
             self.release(name, here);
             return;
         }
         let (element, count) = buffer_of(element, &pointee);
-        self.lines.push(format!("{element} *{name} = {make}<{element}>({count}); // {why}"));
+        self.lines.push(format!("{} = {make}<{element}>({count}); // {why}", pointer(&element, name)));
         if !here.device
             && let Ty::Record(entry, env) = &pointee
         {
@@ -178,25 +179,28 @@ impl<'s> Writer<'s> {
         let target_ty = pointee.pointee().cloned().unwrap_or(Ty::Unknown);
         let on_device = uses.level(0).device;
         if inner.pointers >= 2 || matches!(target_ty, Ty::Pointer(_)) {
-            self.lines.push(format!("{element} {name}[16] = {{}}; // pointers that nothing has been stored in"));
+            let declared = variable(element, name);
+            self.lines.push(format!("{declared}[16] = {{}}; // pointers that nothing has been stored in"));
             return;
         }
-        let (target, count) = buffer_of(inner.element(), &target_ty);
-        let count = if count == RECORDS { "1 << 10" } else { "1 << 18" };
+        let (target, _) = buffer_of(inner.element(), &target_ty);
         let level = uses.level(1);
+        // As many rows as a size says, or a few where the function only stores pointers of its own.
+        let (slot_count, count) =
+            if level == Uses::default() && !on_device { (16, "1 << 16") } else { (1024, "1 << 12") };
         if target == "char" && !level.device && !on_device {
             self.lines.push(format!("char {name}_text[4096] = \"{}\";", text_for(name)));
-            self.lines.push(format!("{} {name}[16];", inner.without_const()));
+            self.lines.push(format!("{}[1024];", variable(&inner.without_const(), name)));
             self.lines.push(format!("for (auto &slot : {name}) slot = {name}_text;"));
             return;
         }
         let (make, why) = self.memory(if on_device { Uses { device: true, ..Uses::default() } } else { level });
         let element = inner.without_const();
         let slots = if on_device { format!("{name}_slots") } else { name.to_owned() };
-        self.lines.push(format!("{element} {slots}[64]; // 64 buffers, {why}"));
+        self.lines.push(format!("{}[{slot_count}]; // {slot_count} buffers, {why}", variable(&element, &slots)));
         self.lines.push(format!("for (auto &slot : {slots}) slot = {make}<{target}>({count});"));
         if on_device {
-            self.lines.push(format!("{element} *{name} = nullptr; // the same pointers in device memory"));
+            self.lines.push(format!("{} = nullptr; // the same pointers in device memory", pointer(&element, name)));
             self.lines.push(format!("harness_check(cudaMalloc((void **)&{name}, sizeof({slots})), \"cudaMalloc\");"));
             self.lines.push(format!(
                 "harness_check(cudaMemcpy((void *){name}, {slots}, sizeof({slots}), cudaMemcpyHostToDevice), \"cudaMemcpy\");"
@@ -263,6 +267,16 @@ impl<'s> Writer<'s> {
         self.lines.push(format!("{spelled} {name};"));
         format!("if ({made}(&{name}) != 0) exit(1);")
     }
+}
+
+/// The declaration of a variable.
+fn variable(ty: &str, name: &str) -> String {
+    if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") }
+}
+
+/// The declaration of a pointer to a type.
+fn pointer(element: &str, name: &str) -> String {
+    variable(&variable(element, "*"), name)
 }
 
 /// The element type and count of a buffer whose size nothing states.

@@ -15,7 +15,7 @@ use cudalint_syntax::Span;
 /// Elements of a buffer whose size nothing states.
 const ELEMENTS: u64 = 1 << 20;
 /// Buffers behind a pointer to pointers.
-const SLOTS: usize = 64;
+const SLOTS: usize = 1024;
 
 /// The launch of one kernel as data.
 ///
@@ -79,7 +79,7 @@ fn argument(
     Ok(match resolved.value() {
         Ty::Pointer(to) => match &**to {
             Ty::Pointer(inner) => {
-                let bytes = element_bytes(scope, inner) * (ELEMENTS >> 4);
+                let bytes = element_bytes(scope, inner) * (1 << 12);
                 KernelArgument::Pointers(vec![bytes; SLOTS])
             }
             Ty::Function => return Err(refuse("it is a function")),

@@ -76,7 +76,13 @@ pub(super) fn choose(
     }
     if let (Some(module), Some(place)) = (stretch.module, start.place) {
         let usual: Values = chosen.iter().map(|(local, chosen)| (*local, chosen.value)).collect();
-        let needed = values_that_reach(&subject.project, module, start.function, place, &usual, &fixed);
+        let reach = |usual: &Values| values_that_reach(&subject.project, module, start.function, place, usual, &fixed);
+        let needed = reach(&usual);
+        // A truth value that leads there already must stay as it is.
+        free_truth.retain(|local| {
+            let flipped = usual.iter().map(|(other, value)| (*other, if other == local { 1 - *value } else { *value }));
+            !reach(&flipped.collect()).contains_key(local)
+        });
         let line = subject.line_of(place.start);
         for (local, value) in needed {
             free_truth.retain(|free| *free != local);

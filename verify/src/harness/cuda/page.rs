@@ -179,7 +179,7 @@ pub(super) fn user_text(subject: &Subject, stretch: &Stretch, file: &Utf8Path, h
         let _ = writeln!(text, "#include \"{}\"", shown(file.as_str()));
     }
     if has_main {
-        text.push_str("#undef main\n");
+        let _ = writeln!(text, "{HERE}\n#undef main");
     }
     text
 }

@@ -52,7 +52,7 @@ pub(super) fn base(subject: &Subject, stretch: &Stretch, run_main: bool) -> Opti
     }
     text.push_str(&user_text(subject, stretch, &supply.within));
     if has_main && !run_main {
-        text.push_str("#undef main\n");
+        let _ = writeln!(text, "{}\n#undef main", page::HERE);
     }
     if !supply.after.is_empty() {
         let _ = writeln!(text, "{}", page::HERE);
