@@ -1,7 +1,7 @@
 //! Fault injection judged from what programs did, as their probes wrote it down: programs here are scripts that leave such
 //! logs, so that no compiler and no GPU is needed.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod fault_support;
 mod lab_support;
@@ -12,6 +12,7 @@ use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use fault_support::{addr2line, call, calls, finding, launch, related, words};
 use lab_support::{Place, compiler, limits};
+use std::fmt::Write as _;
 
 /// The program that the logs are of.
 const SOURCE: &str = "\
@@ -94,11 +95,12 @@ fn judge_with(runs: &Runs, fault: Fault, change: impl Fn(&mut cudalint_findings:
     ];
     for (index, (pattern, goes)) in kinds.into_iter().enumerate() {
         let log = place.path.join(format!("log-{index}"));
-        std::fs::write(&log, goes.log.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
-        script.push_str(&format!(
-            "{pattern}) cat {log} > \"$CUDALINT_PROBE_LOG\"; printf '%b' \"{}\"; printf '%b' '{}' >&2; {};;\n",
+        std::fs::write(&log, goes.log.join("\n") + "\n").unwrap();
+        let _ = writeln!(
+            script,
+            "{pattern}) cat {log} > \"$CUDALINT_PROBE_LOG\"; printf '%b' \"{}\"; printf '%b' '{}' >&2; {};;",
             goes.stdout, goes.stderr, goes.ends
-        ));
+        );
     }
     script.push_str("esac");
     let mut machine = place.machine(&compiler(&script), "exit 1");
@@ -130,7 +132,7 @@ fn a_program_that_goes_on_as_before_beside_a_twin_that_stops_confirms() {
     let [failure, twin] = judgement.evidence.records.as_slice() else { panic!("{:?}", judgement.evidence) };
     assert_eq!((failure.path.as_deref(), failure.line), (Some("program.cu"), Some(5)));
     assert!(failure.text.contains("cudaMalloc") && twin.kind == "checked twin", "{failure:?} {twin:?}");
-    assert!(judgement.evidence.log.as_deref().is_some_and(|log| log.ends_with(".jsonl")), "{:?}", judgement.evidence);
+    assert!(judgement.evidence.log.as_deref().is_some_and(|log| log.contains("injected")), "{:?}", judgement.evidence);
 }
 
 #[test]

@@ -29,7 +29,7 @@ void run(int *value, int n) { set<<<n / 256, 256>>>(value);
 fn judge(log: &[String], change: impl Fn(&mut FindingEntry)) -> Judgement {
     let place = Place::new();
     let file = place.path.join("log");
-    std::fs::write(&file, log.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    std::fs::write(&file, log.join("\n") + "\n").unwrap();
     let mut machine = place.machine(&compiler(&format!("cat {file} > \"$CUDALINT_PROBE_LOG\"")), "exit 1");
     machine.addr2line = Some(lab_support::program(place.script("addr2line", addr2line())));
     let lab = place.lab(machine, limits());
@@ -51,7 +51,7 @@ fn judge(log: &[String], change: impl Fn(&mut FindingEntry)) -> Judgement {
 }
 
 /// A memset on line 7 that did this to memory.
-fn memset(real: i64, memory: Value) -> Vec<String> {
+fn memset(real: i64, memory: &Value) -> Vec<String> {
     let mut all = json!({
         "does": "set", "count": 4000, "allocation": 4000, "offset": 0, "compared": true, "behind": 0, "changed": 0,
         "source": 0, "sets": true, "value": 1, "element": 4, "floating": false, "bytes": "01010101",
@@ -70,61 +70,61 @@ fn with_value(finding: &mut FindingEntry) {
     finding.witness = Some(Witness { bindings: vec![("value".to_owned(), 1)], ..assuming("") });
 }
 
-fn verdict_of_value(memory: Value) -> Verdict {
+fn verdict_of_value(memory: &Value) -> Verdict {
     judge(&memset(0, memory), with_value).verdict
 }
 
 #[test]
 fn elements_that_do_not_hold_the_value_confirm() {
-    let judgement = judge(&memset(0, json!({})), with_value);
+    let judgement = judge(&memset(0, &json!({})), with_value);
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     let record = judgement.evidence.records.first().unwrap();
     assert_eq!((record.path.as_deref(), record.line), (Some("program.cu"), Some(7)));
     assert!(record.text.contains("16843009"), "{}", record.text);
     let float = json!({"floating": true, "value": -999, "bytes": "19191919"});
-    assert_eq!(verdict_of_value(float), Verdict::Confirmed);
+    assert_eq!(verdict_of_value(&float), Verdict::Confirmed);
 }
 
 #[test]
 fn elements_that_hold_the_value_refute() {
-    assert_eq!(verdict_of_value(json!({"element": 1, "bytes": "01"})), Verdict::Refuted);
-    assert_eq!(verdict_of_value(json!({"value": -1, "bytes": "ffffffff"})), Verdict::Refuted);
-    assert_eq!(verdict_of_value(json!({"value": 255, "element": 1, "bytes": "ff"})), Verdict::Refuted);
-    assert_eq!(verdict_of_value(json!({"value": 0, "floating": true, "bytes": "00000000"})), Verdict::Refuted);
+    assert_eq!(verdict_of_value(&json!({"element": 1, "bytes": "01"})), Verdict::Refuted);
+    assert_eq!(verdict_of_value(&json!({"value": -1, "bytes": "ffffffff"})), Verdict::Refuted);
+    assert_eq!(verdict_of_value(&json!({"value": 255, "element": 1, "bytes": "ff"})), Verdict::Refuted);
+    assert_eq!(verdict_of_value(&json!({"value": 0, "floating": true, "bytes": "00000000"})), Verdict::Refuted);
 }
 
 #[test]
 fn elements_of_an_unknown_type_or_bytes_that_are_missing_decide_nothing() {
-    assert_eq!(verdict_of_value(json!({"element": 0})), Verdict::Unviable);
-    assert_eq!(verdict_of_value(json!({"bytes": ""})), Verdict::Unviable);
-    assert_eq!(verdict_of_value(json!({"bytes": "zz010101"})), Verdict::Unviable);
-    assert_eq!(judge(&memset(1, json!({})), with_value).verdict, Verdict::Unviable);
+    assert_eq!(verdict_of_value(&json!({"element": 0})), Verdict::Unviable);
+    assert_eq!(verdict_of_value(&json!({"bytes": ""})), Verdict::Unviable);
+    assert_eq!(verdict_of_value(&json!({"bytes": "zz010101"})), Verdict::Unviable);
+    assert_eq!(judge(&memset(1, &json!({})), with_value).verdict, Verdict::Unviable);
 }
 
 #[test]
 fn a_memset_of_a_quarter_confirms_and_one_of_all_refutes() {
-    let quarter = judge(&memset(0, json!({"count": 1000, "behind": 3000})), |_| {});
+    let quarter = judge(&memset(0, &json!({"count": 1000, "behind": 3000})), |_| {});
     assert_eq!(quarter.verdict, Verdict::Confirmed, "{}", quarter.reason);
-    assert_eq!(judge(&memset(0, json!({})), |_| {}).verdict, Verdict::Refuted);
+    assert_eq!(judge(&memset(0, &json!({})), |_| {}).verdict, Verdict::Refuted);
 }
 
 #[test]
 fn a_memset_of_some_other_part_or_of_memory_that_changed_beside_confirms_nothing() {
-    assert_eq!(judge(&memset(0, json!({"count": 1200, "behind": 2800})), |_| {}).verdict, Verdict::NotObserved);
+    assert_eq!(judge(&memset(0, &json!({"count": 1200, "behind": 2800})), |_| {}).verdict, Verdict::NotObserved);
     let changed = json!({"count": 1000, "behind": 3000, "changed": 4});
-    assert_eq!(judge(&memset(0, changed), |_| {}).verdict, Verdict::NotObserved);
+    assert_eq!(judge(&memset(0, &changed), |_| {}).verdict, Verdict::NotObserved);
     let unseen = json!({"count": 1000, "behind": 0, "compared": false});
-    assert_eq!(judge(&memset(0, unseen), |_| {}).verdict, Verdict::NotObserved);
+    assert_eq!(judge(&memset(0, &unseen), |_| {}).verdict, Verdict::NotObserved);
 }
 
 #[test]
 fn a_memset_of_too_much_is_confirmed_by_its_error() {
-    let judgement = judge(&memset(1, json!({"count": 16000})), |_| {});
+    let judgement = judge(&memset(1, &json!({"count": 16000})), |_| {});
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     assert!(judgement.reason.contains("returns 1"), "{}", judgement.reason);
 }
 
-fn cover(different: Value, problem: &str) -> Vec<String> {
+fn cover(different: &Value, problem: &str) -> Vec<String> {
     let line = json!({
         "event": "cover", "kernel": "set(int*)", "at": 4096, "different": different, "unstable": 0, "compared": 4096,
         "grid": [3, 1, 1], "wider": [7, 1, 1], "block": [256, 1, 1], "problem": problem,
@@ -138,7 +138,7 @@ fn at_grid(finding: &mut FindingEntry) {
 
 #[test]
 fn memory_that_more_threads_would_have_written_confirms() {
-    let log = cover(json!([{"allocation": 4000, "first": 3072, "last": 3999, "bytes": 928}]), "");
+    let log = cover(&json!([{"allocation": 4000, "first": 3072, "last": 3999, "bytes": 928}]), "");
     let judgement = judge(&log, at_grid);
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     let record = judgement.evidence.records.first().unwrap();
@@ -147,10 +147,10 @@ fn memory_that_more_threads_would_have_written_confirms() {
 
 #[test]
 fn memory_that_differs_before_the_end_of_the_launch_or_not_at_all_confirms_nothing() {
-    let before = cover(json!([{"allocation": 4000, "first": 16, "last": 19, "bytes": 4}]), "");
+    let before = cover(&json!([{"allocation": 4000, "first": 16, "last": 19, "bytes": 4}]), "");
     assert_eq!(judge(&before, at_grid).verdict, Verdict::NotObserved);
-    assert_eq!(judge(&cover(json!([]), ""), at_grid).verdict, Verdict::NotObserved);
-    assert_eq!(judge(&cover(json!([]), "the kernel failed"), at_grid).verdict, Verdict::Unviable);
+    assert_eq!(judge(&cover(&json!([]), ""), at_grid).verdict, Verdict::NotObserved);
+    assert_eq!(judge(&cover(&json!([]), "the kernel failed"), at_grid).verdict, Verdict::Unviable);
     assert_eq!(judge(&calls(&[]), at_grid).verdict, Verdict::Unviable);
 }
 

@@ -2,6 +2,8 @@
 //! happened. The call is really made, and only what it reports is another, so that two runs differ in nothing but what the
 //! program does with it. A checked twin, the same program with the test that is missing, must stop there: that shows
 //! that the failure was there to be seen.
+// A judgement ends an experiment: it is made once, and its size does not matter.
+#![allow(clippy::result_large_err)]
 
 mod checker;
 pub mod compare;
@@ -73,7 +75,14 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
             _ => {}
         }
     }
-    let trial = Trial { finding, probed: &probed, baseline, task: Task::Status, assumes: false, places: spots.len() };
+    let trial = Trial {
+        finding,
+        probed: &probed,
+        baseline,
+        task: Task::Status,
+        assumes: false,
+        places: finding.related.len() + 1,
+    };
     Ok(trial.judge(&targets))
 }
 
@@ -103,7 +112,8 @@ fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         }
     }
     let assumes = assumes(finding);
-    let trial = Trial { finding, probed: &probed, baseline, task: Task::Launch, assumes, places: spots.len() };
+    let trial =
+        Trial { finding, probed: &probed, baseline, task: Task::Launch, assumes, places: finding.related.len() + 1 };
     Ok(trial.judge(&targets))
 }
 
@@ -155,16 +165,15 @@ impl Trial<'_, '_, '_> {
                 Judgement::of_run(Verdict::Unviable, "nothing failed", BACK_END, &failing.run, Vec::new())
             });
         };
-        if let crate::lab::End::NotStarted(_) | crate::lab::End::Interrupted = failing.run.end
-            && let Some(judgement) = Judgement::of_end(&failing.run, BACK_END)
-        {
+        // A run that was ended says nothing, not even that it would not have ended.
+        if let Some(judgement) = Judgement::of_end(&failing.run, BACK_END) {
             return judgement;
         }
         if !handed(&failing, primary) {
             let reason = format!("the run in which {} was to fail did not come to it", primary.spot.shown());
             return Judgement::of_run(Verdict::Unviable, reason, BACK_END, &failing.run, Vec::new());
         }
-        match self.reaction("injected", &plan, &failing) {
+        match self.reaction("injected", &failing) {
             Reaction::Silent => self.confirm(targets, &plan, &failing),
             Reaction::Unclear(why) => {
                 let reason = format!("nothing can be told about {}: {why}", primary.spot.shown());
@@ -176,7 +185,7 @@ impl Trial<'_, '_, '_> {
     }
 
     /// Compares with the undisturbed run, and with a second one when the first comparison is not silent.
-    fn reaction(&self, label: &str, _plan: &Plan, failing: &Seen) -> Reaction {
+    fn reaction(&self, label: &str, failing: &Seen) -> Reaction {
         match reaction(&[&self.baseline], failing) {
             Reaction::Silent => Reaction::Silent,
             _ => {
@@ -192,7 +201,7 @@ impl Trial<'_, '_, '_> {
             let plan = Plan { task: self.task, sites: target.sites.clone(), turn, ..Plan::default() };
             let label = format!("injected-{}", index + 1);
             let failing = self.probed.run(&label, &plan);
-            match self.reaction(&label, &plan, &failing) {
+            match self.reaction(&label, &failing) {
                 Reaction::Silent => last = Some((plan, failing)),
                 Reaction::Unclear(why) => {
                     let reason = format!("nothing can be told about {}: {why}", target.spot.shown());
@@ -216,7 +225,7 @@ impl Trial<'_, '_, '_> {
         if self.task == Task::Status {
             let plan = Plan { task: self.task, sites: target.sites.clone(), turn, silent: true, ..Plan::default() };
             let quiet = self.probed.run("quiet", &plan);
-            if self.reaction("quiet", &plan, &quiet) == Reaction::Silent {
+            if self.reaction("quiet", &quiet) == Reaction::Silent {
                 let reason = format!(
                     "the status of `{what}` at {shown} is dropped, but its failure is noticed later through the last error: {how}"
                 );

@@ -56,8 +56,8 @@ impl Source {
         let mut text = String::new();
         for number in range.start.line..=range.end.line.min(range.start.line.saturating_add(200)) {
             let line = self.line(number);
-            let from = if number == range.start.line { range.start.column as usize - 1 } else { 0 };
-            let to = if number == range.end.line { range.end.column as usize - 1 } else { usize::MAX };
+            let from = if number == range.start.line { (range.start.column as usize).saturating_sub(1) } else { 0 };
+            let to = if number == range.end.line { (range.end.column as usize).saturating_sub(1) } else { usize::MAX };
             text.extend(line.chars().skip(from).take(to.saturating_sub(from)));
             if number != range.end.line {
                 text.push('\n');
@@ -71,8 +71,11 @@ impl Source {
         let mut first = line;
         for number in (line.saturating_sub(MAX_STATEMENT).max(1)..=line).rev() {
             let text = self.line(number);
-            let before: String =
-                if number == line { text.chars().take(column as usize - 1).collect() } else { text.to_owned() };
+            let before: String = if number == line {
+                text.chars().take((column as usize).saturating_sub(1)).collect()
+            } else {
+                text.to_owned()
+            };
             let code = before.split("//").next().unwrap_or("");
             if number < line && code.trim_start().starts_with('#') && !code.trim_end().ends_with('\\') {
                 break;

@@ -1,4 +1,6 @@
 //! A program with the probe in it: built once, run as often as an experiment needs.
+// A judgement ends an experiment: it is made once, and its size does not matter.
+#![allow(clippy::result_large_err)]
 
 use super::Judgement;
 use super::place::harness_of;

@@ -26,10 +26,12 @@ pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
         return Reaction::Unclear("it ends differently from run to run".to_owned());
     }
     if disturbed.run.end != first.run.end {
-        return Reaction::Reacts(match disturbed.run.end {
-            End::TimedOut => "it does not end any more".to_owned(),
-            _ => format!("it ends with {}, not with {}", ending(&disturbed.run), ending(&first.run)),
-        });
+        return match disturbed.run.end {
+            End::Exit(_) | End::Signal(_) => {
+                Reaction::Reacts(format!("it ends with {}, not with {}", ending(&disturbed.run), ending(&first.run)))
+            }
+            _ => Reaction::Unclear(format!("it came to {}", ending(&disturbed.run))),
+        };
     }
     if disturbed.trace.ended != first.trace.ended {
         return Reaction::Reacts("it leaves in another way".to_owned());
