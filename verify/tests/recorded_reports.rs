@@ -1,6 +1,6 @@
 //! Reports that compute-sanitizer really wrote are read: each kind of record, from the XML, from the text, and from both.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod recorded_support;
 

@@ -1,11 +1,289 @@
-//! compute-sanitizer's tools, and errors of API calls.
+//! compute-sanitizer's tools, and errors of API calls. The program is built once, with the probe in it: a run alone tells
+//! which calls and launches it came to and with what status, and how it ends by itself; the run under the tool tells the
+//! rest. What the tool says is matched against the finding, and that gives the verdict.
 
-use super::Judgement;
-use crate::lab::Bench;
-use crate::scenario::Program;
-use cudalint_findings::model::{FindingEntry, Verdict};
+mod api;
+mod host_bounds;
+mod judge;
+mod kernel;
+mod script;
+
+pub use judge::{Reach, Seen, judge};
+pub use script::command as python_command;
+
+use super::place::Spot;
+use super::probed::{self, Probed};
+use super::{Judgement, watchpoint};
+use crate::lab::{Bench, Build, End, Run, RunOutcome, Watcher};
+use crate::matching::Target;
+use crate::probe::{self, Plan, Watch};
+use crate::scenario::{CudaProgram, Program, PythonProgram};
+use crate::tools::probe_log::{Place, Trace};
+use crate::tools::sanitizer::{Report, base_name, same_path};
+use camino::Utf8PathBuf;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
+use std::io::Read;
+
+/// Bytes of a tool's text that are read.
+const TEXT: u64 = 16 << 20;
 
 /// Performs the experiment on one program.
-pub fn perform(_finding: &FindingEntry, _program: &Program, _bench: &Bench<'_>) -> Judgement {
-    Judgement::without_run(Verdict::Unsupported, "this method is not built yet")
+pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
+    let judgement = match program {
+        Program::Cuda(program) => of_cuda(finding, program, bench),
+        Program::Python(program) => of_python(finding, program, bench),
+        Program::Kernel(program) => kernel::perform(finding, program, bench),
+    };
+    if judgement.verdict == Verdict::Unsupported && watchpoint_applies(finding) {
+        let watched = watchpoint::perform(finding, program, bench);
+        if watched.verdict != Verdict::Unsupported {
+            return watched;
+        }
+    }
+    judgement
+}
+
+/// Whether watchpoints may show what the missing tool would: races, and accesses beyond an array's end.
+fn watchpoint_applies(finding: &FindingEntry) -> bool {
+    let has_accesses = finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty());
+    matches!(finding.verification.method, Method::Memcheck | Method::Racecheck) && has_accesses
+}
+
+/// The tool of a method.
+fn watcher_of(method: Method) -> Watcher {
+    match method {
+        Method::Racecheck => Watcher::Racecheck,
+        Method::Initcheck => Watcher::Initcheck,
+        Method::Synccheck => Watcher::Synccheck,
+        Method::Leakcheck => Watcher::Leakcheck,
+        Method::ApiError => Watcher::Calls,
+        _ => Watcher::Memcheck,
+    }
+}
+
+/// The tool's name, as a label and for people.
+fn name_of(watcher: Watcher) -> &'static str {
+    match watcher {
+        Watcher::Memcheck => "memcheck",
+        Watcher::Racecheck => "racecheck",
+        Watcher::Initcheck => "initcheck",
+        Watcher::Synccheck => "synccheck",
+        Watcher::Leakcheck => "leakcheck",
+        Watcher::Calls => "calls",
+    }
+}
+
+/// Tool and version.
+fn back_end(bench: &Bench<'_>, watcher: Watcher) -> String {
+    let tool = match watcher {
+        Watcher::Leakcheck => "memcheck --leak-check full",
+        Watcher::Calls => "memcheck",
+        watcher => name_of(watcher),
+    };
+    match &bench.lab.machine.compute_sanitizer {
+        Some(program) => format!("compute-sanitizer {tool} {}", program.version),
+        None => format!("compute-sanitizer {tool}"),
+    }
+}
+
+/// A CUDA program, ready to run, and what its run alone has shown.
+struct Prepared {
+    command: Vec<String>,
+    /// The run alone.
+    alone: RunOutcome,
+    /// What the probe wrote down; none where the program could be built without it only.
+    trace: Option<Trace>,
+}
+
+fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Judgement {
+    let spot = Spot::primary(finding, program);
+    let prepared = match prepare(program, bench) {
+        Ok(prepared) => prepared,
+        Err(judgement) => return api::refused_by_compiler(finding, bench, *judgement),
+    };
+    if finding.verification.method == Method::ApiError {
+        return api::perform(finding, program, bench, &spot, &prepared);
+    }
+    if let Some(judgement) = host_fault(finding, &spot, &prepared, bench) {
+        return judgement;
+    }
+    if let Some(judgement) = Judgement::of_end(&prepared.alone, "run alone") {
+        return judgement;
+    }
+    let reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));
+    let target = Target::new(finding).in_statement(spot.lines);
+    watch(&target, bench, &prepared.command, &[], reach, None)
+}
+
+/// Builds a program with the probe in it and runs it alone; without the probe where the compiler refuses that.
+fn prepare(program: &CudaProgram, bench: &Bench<'_>) -> Result<Prepared, Box<Judgement>> {
+    // Lines of device code, and of the host's frames.
+    let lines = ["-lineinfo".to_owned()];
+    match Probed::build(program, bench, "program", &Watch::default(), &lines) {
+        Ok(probed) => {
+            let seen = probed.run("alone", &Plan::default());
+            let command = command(bench, "program", program);
+            let trace = seen.trace.began.then_some(seen.trace);
+            Ok(Prepared { command, alone: seen.run, trace })
+        }
+        Err(judgement) if judgement.verdict == Verdict::Unviable => {
+            let mut flags = program.flags.clone();
+            flags.extend(["-lineinfo", "-g", "-Xcompiler", "-O0"].map(str::to_owned));
+            let build = Build { label: "plain".to_owned(), units: vec![program.unit.clone()], flags };
+            // Where the program alone is refused as well, that is the reason.
+            bench.build(&build).map_err(|failure| Box::new(Judgement::of_build(&failure)))?;
+            let command = command(bench, "plain", program);
+            let alone = bench.run(&Run {
+                label: "alone".to_owned(),
+                command: command.clone(),
+                environment: Vec::new(),
+                watcher: None,
+                device: true,
+            });
+            Ok(Prepared { command, alone, trace: None })
+        }
+        Err(judgement) => Err(Box::new(judgement)),
+    }
+}
+
+fn command(bench: &Bench<'_>, program: &str, of: &CudaProgram) -> Vec<String> {
+    let mut command = vec![bench.folder.join(program).into_string()];
+    command.extend(of.arguments.iter().cloned());
+    command
+}
+
+/// memcheck: the host itself touches memory of the device, and the program ends by a signal at the finding's line.
+fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &Bench<'_>) -> Option<Judgement> {
+    let signal = prepared.trace.as_ref()?.signal.as_ref()?;
+    let own = |place: &&Place| place.line > 0 && !is_probe(&place.file);
+    let place = signal.callers.iter().find(own)?;
+    let words = format!("the program ends by signal {} ({})", signal.number, signal_name(signal.number));
+    let has_accesses = finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty());
+    let at_place = spot.holds(&place.file, place.line) && matches!(signal.number, SEGMENTATION_FAULT | BUS_ERROR);
+    let (verdict, reason, path) = if finding.verification.method == Method::Memcheck && !has_accesses && at_place {
+        (Verdict::Confirmed, format!("{words} at {}", spot.shown()), finding.path.clone())
+    } else {
+        let at = format!("{}:{}", place.file, place.line);
+        (Verdict::Unviable, format!("{words} at {at}, before a tool could say anything"), place.file.clone())
+    };
+    let record = EvidenceRecord {
+        kind: signal_name(signal.number).to_owned(),
+        kernel: None,
+        path: Some(path),
+        line: Some(place.line),
+        block: None,
+        thread: None,
+        text: format!("{words} in `{}`", base_name(&place.function)),
+    };
+    let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, vec![record]);
+    judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
+    Some(judgement)
+}
+
+const SEGMENTATION_FAULT: i32 = 11;
+const BUS_ERROR: i32 = 7;
+
+fn signal_name(number: i32) -> &'static str {
+    match number {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        BUS_ERROR => "SIGBUS",
+        8 => "SIGFPE",
+        SEGMENTATION_FAULT => "SIGSEGV",
+        _ => "a signal",
+    }
+}
+
+/// Whether a file is one of the probe's.
+fn is_probe(file: &str) -> bool {
+    file.rsplit('/').next().is_some_and(|name| name.starts_with("cudalint_"))
+}
+
+/// Whether a run came to the finding's place, as far as its calls and launches tell.
+fn reach(finding: &FindingEntry, spot: &Spot, trace: &Trace) -> Reach {
+    let function = finding.function.as_deref().map(base_name);
+    let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
+    let launches = || trace.launches().filter(|launch| launch.real == 0);
+    let of_kernel = launches().any(|seen| function.as_deref() == Some(base_name(&seen.kernel).as_str()));
+    let at_launch = launch.is_some_and(|launch| {
+        launches().any(|seen| {
+            seen.place.iter().any(|place| place.line == launch.line && same_path(&place.file, &launch.path))
+        })
+    });
+    let at_spot = !spot.calls(trace).is_empty() || spot.launches(trace).iter().any(|seen| seen.real == 0);
+    if of_kernel || at_launch || at_spot {
+        return Reach::Reached;
+    }
+    let failed: Option<i64> = trace.launches().map(|launch| launch.real).find(|status| *status != 0);
+    match (failed, trace.more.is_some() || !trace.ended) {
+        (Some(status), _) => Reach::Missed(format!("a launch failed with status {status}")),
+        // Nothing tells of a place without a call: a dereference, a device function of another kernel.
+        (None, false) if !spot.name.is_empty() && probe::reports(&spot.name) => {
+            Reach::Missed(format!("the run never came to {}", spot.shown()))
+        }
+        _ => Reach::Unknown,
+    }
+}
+
+/// Runs a command under the tool of a finding's method and judges what it says. `rename` is a file of the run that stands
+/// for the finding's own.
+fn watch(
+    target: &Target<'_>,
+    bench: &Bench<'_>,
+    command: &[String],
+    environment: &[(String, String)],
+    reach: Reach,
+    rename: Option<&Utf8PathBuf>,
+) -> Judgement {
+    let watcher = watcher_of(target.verification.method);
+    let label = name_of(watcher);
+    let run = bench.run(&Run {
+        label: label.to_owned(),
+        command: command.to_vec(),
+        environment: environment.to_vec(),
+        watcher: Some(watcher),
+        device: true,
+    });
+    let mut report = Report::read(run.report.as_deref(), &printed(bench, label));
+    if let Some(script) = rename {
+        report.rename(script.as_str(), &target.path);
+    }
+    let tool = if watcher == Watcher::Calls { "memcheck" } else { label };
+    let seen = Seen { report: &report, end: &run.end, reach, tool };
+    let judged = judge(target, &seen);
+    Judgement::of_run(judged.verdict, judged.reason, back_end(bench, watcher), &run, judged.records)
+}
+
+/// What the tool printed, which the lab keeps beside its report.
+fn printed(bench: &Bench<'_>, label: &str) -> String {
+    let mut bytes = Vec::new();
+    if let Ok(file) = std::fs::File::open(bench.folder.join(format!("{label}.log"))) {
+        // What could be read counts.
+        drop(file.take(TEXT).read_to_end(&mut bytes));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
+    let (command, environment) = match script::command(program, bench) {
+        Ok(ready) => ready,
+        Err(judgement) => return *judgement,
+    };
+    let alone = bench.run(&Run {
+        label: "alone".to_owned(),
+        command: command.clone(),
+        environment: environment.clone(),
+        watcher: None,
+        device: true,
+    });
+    if let Some(judgement) = Judgement::of_end(&alone, "run alone") {
+        return judgement;
+    }
+    // A fault on the device ends a script with an exception, later: only the tool says where it came from.
+    let reach = match alone.end {
+        End::Exit(0) => Reach::Unknown,
+        _ => Reach::Failed(script::last_line(&alone.stderr)),
+    };
+    let script = bench.folder.join(&program.script);
+    watch(&Target::new(finding), bench, &command, &environment, reach, Some(&script))
 }

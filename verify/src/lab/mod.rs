@@ -285,6 +285,9 @@ pub enum Watcher {
     Synccheck,
     /// Its memcheck with `--leak-check full`.
     Leakcheck,
+    /// Its memcheck without `--padding`, for errors of calls: room behind an allocation lets a copy succeed that is too
+    /// long for it.
+    Calls,
 }
 
 /// A run of a program.

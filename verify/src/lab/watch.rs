@@ -13,7 +13,7 @@ pub(super) fn command(
     text: &str,
 ) -> Vec<String> {
     let tool = match watcher {
-        Watcher::Memcheck | Watcher::Leakcheck => "memcheck",
+        Watcher::Memcheck | Watcher::Leakcheck | Watcher::Calls => "memcheck",
         Watcher::Racecheck => "racecheck",
         Watcher::Initcheck => "initcheck",
         Watcher::Synccheck => "synccheck",
@@ -22,7 +22,11 @@ pub(super) fn command(
     let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
     if matches!(watcher, Watcher::Memcheck | Watcher::Leakcheck) {
         add("--padding", &limits.padding.to_string());
+    }
+    if matches!(watcher, Watcher::Memcheck | Watcher::Leakcheck | Watcher::Calls) {
         add("--report-api-errors", "all");
+        // A fault ends its kernel and not the context, so that later kernels and calls still show theirs.
+        add("--destroy-on-device-error", "kernel");
     }
     if watcher == Watcher::Leakcheck {
         add("--leak-check", "full");

@@ -1,7 +1,8 @@
 //! The recorded outputs of compute-sanitizer.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use cudalint_findings::model::FindingEntry;
 use cudalint_verify::tools::sanitizer::Report;
 use std::path::PathBuf;
 
@@ -43,4 +44,43 @@ pub fn of_xml(name: &str) -> Report {
 /// A recording, read from its text alone.
 pub fn of_text(name: &str) -> Report {
     Report::read(None, &text(name))
+}
+
+/// A finding in `path` at `line` with this method; what `more` names is set as well.
+pub fn finding(method: &str, path: &str, line: u32, more: serde_json::Value) -> FindingEntry {
+    let mut value = serde_json::json!({
+        "rule": "a-rule", "group": "correctness", "severity": "error", "confidence": "definite",
+        "message": "something is wrong", "path": path,
+        "range": {"start": {"line": line, "column": 5}, "end": {"line": line, "column": 30}},
+        "function": null, "related": [], "witness": null,
+        "verification": {"method": method, "verdict": null},
+        "fix": null, "fingerprint": "0123456789abcdef", "url": "https://example.org/a-rule",
+    });
+    let serde_json::Value::Object(more) = more else { panic!("an object") };
+    for (name, set) in more {
+        value[name] = set;
+    }
+    serde_json::from_value(value).unwrap()
+}
+
+/// A witness with these accesses: kind, line, index, extent, block and thread along x.
+pub fn accesses(list: &[(&str, u32, i64, i64, u64, u64)]) -> serde_json::Value {
+    let accesses: Vec<serde_json::Value> = list
+        .iter()
+        .map(|(kind, line, index, extent, block, thread)| {
+            serde_json::json!({
+                "block": [block, 0, 0], "thread": [thread, 0, 0], "kind": kind, "index": index, "extent": extent,
+                "line": line,
+            })
+        })
+        .collect();
+    serde_json::json!({"launch": null, "bindings": {}, "accesses": accesses, "assumptions": [], "path": []})
+}
+
+/// A witness with a launch at this line.
+pub fn launch(path: &str, line: u32) -> serde_json::Value {
+    serde_json::json!({
+        "launch": {"path": path, "line": line, "grid": [1, 1, 1], "block": [256, 1, 1], "shared_bytes": 0},
+        "bindings": {}, "accesses": [], "assumptions": [], "path": [],
+    })
 }

@@ -34,8 +34,8 @@ pub(super) fn perform(finding: &FindingEntry, program: &KernelProgram, bench: &B
         Some(Problem::Machine(reason)) => return of_run(Verdict::Unsupported, reason.clone()),
         None => {}
     }
-    if bench.lab.machine.devices.is_empty() {
-        return of_run(Verdict::Unsupported, "the run-time compiler accepts the kernel; there is no GPU".to_owned());
+    if report.calls.is_empty() {
+        return of_run(Verdict::Unsupported, "there is no GPU: the kernel was compiled and not launched".to_owned());
     }
     if finding.verification.method == Method::ApiError {
         return of_launch(finding, program, &report, &alone);

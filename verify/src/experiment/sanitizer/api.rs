@@ -1,0 +1,185 @@
+//! Errors of API calls: the probe writes down what each call and launch returned. A call that succeeds although it moves
+//! too many bytes may have overrun the host's side, which no status tells.
+
+use super::host_bounds::{self, HostBounds};
+use super::{Prepared, Reach, Spot, watch};
+use crate::experiment::{Judgement, probed};
+use crate::lab::Bench;
+use crate::matching::{Code, Target, code_of, names_call, same_call};
+use crate::probe;
+use crate::scenario::{CudaProgram, Origin};
+use crate::tools::probe_log::Trace;
+use crate::tools::sanitizer::base_name;
+use cudalint_findings::model::{Confidence, EvidenceRecord, FindingEntry, Method, Verdict};
+use std::io::Read;
+
+/// Bytes of a compiler's log in which errors are looked for.
+const LOG: u64 = 1 << 20;
+
+/// One call or launch at the finding's place.
+struct Status<'t> {
+    /// The function, or `cudaLaunchKernel` for a launch.
+    function: &'t str,
+    /// The kernel of a launch.
+    kernel: Option<&'t str>,
+    code: i64,
+}
+
+/// Judges the finding's call.
+pub(super) fn perform(
+    finding: &FindingEntry,
+    program: &CudaProgram,
+    bench: &Bench<'_>,
+    spot: &Spot,
+    prepared: &Prepared,
+) -> Judgement {
+    let target = Target::new(finding).in_statement(spot.lines);
+    let Some(trace) = &prepared.trace else {
+        // Built without the probe: the tool alone can tell.
+        return watch(&target, bench, &prepared.command, &[], Reach::Unknown, None);
+    };
+    let here: Vec<Status<'_>> =
+        at_place(spot, trace).into_iter().filter(|status| names_call(&target, status.function).is_ok()).collect();
+    let of_run = |verdict, reason: String, records| {
+        let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, records);
+        judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
+        judgement
+    };
+    if let Some(failed) = here.iter().find(|status| status.code != 0 && code_of(status.code) == Code::Own) {
+        let reason = format!("{} at {}", words(failed), spot.shown());
+        return of_run(Verdict::Confirmed, reason, vec![record(finding, failed)]);
+    }
+    if let Some(judgement) = Judgement::of_end(&prepared.alone, probed::BACK_END) {
+        return judgement;
+    }
+    let Some(first) = here.first() else {
+        if !spot.name.is_empty() && !probe::reports(&spot.name) && spot.launches(trace).is_empty() {
+            return watch(&target, bench, &prepared.command, &[], Reach::Unknown, None);
+        }
+        let reason = format!("the run never came to {} ({})", spot.shown(), probed::ending(&prepared.alone));
+        return of_run(Verdict::Unviable, reason, Vec::new());
+    };
+    if let Some(status) = here.iter().find(|status| status.code != 0) {
+        let why = match code_of(status.code) {
+            Code::Earlier => "as every call does after a kernel has failed",
+            _ => "for a reason of the machine's, not of the call",
+        };
+        return of_run(Verdict::Unviable, format!("{} at {}, {why}", words(status), spot.shown()), Vec::new());
+    }
+    let succeeded = format!("`{}` at {} succeeded", first.function, spot.shown());
+    let host = if same_call(first.function, "cudaMemcpy") {
+        host_bounds::perform(finding, program, bench, spot)
+    } else {
+        HostBounds::Kept
+    };
+    match host {
+        HostBounds::Overrun(judgement) => *judgement,
+        // Values that a harness made up may not be the witness's.
+        HostBounds::Kept if program.origin == Origin::AsWritten || finding.confidence == Confidence::Definite => {
+            of_run(Verdict::Refuted, succeeded, Vec::new())
+        }
+        HostBounds::Kept => {
+            let reason = format!("{succeeded} with the values that the harness made up");
+            of_run(Verdict::NotObserved, reason, Vec::new())
+        }
+        HostBounds::Unknown(why) => {
+            let reason = format!("{succeeded}, and whether it stayed within the host's memory is not known: {why}");
+            of_run(Verdict::NotObserved, reason, Vec::new())
+        }
+    }
+}
+
+/// What the calls and launches at a place returned, in order.
+fn at_place<'t>(spot: &Spot, trace: &'t Trace) -> Vec<Status<'t>> {
+    let calls =
+        spot.calls(trace).into_iter().map(|call| Status { function: &call.function, kernel: None, code: call.real });
+    let launches = spot.launches(trace).into_iter().map(|launch| Status {
+        function: "cudaLaunchKernel",
+        kernel: Some(launch.kernel.as_str()),
+        code: launch.real,
+    });
+    calls.chain(launches).collect()
+}
+
+fn words(status: &Status<'_>) -> String {
+    let what = match status.kernel {
+        Some(kernel) => format!("the launch of `{}`", base_name(kernel)),
+        None => format!("`{}`", status.function),
+    };
+    format!("{what} returned {}", error_name(status.code))
+}
+
+fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
+    EvidenceRecord {
+        kind: "API error".to_owned(),
+        kernel: status.kernel.map(str::to_owned),
+        path: Some(finding.path.clone()),
+        line: Some(finding.range.start.line),
+        block: None,
+        thread: None,
+        text: words(status),
+    }
+}
+
+/// A status as people know it. Names: CUDA Runtime API, `cudaError_t`.
+fn error_name(code: i64) -> String {
+    let name = match code {
+        1 => "cudaErrorInvalidValue",
+        9 => "cudaErrorInvalidConfiguration",
+        12 => "cudaErrorInvalidPitchValue",
+        13 => "cudaErrorInvalidSymbol",
+        17 => "cudaErrorInvalidDevicePointer",
+        21 => "cudaErrorInvalidMemcpyDirection",
+        98 => "cudaErrorInvalidDeviceFunction",
+        101 => "cudaErrorInvalidDevice",
+        400 => "cudaErrorInvalidResourceHandle",
+        500 => "cudaErrorSymbolNotFound",
+        701 => "cudaErrorLaunchOutOfResources",
+        720 => "cudaErrorCooperativeLaunchTooLarge",
+        801 => "cudaErrorNotSupported",
+        _ => return format!("error {code}"),
+    };
+    format!("{name} (error {code})")
+}
+
+/// The judgement of a program that the compiler refuses. A kernel that asks for more shared memory than a block can have
+/// fails there, before any call could: that is what such a finding predicts.
+pub(super) fn refused_by_compiler(finding: &FindingEntry, bench: &Bench<'_>, judgement: Judgement) -> Judgement {
+    let Some(log) = judgement.evidence.log.clone().filter(|_| finding.verification.method == Method::ApiError) else {
+        return judgement;
+    };
+    let mut bytes = Vec::new();
+    if let Ok(file) = std::fs::File::open(bench.lab.folder.join(&log)) {
+        drop(file.take(LOG).read_to_end(&mut bytes));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let Some((line, kernel)) = too_much_shared_memory(&text) else { return judgement };
+    let function = finding.function.as_deref().map(base_name);
+    if function.as_deref() != Some(base_name(kernel).as_str()) || !finding.message.contains("shared") {
+        return judgement;
+    }
+    let mut confirmed = judgement;
+    confirmed.verdict = Verdict::Confirmed;
+    confirmed.reason = format!("the compiler refuses `{}`: {line}", base_name(kernel));
+    confirmed.evidence.back_end =
+        bench.lab.machine.nvcc.as_ref().map_or("nvcc".to_owned(), |nvcc| format!("nvcc {}", nvcc.version));
+    confirmed.evidence.records = vec![EvidenceRecord {
+        kind: "ptxas error".to_owned(),
+        kernel: Some(kernel.to_owned()),
+        path: Some(finding.path.clone()),
+        line: Some(finding.range.start.line),
+        block: None,
+        thread: None,
+        text: line.to_owned(),
+    }];
+    confirmed
+}
+
+/// `ptxas error   : Entry function '_Z4tilePf' uses too much shared data (0x10000 bytes, 0xc000 max)`: the line, and the
+/// kernel's name in it.
+fn too_much_shared_memory(log: &str) -> Option<(&str, &str)> {
+    log.lines().find_map(|line| {
+        let kernel = line.split("Entry function '").nth(1)?.split('\'').next()?;
+        (line.contains("ptxas") && line.contains("too much shared data")).then_some((line.trim(), kernel))
+    })
+}
