@@ -220,8 +220,9 @@ fn call(
             }
         }
         (FunctionRole::Destructor, Some(class)) => {
+            // Called by hand it would run twice, and the second time free what is free already.
             let object = object(writer, subject, stretch, class)?;
-            format!("{object}.~{}();", class.rsplit("::").next().unwrap_or(class))
+            format!("// The destructor of `{object}` runs at the end of this block.")
         }
         (FunctionRole::Method, Some(class)) => {
             let object = object(writer, subject, stretch, class)?;
