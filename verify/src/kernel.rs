@@ -10,7 +10,7 @@ mod report;
 pub use child::kernel_main;
 pub use report::{Call, KernelReport, Problem};
 
-use crate::lab::{Bench, Run};
+use crate::lab::{Bench, End, Run};
 use crate::machine::library_path;
 use crate::scenario::KernelProgram;
 use camino::Utf8PathBuf;
@@ -67,4 +67,26 @@ pub fn kernel_command(bench: &Bench<'_>, program: &KernelProgram) -> Result<Run,
         watcher: None,
         device: here.is_some(),
     })
+}
+
+/// Compiles a kernel where there is no GPU to launch it on: gives what was done, in words, and the log, relative to the
+/// outcome folder.
+///
+/// # Errors
+/// Why it was not compiled, in one line; the compiler's refusal too.
+pub fn compile_only(bench: &Bench<'_>, program: &KernelProgram) -> Result<(String, String), String> {
+    let outcome = bench.run(&kernel_command(bench, program)?);
+    if let End::NotStarted(reason) = &outcome.end {
+        return Err(reason.clone());
+    }
+    let report = KernelReport::read(&outcome.stdout)
+        .ok_or_else(|| format!("the kernel's process ends without a report: {:?}", outcome.end))?;
+    match report.problem {
+        Some(Problem::Source(error)) => Err(format!("the run-time compiler refuses it: {error}")),
+        Some(problem) => Err(problem.text().to_owned()),
+        None => {
+            let (architecture, version) = (bench.lab.machine.architecture(), report.nvrtc.unwrap_or_default());
+            Ok((format!("compiles for sm_{architecture} (NVRTC {version})"), outcome.log.to_string()))
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::outcome::{Attempt, Outcome, Replay};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::Subject;
 use camino::Utf8Path;
-use cudalint_findings::model::{FindingEntry, Method, Verdict, Verification};
+use cudalint_findings::model::{Evidence, FindingEntry, Method, Verdict, Verification};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -145,10 +145,10 @@ impl<'run> Worker<'run> {
             let (verdict, reason) = (judgement.verdict, judgement.reason.clone());
             attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason });
             let settled = decides(verdict) || (self.lab.machine.devices.is_empty() && judgement.evidence.log.is_some());
-            // The first of equals: the candidates come best first. What Python said without a GPU is more than nothing.
+            // The first of equals: the candidates come best first. What Python or a compiler said without a GPU is more
+            // than nothing.
             let bare = self.lab.machine.devices.is_empty();
-            let worth =
-                |judgement: &Judgement| (rank(judgement.verdict), bare && !judgement.evidence.records.is_empty());
+            let worth = |judgement: &Judgement| (rank(judgement.verdict), bare && said_something(&judgement.evidence));
             if best.as_ref().is_none_or(|(_, best)| worth(&judgement) > worth(best)) {
                 best = Some((place, judgement));
             }
@@ -197,6 +197,16 @@ impl<'run> Worker<'run> {
     fn compile_only(&self, program: &Program, bench: &Bench<'_>) -> Judgement {
         let machine = &self.lab.machine;
         let nothing = |reason: &str| Judgement::without_run(Verdict::Unsupported, format!("there is no GPU: {reason}"));
+        if let Program::Kernel(kernel) = program {
+            return match crate::kernel::compile_only(bench, kernel) {
+                Ok((said, log)) => {
+                    let mut judgement = nothing(&format!("nothing was run; the kernel, alone, {said}"));
+                    judgement.evidence.log = Some(log);
+                    judgement
+                }
+                Err(reason) => nothing(&format!("nothing was run; of the kernel, alone: {reason}")),
+            };
+        }
         let Program::Cuda(CudaProgram { unit, flags, .. }) = program else { return nothing("nothing was run") };
         let Some(nvcc) = &machine.nvcc else {
             return nothing("nothing was run; there is no CUDA compiler either, so nothing was built");
@@ -252,6 +262,11 @@ impl<'run> Worker<'run> {
             limit_seconds: self.request.limits.run.as_secs_f64(),
         }
     }
+}
+
+/// Whether something was built or run.
+fn said_something(evidence: &Evidence) -> bool {
+    !evidence.records.is_empty() || evidence.log.is_some()
 }
 
 /// Adds what the CPU says; in words where no GPU has said anything.
