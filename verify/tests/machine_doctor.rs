@@ -1,6 +1,6 @@
 //! What `doctor` says of machines, and that it tries out what it finds.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unnecessary_wraps)]
 
 mod lab_support;
 mod machine_support;

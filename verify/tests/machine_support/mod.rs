@@ -79,10 +79,16 @@ pub fn options(place: &Place, prober: &str) -> ProbeOptions {
         },
         launcher: Some(launcher()),
         prober: Some(vec![prober.into_string()]),
-        limit: Duration::from_secs(1),
-        import_limit: Duration::from_secs(1),
+        limit: Duration::from_secs(30),
+        import_limit: Duration::from_secs(30),
         ..ProbeOptions::default()
     }
+}
+
+/// The same, in no mood to wait: for tools that hang. The others must answer in this time on a busy machine too.
+pub fn impatient(place: &Place, prober: &str) -> ProbeOptions {
+    let limit = Duration::from_secs(2);
+    ProbeOptions { limit, import_limit: limit, ..options(place, prober) }
 }
 
 /// A script with its folders.
