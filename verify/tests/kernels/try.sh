@@ -15,9 +15,9 @@ must() {
     local name=$1 status=$2 pattern=$3 got
     shift 3
     if [ $# -eq 0 ]; then
-        "$program" __kernel "$name.json" > "$temp/said" 2>&1
+        timeout 60 "$program" __kernel "$name.json" > "$temp/said" 2>&1
     else
-        compute-sanitizer --print-limit 20 --strip-paths no --tool "$@" "$program" __kernel "$name.json" > "$temp/said" 2>&1
+        timeout 120 compute-sanitizer --print-limit 20 --strip-paths no --tool "$@" "$program" __kernel "$name.json" > "$temp/said" 2>&1
     fi
     got=$?
     if [ "$status" != any ] && [ "$got" != "$status" ]; then
