@@ -438,6 +438,33 @@ fn a_kernel_that_does_not_assemble_is_refused_by_the_compiler() {
     assert_eq!(scene.judge(&own("tile", "memcheck")).verdict, Verdict::Unviable);
 }
 
+#[test]
+fn findings_written_by_hand_are_confirmed_when_they_are_right_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/record/cuda");
+    for (name, recorded, kernel, verdict) in [
+        ("racecheck-right-1", "race_shared.racecheck", "reduce(int const*, int*)", Verdict::Confirmed),
+        ("racecheck-right-2", "race_write_after_read.racecheck", "shift(int*)", Verdict::Confirmed),
+        ("racecheck-wrong", "race_write_write.racecheck", "last_wins(int*)", Verdict::NotObserved),
+        ("initcheck-right-1", "uninitialized_read.initcheck", "add(float const*, float*)", Verdict::Confirmed),
+        ("initcheck-right-2", "uninitialized_copy.initcheck", "", Verdict::Confirmed),
+        ("initcheck-wrong", "uninitialized_copy.initcheck", "", Verdict::NotObserved),
+        ("synccheck-right-1", "barrier_warp.synccheck", "half(int*)", Verdict::Confirmed),
+        ("synccheck-right-2", "barrier_mask.synccheck", "masked(int*)", Verdict::Confirmed),
+        ("synccheck-wrong", "barrier_exit.synccheck", "leave(int*, int)", Verdict::NotObserved),
+    ] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        let document: cudalint_findings::model::Document = serde_json::from_str(&text).unwrap();
+        let own = &document.findings[0];
+        let log = if kernel.is_empty() {
+            called("cudaMemset", &own.path, own.range.start.line, 0)
+        } else {
+            launched(kernel, 0)
+        };
+        let judgement = Scene::new(recorded, &[log]).judge(own);
+        assert_eq!(judgement.verdict, verdict, "{name}: {}", judgement.reason);
+    }
+}
+
 /// A machine with a Python that does this.
 fn with_python(scene: &Scene, body: &str) -> Machine {
     let python: Python = serde_json::from_value(json!({

@@ -20,6 +20,8 @@ arch=${ARCH:-sm_90}
 temp=$(mktemp -d)
 mkdir -p "$temp/src" "$temp/recorded"
 cp "$here"/cuda/* "$here"/python/* "$temp/src/"
+own=$here/../../src/experiment/sanitizer
+cp "$own"/cudalint_watched.py "$own"/cudalint_host_bounds.cpp "$temp/src/"
 cd "$temp/src" || exit 1
 export temp python arch
 
@@ -30,7 +32,7 @@ export -f say
 one() {
     local number=$1 name=$2 tool=$3 limit=$4
     shift 4
-    local base="$temp/recorded/$name.$tool" options=() checker=memcheck
+    local base="$temp/recorded/$name.$tool" options=() checker=memcheck limit_of=1000
     case $tool in
         plain) ;;
         memcheck) options=(--padding 4096 --report-api-errors all) ;;
@@ -41,11 +43,10 @@ one() {
         memcheck-demangle-simple) options=(--demangle simple) ;;
         memcheck-no-demangle) options=(--demangle no) ;;
         memcheck-kernel) options=(--padding 4096 --report-api-errors all --destroy-on-device-error kernel) ;;
-        memcheck-limit) options=(--print-limit 10) ;;
+        memcheck-limit) limit_of=10 ;;
         memcheck-exitcode) options=(--error-exitcode 99) ;;
         memcheck-longbacktrace) options=(--backtrace-short no) ;;
         memcheck-garbage) options=(--no-such-option) ;;
-        memcheck-asan) options=(--padding 4096 --report-api-errors all) ;;
         leakcheck) options=(--padding 4096 --leak-check full) ;;
         racecheck-all) checker=racecheck options=(--racecheck-report all --racecheck-detect-level info) ;;
         racecheck) checker=racecheck ;;
@@ -62,7 +63,7 @@ one() {
         printf '\n[status %s, %s seconds]\n' "$status" "$(echo "$end $begin" | awk '{printf "%.2f", $1 - $2}')" >> "$base.run"
         return
     fi
-    local common=(--tool "$checker" --strip-paths no --print-limit 1000 --require-cuda-init no "${options[@]}")
+    local common=(--tool "$checker" --strip-paths no --print-limit "$limit_of" --require-cuda-init no "${options[@]}")
     begin=$(date +%s.%N)
     timeout -k 2 "$limit" compute-sanitizer --port $((20000 + number * 20)) --xml --save "$base.xml" "${common[@]}" "$@" > "$base.run" 2>&1 < /dev/null
     status=$?
@@ -85,7 +86,11 @@ build() {
         nvcc -std=c++17 --extended-lambda -lineinfo -o "$name.nodebug" "$temp/src/$file" "${extra[@]}" >> "$temp/recorded/$name.build" 2>&1 ;;
     esac
     if [ "$(say "$file" asan)" = yes ]; then
-        nvcc -std=c++17 -lineinfo -g -Xcompiler -fsanitize=address,-fno-omit-frame-pointer -o "$name.asan" "$temp/src/$file" "${extra[@]}" >> "$temp/recorded/$name.build" 2>&1
+        local wraps=() call
+        for call in $(sed -n 's/^CUDALINT_[A-Z_]*(\(cuda[A-Za-z0-9_]*\),.*/\1/p' "$temp/src/cudalint_host_bounds.cpp"); do
+            wraps+=(-Xlinker "--wrap=$call")
+        done
+        nvcc -std=c++17 -g -Xcompiler -O0 -Xcompiler -fsanitize=address,-fno-omit-frame-pointer "${wraps[@]}" -o "$name.asan" "$temp/src/$file" "$temp/src/cudalint_host_bounds.cpp" "${extra[@]}" >> "$temp/recorded/$name.build" 2>&1
     fi
 }
 export -f build
@@ -108,16 +113,15 @@ for file in $(ls ./*.cu | sed 's,^\./,,' | grep -E "$pattern"); do
         add "$name" "$tool" "$limit" "$program"
     done
     if [ -x "$name.asan" ]; then
-        add "$name-asan" plain "$limit" env ASAN_OPTIONS=protect_shadow_gap=0 "./$name.asan"
-        add "$name-asan" memcheck-asan "$limit" env ASAN_OPTIONS=protect_shadow_gap=0 "./$name.asan"
+        add "$name-asan" plain "$limit" env ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "./$name.asan"
     fi
 done
-for file in $(ls ./*.py | sed 's,^\./,,' | grep -E "$pattern"); do
+for file in $(ls ./*.py | sed 's,^\./,,' | grep -v '^cudalint_' | grep -E "$pattern"); do
     name=${file%.py}
     add "$name" plain 60 "$python" "$file"
     for tool in $(say "$file" record); do
         add "$name" "$tool" 60 "$python" "$file"
-        case $name in numba_*) add "$name-debuginfo" "$tool" 60 env NUMBA_CUDA_DEBUGINFO=1 NUMBA_OPT=0 "$python" "$file" ;; esac
+        add "$name-watched" "$tool" 60 "$python" cudalint_watched.py "$file"
     done
 done
 if [ -x global_read ]; then

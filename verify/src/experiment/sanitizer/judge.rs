@@ -100,11 +100,11 @@ fn undecided(target: &Target<'_>, seen: &Seen<'_>) -> Option<(Verdict, String)> 
         End::Interrupted => return Some((Verdict::Unsupported, "interrupted".to_owned())),
         End::Exit(_) | End::Signal(_) => {}
     }
-    if let Some(words) = report.refusal() {
-        return Some((Verdict::Unsupported, format!("{} cannot work here: {words}", seen.tool)));
-    }
     if report.notices.contains(&Notice::NoCuda) {
         return Some((Verdict::Unviable, "the program ended without a call of CUDA".to_owned()));
+    }
+    if let Some(words) = report.refusal() {
+        return Some((Verdict::Unsupported, format!("{} cannot work here: {words}", seen.tool)));
     }
     if !report.complete {
         let problem = report.problems.first().map_or("it left no report", String::as_str);
