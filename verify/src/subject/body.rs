@@ -259,7 +259,7 @@ impl Body<'_> {
     }
 
     /// The two sides of a copy by its direction. Where the memory of one side is known to be elsewhere, the direction is
-    /// wrong and says nothing of the other side.
+    /// wrong, and the copy was meant to go the other way.
     fn copy(&mut self, args: &[ExprId], to: usize, from: usize, kind: usize) {
         let kind = args.get(kind).and_then(|kind| self.module.exprs.get(kind.index()));
         let direction = match kind.map(|node| &node.kind) {
@@ -281,12 +281,10 @@ impl Body<'_> {
                 Home::Managed => false,
             })
         };
-        if sides.iter().any(wrong) {
-            return;
-        }
+        let reversed = sides.iter().any(wrong);
         for (index, device) in sides {
             if let Some(arg) = args.get(index) {
-                self.mark(*arg, |uses| if device { uses.device = true } else { uses.host = true });
+                self.mark(*arg, |uses| if device == reversed { uses.host = true } else { uses.device = true });
             }
         }
     }

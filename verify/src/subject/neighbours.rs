@@ -155,7 +155,8 @@ impl Neighbours {
             let Some(part) = self.parts.get(file) else { continue };
             for (target, system) in &part.targets {
                 let beside = file.parent().is_some_and(|folder| folder.join(target).is_file());
-                if !beside && !(*system && is_system_header(target)) {
+                let of_system = *system && is_system_header(target);
+                if !(beside || of_system) {
                     found.extend(folder_of_include(file, target, root));
                 }
             }

@@ -273,7 +273,9 @@ impl Eval<'_> {
             found.entry(local).or_insert_with(|| numbers.clone());
         }
         if depth < 4 {
-            inner.into_iter().for_each(|init| self.mentioned(init, found, depth + 1));
+            for init in inner {
+                self.mentioned(init, found, depth + 1);
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Functions as their source spells them: what a caller has to write.
 
 use super::{Stretch, Subject};
-use cudalint_program::Scope;
 use cudalint_program::ir::ModuleId;
 use cudalint_program::ir::{Function, FunctionId, FunctionRole, LocalId, Module, Type, TypeId};
 use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::{Name, Scope};
 use cudalint_syntax::Span;
 
 /// A function as a caller sees it.
@@ -91,9 +91,12 @@ impl Subject {
             })
             .collect();
         let segments: Vec<&str> =
-            function.scope.segments.iter().map(|name| name.as_str()).filter(|name| !name.is_empty()).collect();
-        let is_member = !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda)
-            && !(function.role == FunctionRole::Operator && segments.is_empty());
+            function.scope.segments.iter().map(Name::as_str).filter(|name| !name.is_empty()).collect();
+        let is_member = match function.role {
+            FunctionRole::Free | FunctionRole::Lambda => false,
+            FunctionRole::Operator => !segments.is_empty(),
+            _ => true,
+        };
         let class = (is_member && !segments.is_empty()).then(|| segments.join("::"));
         let mut name = segments.clone();
         name.push(&function.name);
@@ -329,7 +332,7 @@ pub fn spelled(module: &Module, ty: TypeId, depth: u32) -> String {
             text => text,
         },
         Type::Named { path, args } if args.is_empty() => {
-            path.segments.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("::")
+            path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::")
         }
         Type::Named { .. } | Type::Function | Type::Auto | Type::DeclType(_) | Type::Unknown => String::new(),
     }

@@ -206,7 +206,9 @@ impl Reader<'_> {
             _ => Path::default(),
         };
         let Some(last) = name.last() else {
-            args.iter().for_each(|arg| body.mark(*arg, |uses| uses.escapes = true));
+            for arg in args {
+                body.mark(*arg, |uses| uses.escapes = true);
+            }
             return;
         };
         if body.runtime_call(last.as_str(), args) {
@@ -217,7 +219,9 @@ impl Reader<'_> {
             self.depth < MAX_DEPTH && self.project.function_at(*module, *function).is_some_and(|f| f.body.is_some())
         });
         let Some((module, function)) = defined else {
-            args.iter().for_each(|arg| body.mark(*arg, |uses| uses.escapes = true));
+            for arg in args {
+                body.mark(*arg, |uses| uses.escapes = true);
+            }
             return;
         };
         let inner = Reader { project: self.project, module, depth: self.depth + 1 }.function(function);

@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_program::ir::{FunctionRole, Space};
 use cudalint_program::types::{Ty, TypeEnv};
-use cudalint_program::{Entry, Scope};
+use cudalint_program::{Entry, Name, Scope};
 use cudalint_syntax::FileKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -249,7 +249,6 @@ fn object(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, class: 
 
 /// The record of a class's name.
 fn record(subject: &Subject, stretch: &Stretch, class: &str) -> Option<Entry> {
-    use cudalint_program::Name;
     use cudalint_program::ir::Path;
     let path = Path { segments: class.split("::").map(Name::from).collect() };
     subject.project.record(stretch.module?, &Path::default(), &path)
@@ -300,7 +299,7 @@ fn globals(writer: &mut Writer<'_>, subject: &Subject, stretch: &Stretch, uses: 
         if variable.init.is_some() || uses.assigned || variable.is_constexpr || variable.name.is_empty() {
             continue;
         }
-        let scoped = variable.scope.segments.iter().filter(|name| !name.is_empty()).map(|name| name.as_str());
+        let scoped = variable.scope.segments.iter().filter(|name| !name.is_empty()).map(Name::as_str);
         let name: String = scoped.chain([variable.name.as_str()]).collect::<Vec<_>>().join("::");
         let resolved = scope.resolve(variable.ty);
         match (&variable.space, &resolved) {

@@ -7,9 +7,9 @@ use super::{Start, numbers, page};
 use crate::scenario::{KernelArgument, KernelProgram, Program};
 use crate::subject::{Parameter, Scan, Stretch, Subject, Var, variable_uses};
 use cudalint_findings::model::FindingEntry;
-use cudalint_program::Scope;
 use cudalint_program::ir::{Function, FunctionRole, Module, Space};
 use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::{Name, Scope};
 use cudalint_syntax::Span;
 
 /// Elements of a buffer whose size nothing states.
@@ -127,7 +127,7 @@ fn globals(
         if variable.space != Space::Constant || variable.init.is_some() {
             continue;
         }
-        let scoped = variable.scope.segments.iter().filter(|name| !name.is_empty()).map(|name| name.as_str());
+        let scoped = variable.scope.segments.iter().filter(|name| !name.is_empty()).map(Name::as_str);
         let name = scoped.chain([variable.name.as_str()]).collect::<Vec<_>>().join("::");
         let ty = scope.resolve(variable.ty);
         let (element, count) = match &ty {

@@ -109,8 +109,8 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]
     };
     for (header, library) in LIBRARIES {
         let includes = modules.iter().flat_map(|id| &subject.project.module(*id).includes);
-        let matches =
-            |target: &str| if header.ends_with(".h") { target == *header } else { target.starts_with(header) };
+        let whole = header.contains('.');
+        let matches = |target: &str| if whole { target == *header } else { target.starts_with(header) };
         if includes.map(|include| &*include.target).any(matches) {
             add(library);
         }
@@ -192,8 +192,11 @@ pub(super) fn head(
     file: &str,
     flags: &[String],
 ) -> String {
-    let flags: String = flags.iter().map(|flag| format!(" {}", quote_word(flag))).collect();
-    let mut text = format!("// Build: nvcc -arch=native -lineinfo -o harness {file}{flags}\n");
+    let mut text = format!("// Build: nvcc -arch=native -lineinfo -o harness {file}");
+    for flag in flags {
+        let _ = write!(text, " {}", quote_word(flag));
+    }
+    text.push('\n');
     let tool = finding.map_or("", |finding| match finding.verification.method {
         Method::Memcheck | Method::ApiError => "compute-sanitizer --tool memcheck --padding 4096 ",
         Method::Racecheck => "compute-sanitizer --tool racecheck ",

@@ -3,7 +3,7 @@
 use crate::subject::{Signature, Stretch, Subject, calls};
 use cudalint_program::ir::{Expr, FunctionId, ModuleId, TemplateArg};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
-use cudalint_program::{Project, Scope};
+use cudalint_program::{Name, Project, Scope};
 
 /// Declarations that give template parameters their meaning, and the arguments to write: `<T, N>`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,7 +52,6 @@ pub(super) fn choose(
             break;
         }
         let known = seen.get(name);
-        const SEEN: &str = " // as in a call of the file";
         let (value, seen) = match (&parameter.value_type, known) {
             (None, Some(Argument::Type(ty))) if spelled_type(&subject.project, ty).is_some() => {
                 let text = spelled_type(&subject.project, ty).unwrap_or_default();
@@ -75,7 +74,7 @@ pub(super) fn choose(
                 (Value { text: value.to_string(), meaning: Argument::Value(value) }, false)
             }
         };
-        let why = if seen { SEEN } else { "" };
+        let why = if seen { " // as in a call of the file" } else { "" };
         let line = match &parameter.value_type {
             None => format!("using {name} = {};{why}", value.text),
             Some(ty) => {
@@ -106,7 +105,7 @@ fn spelled_type(project: &Project, ty: &Ty) -> Option<String> {
         Ty::Record(entry, env) if env.iter().next().is_none() => {
             let record = project.record_at(*entry)?;
             let scope = record.scope.segments.iter().filter(|name| !name.is_empty());
-            Some(scope.chain(std::iter::once(&record.name)).map(|name| name.as_str()).collect::<Vec<_>>().join("::"))
+            Some(scope.chain(std::iter::once(&record.name)).map(Name::as_str).collect::<Vec<_>>().join("::"))
         }
         Ty::Pointer(to) => spelled_type(project, to).map(|text| format!("{text} *")),
         Ty::Library(_, arguments) if !arguments.is_empty() => None,
