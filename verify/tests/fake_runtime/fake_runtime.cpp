@@ -1,5 +1,6 @@
-// A CUDA runtime without a GPU, for tests of the probe: device memory is host memory, kernels never run, and a launch of too
-// many threads is refused as a device refuses it. Linked in place of the real one with `-cudart none`.
+// A CUDA runtime without a GPU, for tests of the probe: device memory is host memory, and a launch of too many threads is
+// refused as a device refuses it. Kernels never run, but for one: `negate(float *values, int n)` is done on the host, an
+// element a thread. Linked in place of the real one with `-cudart none`.
 #include <cuda_runtime_api.h>
 
 #include <stdlib.h>
@@ -15,8 +16,15 @@ cudaError_t result(int status) {
     if (status) last_error = status;
     return static_cast<cudaError_t>(status);
 }
-cudaError_t launch(dim3 grid, dim3 block) {
+const void *negate = nullptr;
+
+cudaError_t launch(const void *kernel, dim3 grid, dim3 block, void **arguments) {
     bool refused = grid.x == 0 || block.x * block.y * block.z > 1024 || block.x * block.y * block.z == 0;
+    if (!refused && kernel == negate) {
+        float *values = *static_cast<float **>(arguments[0]);
+        unsigned count = static_cast<unsigned>(*static_cast<int *>(arguments[1]));
+        for (unsigned i = 0; i < grid.x * block.x && i < count; ++i) values[i] = -values[i];
+    }
     return result(refused ? cudaErrorInvalidConfiguration : cudaSuccess);
 }
 } // namespace
@@ -28,7 +36,10 @@ void **__cudaRegisterFatBinary(void *) {
 }
 void __cudaRegisterFatBinaryEnd(void **) {}
 void __cudaUnregisterFatBinary(void **) {}
-void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *) {}
+void __cudaRegisterFunction(void **, const char *function, char *, const char *name, int, void *, void *, void *, void *,
+                            int *) {
+    if (strstr(name, "negate")) negate = function;
+}
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
 void __cudaRegisterManagedVar(void **, void **variable, char *, const char *, size_t size, int, int) {
     *variable = calloc(1, size);
@@ -52,12 +63,14 @@ cudaError_t __cudaGetKernel(void **handle, const void *function) {
     *handle = const_cast<void *>(function);
     return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(void *, dim3 grid, dim3 block, void **, size_t, cudaStream_t) { return launch(grid, block); }
-cudaError_t cudaLaunchKernel(const void *, dim3 grid, dim3 block, void **, size_t, cudaStream_t) {
-    return launch(grid, block);
+cudaError_t __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t) {
+    return launch(kernel, grid, block, arguments);
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *, void **) {
-    return launch(config->gridDim, config->blockDim);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t, cudaStream_t) {
+    return launch(kernel, grid, block, arguments);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
+    return launch(kernel, config->gridDim, config->blockDim, arguments);
 }
 cudaError_t cudaMalloc(void **pointer, size_t size) {
     *pointer = malloc(size);
@@ -88,6 +101,33 @@ cudaError_t cudaDeviceReset() { return cudaSuccess; }
 cudaError_t cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, cudaMemcpyKind) { return cudaSuccess; }
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *, size_t bytes, size_t, cudaMemcpyKind) {
     memset(to, 0, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy_ptds(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    return cudaMemcpy(to, from, bytes, kind);
+}
+cudaError_t cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void *, const void *, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *, size_t bytes, size_t, cudaMemcpyKind, cudaStream_t) {
+    memset(to, 0, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind) {
+    for (size_t row = 0; row < height; ++row)
+        memcpy(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch, width);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t) {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *) {
+    attributes->type = cudaMemoryTypeUnregistered;
     return cudaSuccess;
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
