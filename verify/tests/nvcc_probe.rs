@@ -194,4 +194,13 @@ fn memory_that_calls_leave() {
     assert_eq!(output("zero", Some(0), &program("⟦0⟧, n * sizeof(float)")), Verdict::Refuted);
     assert_eq!(output("quarter", None, &program("0, ⟦n⟧")), Verdict::Confirmed);
     assert_eq!(output("all", None, &program("0, ⟦n * sizeof(float)⟧")), Verdict::Refuted);
+    let launch = |grid: &str| {
+        format!(
+            "__global__ void negate(float *values, int n) {{\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+             if (i < n) values[i] = -values[i];\n}}\nint main() {{ float *p, *q; int n = 1000;\n\
+             cudaMalloc(&q, 64); cudaMalloc(&p, n * sizeof(float));\n negate<<<⟦{grid}, 256⟧>>>(p, n);\n}}"
+        )
+    };
+    assert_eq!(output("few-threads", None, &launch("n / 256")), Verdict::Confirmed);
+    assert_eq!(output("enough-threads", None, &launch("(n + 255) / 256")), Verdict::NotObserved);
 }
