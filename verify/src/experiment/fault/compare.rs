@@ -108,14 +108,26 @@ fn steps(seen: &Seen) -> Vec<String> {
     main
 }
 
-/// A text whose numbers are all the same, and whose blanks are single: what is left of a line with a time in it.
+/// A text whose numbers are all the same (signs, `nan` and `inf` with them), and whose blanks are single: what is left of a
+/// line with a time in it, or with a value from memory that nothing wrote.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_number = false;
+    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+    let text: String = words
+        .map(|word| {
+            let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+            let is_number = name.eq_ignore_ascii_case("nan") || name.eq_ignore_ascii_case("inf");
+            if is_number { word.replacen(name, "0", 1) } else { word.to_owned() }
+        })
+        .collect();
     for c in text.chars() {
         let continues = in_number && (c.is_ascii_hexdigit() || matches!(c, '.' | '+' | '-' | 'x'));
         if c.is_ascii_digit() || continues {
             if !in_number {
+                if out.ends_with('-') {
+                    out.pop();
+                }
                 out.push('#');
             }
             in_number = true;
