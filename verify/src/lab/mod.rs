@@ -57,12 +57,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             run: Duration::from_secs(60),
             build: Duration::from_secs(300),
             file_bytes: 1 << 30,
-            builds: std::thread::available_parallelism().map_or(1, usize::from),
-            runs_per_device: 4,
+            builds: processors,
+            // A watched run is mostly work of the processor: starting, loading, reading back.
+            runs_per_device: (processors * 3 / 4).max(4),
             output_bytes: 8 << 20,
             padding: 1 << 16,
             records: 1000,
