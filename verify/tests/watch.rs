@@ -478,6 +478,45 @@ fn a_header_with_the_flagged_lines_is_copied_with_what_includes_it() {
     assert_eq!(place.read("all.cuh"), "#include \"kernels.cuh\"\n");
 }
 
+#[test]
+fn a_lock_around_the_call_orders_what_a_header_does() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path.join(name), text).unwrap();
+    write("update.cuh", "__device__ void update(int *data) {\n    data[0] += 1;\n}\n");
+    let kernel = |before: &str| {
+        format!(
+            "#include \"update.cuh\"\n__device__ int lock;\n__global__ void k(int *data) {{ {before}update(data); }}\n"
+        )
+    };
+    let finding = finding(|value| {
+        value["path"] = "update.cuh".into();
+        value["function"] = "update".into();
+        value["range"] = serde_json::json!({"start": {"line": 2, "column": 5}, "end": {"line": 2, "column": 12}});
+        value["witness"]["accesses"] = serde_json::json!([]);
+    });
+    let line = |thread: u32| format!("access 0 3 0 1000 4 1000 0 0 0 0 {thread} 0 0 0 0 1 1");
+    let log = format!("allocation 1000 512\nlaunch 1 2 1 1 64 1 1\n{}\n{}\nend 1 0 2", line(0), line(32));
+    let nvcc = compiler(&format!("printf '%s\\n' '{log}' > $CUDALINT_WATCH_LOG"));
+    let lab = place.lab(place.machine(&nvcc, ""), limits());
+    let said = |name: &str, before: &str| {
+        write("main.cu", &kernel(before));
+        let program = cudalint_verify::scenario::CudaProgram {
+            origin: cudalint_verify::scenario::Origin::AsWritten,
+            unit: place.path.join("main.cu"),
+            files: Vec::new(),
+            flags: Vec::new(),
+            arguments: Vec::new(),
+            reproducer: None,
+        };
+        let judgement = watchpoint::perform(&finding, &Program::Cuda(program), &lab.bench(name).unwrap());
+        (judgement.verdict, judgement.reason)
+    };
+    assert_eq!(said("bare", "").0, Verdict::Confirmed);
+    let (verdict, reason) = said("locked", "while (atomicCAS(&lock, 0, 1)); ");
+    assert_eq!(verdict, Verdict::NotObserved);
+    assert!(reason.contains("`atomicCAS` may order the accesses"), "{reason}");
+}
+
 /// A compiler of this machine, if there is one.
 fn nvcc() -> Option<Tool> {
     let path = std::env::var("PATH").ok()?;

@@ -222,7 +222,15 @@ impl Watched {
         flags_of_build.extend(files.first().and_then(|unit| unit.path.parent()).map(|folder| format!("-I{folder}")));
         flags_of_build.extend(program.flags.iter().cloned());
         flags_of_build.extend(flags());
-        let unfollowed = hidden_order(&subject.project, &copy);
+        // The kernels that lead to a header's function are those of the unit.
+        let of_unit = match (target, files.first()) {
+            (0, _) | (_, None) => None,
+            (_, Some(unit)) => {
+                let beside = unit.path.parent().unwrap_or(Utf8Path::new("/"));
+                Subject::read(beside, unit.path.as_str(), &program.flags).ok()
+            }
+        };
+        let unfollowed = hidden_order(&of_unit.as_ref().unwrap_or(&subject).project, &copy);
         let build = Build { label: "watched".to_owned(), units: vec![unit_copy], flags: flags_of_build };
         Ok(Self { build, copy, unfollowed })
     }

@@ -4,6 +4,7 @@
 use super::copy::Site;
 use super::log::{Log, Logged};
 use super::order;
+use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{Access, AccessKind, Confidence, FindingEntry, Witness};
 use std::collections::HashMap;
 
@@ -141,10 +142,10 @@ impl Question<'_> {
     fn is_of_finding(&self, access: &Logged) -> bool {
         let Some(site) = self.site(access) else { return false };
         match self.finding.function.as_deref() {
-            // Messages may name a function with its scope.
+            // Findings may name a function with its scope.
             Some(function) => {
-                let name = function.rsplit("::").next().unwrap_or(function);
-                site.function == name || self.kernel(access) == Some(name)
+                let name = base_name(function);
+                site.function == name || self.kernel(access) == Some(name.as_str())
             }
             None => true,
         }
