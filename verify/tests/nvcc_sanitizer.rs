@@ -140,6 +140,9 @@ fn a_host_that_touches_what_it_cannot() {
     let own = judge("own", " printf(\"%d\\n\",\n  ⟦*count⟧);");
     assert_eq!(own.verdict, Verdict::Confirmed, "{}", own.reason);
     assert_eq!(own.evidence.records[0].kind, "SIGSEGV");
+    let called =
+        judge("called", " ⟦snprintf(const_cast<char *>(reinterpret_cast<volatile char *>(count)), 9, \"%d\", 7)⟧;");
+    assert_eq!(called.verdict, Verdict::Unviable, "{}", called.reason);
     let earlier = judge("earlier", " *count = 1;\n printf(\"%d\\n\", ⟦*count⟧);");
     assert_eq!(earlier.verdict, Verdict::Unviable, "{}", earlier.reason);
     assert!(earlier.reason.contains("program.cu:8, before"), "{}", earlier.reason);

@@ -159,8 +159,10 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
     let place = signal.callers.iter().find(own)?;
     let words = format!("the program ends by signal {} ({})", signal.number, signal_name(signal.number));
     let has_accesses = finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty());
+    // In a call or launch the signal may be the library's, for other reasons than the finding's.
+    let dereference = spot.name.is_empty() && !has_accesses;
     let at_place = spot.holds(&place.file, place.line) && matches!(signal.number, SEGMENTATION_FAULT | BUS_ERROR);
-    let (verdict, reason, path) = if finding.verification.method == Method::Memcheck && !has_accesses && at_place {
+    let (verdict, reason, path) = if finding.verification.method == Method::Memcheck && dereference && at_place {
         (Verdict::Confirmed, format!("{words} at {}", spot.shown()), finding.path.clone())
     } else {
         let at = format!("{}:{}", place.file, place.line);
