@@ -15,7 +15,7 @@ target = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recorde
 
 
 def plain(text):
-    text = re.sub(r"/tmp/tmp\.[A-Za-z0-9]+/src|/work/src", "/project", text)
+    text = re.sub(r"/tmp/tmp\.[A-Za-z0-9]+/src", "/project", text)
     text = re.sub(r"/opt/[^\s<]*?/\.venv", "/venv", text)
     return text.replace("/usr/local/nvidia/lib64/", "/lib/")
 

@@ -8,7 +8,7 @@
 # Writes $OUT/recorded.tar.gz: for every program P and tool T
 #   P.T.xml      report of `--xml --save`          P.T.run      what that run printed, its status and its seconds
 #   P.T.txt      the text form of the same report  P.plain.run  the program alone
-# and P.build, what the compiler said. Paths of this folder are written as /work in all of them.
+# and P.build, what the compiler said. The programs' folder is written as /project in all of them.
 # A program's first lines say how: `record:` tools, `flags:` for nvcc, `limit:` seconds, `asan:` a second, ASan build.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -167,7 +167,7 @@ if [ -x hang ]; then
 fi
 
 { nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; nvcc --version | tail -2; compute-sanitizer --version | tail -3; "$python" -c 'import numba, numpy; print("numba", numba.__version__, "numpy", numpy.__version__)'; "$python" -c 'import numba_cuda; print("numba-cuda", numba_cuda.__version__)'; "$python" -c 'import cupy; print("cupy", cupy.__version__)'; } > "$temp/recorded/versions" 2>&1
-find "$temp/recorded" -type f -size -2M -exec sed -i "s,$temp,/work,g" {} +
+find "$temp/recorded" -type f -size -64M -exec sed -i "s,$temp/src,/project,g; s,$temp,/project-out,g" {} +
 mkdir -p "$OUT"
 tar -C "$temp" -czf "$OUT/recorded.tar.gz" recorded
 ls "$temp/recorded" | wc -l
