@@ -8,6 +8,7 @@ use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use std::collections::HashMap;
 
 /// The script.
 pub(super) fn candidate(subject: &Subject, stretch: &Stretch) -> Candidate {
@@ -49,9 +50,17 @@ pub(super) fn candidate(subject: &Subject, stretch: &Stretch) -> Candidate {
 
 /// Calls of the plain functions that nothing else calls and whose parameters are plainly numbers or arrays.
 fn calls(root: Node<'_>, text: &str, with_cupy: bool) -> Vec<String> {
+    let statements: Vec<Node<'_>> =
+        (0..root.named_child_count()).filter_map(|index| root.named_child(index as u32)).collect();
+    // How many statements read each name.
+    let mut readers: HashMap<&str, usize> = HashMap::new();
+    for statement in &statements {
+        for name in reads(*statement, text) {
+            *readers.entry(name).or_default() += 1;
+        }
+    }
     let mut found = Vec::new();
-    for index in 0..root.named_child_count() {
-        let Some(function) = root.named_child(index as u32) else { continue };
+    for function in statements {
         if python_kind(function) != PythonKind::FunctionDefinition {
             continue;
         }
@@ -60,9 +69,8 @@ fn calls(root: Node<'_>, text: &str, with_cupy: bool) -> Vec<String> {
             continue;
         };
         let name = text.get(name.byte_range()).unwrap_or("");
-        let is_used = (0..root.named_child_count())
-            .filter_map(|index| root.named_child(index as u32))
-            .any(|other| other.id() != function.id() && reads(other, text).contains(name));
+        // Its own definition reads it once.
+        let is_used = readers.get(name).copied().unwrap_or(0) > 1;
         if is_used || is_kernel(body, text) {
             continue;
         }
