@@ -86,4 +86,27 @@ pub static RULES: &[&Rule] = &[
 ];
 
 /// Rules with the record of the GPU run that confirmed their page, sorted by name.
-pub static RECEIPTS: &[(&str, &str)] = &[];
+pub static RECEIPTS: &[(&str, &str)] = &[
+    ("async-error-never-observed", include_str!("../suspicious/async-error-never-observed.receipt.toml")),
+    ("chevron-launch-in-python", include_str!("../correctness/chevron-launch-in-python.receipt.toml")),
+    ("copy-exceeds-allocation", include_str!("../correctness/copy-exceeds-allocation.receipt.toml")),
+    ("defective-check-macro", include_str!("../suspicious/defective-check-macro.receipt.toml")),
+    ("dynamic-shared-arrays-alias", include_str!("../correctness/dynamic-shared-arrays-alias.receipt.toml")),
+    ("dynamic-shared-size-too-small", include_str!("../correctness/dynamic-shared-size-too-small.receipt.toml")),
+    ("element-count-as-bytes", include_str!("../correctness/element-count-as-bytes.receipt.toml")),
+    ("empty-grid", include_str!("../correctness/empty-grid.receipt.toml")),
+    ("grid-under-coverage", include_str!("../correctness/grid-under-coverage.receipt.toml")),
+    ("launch-bounds-violated", include_str!("../correctness/launch-bounds-violated.receipt.toml")),
+    ("launch-exceeds-device-limit", include_str!("../correctness/launch-exceeds-device-limit.receipt.toml")),
+    ("malformed-launch-call", include_str!("../correctness/malformed-launch-call.receipt.toml")),
+    ("memset-value-truncated", include_str!("../correctness/memset-value-truncated.receipt.toml")),
+    ("non-trivial-kernel-argument", include_str!("../correctness/non-trivial-kernel-argument.receipt.toml")),
+    ("nonexistent-gpu-api", include_str!("../correctness/nonexistent-gpu-api.receipt.toml")),
+    ("shared-memory-over-limit", include_str!("../correctness/shared-memory-over-limit.receipt.toml")),
+    ("swapped-launch-arguments", include_str!("../suspicious/swapped-launch-arguments.receipt.toml")),
+    ("unchecked-api-call", include_str!("../suspicious/unchecked-api-call.receipt.toml")),
+    ("unchecked-launch", include_str!("../suspicious/unchecked-launch.receipt.toml")),
+    ("uninitialized-device-pointer", include_str!("../correctness/uninitialized-device-pointer.receipt.toml")),
+    ("wrong-address-space", include_str!("../correctness/wrong-address-space.receipt.toml")),
+    ("wrong-copy-direction", include_str!("../correctness/wrong-copy-direction.receipt.toml")),
+];

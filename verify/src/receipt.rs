@@ -82,7 +82,7 @@ impl Receipt {
     /// # Errors
     /// Never for receipts that this crate makes; TOML cannot hold some values.
     pub fn to_text(&self) -> Result<String, String> {
-        toml::to_string(self)
+        toml::to_string_pretty(self)
             .map(|text| format!("# Written by `cargo xtask receipts` on a machine with a GPU; do not edit.\n{text}"))
             .map_err(|error| error.to_string())
     }

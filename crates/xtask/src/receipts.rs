@@ -41,7 +41,9 @@ struct Job<'page> {
 pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Result<(), String> {
     let machine = probe(&ProbeOptions { python: true, ..ProbeOptions::default() });
     if machine.devices.is_empty() {
-        return Err("there is no GPU here; receipts come from a machine with one (`cudalint doctor` says more)".to_owned());
+        return Err(
+            "there is no GPU here; receipts come from a machine with one (`cudalint doctor` says more)".to_owned()
+        );
     }
     let out = Utf8PathBuf::from_path_buf(std::path::absolute(out).map_err(|error| error.to_string())?)
         .map_err(|path| format!("{}: the path is not UTF-8", path.display()))?;
@@ -70,7 +72,7 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
             .iter()
             .enumerate()
             .filter(|(_, job)| job.rule.info.name == sheet.rule.info.name)
-            .map(|(index, job)| entry(job, bad.get(&index), good.get(&index)))
+            .map(|(index, job)| entry(job, bad.get(&index), good.get(&index), &sources))
             .collect();
         for (entry, job) in entries
             .iter()
@@ -215,13 +217,17 @@ fn entry(
     job: &Job<'_>,
     bad: Option<&Vec<(u32, Outcome)>>,
     good: Option<&Result<Vec<clean::ToolRun>, String>>,
+    sources: &Utf8PathBuf,
 ) -> ReceiptEntry {
     let (result, evidence) = match job.experiment.side {
         Side::Bad => {
             let outcomes = bad.map_or(&[][..], Vec::as_slice);
             let verdicts: Vec<Verdict> =
                 outcomes.iter().filter_map(|(_, outcome)| outcome.verification.verdict).collect();
-            (ExampleResult::of_verdicts(&verdicts), outcomes.iter().map(|(line, outcome)| words(*line, outcome)).collect())
+            (
+                ExampleResult::of_verdicts(&verdicts),
+                outcomes.iter().map(|(line, outcome)| words(*line, outcome, sources)).collect(),
+            )
         }
         Side::Good => match good {
             Some(Ok(tools)) => {
@@ -240,15 +246,19 @@ fn entry(
 }
 
 /// One line about a finding: its line in the example, the verdict, why, by what, and the first record.
-fn words(line: u32, outcome: &Outcome) -> String {
-    let verdict = outcome.verification.verdict.map_or("none", |verdict| cudalint_findings::Verdict::from(verdict).name());
+fn words(line: u32, outcome: &Outcome, sources: &Utf8PathBuf) -> String {
+    let verdict =
+        outcome.verification.verdict.map_or("none", |verdict| cudalint_findings::Verdict::from(verdict).name());
     let evidence = outcome.verification.evidence.as_ref();
     let back_end = evidence.map_or("none", |evidence| evidence.back_end.as_str());
     let record = evidence
         .and_then(|evidence| evidence.records.first())
-        .map(|record| format!("; {}", record.text.lines().next().unwrap_or("")))
+        .and_then(|record| record.text.lines().next())
+        .filter(|text| !outcome.reason.contains(text))
+        .map(|text| format!("; {text}"))
         .unwrap_or_default();
-    format!("line {line}: {verdict} by {back_end}: {}{record}", outcome.reason)
+    // Where the batch lay on its machine is nobody's business.
+    format!("line {line}: {verdict} by {back_end}: {}{record}", outcome.reason).replace(&format!("{sources}/"), "")
 }
 
 /// Names and versions of what took part.

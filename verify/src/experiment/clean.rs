@@ -1,6 +1,8 @@
 //! A program that must be clean: it runs under each of compute-sanitizer's tools, and none reports anything.
 
-use crate::lab::{Bench, Build, BuildFailure, End, Run, Watcher};
+use super::Judgement;
+use super::sanitizer::python_command;
+use crate::lab::{Bench, Build, End, Run, Watcher};
 use crate::scenario::Program;
 use crate::tools::sanitizer::{Notice, Report};
 
@@ -26,26 +28,19 @@ pub struct ToolRun {
 /// # Errors
 /// Why there is no run that could say anything: no compiler, a program that is refused or that fails by itself.
 pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, String> {
-    let (files, command, environment) = match program {
-        Program::Cuda(program) => (&program.files, None, Vec::new()),
-        Program::Python(program) => {
-            let python = bench.lab.machine.python.as_ref().ok_or("there is no Python")?;
-            let script = bench.folder.join(&program.script);
-            (&program.files, Some(vec![python.program.path.to_string(), script.to_string()]), Vec::new())
-        }
-        Program::Kernel(_) => return Err("a kernel alone is no program".to_owned()),
-    };
-    for file in files {
-        bench.write(&file.path, &file.text).map_err(|error| format!("{}: {error}", file.path))?;
-    }
-    let command = match (program, command) {
-        (Program::Cuda(program), _) => {
+    let (command, environment): (Vec<String>, Vec<(String, String)>) = match program {
+        Program::Cuda(program) => {
+            for file in &program.files {
+                bench.write(&file.path, &file.text).map_err(|error| format!("{}: {error}", file.path))?;
+            }
             let build =
                 Build { label: "program".to_owned(), units: vec![program.unit.clone()], flags: program.flags.clone() };
-            let built = bench.build(&build).map_err(|failure| words_of(&failure))?;
-            std::iter::once(built.to_string()).chain(program.arguments.iter().cloned()).collect()
+            let built = bench.build(&build).map_err(|failure| Judgement::of_build(&failure).reason)?;
+            (std::iter::once(built.to_string()).chain(program.arguments.iter().cloned()).collect(), Vec::new())
         }
-        (_, command) => command.unwrap_or_default(),
+        // With each array in an allocation of its own, or a tool would see no overrun.
+        Program::Python(program) => python_command(program, bench).map_err(|judgement| judgement.reason)?,
+        Program::Kernel(_) => return Err("a kernel alone is no program".to_owned()),
     };
     let run = |label: &str, watcher| {
         bench.run(&Run {
@@ -65,8 +60,7 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
         .into_iter()
         .map(|(watcher, tool)| {
             let watched = run(tool, Some(watcher));
-            let report =
-                Report::read(watched.report.as_deref(), &format!("{}\n{}", watched.stdout, watched.stderr));
+            let report = Report::read(watched.report.as_deref(), &format!("{}\n{}", watched.stdout, watched.stderr));
             let problem = match &watched.end {
                 End::Exit(_) | End::Signal(_) => problem_of(&report),
                 other => Some(format!("{other:?}")),
@@ -90,8 +84,4 @@ fn problem_of(report: &Report) -> Option<String> {
         return Some("the program fails under the tool".to_owned());
     }
     (!report.complete && !no_cuda).then(|| "the tool did not come to its end".to_owned())
-}
-
-fn words_of(failure: &BuildFailure) -> String {
-    super::Judgement::of_build(failure).reason
 }
