@@ -221,6 +221,13 @@ fn arguments_fit_what_the_function_does_with_them() {
 }
 
 #[test]
+fn records_behind_a_pointer_hold_memory_of_their_own() {
+    let subject = subject("sizes.cu");
+    let found = candidates(&finding(&subject, Method::Memcheck, "void walk("), &subject);
+    insta::assert_snapshot!("records_behind_a_pointer", main_of(&harness(&found, Origin::Around)));
+}
+
+#[test]
 fn variables_of_the_file_and_objects_are_made_too() {
     let subject = subject("sizes.cu");
     let found = candidates(&finding(&subject, Method::ApiError, "void rows()"), &subject);
@@ -291,7 +298,7 @@ fn a_kernel_as_data_has_device_code_alone() {
     };
     assert_eq!(program.name, "scale<float, 128>");
     assert_eq!(program.arguments.len(), 3);
-    assert_eq!(program.arguments[0], KernelArgument::Buffer { bytes: 4 << 20, filled: true });
+    assert_eq!(program.arguments[0], KernelArgument::Buffer { bytes: 16 << 20, filled: true });
     assert!(matches!(&program.arguments[1], KernelArgument::Pointers(buffers) if !buffers.is_empty()));
     assert_eq!(program.arguments[2], KernelArgument::Value(1000i32.to_le_bytes().to_vec()));
     assert_eq!(program.globals, [("weights".to_owned(), 1.0f32.to_le_bytes().repeat(16))]);
@@ -367,14 +374,16 @@ fn harnesses_compile() {
     for subject in [&sizes, &elided] {
         programs.extend(subject.stretches.iter().filter_map(|stretch| drive_all(subject, stretch).ok()));
     }
-    for text in ["cudaMemcpy(device, values", "staged[threadIdx.x] = values[i]", "void clear(size_t", "void out("] {
+    for text in
+        ["void walk(", "cudaMemcpy(device, values", "staged[threadIdx.x] = values[i]", "void clear(size_t", "void out("]
+    {
         let found = candidates(&finding(&sizes, Method::ApiError, text), &sizes);
         programs
             .extend(found.iter().filter_map(cuda).find(|it| it.origin == Origin::Around).cloned().map(Program::Cuda));
     }
     let found = candidates(&finding(&elided, Method::FaultInjection, "cudaMemcpy(d_in"), &elided);
     programs.extend(found.iter().filter_map(cuda).find(|it| it.origin == Origin::Cut).cloned().map(Program::Cuda));
-    assert!(programs.len() >= 8);
+    assert!(programs.len() >= 9);
     for program in programs {
         let Program::Cuda(program) = program else { panic!("no CUDA program") };
         let folder = tempfile::tempdir().unwrap();

@@ -5,12 +5,13 @@ use super::spelling::Spelling;
 use super::values::{Chosen, stated, usual, words};
 use crate::subject::{Parameter, PointerUses, Subject, Uses};
 use cudalint_findings::model::FindingEntry;
+use cudalint_program::Entry;
 use cudalint_program::ir::LocalId;
-use cudalint_program::types::Ty;
+use cudalint_program::types::{Ty, TypeEnv};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Elements of a buffer whose size nothing states: more than any size that the harness passes.
-const ELEMENTS: &str = "1 << 20";
+const ELEMENTS: &str = "4 << 20";
 /// The same for pointers to records, which may be large.
 const RECORDS: &str = "1 << 14";
 
@@ -116,13 +117,34 @@ impl<'s> Writer<'s> {
             return;
         }
         let (element, count) = buffer_of(element, &pointee);
-        self.lines.push(format!("{} = {make}<{element}>({count}); // {why}", pointer(&element, name)));
-        if !here.device
-            && let Ty::Record(entry, env) = &pointee
+        let declared = pointer(&element, name);
+        if let Ty::Record(entry, env) = &pointee
+            && self.has_pointers(*entry, env)
         {
-            self.fields(&format!("{name}[0]"), *entry, env);
+            self.records(name, &element, (*entry, env), here.device);
+        } else {
+            self.lines.push(format!("{declared} = {make}<{element}>({count}); // {why}"));
         }
         self.release(name, here);
+    }
+
+    /// Records that hold pointers: one is filled, and the others are the same.
+    fn records(&mut self, name: &str, element: &str, (entry, env): (Entry, &TypeEnv), on_device: bool) {
+        let filled = if on_device { self.fresh(&format!("{name}_on_host"), 0) } else { name.to_owned() };
+        self.need(&[Helper::Host]);
+        let declared = pointer(element, &filled);
+        self.lines.push(format!("{declared} = harness_host<{element}>({RECORDS}); // all like the first"));
+        self.fields(&format!("{filled}[0]"), entry, env);
+        self.lines.push(format!("for (size_t i = 1; i < ({RECORDS}); ++i) {filled}[i] = {filled}[0];"));
+        if on_device {
+            // Managed, since host code may use them too.
+            self.need(&[Helper::Managed]);
+            let declared = pointer(element, name);
+            self.lines.push(format!("{declared} = harness_managed<{element}>({RECORDS});"));
+            self.lines.push(format!(
+                "harness_check(cudaMemcpy({name}, {filled}, ({RECORDS}) * sizeof({element}), cudaMemcpyDefault), \"cudaMemcpy\");"
+            ));
+        }
     }
 
     /// The value of a pointer that is declared elsewhere: a field, or a variable of the file.
@@ -282,7 +304,7 @@ fn pointer(element: &str, name: &str) -> String {
 /// The element type and count of a buffer whose size nothing states.
 fn buffer_of(element: String, pointee: &Ty) -> (String, &'static str) {
     if element == "void" {
-        ("char".to_owned(), "8 << 20")
+        ("char".to_owned(), "32 << 20")
     } else if matches!(pointee, Ty::Record(..) | Ty::Library(..)) {
         (element, RECORDS)
     } else {

@@ -7,13 +7,13 @@ use super::{Start, numbers, page};
 use crate::scenario::{KernelArgument, KernelProgram, Program};
 use crate::subject::{Parameter, Scan, Stretch, Subject, Var, variable_uses};
 use cudalint_findings::model::FindingEntry;
-use cudalint_program::ir::{Function, FunctionRole, Module, Space};
+use cudalint_program::ir::{Function, FunctionRole, Module, Space, Variable};
 use cudalint_program::types::{Ty, TypeEnv};
-use cudalint_program::{Name, Scope};
+use cudalint_program::{Entry, Name, Project, Scope};
 use cudalint_syntax::Span;
 
 /// Elements of a buffer whose size nothing states.
-const ELEMENTS: u64 = 1 << 20;
+const ELEMENTS: u64 = 4 << 20;
 /// Buffers behind a pointer to pointers.
 const SLOTS: usize = 1024;
 
@@ -40,13 +40,22 @@ pub(super) fn program(
     for parameter in &signature.parameters {
         let resolved = scope.resolve(parameter.ir);
         let extent = extents.get(&parameter.local).copied();
-        arguments.push(argument(parameter, &resolved, &scope, chosen.get(&parameter.local), extent)?);
+        arguments.push(argument(
+            parameter,
+            &resolved,
+            (&subject.project, &scope),
+            chosen.get(&parameter.local),
+            extent,
+        )?);
     }
     let Configuration { grid, block, shared_bytes, .. } = launch::configuration(finding, subject, stretch, start);
     let values: Vec<&str> = templates.values.iter().map(|(_, value)| value.text.as_str()).collect();
     let targs = if values.is_empty() { String::new() } else { format!("<{}>", values.join(", ")) };
     let mut flags: Vec<String> =
         page::flags(subject, stretch, &[]).into_iter().filter(|flag| is_for_device(flag)).collect();
+    if let Some(folder) = subject.file.parent() {
+        flags.push(format!("-I{folder}"));
+    }
     // Functions that say nothing of where they run are the device's here.
     flags.push("-default-device".to_owned());
     Ok(Program::Kernel(KernelProgram {
@@ -70,7 +79,7 @@ fn is_for_device(flag: &str) -> bool {
 fn argument(
     parameter: &Parameter,
     resolved: &Ty,
-    scope: &Scope<'_>,
+    (project, scope): (&Project, &Scope<'_>),
     chosen: Option<&Chosen>,
     extent: Option<i64>,
 ) -> Result<KernelArgument, String> {
@@ -98,8 +107,25 @@ fn argument(
             let bytes = scope.size_of(ty).and_then(|bytes| usize::try_from(bytes).ok());
             KernelArgument::Value(vec![0; bytes.ok_or_else(|| refuse("its size is not known"))?])
         }
+        ty @ Ty::Record(entry, env) if is_plain(project, *entry, env) => {
+            let bytes = scope.size_of(ty).and_then(|bytes| usize::try_from(bytes).ok());
+            KernelArgument::Value(vec![0; bytes.ok_or_else(|| refuse("its size is not known"))?])
+        }
         _ => return Err(refuse("it is no number and no pointer")),
     })
+}
+
+/// Whether a record holds numbers alone.
+fn is_plain(project: &Project, entry: Entry, env: &TypeEnv) -> bool {
+    let Some(record) = project.record_at(entry) else { return false };
+    let scope = Scope::new(project, entry.module, None, env);
+    let plain = |field: &Variable| {
+        matches!(
+            scope.resolve(field.ty),
+            Ty::Int { .. } | Ty::Bool | Ty::Float { .. } | Ty::Vector { .. } | Ty::Enum { .. }
+        )
+    };
+    record.bases.is_empty() && !record.has_virtual && record.fields.iter().all(plain)
 }
 
 /// The size of an element; the largest number's where it is not known.
@@ -148,6 +174,20 @@ fn globals(
     found
 }
 
+/// What headers of the host would have declared.
+const BUILT_IN: &str = "\
+namespace std {}
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t, ushort;
+typedef int int32_t;
+typedef unsigned int uint32_t, uint;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long ulong;
+";
+
 /// The stretch without its host code: functions of the host and headers of the host are blank, all else stands on its
 /// own line.
 pub(super) fn device_text(subject: &Subject, stretch: &Stretch, module: &Module) -> String {
@@ -169,7 +209,7 @@ pub(super) fn device_text(subject: &Subject, stretch: &Stretch, module: &Module)
     }
     let text = String::from_utf8_lossy(&bytes);
     let line = subject.line_of(span.start);
-    format!("namespace std {{}}\n#line {line} \"{}\"\n{text}", page::shown(&subject.path))
+    format!("{BUILT_IN}#line {line} \"{}\"\n{text}", page::shown(&subject.path))
 }
 
 /// A definition with the `template <…>` before it.
@@ -225,7 +265,7 @@ mod tests {
         let stretch = subject.stretches.first().unwrap();
         let device = super::device_text(&subject, stretch, subject.module(stretch).unwrap());
         std::fs::remove_dir_all(folder).unwrap();
-        let lines: Vec<&str> = device.lines().skip(2).collect();
+        let lines: Vec<&str> = device.lines().skip_while(|line| !line.starts_with("#line ")).skip(1).collect();
         assert_eq!(lines.len(), text.lines().count());
         assert_eq!(lines.iter().map(|line| line.trim()).collect::<String>(), "__global__ void k(int *p) { *p = 1; }");
         assert_eq!(*lines.last().unwrap(), text.lines().last().unwrap());

@@ -85,6 +85,27 @@ impl Writer<'_> {
             .collect()
     }
 
+    /// Whether a plain record holds pointers, itself or in a record within.
+    pub fn has_pointers(&self, entry: Entry, env: &TypeEnv) -> bool {
+        let project = &self.subject.project;
+        let mut left = vec![(entry, env.clone())];
+        for _ in 0..16 {
+            let Some((entry, env)) = left.pop() else { return false };
+            let Some(record) = project.record_at(entry).filter(|_| self.constructors(entry).is_empty()) else {
+                return false;
+            };
+            let scope = Scope::new(project, entry.module, None, &env);
+            for field in &record.fields {
+                match scope.resolve(field.ty) {
+                    Ty::Pointer(_) => return true,
+                    Ty::Record(inner, env) => left.push((inner, env)),
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
     /// Gives the fields of a plain record values. Records with constructors are left as those made them.
     pub fn fields(&mut self, prefix: &str, entry: Entry, env: &TypeEnv) {
         if self.depth >= MAX_DEPTH || !self.constructors(entry).is_empty() {

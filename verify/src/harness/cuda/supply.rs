@@ -139,9 +139,30 @@ fn missing_headers(subject: &Subject, includes: &[cudalint_program::ir::Include]
         .iter()
         .map(|include| include.target.to_string())
         .filter(|target| plain(target) && target.contains('.') && !beside(target))
-        .filter(|target| !cudalint_program::includes::is_system_header(target))
-        .filter(|target| subject.kind != FileKind::Markdown || target.contains('.'))
+        .filter(|target| !is_toolkit_header(target))
         .collect()
+}
+
+/// Whether a header is the toolchain's or a well-known library's. Projects have their own whose names begin with `cu`.
+fn is_toolkit_header(target: &str) -> bool {
+    const OWN: [&str; 14] = [
+        "cuda.h",
+        "cuda_",
+        "cudaGL",
+        "cudaEGL",
+        "cudaProfiler",
+        "cuComplex",
+        "cublas",
+        "cufft",
+        "curand",
+        "cusparse",
+        "cusolver",
+        "cudnn",
+        "cupti",
+        "cutensor",
+    ];
+    let is_other = !target.contains('/') && target.starts_with("cu") && !OWN.iter().any(|own| target.starts_with(own));
+    !is_other && cudalint_program::includes::is_system_header(target)
 }
 
 /// Functions that are called and that nothing declares, as functions that do nothing. They take anything by `...`, which

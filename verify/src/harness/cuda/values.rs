@@ -114,7 +114,8 @@ pub(super) fn usual(name: &str, bytes: u8, sizes: usize) -> Chosen {
     let (value, why) = match sizes {
         0..=2 => (1000, "no multiple of a usual block size"),
         3 => (100, "no multiple of a usual block size, and the product of three fits the buffers"),
-        _ => (25, "no multiple of a usual block size, and the product of four fits the buffers"),
+        4 => (25, "no multiple of a usual block size, and the product of four fits the buffers"),
+        _ => (17, "no multiple of a usual block size, and the product of five fits the buffers"),
     };
     Chosen { is_size: true, ..chosen(value, why) }
 }
