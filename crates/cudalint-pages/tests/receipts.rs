@@ -1,5 +1,7 @@
 //! Every page that a GPU run can bear out has a receipt of such a run, and its examples are those that ran.
 
+#![allow(clippy::panic)]
+
 use cudalint_pages::Page;
 use cudalint_pages::experiments::unproven;
 use std::fmt::Write as _;

@@ -82,7 +82,9 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
             failed += 1;
             let line = job.experiment.line;
             println!("{}.md, line {line}: {:?}", sheet.rule.info.name, entry.result);
-            entry.evidence.iter().for_each(|line| println!("    {line}"));
+            for line in &entry.evidence {
+                println!("    {line}");
+            }
         }
         if entries.is_empty() {
             continue;
@@ -102,7 +104,9 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
         fs::write(&file, receipt.to_text()?).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     let changed = cudalint_pages::derive::sync(root).map_err(|error| error.to_string())?;
-    changed.iter().for_each(|path| println!("rewrote {}", path.display()));
+    for path in &changed {
+        println!("rewrote {}", path.display());
+    }
     println!("{} examples ran, {failed} did not come out as their pages say", batch.len());
     if failed == 0 { Ok(()) } else { Err("some pages are not borne out; their receipts say so".to_owned()) }
 }

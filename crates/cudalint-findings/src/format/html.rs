@@ -65,7 +65,7 @@ fn section(out: &mut String, finding: &Finding, report: &Report, page: &Page) {
         let url = crate::rule_url(&page.rules_url, finding.rule.name);
         let _ = write!(out, "<a href=\"{}\">{}</a>", escaped(&url), escaped(finding.rule.name));
     }
-    let words = finding.verification.as_ref().map_or_else(|| "not verified".to_owned(), |done| done.words());
+    let words = finding.verification.as_ref().map_or_else(|| "not verified".to_owned(), crate::Verification::words);
     let _ = write!(
         out,
         " <span class=\"verdict\">{}</span></h2>\n<p class=\"place\">{}:{}:{} · {} · {}{}</p>\n<p class=\"message\">{}</p>\n",

@@ -4,7 +4,7 @@ use super::Input;
 use camino::Utf8PathBuf;
 use cudalint_engine::{Choices, Configuration, Engine, Request};
 use cudalint_findings::Finding;
-use cudalint_findings::model::FindingEntry;
+use cudalint_findings::model::{FindingEntry, Witness};
 use cudalint_verify::outcome::Replay;
 use cudalint_verify::run::FixedSource;
 use std::collections::BTreeSet;
@@ -28,9 +28,15 @@ impl<'a> Again<'a> {
         Self { engine, root: input.root.clone(), paths, fresh: input.fresh, found: OnceLock::new() }
     }
 
-    /// Whether the source still gives the finding. Findings of rules that this cudalint does not have are not judged.
+    /// Whether the source still gives the finding. Findings without numbers, and of rules that this cudalint does not have, are not judged.
     pub fn replay(&self, finding: &FindingEntry) -> Replay {
         if self.engine.rules().iter().all(|rule| rule.info.name != finding.rule) {
+            return Replay::Unknown;
+        }
+        let numbers = |witness: &Witness| {
+            witness.launch.is_some() || !witness.bindings.is_empty() || !witness.accesses.is_empty()
+        };
+        if !finding.witness.as_ref().is_some_and(numbers) {
             return Replay::Unknown;
         }
         if self.fresh {
