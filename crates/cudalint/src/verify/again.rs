@@ -99,7 +99,7 @@ impl<'a> Again<'a> {
             .map(|edit| (byte(edit.range.start), byte(edit.range.end), edit.text.as_str()))
             .collect();
         // From the end, so that offsets before stay true.
-        edits.sort_by(|a, b| b.0.cmp(&a.0));
+        edits.sort_by_key(|(start, ..)| std::cmp::Reverse(*start));
         let mut fixed = text.clone();
         for (start, end, new) in edits {
             if start > end || !fixed.is_char_boundary(start) || !fixed.is_char_boundary(end) {

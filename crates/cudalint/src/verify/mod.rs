@@ -130,7 +130,12 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
 
 /// What this machine has, Python only when a finding needs it.
 fn probe(document: &Document) -> Machine {
-    let python = document.findings.iter().any(|finding| finding.path.ends_with(".py") || finding.path.ends_with(".md"));
+    let may_be_python = |path: &str| {
+        Utf8Path::new(path)
+            .extension()
+            .is_some_and(|word| ["py", "md", "ipynb"].iter().any(|kind| word.eq_ignore_ascii_case(kind)))
+    };
+    let python = document.findings.iter().any(|finding| may_be_python(&finding.path));
     machine::probe(&machine::ProbeOptions { python, ..machine::ProbeOptions::default() })
 }
 
