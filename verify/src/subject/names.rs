@@ -78,6 +78,15 @@ pub(super) fn is_undeclared(project: &Project, id: ModuleId, function: &Function
         return false;
     }
     let module = project.module(id);
+    // Of a class that is out of sight nobody can tell the members.
+    let of_class = project.source(id).get(..function.name_span.start as usize).is_some_and(|text| text.ends_with("::"));
+    let seen = function
+        .scope
+        .last()
+        .is_none_or(|last| module.records.iter().any(|record| record.name == *last && record.defined));
+    if of_class && !seen {
+        return false;
+    }
     !(is_template_parameter(module, function, text) || is_captured(function, text) || is_member(module, function, text))
 }
 

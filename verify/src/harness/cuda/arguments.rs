@@ -82,6 +82,14 @@ impl<'s> Writer<'s> {
         if refused || matches!(parameter.resolved.value(), Ty::Function) {
             return Err(format!("no argument can be made for parameter {shown} of type `{}`", parameter.ty));
         }
+        let opaque = match parameter.resolved.pointee() {
+            Some(Ty::Function) => true,
+            Some(Ty::Library(name, _)) => matches!(&**name, "cudaArray" | "cudaMipmappedArray"),
+            _ => false,
+        };
+        if opaque {
+            return Err(format!("no argument can be made for parameter {shown} of type `{}`", parameter.ty));
+        }
         let ty = Spelling::new(&parameter.ty);
         if ty.pointers > 0 || matches!(parameter.resolved.value(), Ty::Pointer(_) | Ty::Array(..)) {
             self.pointer(&name, &ty, &parameter.resolved, uses, self.extents.get(&parameter.local).copied());
@@ -244,7 +252,12 @@ impl<'s> Writer<'s> {
             }
             Ty::Int { bytes, .. } => {
                 let Chosen { value, why, .. } = chosen.unwrap_or_else(|| self.number(name, *bytes));
-                format!("{spelled} {name} = {value}; // {why}")
+                // A name may stand for an enumeration.
+                if is_plain_integer(&spelled) {
+                    format!("{spelled} {name} = {value}; // {why}")
+                } else {
+                    format!("{spelled} {name} = static_cast<{spelled}>({value}); // {why}")
+                }
             }
             Ty::Enum { .. } => {
                 let value = chosen.map_or(0, |chosen| chosen.value);
@@ -289,6 +302,13 @@ impl<'s> Writer<'s> {
         self.lines.push(format!("{spelled} {name};"));
         format!("if ({made}(&{name}) != 0) exit(1);")
     }
+}
+
+/// Whether a type is spelled as one of the language's or library's own integers.
+fn is_plain_integer(spelled: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["unsigned", "signed", "int", "long", "short", "char", "uint", "ushort", "uchar", "ulong"];
+    spelled.split(' ').all(|word| WORDS.contains(&word) || word.ends_with("_t"))
 }
 
 /// The declaration of a variable.

@@ -31,7 +31,7 @@ pub(super) struct Base {
     pub flags: Vec<String>,
     /// Files beside the harness.
     pub files: Vec<ScenarioFile>,
-    /// Shared functions that the text has already.
+    /// Shared functions that the text needs before it.
     pub helpers: BTreeSet<Helper>,
 }
 
@@ -117,14 +117,19 @@ pub(super) fn assemble(
     body: &str,
 ) -> Program {
     let mut text = page::head(finding, subject, stretch, FILE, &base.flags);
+    shared(&mut text, helpers.into_iter().chain(base.helpers.iter().copied()).collect());
     text.push_str(&base.text);
-    let _ = writeln!(text, "{}\n", page::HERE);
-    for helper in helpers.into_iter().filter(|helper| !base.helpers.contains(helper)) {
+    let _ = writeln!(text, "{}", page::HERE);
+    let _ = write!(text, "\nint main() {{\n{body}}}\n");
+    harness(base, &text)
+}
+
+/// Writes the shared functions. They stand before the user's text, whose macros may have any name.
+fn shared(text: &mut String, helpers: BTreeSet<Helper>) {
+    for helper in helpers {
         text.push_str(helper.text());
         text.push('\n');
     }
-    let _ = write!(text, "int main() {{\n{body}}}\n");
-    harness(base, &text)
 }
 
 /// The program of a base whose own `main` runs.
@@ -134,7 +139,9 @@ pub(super) fn with_own_main(
     stretch: &Stretch,
     base: &Base,
 ) -> Program {
-    let text = format!("{}{}", page::head(finding, subject, stretch, FILE, &base.flags), base.text);
+    let mut text = page::head(finding, subject, stretch, FILE, &base.flags);
+    shared(&mut text, base.helpers.clone());
+    text.push_str(&base.text);
     harness(base, &text)
 }
 

@@ -1,10 +1,10 @@
 //! The text of a harness around its calls: header, headers that the user's text leaves out, the user's text itself, and
 //! the small functions that harnesses share.
 
-use crate::subject::{Stretch, Subject};
+use crate::subject::{Stretch, Subject, calls};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Method};
-use cudalint_program::ir::ModuleId;
+use cudalint_program::ir::{Expr, Function, Module, ModuleId};
 use cudalint_syntax::FileKind;
 use std::fmt::Write as _;
 
@@ -130,7 +130,23 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]
     if texts().any(|text| calls_driver(&text)) {
         add("-lcuda");
     }
+    // Harnesses include the runtime's header before the user's text can say so.
+    if texts().any(|text| has_word(&text, "CUDA_API_PER_THREAD_DEFAULT_STREAM")) {
+        add("--default-stream=per-thread");
+    }
+    if modules.iter().any(|id| launches_on_device(subject.project.module(*id))) {
+        add("-rdc=true");
+    }
     flags
+}
+
+/// Whether a kernel or device function launches kernels.
+fn launches_on_device(module: &Module) -> bool {
+    let on_device = |function: &&Function| function.space.global || (function.space.device && !function.space.host);
+    module.functions.iter().filter(on_device).any(|function| {
+        let calls = calls(module, function);
+        calls.iter().any(|call| matches!(module.exprs.get(call.index()).map(|node| &node.kind), Some(Expr::Launch(_))))
+    })
 }
 
 /// Libraries by the headers that lead to them.

@@ -39,10 +39,6 @@ pub(super) fn base(subject: &Subject, stretch: &Stretch, run_main: bool) -> Opti
     let supply = collect(subject, stretch)?;
     let has_main = super::has_main(subject, stretch);
     let mut text = String::new();
-    for helper in &supply.helpers {
-        text.push_str(helper.text());
-        text.push('\n');
-    }
     for line in &supply.before {
         text.push_str(line);
         text.push('\n');
