@@ -14,9 +14,9 @@ mod slots;
 mod watch;
 
 pub(crate) use ask::{Answer, readable};
-pub(crate) use process::quoted;
 pub use launch::launch_main;
 pub use process::Launcher;
+pub(crate) use process::quoted;
 
 use crate::machine::Machine;
 use crate::stop::Stop;

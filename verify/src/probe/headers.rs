@@ -37,7 +37,8 @@ pub fn of(program: &CudaProgram) -> Vec<String> {
     for file in &program.files {
         look(&file.text, Utf8Path::new(""), &folders, &mut found, &mut wanted);
     }
-    let sources = |flag: &&String| matches!(Utf8Path::new(flag.as_str()).extension(), Some("cu" | "cpp" | "cc" | "cxx"));
+    let sources =
+        |flag: &&String| matches!(Utf8Path::new(flag.as_str()).extension(), Some("cu" | "cpp" | "cc" | "cxx"));
     wanted.push(program.unit.clone());
     wanted.extend(program.flags.iter().filter(sources).map(Utf8PathBuf::from));
     let mut seen: Vec<Utf8PathBuf> = Vec::new();
