@@ -1,4 +1,4 @@
-//! Programs for CUDA C++: the user's own, then one around the user's file, then one cut out of it.
+//! Programs for CUDA C++: the user's own; around the user's file; with what it leaves out supplied; the kernel alone.
 
 mod arguments;
 mod around;
@@ -64,8 +64,9 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
         }
     }
     around.truncate(MAX_AROUND);
-    found.extend(around);
+    // Where something is left out, the compiler refuses the file and what is around it.
     found.extend(cut(finding, subject, stretch, &starts));
+    found.extend(around);
     if finding.verification.method != Method::FaultInjection
         && let Some(start) = starts.iter().find(|start| start.direct)
     {
