@@ -179,19 +179,25 @@ impl Trial<'_, '_, '_> {
                 let reason = format!("nothing can be told about {}: {why}", primary.spot.shown());
                 self.judgement(Verdict::NotObserved, reason, &failing, "injected", Vec::new())
             }
-            Reaction::Reacts(_) if targets.len() > 1 => self.one_by_one(targets, turn),
-            Reaction::Reacts(how) => self.noticed(primary, turn, &how, &failing),
+            Reaction::Reacts(_) | Reaction::Prints(_) if targets.len() > 1 => self.one_by_one(targets, turn),
+            Reaction::Reacts(how) | Reaction::Prints(how) => self.noticed(primary, turn, &how, &failing),
         }
     }
 
     /// Compares with the undisturbed run, and with a second one when the first comparison is not silent.
     fn reaction(&self, label: &str, failing: &Seen) -> Reaction {
-        match reaction(&[&self.baseline], failing) {
-            Reaction::Silent => Reaction::Silent,
+        let found = match reaction(&[&self.baseline], failing) {
+            Reaction::Silent => return Reaction::Silent,
             _ => {
                 let again = self.probed.run(&format!("baseline-{label}"), &Plan::default());
                 reaction(&[&self.baseline, &again], failing)
             }
+        };
+        match found {
+            // Whether a kernel's own words come out before the program ends is a matter of time.
+            Reaction::Prints(how) if self.task == Task::Asynchronous => Reaction::Unclear(how),
+            Reaction::Prints(how) => Reaction::Reacts(how),
+            other => other,
         }
     }
 
@@ -207,7 +213,7 @@ impl Trial<'_, '_, '_> {
                     let reason = format!("nothing can be told about {}: {why}", target.spot.shown());
                     return self.judgement(Verdict::NotObserved, reason, &failing, &label, Vec::new());
                 }
-                Reaction::Reacts(how) => return self.noticed(target, turn, &how, &failing),
+                Reaction::Reacts(how) | Reaction::Prints(how) => return self.noticed(target, turn, &how, &failing),
             }
         }
         match last {

@@ -11,6 +11,9 @@ pub enum Reaction {
     Silent,
     /// What was different.
     Reacts(String),
+    /// Only its standard output was different: how. Kernels print there too, and what they print is lost when the
+    /// program ends before they do.
+    Prints(String),
     /// Its runs differ by themselves, so that nothing can be told.
     Unclear(String),
 }
@@ -37,6 +40,7 @@ pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
         return Reaction::Reacts("it leaves in another way".to_owned());
     }
     let others: Vec<&&Seen> = undisturbed.iter().skip(1).collect();
+    let mut printed = None;
     for (stream, text) in [("standard output", output as Text), ("standard error", errors as Text)] {
         let (own, now) = (text(first), text(disturbed));
         if own == now {
@@ -49,7 +53,11 @@ pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
             return Reaction::Unclear(format!("its {stream} changes from run to run"));
         }
         if own != now {
-            return Reaction::Reacts(format!("its {stream} changes: {}", changed_line(&own, &now)));
+            let how = format!("its {stream} changes: {}", changed_line(&own, &now));
+            if stream == "standard error" {
+                return Reaction::Reacts(how);
+            }
+            printed = Some(how);
         }
     }
     let own = steps(first);
@@ -58,7 +66,7 @@ pub fn reaction(undisturbed: &[&Seen], disturbed: &Seen) -> Reaction {
     }
     let now = steps(disturbed);
     if own == now {
-        return Reaction::Silent;
+        return printed.map_or(Reaction::Silent, Reaction::Prints);
     }
     let at = own.iter().zip(&now).take_while(|(own, now)| own == now).count();
     Reaction::Reacts(match (own.get(at), now.get(at)) {
