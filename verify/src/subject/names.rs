@@ -67,10 +67,13 @@ pub(super) fn is_undeclared(project: &Project, id: ModuleId, function: &Function
     if text.is_empty() || KNOWN.contains(&text) || has_known_prefix(text) || project.has_macro(id, text) {
         return false;
     }
+    // Several declarations of one name leave open which is meant, but declared it is.
+    if project.modules().any(|module| project.module(module).globals.iter().any(|global| global.name == *name)) {
+        return false;
+    }
     let path = Path::single(name.clone());
     let inside = &function.scope;
-    if project.global(id, inside, &path).is_some()
-        || project.enumerator(id, inside, &path).is_some()
+    if project.enumerator(id, inside, &path).is_some()
         || project.record(id, inside, &path).is_some()
         || project.alias(id, inside, &path).is_some()
         || !project.functions_named(text).is_empty()

@@ -225,7 +225,7 @@ impl Reader<'_> {
             return;
         };
         let inner = Reader { project: self.project, module, depth: self.depth + 1 }.function(function);
-        for (var, found) in inner.iter().filter(|(var, _)| module == self.module && !matches!(var, Var::Local(_))) {
+        for (var, found) in inner.iter().filter(|(var, _)| module == self.module && matches!(var, Var::Global(_))) {
             if found.assigned {
                 body.assigned.insert(var.clone());
             }

@@ -7,12 +7,12 @@ use super::helpers::Helper;
 use super::{library, page, undeclared};
 use crate::scenario::{Origin, ScenarioFile};
 use crate::subject::{Signature, Stretch, Subject, Var, calls, variable_uses};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_program::ir::{Expr, Function, FunctionId, FunctionRole, LocalId, Module, Stmt};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{self, Item};
 use cudalint_program::{Project, Scope};
-use cudalint_syntax::FileKind;
+use cudalint_syntax::{FileKind, Include, Span, scan_directives};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -103,10 +103,13 @@ fn user_text(subject: &Subject, stretch: &Stretch, within: &BTreeMap<u32, Vec<St
 }
 
 fn collect(subject: &Subject, stretch: &Stretch) -> Option<Supply> {
-    let (id, module) = (stretch.module?, subject.module(stretch)?);
+    let (own, module) = (stretch.module?, subject.module(stretch)?);
     let mut supply = Supply::default();
-    for id in std::iter::once(id).chain(subject.included(id)) {
-        supply.headers.extend(missing_headers(subject, &subject.project.module(id).includes));
+    for id in std::iter::once(own).chain(subject.included(own)) {
+        let folder = Utf8Path::new(&**subject.project.path(id)).parent();
+        let text = subject.project.source(id);
+        let span = if id == own { stretch.region.span } else { Span::new(0, text.len()) };
+        supply.headers.extend(missing_headers(subject, folder, &scan_directives(text, span).includes));
     }
     // Headers that were not found may declare what seems undeclared, so that nothing can be told of names.
     undeclared::variables(subject, stretch, &mut supply.helpers, &mut supply.before);
@@ -122,10 +125,11 @@ fn collect(subject: &Subject, stretch: &Stretch) -> Option<Supply> {
     (!empty).then_some(supply)
 }
 
-fn missing_headers(subject: &Subject, includes: &[cudalint_program::ir::Include]) -> BTreeSet<String> {
+/// Headers that a file of this folder includes and that are nowhere.
+fn missing_headers(subject: &Subject, folder: Option<&Utf8Path>, includes: &[Include]) -> BTreeSet<String> {
     let plain = |target: &str| !target.starts_with('/') && !target.split('/').any(|part| part == "..");
     let beside = |target: &str| {
-        let folders = subject.found_folders.iter().map(Utf8PathBuf::as_path).chain(subject.file.parent());
+        let folders = subject.found_folders.iter().map(Utf8PathBuf::as_path).chain(folder);
         folders.into_iter().any(|folder| folder.join(target).is_file())
             || crate::subject::flag_values(&subject.flags, "-I")
                 .iter()
@@ -133,7 +137,9 @@ fn missing_headers(subject: &Subject, includes: &[cudalint_program::ir::Include]
     };
     includes
         .iter()
-        .map(|include| include.target.to_string())
+        // What is included under a condition may well be left out on purpose.
+        .filter(|include| include.conditions.is_empty())
+        .map(|include| include.path.clone())
         .filter(|target| plain(target) && target.contains('.') && !beside(target))
         .filter(|target| !is_toolkit_header(target))
         .collect()
@@ -172,14 +178,14 @@ fn stand_ins(subject: &Subject, stretch: &Stretch, module: &Module) -> Vec<Strin
         }
         let bare = bare_calls(module, function);
         for call in calls(module, function) {
-            let Some(Expr::Call { callee, args }) = module.exprs.get(call.index()).map(|node| &node.kind) else {
+            let Some(Expr::Call { callee, .. }) = module.exprs.get(call.index()).map(|node| &node.kind) else {
                 continue;
             };
             let Some(Expr::Name { path, targs }) = module.exprs.get(callee.index()).map(|node| &node.kind) else {
                 continue;
             };
             let [name] = &*path.segments else { continue };
-            let plain = targs.is_empty() && !args.is_empty() && !name.is_empty();
+            let plain = targs.is_empty() && !name.is_empty();
             if plain && is_undeclared_function(&subject.project, id, module, function, name.as_str()) {
                 let used = names.entry(name.to_string()).or_default();
                 *used |= !bare.contains(&call);

@@ -2,7 +2,7 @@
 
 use super::arguments::Writer;
 use super::helpers::Helper;
-use crate::subject::{PointerUses, Stretch, Subject, Var, calls, spelled, variable_uses};
+use crate::subject::{PointerUses, Scan, Stretch, Subject, Var, calls, spelled, variable_uses};
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, Path};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{self, Item};
@@ -32,7 +32,9 @@ pub(super) fn variables(subject: &Subject, stretch: &Stretch, helpers: &mut BTre
             continue;
         }
         for (var, uses) in variable_uses(&subject.project, id, FunctionId(index as u32)) {
-            if let Var::Undeclared(name) = var {
+            if let Var::Undeclared(name) = var
+                && !may_be_declared(subject, stretch, subject.slice(function.span), &name)
+            {
                 known.entry(name.to_string()).or_default().uses.merge(&uses);
             }
         }
@@ -43,6 +45,42 @@ pub(super) fn variables(subject: &Subject, stretch: &Stretch, helpers: &mut BTre
         lines.push(declaration(&mut writer, &name, &known));
     }
     helpers.extend(writer.helpers);
+}
+
+/// Whether a function's head has the name, or a macro gets just it for an argument: either may declare it.
+fn may_be_declared(subject: &Subject, stretch: &Stretch, text: &str, name: &str) -> bool {
+    let Some(id) = stretch.module else { return false };
+    // Parameters are declared, however they are written.
+    if super::page::has_word(text.split('{').next().unwrap_or(""), name) {
+        return true;
+    }
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.match_indices('(').any(|(open, _)| {
+        let before = text.get(..open).unwrap_or("");
+        let start = before.bytes().rposition(|byte| !is_word(byte)).map_or(0, |at| at + 1);
+        let called = before.get(start..).unwrap_or("");
+        if called.is_empty() || !subject.project.has_macro(id, called) {
+            return false;
+        }
+        let mut scan = Scan { bytes: text.as_bytes(), at: open };
+        scan.matching();
+        let end = scan.at.saturating_sub(1);
+        let mut inner = Scan { bytes: text.as_bytes().get(..end).unwrap_or(&[]), at: open + 1 };
+        let mut from = inner.at;
+        let is_name = |from: usize, to: usize| text.get(from..to).is_some_and(|argument| argument.trim() == name);
+        while let Some(byte) = inner.skip_blank() {
+            if byte == b',' {
+                if is_name(from, inner.at) {
+                    return true;
+                }
+                inner.at += 1;
+                from = inner.at;
+            } else {
+                inner.step();
+            }
+        }
+        is_name(from, end)
+    })
 }
 
 fn declaration(writer: &mut Writer<'_>, name: &str, known: &Known) -> String {
