@@ -554,6 +554,8 @@ pub struct Facts {
     pub checkers: Vec<Checker>,
     /// Kernels of this module with their summaries.
     pub kernels: Vec<(FunctionId, std::sync::Arc<KernelSummary>)>,
+    /// Kernels of this module executed, in the order of the kernels, those that rest on nothing but facts first.
+    pub runs: Vec<crate::runs::KernelRun>,
     /// Calls across execution spaces, in order.
     pub space_faults: Vec<SpaceFault>,
     /// Kernel parameters that are not plain data, in order.

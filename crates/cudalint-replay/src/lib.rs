@@ -11,6 +11,7 @@ pub mod kernel;
 mod memory;
 mod merge;
 pub mod parameters;
+pub mod runs;
 mod spaces;
 pub mod status;
 pub mod structure;

@@ -1,0 +1,624 @@
+//! Device code with every name resolved, for one binding of the kernel's template parameters: what the executor runs.
+//!
+//! One arena of expressions serves all functions. Types are reduced to what execution needs: sizes, signedness, leaves
+//! of aggregates. References are pointers; array accesses, fields and pointer arithmetic are byte offsets; conversions
+//! stand where C++ makes them. What lowering could not read is an [`Expr::Opaque`] or [`Stmt::Opaque`] with its children
+//! kept.
+
+use crate::report::Site;
+use std::sync::Arc;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// Position in its table.
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// An expression.
+    ExprId;
+    /// A statement.
+    StmtId;
+    /// A function instance.
+    FunctionId;
+    /// A variable of a function instance: parameter or local.
+    VariableId;
+    /// A static object: shared array, constant, variable of the device.
+    ObjectId;
+}
+
+/// A kernel and the device functions that it calls.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// The kernel is the first.
+    pub functions: Vec<Function>,
+    /// Expressions of all functions.
+    pub exprs: Vec<ExprNode>,
+    /// Statements of all functions.
+    pub stmts: Vec<StmtNode>,
+    /// Memory with static storage.
+    pub objects: Vec<StaticObject>,
+    /// `__launch_bounds__`: most threads of a block.
+    pub launch_bounds: Option<u32>,
+    /// Whether a part of some function was lost to the parser: then nothing that it says is sure.
+    pub damaged: bool,
+    /// What lowering did not understand, each cause with how often.
+    pub gaps: Vec<(&'static str, u32)>,
+}
+
+/// A function with its template parameters bound.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// The definition's name.
+    pub site: Site,
+    /// Parameters first.
+    pub variables: Vec<Variable>,
+    /// How many of them are parameters (`this` included, as the first).
+    pub parameters: u32,
+    /// What it returns; a reference is a pointer.
+    pub returns: Ty,
+    /// Its statements.
+    pub body: Block,
+}
+
+/// A variable of a function.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name; empty for what lowering made up.
+    pub name: String,
+    /// Its declaration.
+    pub site: Site,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether it lives in memory of the thread, because it is an array, its address is taken or a reference is bound
+    /// to it; else it is a register that only [`Place::Register`] reaches.
+    pub in_memory: bool,
+}
+
+/// Memory with static storage, as seen by one block (shared) or by all (the rest).
+#[derive(Clone, Debug)]
+pub struct StaticObject {
+    /// Its name.
+    pub name: String,
+    /// Its declaration.
+    pub site: Site,
+    /// Where it lives.
+    pub space: ObjectSpace,
+    /// Size in bytes; `None` for `extern __shared__ T x[]` and where it is not known.
+    pub bytes: Option<u64>,
+    /// Bytes of an innermost element.
+    pub element: u32,
+    /// Alignment of its first byte.
+    pub align: u32,
+    /// Integers that it holds from the start, for a constant table: bytes of one and the values.
+    pub values: Option<(u8, Arc<[i64]>)>,
+}
+
+/// Where a static object lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectSpace {
+    /// One for each block.
+    Shared,
+    /// One for each block, its size given by the launch. All of them begin at the same byte.
+    DynamicShared,
+    /// `__constant__`.
+    Constant,
+    /// `__device__`, `__managed__`.
+    Device,
+}
+
+/// Types of values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ty {
+    /// No value.
+    Void,
+    /// `bool`: 0 or 1 in one byte.
+    Bool,
+    /// An integer of 1, 2, 4 or 8 bytes.
+    Int {
+        /// Size.
+        bytes: u8,
+        /// Signedness.
+        signed: bool,
+    },
+    /// A floating-point number of 2, 4 or 8 bytes.
+    Float {
+        /// Size.
+        bytes: u8,
+    },
+    /// An address; a reference too.
+    Pointer,
+    /// A record, CUDA vector, or array by value. Its value is the list of its leaves' values.
+    Aggregate(Arc<Layout>),
+    /// Of unknown make-up; the size may be known.
+    Opaque {
+        /// Size in bytes.
+        bytes: Option<u32>,
+    },
+}
+
+impl Ty {
+    /// `int`.
+    pub const INT: Self = Self::Int { bytes: 4, signed: true };
+    /// `unsigned`.
+    pub const UINT: Self = Self::Int { bytes: 4, signed: false };
+    /// `size_t`.
+    pub const SIZE: Self = Self::Int { bytes: 8, signed: false };
+    /// `long long`, `ptrdiff_t`.
+    pub const LONG: Self = Self::Int { bytes: 8, signed: true };
+
+    /// Size in bytes, where known.
+    pub fn bytes(&self) -> Option<u32> {
+        match self {
+            Self::Void => Some(0),
+            Self::Bool => Some(1),
+            Self::Int { bytes, .. } | Self::Float { bytes } => Some(u32::from(*bytes)),
+            Self::Pointer => Some(8),
+            Self::Aggregate(layout) => Some(layout.bytes),
+            Self::Opaque { bytes } => *bytes,
+        }
+    }
+
+    /// Alignment in bytes that an access needs; 1 where unknown.
+    pub fn align(&self) -> u32 {
+        match self {
+            Self::Aggregate(layout) => layout.align,
+            Self::Void | Self::Opaque { .. } => 1,
+            _ => self.bytes().unwrap_or(1),
+        }
+    }
+}
+
+/// How an aggregate lies in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Size.
+    pub bytes: u32,
+    /// Alignment.
+    pub align: u32,
+    /// Its scalars in order of their offsets; arrays inside are unrolled up to [`MAX_LEAVES`] in all, beyond which
+    /// `leaves` is empty and values of the type are unknown.
+    pub leaves: Vec<Leaf>,
+}
+
+/// Most leaves of an aggregate that is kept by value.
+pub const MAX_LEAVES: usize = 64;
+
+/// A scalar inside an aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    /// Bytes from the start.
+    pub offset: u32,
+    /// Its type: never an aggregate.
+    pub ty: Ty,
+}
+
+/// An expression with its type and place.
+#[derive(Clone, Debug)]
+pub struct ExprNode {
+    /// What it is.
+    pub kind: Expr,
+    /// Type of its value.
+    pub ty: Ty,
+    /// Where it is written.
+    pub site: Site,
+}
+
+/// Expressions. Operands of arithmetic have been converted to one type, as C++ does it.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// An integer, or 0 for a null pointer.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// `threadIdx`, `blockIdx` and so on, an axis of it; `unsigned`.
+    Builtin(Builtin),
+    /// The value at a place.
+    Read(Place),
+    /// `place = value`; its own value is what was stored.
+    Write(Place, ExprId),
+    /// `place op= value`, `++place`, `place--`: reads, computes in `compute` (the common type of both sides), converts
+    /// back, stores.
+    Update {
+        /// What is changed.
+        place: Place,
+        /// How.
+        op: BinaryOp,
+        /// By what; already of type `compute`.
+        value: ExprId,
+        /// Type in which it is computed; for a pointer the value is in bytes.
+        compute: Ty,
+        /// Whether its own value is the one before (`x++`).
+        old: bool,
+    },
+    /// The address of a variable that lives in memory.
+    VariableAddress(VariableId),
+    /// The address of a static object.
+    ObjectAddress(ObjectId),
+    /// `pointer + index * stride`, in bytes; the index is of an integer type and is widened as its type says.
+    Offset {
+        /// The pointer.
+        base: ExprId,
+        /// The index.
+        index: ExprId,
+        /// Bytes that one index step means.
+        stride: i64,
+    },
+    /// `-x`, `~x`.
+    Unary(UnaryOp, ExprId),
+    /// `!x`; `bool`.
+    Not(ExprId),
+    /// Arithmetic and comparison without short circuits. A difference of two pointers is in bytes.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `a && b`; `bool`.
+    And(ExprId, ExprId),
+    /// `a || b`; `bool`.
+    Or(ExprId, ExprId),
+    /// `c ? a : b`.
+    Select(ExprId, ExprId, ExprId),
+    /// Converted to the node's type.
+    Convert(ExprId),
+    /// An aggregate of the node's type from its leaves in order; an operand that is itself an aggregate stands for all of
+    /// its leaves.
+    Aggregate(Vec<ExprId>),
+    /// Some leaves of an aggregate value; one leaf is a scalar.
+    Leaves {
+        /// The aggregate.
+        of: ExprId,
+        /// The first leaf.
+        first: u16,
+        /// How many.
+        count: u16,
+    },
+    /// A call of a function in sight.
+    Call(FunctionId, Vec<ExprId>),
+    /// An operation that the executor knows.
+    Intrinsic(Intrinsic, Vec<ExprId>),
+    /// `a, b`: all are evaluated, the last is the value.
+    Sequence(Vec<ExprId>),
+    /// Statements of a macro or GNU statement expression, then the value, if any.
+    Statements(Block, Option<ExprId>),
+    /// Not understood: the children are evaluated for their accesses, the value is unknown.
+    Opaque {
+        /// What is evaluated.
+        children: Vec<ExprId>,
+        /// What else it may do.
+        effect: Effect,
+    },
+}
+
+/// What something that is not understood may do besides having a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing, and its value depends on its operands and on this function number only (`sinf`): equal operands give
+    /// equal values.
+    Pure(u32),
+    /// Nothing; the value may differ from call to call.
+    None,
+    /// It may write through pointers it is given, and into everything that is not a register.
+    Writes,
+    /// Anything: it may also contain barriers, and may not come back.
+    Anything,
+}
+
+/// Where a value is read or stored.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A register variable, or some leaves of it (`count` 0 means all of it).
+    Register {
+        /// The variable.
+        variable: VariableId,
+        /// The first leaf.
+        first: u16,
+        /// How many leaves; 0 for the whole variable.
+        count: u16,
+    },
+    /// Memory at an address, of the type of the node that reads or writes it.
+    Memory {
+        /// The address.
+        address: ExprId,
+        /// Size in bytes of the element of the innermost array or pointer that is accessed: `sizeof(a[0])`.
+        element: u32,
+        /// Whether the access is `volatile`.
+        volatile: bool,
+    },
+}
+
+/// What the hardware tells a thread about itself. Axis 0, 1, 2 for x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Builtin {
+    ThreadIdx(u8),
+    BlockIdx(u8),
+    BlockDim(u8),
+    GridDim(u8),
+    WarpSize,
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum UnaryOp {
+    Minus,
+    BitNot,
+}
+
+pub use cudalint_program::ir::BinaryOp;
+
+/// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intrinsic {
+    /// A barrier of the whole block: `__syncthreads()`, `cta.sync()`, `bar.sync 0`.
+    BlockBarrier,
+    /// `__syncthreads_and(x)`, `_or`, `_count`: a barrier whose result is equal in all threads.
+    BlockVote(Vote),
+    /// `bar.sync id, count`, `barrier.sync`: operands are the id and, where given, the count of threads.
+    NamedBarrier,
+    /// `bar.arrive id, count`: arrives without waiting.
+    NamedArrive,
+    /// `__syncwarp(mask)`; the mask may be missing.
+    WarpBarrier,
+    /// `grid.sync()`.
+    GridBarrier,
+    /// `group.sync()` of a group whose make-up is not known: some threads are ordered, nobody knows which.
+    UnknownBarrier,
+    /// `tile.sync()` of a tile of so many lanes (at most 32).
+    TileBarrier(u8),
+    /// `coalesced.sync()`: the lanes that are active.
+    CoalescedBarrier,
+    /// Arrival at and waiting for a `cuda::barrier`, pipeline or `mbarrier` in shared memory whose participants are the
+    /// whole block (`wait`, `arrive_and_wait`); orders what was done before the arrival against what comes after.
+    BarrierObjectWait,
+    /// The arrival alone.
+    BarrierObjectArrive,
+    /// `__shfl_sync` and its kin: mask, value, lane or delta, width (32 when missing). The result of a lane that reads
+    /// an inactive one is unknown. Without mask (`__shfl`): the mask operand is missing and `masked` false.
+    Shuffle {
+        /// Which.
+        kind: Shuffle,
+        /// Whether the first operand is a mask.
+        masked: bool,
+    },
+    /// `__ballot_sync`, `__any_sync`, `__all_sync`, `__match_*`, `__reduce_*_sync`: mask, value.
+    WarpVote {
+        /// Which.
+        kind: Vote,
+        /// Whether the first operand is a mask.
+        masked: bool,
+    },
+    /// `__activemask()`.
+    ActiveMask,
+    /// `__threadfence*()`, `atomic_thread_fence`: scope.
+    Fence(Scope),
+    /// An atomic operation: the first operand is the address, the others its values; returns the old value.
+    Atomic {
+        /// Which.
+        op: AtomicOp,
+        /// Among whom it is atomic.
+        scope: Scope,
+        /// Bytes of what it changes.
+        bytes: u8,
+    },
+    /// `memcpy_async`, `__pipeline_memcpy_async`, `cp.async`: destination, source, bytes, performed by this thread, visible
+    /// to it after a wait and to the others after a barrier behind that.
+    AsyncCopy,
+    /// The same done by the whole group together (`cg::memcpy_async(block, …)`).
+    GroupAsyncCopy,
+    /// `memcpy(dst, src, bytes)` in device code.
+    Copy,
+    /// `memset(dst, value, bytes)` in device code.
+    Set,
+    /// `__ldg(p)`, `__ldcg(p)` and the like: a read of the node's type. One operand.
+    LoadCached,
+    /// `__stcg(p, v)` and the like.
+    StoreCached,
+    /// `min`, `max`, `abs` on integers and floats, operands converted to the node's type.
+    Min,
+    /// See [`Intrinsic::Min`].
+    Max,
+    /// See [`Intrinsic::Min`].
+    Abs,
+    /// `__popc`, `__clz`, `__ffs`, `__brev` and their 64-bit forms; operand converted to the unsigned type of its size.
+    PopCount,
+    /// Leading zeros.
+    LeadingZeros,
+    /// Position of the first set bit, from 1.
+    FirstSet,
+    /// Bits reversed.
+    ReverseBits,
+    /// `__mul24`, `__umul24`: 24-bit multiplication of the node's signedness.
+    Mul24,
+    /// `__mulhi`, `__umulhi`: the high half of the product.
+    MulHigh,
+    /// `floor`, `ceil`, `trunc`, `rint`, `sqrt`, `log2`, `pow` and the like on floats: the function's name. Known where all
+    /// operands are.
+    FloatMath(FloatMath),
+    /// `assert(x)`, `__builtin_assume(x)`: lanes where it is false do not go on.
+    Assume,
+    /// `__trap()`, `__builtin_unreachable()`, `asm("exit;")`, `asm("trap;")`: lanes leave the kernel.
+    Exit,
+    /// The rank of a thread in a group of the kind.
+    GroupRank(Group),
+    /// The number of threads in a group of the kind.
+    GroupSize(Group),
+    /// Operations of a block-wide library primitive (CUB) with its temporary storage: the operands are the address of the
+    /// storage, then what else is passed. It reads and writes the storage by all threads, with barriers inside but none
+    /// at its end; the value is unknown.
+    BlockPrimitive,
+    /// The same for a warp's.
+    WarpPrimitive,
+    /// `printf` and the like: operands are evaluated.
+    Print,
+}
+
+/// Groups of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// `this_thread_block()`.
+    Block,
+    /// `this_grid()`.
+    Grid,
+    /// A tile of so many lanes.
+    Tile(u8),
+    /// `coalesced_threads()`.
+    Coalesced,
+    /// `this_thread()`.
+    Thread,
+}
+
+/// Ways to shuffle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Shuffle {
+    Index,
+    Up,
+    Down,
+    Xor,
+}
+
+/// Ways to vote and to reduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Vote {
+    Any,
+    All,
+    Count,
+    Ballot,
+    MatchAny,
+    MatchAll,
+    /// A reduction whose value is not followed.
+    Reduce,
+}
+
+/// Among which threads something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scope {
+    Thread,
+    Block,
+    Device,
+    System,
+}
+
+/// Atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    CompareExchange,
+    Load,
+    Store,
+}
+
+/// Functions on floats that are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FloatMath {
+    Floor,
+    Ceil,
+    Trunc,
+    Round,
+    Rint,
+    Sqrt,
+    Log2,
+    Log,
+    Exp2,
+    Exp,
+    Pow,
+    Fmod,
+}
+
+/// A list of statements.
+pub type Block = Vec<StmtId>;
+
+/// A statement with its place.
+#[derive(Clone, Debug)]
+pub struct StmtNode {
+    /// What it is.
+    pub kind: Stmt,
+    /// Where it is written.
+    pub site: Site,
+}
+
+/// Statements.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// For its effect.
+    Expr(ExprId),
+    /// A local variable comes into being without a value; a value given is a `Write` behind it. In a loop it is new in
+    /// each iteration.
+    Declare(VariableId),
+    /// A scope.
+    Block(Block),
+    /// `if`.
+    If {
+        /// `bool`.
+        condition: ExprId,
+        /// Where it holds.
+        then: Block,
+        /// Where not.
+        otherwise: Block,
+    },
+    /// Every loop. `for`'s initialization stands before it.
+    Loop {
+        /// `bool`; `None` for ever.
+        condition: Option<ExprId>,
+        /// Whether the body comes before the first test.
+        body_first: bool,
+        /// After the body and after `continue`.
+        step: Option<ExprId>,
+        /// The body.
+        body: Block,
+    },
+    /// `switch` on an integer; control falls through from case to case.
+    Switch {
+        /// The value.
+        value: ExprId,
+        /// Cases in order: constants (`None` for `default`; several labels are several cases with empty bodies), bodies.
+        cases: Vec<(Option<i64>, Block)>,
+    },
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+    /// `return`.
+    Return(Option<ExprId>),
+    /// Not understood (damage, `goto`, assembly): the children may or may not run, in any order and number.
+    Opaque {
+        /// Expressions in it.
+        exprs: Vec<ExprId>,
+        /// Statements in it.
+        blocks: Vec<Block>,
+        /// What else it may do.
+        effect: Effect,
+    },
+}
+
+impl Code {
+    /// An expression. Ids come from this code alone, so it is there.
+    pub fn expr(&self, id: ExprId) -> &ExprNode {
+        &self.exprs[id.index()]
+    }
+
+    /// A statement.
+    pub fn stmt(&self, id: StmtId) -> &StmtNode {
+        &self.stmts[id.index()]
+    }
+}

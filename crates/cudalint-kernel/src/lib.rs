@@ -1,0 +1,26 @@
+//! One kernel launch, executed: the threads of the blocks that matter, barrier interval by barrier interval, with a
+//! shadow of every byte they touch. It is given numbers (grid, block, arguments, sizes of allocations) and gives back
+//! what happened, each event with the threads and the addresses. It knows no host code and judges nothing in words.
+//!
+//! ```text
+//!  program IR ──lower──► Code ──execute(Launch)──► Report
+//! ```
+//!
+//! *Lowering* resolves names, types, templates and overloads once for each kernel and binding of its template
+//! parameters. *Execution* runs all threads of a block in lock-step, a vector of lanes for each value.
+//!
+//! **What is unknown stays silent.** A value is known or it is not; a lane is surely active, perhaps active, or off. An
+//! event is reported only where every lane it names is surely active and every address is known. What could not be
+//! read (a damaged statement, a call out of sight) makes values unknown and activity doubtful; it never makes an event.
+
+pub mod code;
+mod execute;
+pub mod launch;
+mod lower;
+pub mod report;
+
+pub use code::Code;
+pub use execute::execute;
+pub use launch::{Argument, Budget, Buffer, Contents, Launch};
+pub use lower::lower;
+pub use report::{Event, Report};

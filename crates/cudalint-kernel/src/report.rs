@@ -1,0 +1,297 @@
+//! What happened in a launch. Rules read these through the facts of the replay; nothing here is worded.
+
+use cudalint_program::ir::ModuleId;
+use cudalint_syntax::Span;
+
+/// A place in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The module.
+    pub module: ModuleId,
+    /// The bytes.
+    pub span: Span,
+}
+
+/// A thread of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Thread {
+    /// `blockIdx`.
+    pub block: [u32; 3],
+    /// `threadIdx`.
+    pub thread: [u32; 3],
+}
+
+/// All that one execution saw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// In the order in which they happened; the first of a kind at a place stands for all like it (see
+    /// [`Event::count`]).
+    pub events: Vec<Event>,
+    /// How much of the launch was seen.
+    pub coverage: Coverage,
+    /// What became of each of [`crate::Launch::buffers`].
+    pub buffers: Vec<BufferUse>,
+}
+
+/// What a kernel did with a buffer, over the threads that were executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BufferUse {
+    /// Whether any thread may have read from it.
+    pub read: bool,
+    /// Whether any thread may have written to it.
+    pub written: bool,
+    /// Whether surely nothing beyond what was seen happened to it: every access had a known address.
+    pub exact: bool,
+}
+
+/// How much of a launch was seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coverage {
+    /// Blocks executed.
+    pub blocks: u64,
+    /// Blocks of the launch.
+    pub of_blocks: u64,
+    /// Memory accesses in the kernel's code (device functions included, shared and global), each place once.
+    pub accesses: u32,
+    /// Those whose address was known for every active lane, each time they were met.
+    pub known: u32,
+    /// Lane-operations spent.
+    pub operations: u64,
+    /// Whether every block ran from its first statement to its last without giving anything up.
+    pub complete: bool,
+    /// What could not be followed, each cause with how often: `call out of sight`, `value from memory`, …
+    pub causes: Vec<(&'static str, u32)>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// How many threads (or pairs) of the blocks executed were seen doing the same at the same place.
+    pub count: u64,
+    /// Conditions that hold where it happens, outermost first: those that differ between threads only. An early
+    /// `return` under a condition counts as one that all later code stands under.
+    pub guards: Vec<Site>,
+}
+
+/// An object in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its name in the source: the variable or parameter through which it is reached.
+    pub name: String,
+    /// Its declaration, for what kernel code declares.
+    pub declared: Option<Site>,
+    /// Size in bytes, where known.
+    pub bytes: Option<u64>,
+}
+
+/// Kinds of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectKind {
+    /// One of [`crate::Launch::buffers`].
+    Buffer(usize),
+    /// `__shared__ T x[n]`.
+    Shared,
+    /// `extern __shared__ T x[]`.
+    DynamicShared,
+    /// A thread's own variable or array.
+    Local,
+    /// `__constant__`.
+    Constant,
+    /// `__device__` or `__managed__` at namespace scope.
+    Device,
+}
+
+/// How memory is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// Read.
+    Read,
+    /// Written.
+    Write,
+    /// The read of `x += v`, `x++` and the like (the write is an access of its own).
+    UpdateRead,
+    /// The write of `x += v` and the like.
+    UpdateWrite,
+    /// An atomic operation.
+    Atomic,
+}
+
+impl AccessKind {
+    /// Whether it changes memory.
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::UpdateWrite | Self::Atomic)
+    }
+}
+
+/// One access by one thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Who.
+    pub thread: Thread,
+    /// How.
+    pub kind: AccessKind,
+    /// The expression: `a[i]`, `*p`.
+    pub site: Site,
+    /// The calls through which it was reached, outermost first.
+    pub calls: Vec<Site>,
+    /// Bytes from the object's start; may be negative or beyond the end.
+    pub offset: i64,
+    /// Bytes touched.
+    pub size: u32,
+    /// Bytes of one element as the code sees it: the access's index is `offset / element`.
+    pub element: u32,
+    /// How many block-wide barriers this thread had passed.
+    pub interval: u32,
+    /// Iteration of the innermost loop around that was running, from 0, with the loop's place.
+    pub iteration: Option<(Site, u32)>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// An access outside of its object.
+    OutOfBounds {
+        /// The object.
+        object: Object,
+        /// The access.
+        access: Access,
+        /// Whether some integer on the way to the address wrapped around its type, with that operation's place.
+        wrapped: Option<Site>,
+        /// The grid-wide index was linear in block and thread (`blockIdx.a * blockDim.a + threadIdx.a` and what is
+        /// computed from it by adding constants), and nothing but that.
+        plain_index: bool,
+    },
+    /// An access whose address is no multiple of what its type needs.
+    Misaligned {
+        /// The object.
+        object: Object,
+        /// The access.
+        access: Access,
+        /// What its type needs.
+        align: u32,
+    },
+    /// Two threads touch the same bytes, at least one writes, and nothing orders them.
+    Race {
+        /// The object.
+        object: Object,
+        /// The access that was met first.
+        first: Access,
+        /// The other.
+        second: Access,
+        /// How the two threads stand to each other.
+        scope: RaceScope,
+        /// What the writes write.
+        values: RaceValues,
+        /// Both stand in one loop, and only the way around it brings them into one interval: the loop.
+        across: Option<Site>,
+        /// A block-wide barrier stands between the two, which does not order blocks.
+        barrier_between: bool,
+    },
+    /// Some threads of a block wait at a barrier that others, which live on, do not reach.
+    DivergentBarrier {
+        /// The barrier.
+        barrier: Site,
+        /// The calls through which it was reached.
+        calls: Vec<Site>,
+        /// A thread that waits.
+        waits: Thread,
+        /// A thread that does not come.
+        absent: Thread,
+        /// Where the absent one goes instead: another barrier, or an access to shared memory; `None` when it
+        /// runs to the end of the kernel and so leaves the barrier (see [`EventKind::ExitBeforeBarrier`]).
+        goes_on: Option<Site>,
+        /// The condition that parts them.
+        condition: Site,
+        /// Whether both are of one warp.
+        same_warp: bool,
+    },
+    /// Some threads leave the kernel although others of their block wait at a later barrier: legal since `sm_70`.
+    ExitBeforeBarrier {
+        /// The `return`, or the condition around the barrier whose other side runs to the end.
+        exit: Site,
+        /// The barrier.
+        barrier: Site,
+        /// A thread that leaves.
+        leaves: Thread,
+        /// A thread that waits.
+        waits: Thread,
+        /// A later read of a shared element that the thread which left would have written, where there is one.
+        unwritten: Option<Box<Access>>,
+    },
+    /// A warp-wide operation whose mask does not fit the lanes that take part.
+    WarpMask {
+        /// The operation.
+        site: Site,
+        /// Its name as written.
+        name: String,
+        /// The mask.
+        mask: u32,
+        /// A thread that executes it.
+        by: Thread,
+        /// What does not fit.
+        fault: MaskFault,
+        /// The condition that keeps the missing lanes away, where one does.
+        condition: Option<Site>,
+    },
+    /// A read of memory that surely nobody has written since it came into being.
+    UninitializedRead {
+        /// The object.
+        object: Object,
+        /// The access.
+        access: Access,
+        /// Whether the object was written elsewhere before (by the host, or by threads of this launch).
+        partly: bool,
+    },
+    /// A write to `__constant__` memory or through what was declared `const __restrict__` at its origin.
+    ConstantWritten {
+        /// The object.
+        object: Object,
+        /// The access.
+        access: Access,
+    },
+    /// A barrier of the whole grid in a launch that is not cooperative.
+    GridSyncWithoutCooperation {
+        /// The barrier.
+        site: Site,
+    },
+}
+
+/// How two threads that race stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RaceScope {
+    /// Lanes of one warp, without a warp-wide barrier between.
+    Warp,
+    /// One block, two warps.
+    Block,
+    /// Two blocks.
+    Grid,
+}
+
+/// What the writes of a race write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RaceValues {
+    /// Surely different values, or a read and a write that changes the value.
+    Differ,
+    /// The same value: whoever comes last, memory ends up alike.
+    Same,
+    /// Not known.
+    Unknown,
+}
+
+/// Ways in which a mask does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskFault {
+    /// A lane of the mask, which lives on, does not execute the operation.
+    LaneAbsent(Thread),
+    /// The mask names no such thread: the warp ends before it (a block that is no multiple of 32), or the lane has left
+    /// the kernel.
+    LaneGone(u32),
+    /// The executing lane is not in the mask.
+    CallerMissing,
+    /// The width is no power of two from 1 to 32.
+    Width(i64),
+}

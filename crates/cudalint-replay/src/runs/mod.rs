@@ -1,0 +1,48 @@
+//! Kernels executed as the host program launches them: which launches, with which numbers, and what came out.
+
+use crate::facts::{Buffer, Site, Step};
+use crate::value::Assumptions;
+pub use cudalint_kernel::report;
+use cudalint_kernel::report::Report;
+use cudalint_program::ir::{FunctionId, ModuleId};
+
+/// One execution of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelRun {
+    /// The kernel.
+    pub kernel: (ModuleId, FunctionId),
+    /// Its name, with the template arguments that this run has: `reduce<256>`.
+    pub name: String,
+    /// The launch as written; `None` for a kernel whose launch is not in sight.
+    pub launch: Option<Site>,
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes, where known.
+    pub dynamic_shared: Option<u64>,
+    /// Parameters of the kernel with an integer, and inputs that were chosen, by their names: `n` is 513.
+    pub bindings: Vec<(String, i64)>,
+    /// The memory that the report's buffer numbers mean.
+    pub buffers: Vec<RunBuffer>,
+    /// What the numbers rest on: empty when all of them follow from the source. An assignment of inputs is one assumption:
+    /// `n = 513`.
+    pub assumptions: Assumptions,
+    /// The way to the launch.
+    pub path: Vec<Step>,
+    /// What happened.
+    pub report: Report,
+}
+
+/// Memory that a kernel was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunBuffer {
+    /// The kernel's parameter that points to it first.
+    pub parameter: String,
+    /// The launch argument as written.
+    pub argument: String,
+    /// The allocation, where it is in sight.
+    pub allocation: Option<Buffer>,
+    /// Size in bytes, for this run.
+    pub bytes: Option<u64>,
+}
