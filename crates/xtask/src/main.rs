@@ -3,6 +3,7 @@
 
 mod bench;
 mod corpus;
+mod differential;
 mod new_rule;
 mod python_tables;
 mod receipts;
@@ -54,6 +55,24 @@ enum Chore {
         #[arg(long)]
         jobs: Option<usize>,
     },
+    /// Replays random small kernels, runs them on this machine's GPU, and compares.
+    Differential {
+        /// How many kernels.
+        #[arg(long, default_value_t = 2000)]
+        count: usize,
+        /// Another seed makes other kernels.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Folder for programs and reports.
+        #[arg(long, default_value = "target/differential")]
+        out: PathBuf,
+        /// Programs at one time.
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
+        /// Replay only: for a machine without a GPU.
+        #[arg(long)]
+        lint_only: bool,
+    },
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
         /// Folders to lint.
@@ -75,6 +94,9 @@ fn main() -> ExitCode {
             .map_err(|error| error.to_string()),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
+        Chore::Differential { count, seed, out, jobs, lint_only } => {
+            differential::run(&out, count, seed, jobs, lint_only)
+        }
         Chore::Bench { folders } => bench::run(&root, &folders),
     };
     match result {

@@ -1,0 +1,206 @@
+//! Findings against records, kernel by kernel and line by line.
+
+use super::run::{Observed, Tool};
+use cudalint_verify::tools::sanitizer::{Category, Record};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A finding in a generated program.
+pub struct Claim {
+    /// The program.
+    pub path: PathBuf,
+    /// The rule.
+    pub rule: &'static str,
+    /// Whether it is definite; else likely.
+    pub definite: bool,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Lines of its other places.
+    pub related: Vec<usize>,
+    /// Its sentence.
+    pub message: String,
+}
+
+/// What a tool can say about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Bounds,
+    SharedRace,
+    Barrier,
+}
+
+impl Class {
+    const ALL: [Self; 3] = [Self::Bounds, Self::SharedRace, Self::Barrier];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Bounds => "out of bounds",
+            Self::SharedRace => "shared race",
+            Self::Barrier => "divergent barrier",
+        }
+    }
+
+    const fn tool(self) -> Tool {
+        match self {
+            Self::Bounds => Tool::Memcheck,
+            Self::SharedRace => Tool::Racecheck,
+            Self::Barrier => Tool::Synccheck,
+        }
+    }
+
+    /// Of a rule; none where no tool sees what it speaks of.
+    fn of(rule: &str) -> Option<Self> {
+        match rule {
+            "missing-bounds-guard" | "guard-does-not-cover-access" | "shared-index-out-of-range" | "index-overflow" => {
+                Some(Self::Bounds)
+            }
+            "shared-memory-race" | "shared-memory-race-across-iterations" | "implicit-warp-sync" => {
+                Some(Self::SharedRace)
+            }
+            "barrier-in-divergent-branch" => Some(Self::Barrier),
+            _ => None,
+        }
+    }
+
+    /// Lines of a record of this class.
+    fn lines(self, record: &Record) -> Vec<usize> {
+        let own = || record.device.iter().filter_map(|frame| frame.line).map(|line| line as usize).collect();
+        match (&record.category, self) {
+            (Category::InvalidAccess { .. }, Self::Bounds) => own(),
+            (Category::Race { accesses }, Self::SharedRace) => {
+                accesses.iter().filter_map(|(access, _)| access.frame.line).map(|line| line as usize).collect()
+            }
+            (Category::Barrier { .. }, Self::Barrier) => own(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    confirmed: usize,
+    absent: usize,
+    undecided: usize,
+}
+
+/// The comparison so far.
+#[derive(Default)]
+pub struct Tally {
+    /// By class and whether definite.
+    claims: BTreeMap<(Class, bool), Counts>,
+    /// Lines of records that some finding of the class is about, and lines that none is.
+    found: BTreeMap<Class, usize>,
+    missed: BTreeMap<Class, usize>,
+    /// The same by kernel: kernels with records of the class, and those of them without any finding of the class.
+    kernels: BTreeMap<Class, (usize, usize)>,
+    /// Definite findings that were not there.
+    wrong: Vec<String>,
+    /// Samples of what was missed.
+    samples: Vec<String>,
+}
+
+/// One sentence on how many findings of each rule there are.
+pub fn summary(claims: &[Claim]) -> String {
+    let mut rules: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    for claim in claims {
+        *rules.entry((claim.rule, claim.definite)).or_default() += 1;
+    }
+    let word = |definite| if definite { "definite" } else { "likely" };
+    rules
+        .iter()
+        .map(|((rule, definite), count)| format!("{rule} {count} {}", word(*definite)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl Tally {
+    /// Definite findings that the GPU did not show.
+    pub fn absent(&self) -> usize {
+        self.claims.iter().filter(|((_, definite), _)| *definite).map(|(_, counts)| counts.absent).sum()
+    }
+
+    /// Adds a kernel: its first and last line, its number in its program, the program's findings and what was seen.
+    pub fn kernel(
+        &mut self,
+        name: &str,
+        (first, last): (usize, usize),
+        number: usize,
+        claims: &[&Claim],
+        observed: &[(Tool, Observed)],
+    ) {
+        let inside = |line: &usize| (first..=last).contains(line);
+        for class in Class::ALL {
+            let Some((_, seen)) = observed.iter().find(|(tool, _)| *tool == class.tool()) else { continue };
+            let records: Vec<BTreeSet<usize>> = seen
+                .records
+                .iter()
+                .map(|record| class.lines(record).into_iter().filter(inside).collect())
+                .filter(|lines: &BTreeSet<usize>| !lines.is_empty())
+                .collect();
+            let own: Vec<&&Claim> =
+                claims.iter().filter(|claim| Class::of(claim.rule) == Some(class) && inside(&claim.line)).collect();
+            let cut_short = seen.lost.contains(&number) || seen.hung.contains(&number);
+            for claim in &own {
+                let counts = self.claims.entry((class, claim.definite)).or_default();
+                let shown = records.iter().any(|lines| lines.contains(&claim.line));
+                if shown {
+                    counts.confirmed += 1;
+                } else if cut_short {
+                    counts.undecided += 1;
+                } else {
+                    counts.absent += 1;
+                    if claim.definite {
+                        let path = claim.path.display();
+                        self.wrong.push(format!("{path}:{}: {} in {name}: {}", claim.line, claim.rule, claim.message));
+                    }
+                }
+            }
+            let told: BTreeSet<usize> =
+                own.iter().flat_map(|claim| claim.related.iter().copied().chain([claim.line])).collect();
+            let lines: BTreeSet<usize> = records.iter().flatten().copied().collect();
+            *self.found.entry(class).or_default() += lines.intersection(&told).count();
+            let missed: Vec<&usize> = lines.difference(&told).collect();
+            *self.missed.entry(class).or_default() += missed.len();
+            if !lines.is_empty() {
+                let (kernels, silent) = self.kernels.entry(class).or_default();
+                *kernels += 1;
+                *silent += usize::from(own.is_empty());
+            }
+            if let Some(line) = missed.first().filter(|_| own.is_empty()) {
+                self.samples.push(format!("{}: {name}, line {line}", class.words()));
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ((class, definite), counts) in &self.claims {
+            let Counts { confirmed, absent, undecided } = counts;
+            let word = if *definite { "definite" } else { "likely" };
+            writeln!(
+                f,
+                "{}, {word}: {confirmed} shown by the GPU, {absent} not, {undecided} where the run ended early",
+                class.words()
+            )?;
+        }
+        for class in Class::ALL {
+            let (kernels, silent) = self.kernels.get(&class).copied().unwrap_or_default();
+            let found = self.found.get(&class).copied().unwrap_or_default();
+            let missed = self.missed.get(&class).copied().unwrap_or_default();
+            writeln!(
+                f,
+                "{}: the GPU shows it in {kernels} kernels, of which {silent} have no finding; {found} lines told, {missed} not",
+                class.words()
+            )?;
+        }
+        for line in &self.wrong {
+            writeln!(f, "WRONG {line}")?;
+        }
+        for line in self.samples.iter().take(60) {
+            writeln!(f, "missed {line}")?;
+        }
+        Ok(())
+    }
+}

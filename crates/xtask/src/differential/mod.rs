@@ -1,0 +1,138 @@
+//! `cargo xtask differential`: random small kernels, replayed and run on a GPU under memcheck, racecheck and synccheck.
+//! A definite finding that the hardware does not show is a fault of the replay; what the hardware shows and the replay
+//! does not is counted.
+
+mod compare;
+mod generate;
+mod run;
+
+use compare::{Claim, Tally};
+use cudalint_engine::{Configuration, Engine, Request};
+use cudalint_findings::Confidence;
+use generate::{Kernel, Random};
+use run::{Observed, Tool};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Kernels in one program.
+const PER_PROGRAM: usize = 50;
+
+/// One file of kernels.
+struct Program {
+    path: PathBuf,
+    /// Name with first and last line, from 1.
+    kernels: Vec<(String, usize, usize)>,
+}
+
+/// Generates, lints, runs and compares.
+///
+/// # Errors
+/// When files cannot be written, the tools are missing, or a definite finding was not there on the GPU.
+pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, lint_only: bool) -> Result<(), String> {
+    let out = std::path::absolute(out).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let programs = generate(&out, count, seed)?;
+    let claims = lint(&out, &programs)?;
+    println!("{count} kernels in {} programs, seed {seed}: {}", programs.len(), compare::summary(&claims));
+    if lint_only {
+        return Ok(());
+    }
+    let next = AtomicUsize::new(0);
+    let seen = Mutex::new(Vec::new());
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(program) = programs.get(index) else { break };
+                    match observe(program) {
+                        Ok(observed) => push(&seen, (index, observed)),
+                        Err(error) => push(&failures, error),
+                    }
+                }
+            });
+        }
+    });
+    for failure in failures.into_inner().unwrap_or_default() {
+        println!("not compared: {failure}");
+    }
+    let mut seen = seen.into_inner().unwrap_or_default();
+    seen.sort_by_key(|(index, _)| *index);
+    let mut tally = Tally::default();
+    for (index, observed) in &seen {
+        let program = &programs[*index];
+        let own: Vec<&Claim> = claims.iter().filter(|claim| claim.path == program.path).collect();
+        for (number, (name, first, last)) in program.kernels.iter().enumerate() {
+            tally.kernel(name, (*first, *last), number, &own, observed);
+        }
+    }
+    print!("{tally}");
+    if tally.absent() == 0 { Ok(()) } else { Err(format!("{} definite findings were not there", tally.absent())) }
+}
+
+fn push<T>(list: &Mutex<Vec<T>>, item: T) {
+    if let Ok(mut list) = list.lock() {
+        list.push(item);
+    }
+}
+
+fn generate(out: &Path, count: usize, seed: u64) -> Result<Vec<Program>, String> {
+    let mut random = Random::new(seed);
+    let mut programs = Vec::new();
+    for first in (0..count).step_by(PER_PROGRAM) {
+        let kernels: Vec<Kernel> =
+            (first..(first + PER_PROGRAM).min(count)).map(|number| generate::kernel(&mut random, number)).collect();
+        let mut text = String::from("#include <cstdio>\n#include <cstdlib>\n");
+        let mut places = Vec::new();
+        for kernel in &kernels {
+            let start = text.lines().count() + 1;
+            text.push_str(&kernel.text);
+            places.push((kernel.name.clone(), start, text.lines().count()));
+        }
+        let names: Vec<String> = kernels.iter().map(|kernel| format!("run_{}", kernel.name)).collect();
+        let _ = write!(text, "{}", run::main_text(&names));
+        let path = out.join(format!("d{:03}.cu", programs.len()));
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        programs.push(Program { path, kernels: places });
+    }
+    Ok(programs)
+}
+
+/// What the rules say of the programs, by file, kernel and line.
+fn lint(out: &Path, programs: &[Program]) -> Result<Vec<Claim>, String> {
+    let request = Request { paths: vec![out.to_owned()], configuration: Configuration::Isolated, ..Request::default() };
+    let outcome = Engine::new(cudalint_rules::RULES).check(&request, &|_| {}).map_err(|error| error.to_string())?;
+    let mut claims = Vec::new();
+    for finding in &outcome.report.findings {
+        if finding.confidence == Confidence::Possible {
+            continue;
+        }
+        let Some(program) = programs.iter().find(|program| *program.path == *Path::new(&*finding.place.path)) else {
+            continue;
+        };
+        let line = outcome.report.sources.start(&finding.place).line as usize;
+        let related =
+            finding.related.iter().map(|label| outcome.report.sources.start(&label.place).line as usize).collect();
+        claims.push(Claim {
+            path: program.path.clone(),
+            rule: finding.rule.name,
+            definite: finding.confidence == Confidence::Definite,
+            line,
+            related,
+            message: finding.message.clone(),
+        });
+    }
+    Ok(claims)
+}
+
+fn observe(program: &Program) -> Result<Vec<(Tool, Observed)>, String> {
+    let binary = run::build(&program.path)?;
+    [Tool::Memcheck, Tool::Racecheck, Tool::Synccheck]
+        .into_iter()
+        .map(|tool| Ok((tool, run::watch(&binary, tool, program.kernels.len())?)))
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Builds a program of kernels and runs it under the tools of compute-sanitizer, kernel after kernel; where one takes the
+//! context with it, a new process goes on with the next.
+
+use cudalint_verify::tools::sanitizer::{Record, Report};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tools of compute-sanitizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    Memcheck,
+    Racecheck,
+    Synccheck,
+}
+
+impl Tool {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Memcheck => "memcheck",
+            Self::Racecheck => "racecheck",
+            Self::Synccheck => "synccheck",
+        }
+    }
+}
+
+/// What one tool saw in one program.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// Records of all its processes.
+    pub records: Vec<Record>,
+    /// Kernels, by their number in the program, that ended badly: what the tool says of them may be cut short.
+    pub lost: Vec<usize>,
+    /// Kernels that did not end in time.
+    pub hung: Vec<usize>,
+}
+
+/// A `main` that runs all kernels from a given one on, and says which.
+pub fn main_text(names: &[String]) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "typedef void (*Run)();");
+    let _ = writeln!(text, "static const Run runs[] = {{{}}};", names.join(", "));
+    let _ = writeln!(text, "int main(int argc, char** argv) {{");
+    let _ = writeln!(text, "    for (int k = argc > 1 ? atoi(argv[1]) : 0; k < {}; ++k) {{", names.len());
+    let _ = writeln!(text, "        printf(\"[run %d]\\n\", k);");
+    let _ = writeln!(text, "        fflush(stdout);");
+    let _ = writeln!(text, "        runs[k]();");
+    let _ = writeln!(text, "        cudaGetLastError();");
+    let _ = writeln!(text, "        int* probe = nullptr;");
+    let _ =
+        writeln!(text, "        if (cudaMalloc(&probe, 4) != cudaSuccess || cudaFree(probe) != cudaSuccess) return 3;");
+    let _ = writeln!(text, "    }}");
+    let _ = writeln!(text, "    printf(\"[done]\\n\");");
+    let _ = writeln!(text, "    return 0;\n}}");
+    text
+}
+
+/// Compiles without optimization, so that every access of the source is one of the program.
+pub fn build(source: &Path) -> Result<PathBuf, String> {
+    let binary = source.with_extension("bin");
+    let output = Command::new("nvcc")
+        .args(["-G", "-arch=native", "-o"])
+        .arg(&binary)
+        .arg(source)
+        .output()
+        .map_err(|error| format!("nvcc: {error}"))?;
+    if output.status.success() {
+        return Ok(binary);
+    }
+    Err(format!("{}: {}", source.display(), String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// Runs all kernels under a tool.
+pub fn watch(binary: &Path, tool: Tool, kernels: usize) -> Result<Observed, String> {
+    let mut observed = Observed::default();
+    let mut from = 0;
+    while from < kernels {
+        let xml = binary.with_extension(format!("{}.{from}.xml", tool.word()));
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "90", "compute-sanitizer", "--tool", tool.word()]);
+        match tool {
+            Tool::Memcheck => command.args(["--padding", "65536", "--destroy-on-device-error", "kernel"]),
+            Tool::Racecheck => command.args(["--racecheck-report", "analysis"]),
+            Tool::Synccheck => &mut command,
+        };
+        let output = command
+            .args(["--print-limit", "100000", "--xml", "--save"])
+            .arg(&xml)
+            .arg(binary)
+            .arg(from.to_string())
+            .output()
+            .map_err(|error| format!("compute-sanitizer: {error}"))?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let saved = fs::read_to_string(&xml).ok();
+        let report = Report::read(saved.as_deref(), &printed);
+        if let Some(refusal) = report.refusal() {
+            return Err(format!("{}: {refusal}", tool.word()));
+        }
+        observed.records.extend(report.records);
+        if printed.contains("[done]") {
+            break;
+        }
+        let last =
+            printed.lines().filter_map(|line| line.strip_prefix("[run ")?.strip_suffix(']')?.parse().ok()).next_back();
+        let Some(last) = last else {
+            return Err(format!("{} did not run under {}: {}", binary.display(), tool.word(), printed.trim()));
+        };
+        let timed_out = matches!(output.status.code(), Some(124 | 137));
+        if timed_out { &mut observed.hung } else { &mut observed.lost }.push(last);
+        from = last + 1;
+    }
+    Ok(observed)
+}
