@@ -4,6 +4,7 @@
 mod bench;
 mod corpus;
 mod differential;
+mod mutants;
 mod new_rule;
 mod python_tables;
 mod receipts;
@@ -55,6 +56,18 @@ enum Chore {
         #[arg(long)]
         jobs: Option<usize>,
     },
+    /// Breaks correct programs in one place each and counts how many of the broken ones get a finding.
+    Mutants {
+        /// Folders of programs.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// Places of each kind that are broken in a file, at most.
+        #[arg(long, default_value_t = 4)]
+        rounds: usize,
+        /// How many survivors are shown.
+        #[arg(long, default_value_t = 50)]
+        survivors: usize,
+    },
     /// Replays random small kernels, runs them on this machine's GPU, and compares.
     Differential {
         /// How many kernels.
@@ -97,6 +110,7 @@ fn main() -> ExitCode {
         Chore::Differential { count, seed, out, jobs, lint_only } => {
             differential::run(&out, count, seed, jobs, lint_only)
         }
+        Chore::Mutants { folders, rounds, survivors } => mutants::run(&folders, rounds, survivors),
         Chore::Bench { folders } => bench::run(&root, &folders),
     };
     match result {
