@@ -21,6 +21,7 @@ mod suppress;
 mod testing;
 mod walk;
 
+pub use cudalint_replay::runs::Counts as KernelCounts;
 pub use engine::{Configuration, Engine, Request, StandardInput, UsageError};
 pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels, on_by_default};

@@ -17,6 +17,7 @@ use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::python::LocalPackages;
 use cudalint_program::{Project, ProjectOptions};
 use cudalint_replay::facts::Facts;
+use cudalint_replay::runs::{Counts, ModuleRuns};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
 use rayon::prelude::*;
@@ -133,9 +134,10 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let results = replay(&project, &files, &units, &owner, input, &mut part.remains);
     for (index, result) in owner.iter().zip(results) {
         match result {
-            Ok((found, limits)) => {
+            Ok((found, limits, counts)) => {
                 findings.extend(found);
                 if files.get(*index).is_some_and(|file| file.source.reported) {
+                    part.statistics.kernels.add(&counts);
                     for (cause, count) in limits {
                         *part.statistics.limits.entry(cause.to_owned()).or_default() += u64::from(count);
                     }
@@ -267,8 +269,8 @@ fn walk_python(
     }
 }
 
-/// What one module's rules say, and the budgets that ran out.
-type Said = (Vec<Finding>, Vec<(&'static str, u32)>);
+/// What one module's rules say, the budgets that ran out, and how its kernels were executed.
+type Said = (Vec<Finding>, Vec<(&'static str, u32)>, Counts);
 
 /// Looks at each unit that has a source; what fails gives nothing, and a fault.
 fn each<T: Default + Send>(
@@ -329,7 +331,9 @@ fn replay(
         return (0..units.len()).map(|unit| fault(unit).map_or_else(|| Ok(Said::default()), Err)).collect();
     };
     pipeline::add_statuses(&mut facts, statuses);
-    let faults: Vec<Option<Fault>> = survey_faults.into_iter().zip(faults).map(|(a, b)| a.or(b)).collect();
+    let run_faults = run_kernels(project, &wanted_source, &mut facts);
+    let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
+    let faults: Vec<Option<Fault>> = faults.collect();
     facts
         .into_par_iter()
         .zip(faults)
@@ -345,6 +349,22 @@ fn replay(
         .collect()
 }
 
+/// Executes the kernels of each module with the launches that all walks met.
+fn run_kernels(project: &Project, sources: &[Option<&Source>], facts: &mut [Facts]) -> Vec<Option<Fault>> {
+    let (runs, faults) = {
+        let launches = pipeline::launches(project, facts);
+        each(sources, |unit| match launches.get(unit) {
+            Some(launches) => pipeline::run_kernels(project, ModuleId(unit as u32), launches),
+            None => ModuleRuns::default(),
+        })
+    };
+    for (facts, runs) in facts.iter_mut().zip(runs) {
+        facts.runs = runs.runs;
+        facts.run_counts = runs.counts;
+    }
+    faults
+}
+
 fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectInput<'_>) -> Said {
     pipeline::complete(project, id, &mut facts);
     let context =
@@ -358,5 +378,5 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
             check(&context, &mut sink);
         }
     }
-    (findings, facts.limits)
+    (findings, facts.limits, facts.run_counts)
 }

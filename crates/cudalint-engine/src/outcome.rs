@@ -46,6 +46,8 @@ pub struct Statistics {
     pub suppressed: usize,
     /// Budgets that ran out, by cause.
     pub limits: BTreeMap<String, u64>,
+    /// How the launches of kernels in reported files were executed.
+    pub kernels: cudalint_replay::runs::Counts,
     /// Files that were not linted, by cause.
     pub skipped: BTreeMap<String, usize>,
     /// Files read for the index, those linted included.
@@ -115,6 +117,7 @@ impl Part {
         for (cause, count) in from.limits {
             *to.limits.entry(cause).or_default() += count;
         }
+        to.kernels.add(&from.kernels);
         for (cause, count) in from.skipped {
             *to.skipped.entry(cause).or_default() += count;
         }

@@ -7,6 +7,7 @@ use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::{LocalPackages, PythonNames};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
+use cudalint_replay::runs::{self, ModuleLaunches, ModuleRuns};
 use cudalint_replay::status::{StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
 use cudalint_syntax::{Define, Directives, Node, ParsedRegion, ParserPool};
@@ -96,6 +97,16 @@ pub(crate) fn walk(project: &Project, scan: &ProjectScan, id: ModuleId) -> Walke
 /// written in. The result has one entry for each module.
 pub(crate) fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
     cudalint_replay::merge(project, walks)
+}
+
+/// The launches that all walks met, by the modules of their kernels.
+pub(crate) fn launches<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<'a>> {
+    runs::collect(project, facts)
+}
+
+/// Executes the kernels of one module.
+pub(crate) fn run_kernels(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+    runs::execute(project, id, launches)
 }
 
 /// Adds the error handling to the walks' facts.

@@ -177,6 +177,12 @@ pub struct LaunchFact {
     pub shared_opt_in: Amount,
     /// Arguments.
     pub args: Vec<LaunchArgument>,
+    /// What each parameter of the kernel is given, in order; empty where the kernel is not in sight.
+    pub given: Vec<crate::given::Given>,
+    /// What the kernel's template parameters stand for; those that nothing tells are bound to nothing known.
+    pub env: cudalint_program::types::TypeEnv,
+    /// Whether the grid is launched as a cooperative one; `None` when that cannot be told.
+    pub cooperative: Option<bool>,
     /// Whether it is `<<<…>>>`.
     pub chevron: bool,
     /// The configuration's place.
@@ -556,6 +562,8 @@ pub struct Facts {
     pub kernels: Vec<(FunctionId, std::sync::Arc<KernelSummary>)>,
     /// Kernels of this module executed, in the order of the kernels, those that rest on nothing but facts first.
     pub runs: Vec<crate::runs::KernelRun>,
+    /// How many launches of this module's kernels that were, and why not more.
+    pub run_counts: crate::runs::Counts,
     /// Calls across execution spaces, in order.
     pub space_faults: Vec<SpaceFault>,
     /// Kernel parameters that are not plain data, in order.

@@ -7,6 +7,7 @@ mod arith;
 pub mod checkers;
 mod coverage;
 pub mod facts;
+pub mod given;
 pub mod kernel;
 mod memory;
 mod merge;

@@ -4,12 +4,14 @@
 //! remembers a mark in the journal; undoing and joining look only at objects written since.
 
 use crate::facts::{MemorySpace, Site};
+use crate::given::Held;
 use crate::ty::Ty;
 use crate::val::{Kind, Ptr, Val};
 use crate::value::Assumptions;
 use cudalint_program::Name;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// An object of the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,9 +89,16 @@ pub(crate) struct Object {
     pub root: Val,
     pub cells: Option<Rc<BTreeMap<CellPath, Val>>>,
     pub freed: Freed,
+    /// What an allocation is known to hold; `None` where nothing is. Whoever writes makes it so, and may say more then.
+    pub held: Option<Arc<Held>>,
 }
 
 impl Object {
+    /// Whether anything about its contents can be forgotten.
+    fn says_something(&self) -> bool {
+        !matches!(self.root.kind, Kind::Unknown) || self.cells.is_some() || self.held.is_some()
+    }
+
     /// The value of a part.
     pub fn read(&self, path: &[Key]) -> Val {
         let Some(cells) = &self.cells else {
@@ -125,6 +134,7 @@ impl Object {
 
     /// Stores into a part.
     pub fn write(&mut self, path: &CellPath, value: Val) {
+        self.held = None;
         if path.is_empty() {
             if let Kind::Aggregate(parts) = &value.kind {
                 self.root = parts.whole.clone();
@@ -336,6 +346,7 @@ impl Memory {
     pub fn taint_since(&mut self, mark: usize, why: &Assumptions) {
         for id in self.written_since(mark) {
             let object = self.get_mut(id);
+            object.held = object.held.as_ref().map(|held| Arc::new(Held::because(held, why)));
             object.root = object.root.clone().because(why);
             if let Some(cells) = &mut object.cells {
                 for value in Rc::make_mut(cells).values_mut() {
@@ -390,7 +401,7 @@ impl Memory {
     pub fn forget_escaped(&mut self) {
         let ids: Vec<ObjId> = self.escaped.iter().copied().collect();
         for id in ids {
-            if !matches!(self.get(id).root.kind, Kind::Unknown) || self.get(id).cells.is_some() {
+            if self.get(id).says_something() {
                 self.forget(id, &root());
             }
         }
@@ -400,7 +411,7 @@ impl Memory {
     pub fn forget_shared(&mut self) {
         let ids: Vec<ObjId> = self.shared.iter().copied().collect();
         for id in ids {
-            if !matches!(self.get(id).root.kind, Kind::Unknown) || self.get(id).cells.is_some() {
+            if self.get(id).says_something() {
                 self.forget(id, &root());
             }
         }
@@ -419,8 +430,32 @@ impl Memory {
             pending.extend(pointers.iter().map(|p| p.obj));
             self.escaped.insert(id);
             self.may_be_freed(id);
-            if !matches!(self.get(id).root.kind, Kind::Unknown) || self.get(id).cells.is_some() {
+            if self.get(id).says_something() {
                 self.get_mut(id).write(&root(), Val::unknown());
+            }
+        }
+    }
+
+    /// Device code that is given a value may write whatever can be reached from it, and whatever it was shown before:
+    /// what those allocations hold is no longer known. The objects that the value itself points to are spared where it
+    /// is only read through.
+    pub fn reached_by_device(&mut self, value: &Val, read_only: bool) {
+        let mut first = Vec::new();
+        value.pointers(&mut first);
+        let first: Vec<ObjId> = first.iter().map(|pointer| pointer.obj).collect();
+        let mut pending = first.clone();
+        pending.extend(self.escaped.iter().copied());
+        let mut seen = std::collections::BTreeSet::new();
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let mut pointers = Vec::new();
+            self.get(id).pointers(&[], &mut pointers);
+            pending.extend(pointers.iter().map(|pointer| pointer.obj));
+            let spared = read_only && first.contains(&id) && !self.escaped.contains(&id);
+            if self.get(id).held.is_some() && !spared {
+                self.get_mut(id).held = None;
             }
         }
     }
@@ -442,6 +477,7 @@ fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Ve
     let join = |a: &Val, b: &Val, lost: &mut Vec<Ptr>| Val::join(a, b, default, lost);
     result.root = join(&current.root, &other.root, lost);
     result.bytes = join(&current.bytes, &other.bytes, lost);
+    result.held = Held::join(current.held.as_ref(), other.held.as_ref());
     if current.freed != other.freed && default.is_none() {
         result.freed = Freed::Maybe;
     }

@@ -196,8 +196,10 @@ fn fingerprint(kind: &EventKind) -> String {
                 })
                 .collect();
             format!(
-                "launch {:?} {} {} {} {} {:?} {}",
+                "launch {:?} {:?} {} {} {} {} {} {:?} {}",
                 launch.kernel,
+                launch.env,
+                launch.given.iter().map(crate::given::Given::outline).collect::<Vec<_>>().join(";"),
                 axes(&launch.grid),
                 axes(&launch.block),
                 launch.shared.text,

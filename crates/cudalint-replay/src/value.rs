@@ -76,7 +76,7 @@ pub struct Condition {
 
 impl Condition {
     /// Whether the values of the atoms by their ids surely agree with it, or have nothing to do with it.
-    fn admits(&self, at: &BTreeMap<u32, i64>) -> bool {
+    pub(crate) fn admits(&self, at: &BTreeMap<u32, i64>) -> bool {
         match self.poly.evaluate(at) {
             Some(value) => (value != 0) == self.holds,
             // Something else decides it: nothing says that these values get here.

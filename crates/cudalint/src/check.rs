@@ -3,9 +3,11 @@
 use crate::args::{CheckArgs, ColorChoice, Confidence};
 use crate::{out, progress};
 use cudalint_engine::{
-    Choices, Configuration, Engine, Level, MinConfidence, Outcome, Request, StandardInput, Statistics, UsageError,
+    Choices, Configuration, Engine, KernelCounts, Level, MinConfidence, Outcome, Request, StandardInput, Statistics,
+    UsageError,
 };
 use cudalint_findings::Options;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -172,7 +174,39 @@ fn statistics(outcome: &Outcome) -> String {
         let _ = writeln!(text, "index cut short by `index.max-bytes`: {}", counted(*capped_projects, "project"));
     }
     let _ = writeln!(text, "suppressed by comments: {suppressed}");
+    kernels(&outcome.statistics.kernels, &mut text);
     text
+}
+
+/// How kernels were executed: one `name: value` a line, so that shares can be computed from it.
+fn kernels(counts: &KernelCounts, text: &mut String) {
+    if counts.launches == 0 && counts.unlaunched == 0 {
+        return;
+    }
+    let numbers = [
+        ("launches", counts.launches),
+        ("launches executed with facts", counts.with_facts),
+        ("launches executed with assumptions", counts.assumed),
+        ("kernels without a launch in sight", counts.unlaunched),
+        ("kernels without a launch in sight executed", counts.unlaunched_executed),
+        ("accesses in executed kernels", counts.accesses),
+        ("accesses in executed kernels with a known address", counts.known_accesses),
+        ("lane-operations", counts.operations),
+    ];
+    for (name, value) in numbers {
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    let by_count = |causes: &BTreeMap<&'static str, u64>| {
+        let mut list: Vec<(&'static str, u64)> = causes.iter().map(|(cause, count)| (*cause, *count)).collect();
+        list.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        list
+    };
+    for (cause, count) in by_count(&counts.not_executed) {
+        let _ = writeln!(text, "not executed, {cause}: {count}");
+    }
+    for (cause, count) in by_count(&counts.causes) {
+        let _ = writeln!(text, "not followed, {cause}: {count}");
+    }
 }
 
 pub fn counted(count: usize, word: &str) -> String {

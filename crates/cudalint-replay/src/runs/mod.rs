@@ -1,8 +1,26 @@
 //! Kernels executed as the host program launches them: which launches, with which numbers, and what came out.
+//!
+//! ```text
+//!  events of all modules ──collect──► launches by kernel ──numbers──► cudalint_kernel::Launch ──► Report ──► KernelRun
+//! ```
+//!
+//! A kernel is executed with facts first: whatever rests on an assumption or on a free input is unknown then, and what
+//! happens is sure. Only where that leaves something open is it executed again with one stated assignment; what that
+//! shows beyond the first is *likely*, and names the assignment.
+
+mod choose;
+mod collect;
+mod counts;
+mod execute;
+mod numbers;
+
+pub use collect::{ModuleLaunches, collect};
+pub use counts::Counts;
+pub use cudalint_kernel::report;
+pub use execute::{ModuleRuns, execute};
 
 use crate::facts::{Buffer, Site, Step};
 use crate::value::Assumptions;
-pub use cudalint_kernel::report;
 use cudalint_kernel::report::Report;
 use cudalint_program::ir::{FunctionId, ModuleId};
 
@@ -25,11 +43,13 @@ pub struct KernelRun {
     pub bindings: Vec<(String, i64)>,
     /// The memory that the report's buffer numbers mean.
     pub buffers: Vec<RunBuffer>,
-    /// What the numbers rest on: empty when all of them follow from the source. An assignment of inputs is one assumption:
-    /// `n = 513`.
+    /// What the numbers rest on: empty when all of them follow from the source. An assignment of inputs is one
+    /// assumption: `n = 513`.
     pub assumptions: Assumptions,
     /// The way to the launch.
     pub path: Vec<Step>,
+    /// What the kernel was executed with.
+    pub input: cudalint_kernel::Launch,
     /// What happened.
     pub report: Report,
 }

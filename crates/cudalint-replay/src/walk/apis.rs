@@ -2,6 +2,7 @@
 
 use super::{Out, Walker};
 use crate::facts::{CopyKind, EventKind, MemorySpace, PointerArgument};
+use crate::given::Held;
 use crate::memory::{Freed, ObjectInfo, Place, root};
 use crate::ty::Ty;
 use crate::val::{Kind, Ptr, Val};
@@ -114,8 +115,10 @@ impl<'p> Walker<'p> {
                 return Some(Out::unknown());
             }
             _ => {
+                self.capturing |= plain == "cudaStreamBeginCapture" || plain == "cuStreamBeginCapture";
                 let outs = self.arguments(args);
                 for out in &outs {
+                    self.memory.reached_by_device(&out.val, false);
                     self.written_by_library(out);
                 }
             }
@@ -170,6 +173,7 @@ impl<'p> Walker<'p> {
             element,
         };
         let object = self.create_object(info, size, Val::unknown());
+        self.memory.get_mut(object).held = Some(Held::fresh());
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(&out, Val::from(pointer));
         if !self.wants(id) {
@@ -250,11 +254,24 @@ impl<'p> Walker<'p> {
             Some(val) => direction(val),
             None => implied,
         };
+        self.shown_to_device(&from);
         if !self.wants(id) {
             return self.contents_change(&to);
         }
         let (destination, source) = (self.argument(dst, &to), self.argument(src, &from));
+        let before = self.held_before(&to);
         self.copied(id, api, destination, source, n, &bytes, direction, kind.map(|kind| self.span(kind)), &to);
+        let size = crate::arith::convert(&mut self.atoms, &bytes.val, &Ty::SIZE);
+        self.held_after_copy(before, &to, &from, &size);
+    }
+
+    /// Pointers in what is copied can be followed on the other side.
+    fn shown_to_device(&mut self, from: &Out) {
+        let mut shown = Vec::new();
+        if let Kind::Ptr(source) = &from.val.kind {
+            self.memory.get(source.obj).pointers(&[], &mut shown);
+        }
+        self.memory.escaped.extend(shown.iter().map(|pointer| pointer.obj));
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -343,6 +360,7 @@ impl<'p> Walker<'p> {
             element: self.known_size(&element),
             element_name: self.type_name(&element),
         };
+        self.shown_to_device(&out);
         let host = self.argument(other, &out);
         let kind = match outs.get(1) {
             Some(kind) => direction(&kind.val),
@@ -383,7 +401,9 @@ impl<'p> Walker<'p> {
         };
         let span = self.span(id);
         self.emit(event, span, &[n]);
+        let before = self.held_before(&to);
         self.contents_change(&to);
+        self.held_after_set(before, &to, &what.val, &bytes, unit);
     }
 
     fn set_attribute(&mut self, kernel: ExprId, attribute: ExprId, value: ExprId) {

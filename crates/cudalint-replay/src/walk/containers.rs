@@ -2,6 +2,7 @@
 
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
+use crate::given::{Held, HeldContents};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
@@ -55,7 +56,12 @@ impl<'p> Walker<'p> {
         let bytes = Val::size(size.times(&q)).because(&count.why);
         let first = if fresh { Val::zeroed() } else { Val::unknown() };
         let first = if inner.is_scalar() { first } else { Val::unknown() };
+        let zeroed = fresh && inner.is_scalar() && space == MemorySpace::Device;
         let storage = self.create_object(info, bytes, first);
+        if zeroed {
+            let held = Held { contents: HeldContents::Filled(0), assumptions: None };
+            self.memory.get_mut(storage).held = Some(std::sync::Arc::new(held));
+        }
         let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
         self.memory.store(&data, Val::from(pointer));

@@ -31,20 +31,33 @@ impl<'p> Walker<'p> {
             None => env,
         };
         if self.wants(id) {
-            let fact = self.launch_fact(launch, kernel, &env, &config, &args);
+            let cooperative = self.cooperative(id, launch);
+            let fact = LaunchFact { cooperative, ..self.launch_fact(launch, kernel, &env, &config, &args) };
             let mut mentioned = launch.config.clone();
             mentioned.extend(&launch.args);
             let span = self.span(id);
             self.emit(EventKind::Launch(Box::new(fact)), span, &mentioned);
         }
         // The kernel may write what it is given, the host's view of managed and pinned memory included.
-        for (_, out) in &args {
+        for (index, (_, out)) in args.iter().enumerate() {
+            let read_only = self.reads_only(kernel, index);
+            self.memory.reached_by_device(&out.val, read_only);
+            if read_only {
+                continue;
+            }
             let mut pointers = Vec::new();
             out.val.pointers(&mut pointers);
             for pointer in pointers {
                 if self.memory.get(pointer.obj).info.api != "local" {
                     self.memory.forget(pointer.obj, &root());
                 }
+            }
+        }
+        if !launch.chevron {
+            // Arguments behind an array that could not be followed to its end.
+            for expr in &launch.args {
+                let list = self.eval(*expr).val;
+                self.memory.reached_by_device(&list, false);
             }
         }
         let ty = if launch.chevron { Ty::Void } else { Ty::INT };
@@ -139,7 +152,11 @@ impl<'p> Walker<'p> {
                 }
             })
             .collect();
+        let outs: Vec<Out> = args.iter().map(|(_, out)| out.clone()).collect();
         LaunchFact {
+            given: self.given(kernel, env, &outs),
+            env: kernel.map_or_else(TypeEnv::default, |kernel| self.bound(kernel, env)),
+            cooperative: None,
             kernel,
             kernel_name: self.text(launch.kernel),
             grid,
@@ -158,8 +175,23 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// What the kernel does, for these template arguments.
-    fn summary(&mut self, (module, function): (ModuleId, FunctionId), env: &Env) -> Arc<KernelSummary> {
+    /// Whether a launch is a cooperative one, by the call that makes it.
+    fn cooperative(&self, id: ExprId, launch: &Launch) -> Option<bool> {
+        if launch.chevron {
+            return Some(false);
+        }
+        let text = self.text(id);
+        let call = text.split('(').next().unwrap_or("").trim();
+        match call.rsplit(':').next().unwrap_or("") {
+            "cudaLaunchKernel" => Some(false),
+            "cudaLaunchCooperativeKernel" => Some(true),
+            // A macro around the call, or a configuration with attributes.
+            _ => None,
+        }
+    }
+
+    /// The template arguments in the terms of the program layer, parameters that nothing tells bound to nothing known.
+    fn bound(&self, (module, function): (ModuleId, FunctionId), env: &Env) -> TypeEnv {
         let bindings = env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
         let mut bound = TypeEnv::new(bindings);
         if let Some(kernel) = self.project.function_at(module, function) {
@@ -171,6 +203,12 @@ impl<'p> Walker<'p> {
                 .collect();
             bound = bound.with(open);
         }
+        bound
+    }
+
+    /// What the kernel does, for these template arguments.
+    fn summary(&mut self, (module, function): (ModuleId, FunctionId), env: &Env) -> Arc<KernelSummary> {
+        let bound = self.bound((module, function), env);
         let mut cache = self.summaries.borrow_mut();
         if let Some((_, _, _, summary)) =
             cache.iter().find(|(m, f, with, _)| (*m, *f) == (module, function) && *with == bound)

@@ -12,6 +12,7 @@ mod containers;
 mod events;
 mod exprs;
 mod flow;
+mod given;
 mod launches;
 mod library;
 mod loops;
@@ -170,6 +171,8 @@ pub(crate) struct Walker<'p> {
     pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
     /// What the path says of the inputs, with the number of the frame at whose end it is no longer sure (0: never).
     pub conditions: Vec<(usize, Condition)>,
+    /// Whether launches may be recorded to run later, when memory holds other things.
+    pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
 }
@@ -210,6 +213,7 @@ impl<'p> Walker<'p> {
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
             conditions: Vec::new(),
+            capturing: false,
             entry_is_called: false,
         }
     }
@@ -374,7 +378,7 @@ impl<'p> Walker<'p> {
     }
 
     pub fn create_object(&mut self, info: ObjectInfo, bytes: Val, root: Val) -> ObjId {
-        self.memory.create(Object { info: Rc::new(info), bytes, root, cells: None, freed: Freed::No })
+        self.memory.create(Object { info: Rc::new(info), bytes, root, cells: None, freed: Freed::No, held: None })
     }
 
     /// A value that nobody fixes, to be told apart from others.

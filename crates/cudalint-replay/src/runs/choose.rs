@@ -1,0 +1,210 @@
+//! Values for what nothing fixes: taken from how the program itself uses them, kept small, and only such that the
+//! conditions on the way to the launch hold.
+
+use super::numbers::{Choice, amounts};
+use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
+use crate::facts::{Amount, Event, LaunchFact};
+use crate::given::Given;
+use crate::value::Quantity;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most inputs that values are chosen for.
+const MAX_INPUTS: usize = 5;
+/// Most assignments that are worth executing, for one launch.
+pub(super) const MAX_ASSIGNMENTS: usize = 2;
+
+/// A choice and what it is called.
+#[derive(Clone, Debug)]
+pub(super) struct Assignment {
+    pub choice: Choice,
+    /// Inputs by their names.
+    pub values: Vec<(String, i64)>,
+}
+
+impl Assignment {
+    /// The one assumption that it means: "`n` is 513".
+    pub fn text(&self) -> Option<String> {
+        if self.values.is_empty() {
+            return None;
+        }
+        let parts: Vec<String> = self.values.iter().map(|(name, value)| format!("`{name}` is {value}")).collect();
+        Some(match parts.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, before)) => format!("{} and {last}", before.join(", ")),
+            None => String::new(),
+        })
+    }
+}
+
+/// How an input is used in the extents of a launch.
+#[derive(Clone, Debug, Default)]
+struct Use {
+    /// Divisors with whether the quotient is rounded up.
+    divisors: Vec<(i64, bool)>,
+    /// Whether it counts blocks as it is.
+    counts_blocks: bool,
+    /// Whether it counts threads of a block as it is.
+    counts_threads: bool,
+}
+
+/// Choices for a launch that facts alone leave open, the most promising first.
+pub(super) fn assignments(event: &Event, fact: &LaunchFact) -> Vec<Assignment> {
+    let mut found = Vec::new();
+    let defaults = defaults(event, fact);
+    let inputs = sizing_inputs(fact);
+    if let Some(inputs) = inputs.filter(|inputs| !inputs.is_empty()) {
+        found.extend(chosen(event, fact, &inputs));
+    }
+    if !defaults.is_empty() {
+        let choice = Choice { at: BTreeMap::new(), admitted: defaults };
+        found.insert(0, Assignment { choice, values: Vec::new() });
+    }
+    found
+}
+
+/// The assumptions that amounts of the launch rest on already.
+fn defaults(event: &Event, fact: &LaunchFact) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for amount in amounts(event, fact) {
+        for text in amount.assumptions.iter().flat_map(|list| list.iter()) {
+            if !texts.contains(text) {
+                texts.push(text.clone());
+            }
+        }
+    }
+    texts
+}
+
+/// The inputs that decide how large things are; `None` where something among them can have no value.
+fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
+    let mut atoms: BTreeSet<Atom> = BTreeSet::new();
+    for amount in fact.grid.axes.iter().chain(&fact.block.axes) {
+        atoms.extend(inputs_of(amount)?);
+    }
+    // A size that cannot be chosen only leaves its buffer without one.
+    for given in &fact.given {
+        if let Given::Pointer { buffer, offset, .. } = given {
+            let both = inputs_of(&buffer.bytes).zip(inputs_of(offset));
+            atoms.extend(both.into_iter().flat_map(|(a, b)| a.into_iter().chain(b)));
+        }
+    }
+    atoms.extend(inputs_of(&fact.shared).into_iter().flatten());
+    (atoms.len() <= MAX_INPUTS).then(|| atoms.into_iter().collect())
+}
+
+fn inputs_of(amount: &Amount) -> Option<Vec<Atom>> {
+    let inputs = amount.quantity.inputs();
+    inputs
+        .iter()
+        .all(|atom| matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque) && !atom.name().is_empty())
+        .then_some(inputs)
+}
+
+fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> {
+    let mut uses: BTreeMap<u32, Use> = inputs.iter().map(|atom| (atom.id(), Use::default())).collect();
+    for axis in &fact.grid.axes {
+        note(&axis.quantity, &mut uses, false);
+    }
+    for axis in &fact.block.axes {
+        note(&axis.quantity, &mut uses, true);
+    }
+    let blocks: Vec<i64> = fact.block.axes.iter().filter_map(|axis| axis.quantity.known()).collect();
+    let fallback = match blocks.as_slice() {
+        [x, ..] if *x > 1 => *x,
+        _ => 256,
+    };
+    let mut found: Vec<Assignment> = Vec::new();
+    for round in 0..ROUNDS {
+        let mut values: Vec<(String, i64)> = Vec::new();
+        let mut at = BTreeMap::new();
+        for (place, atom) in inputs.iter().enumerate() {
+            let usage = uses.get(&atom.id()).cloned().unwrap_or_default();
+            let free = matches!(atom.kind(), AtomKind::Input);
+            let value = match values.iter().find(|(name, _)| name == atom.name()) {
+                Some((_, value)) => *value,
+                None => candidate(&usage, fallback, place, inputs.len(), round, free),
+            };
+            if !values.iter().any(|(name, _)| name == atom.name()) {
+                values.push((atom.name().to_owned(), value));
+            }
+            at.insert(atom.id(), value);
+        }
+        let admitted = event.conditions.iter().all(|condition| condition.admits(&at));
+        let choice = Choice { at, admitted: Vec::new() };
+        if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
+            found.push(Assignment { choice, values });
+        }
+        if found.len() >= MAX_ASSIGNMENTS {
+            break;
+        }
+    }
+    found
+}
+
+/// How many candidates are looked at.
+const ROUNDS: usize = 6;
+
+/// A value for an input: for a grid rounded up from it, one that leaves the last block partly filled; for a grid
+/// rounded down, a multiple, since that is what such a program means; unequal ones for several inputs, in both orders.
+fn candidate(usage: &Use, fallback: i64, place: usize, of: usize, round: usize, free: bool) -> i64 {
+    let divisor = usage.divisors.iter().map(|(divisor, _)| *divisor).max().unwrap_or(fallback).clamp(1, 1 << 20);
+    let exact = !free || usage.divisors.iter().any(|(_, up)| !up);
+    if usage.counts_threads {
+        return [128, 64, 100, 256, 32, 96][round.min(5)];
+    }
+    if usage.counts_blocks && usage.divisors.is_empty() {
+        return [3, 5, 4, 2, 8, 16][round.min(5)];
+    }
+    // Several sizes: the first is the larger in one order, the smaller in the other.
+    let larger = of == 1 || place.is_multiple_of(2) == round.is_multiple_of(2);
+    match (round / 2, exact) {
+        (0, false) if larger => 2 * divisor + 1,
+        (0, false) => divisor + 1,
+        (0, true) | (1, false) if larger => 2 * divisor,
+        (0, true) | (1, false) => divisor,
+        (1, true) if larger => 4 * divisor,
+        (1, true) => 2 * divisor,
+        _ => 1024,
+    }
+}
+
+/// Notes how the inputs in an extent are used.
+fn note(quantity: &Quantity, uses: &mut BTreeMap<u32, Use>, threads: bool) {
+    if let Quantity::Symbolic(poly) = quantity {
+        note_poly(poly, uses, threads, 0);
+    }
+}
+
+fn note_poly(poly: &Poly, uses: &mut BTreeMap<u32, Use>, threads: bool, depth: u32) {
+    if depth > 8 {
+        return;
+    }
+    for (product, _) in poly.terms.iter() {
+        for atom in product {
+            match atom.kind() {
+                AtomKind::Closed(ClosedOp::Div, dividend, divisor) => {
+                    if let Some(divisor) = divisor.as_constant().filter(|divisor| *divisor > 0) {
+                        let rest = dividend.terms.get(&Vec::new()).copied().unwrap_or(0);
+                        for base in dividend.bases().0 {
+                            if let Some(usage) = uses.get_mut(&base.id()) {
+                                usage.divisors.push((divisor, rest != 0));
+                            }
+                        }
+                    } else {
+                        note_poly(dividend, uses, threads, depth + 1);
+                    }
+                }
+                AtomKind::Closed(_, a, b) => {
+                    note_poly(a, uses, threads, depth + 1);
+                    note_poly(b, uses, threads, depth + 1);
+                }
+                _ => {
+                    if let Some(usage) = uses.get_mut(&atom.id()) {
+                        usage.counts_blocks |= !threads;
+                        usage.counts_threads |= threads;
+                    }
+                }
+            }
+        }
+    }
+}

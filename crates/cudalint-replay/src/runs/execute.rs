@@ -1,0 +1,286 @@
+//! Executes the launches of one module's kernels, those that rest on facts first, within a budget that grows with the
+//! file.
+
+use super::choose::{Assignment, assignments};
+use super::collect::{ModuleLaunches, Seen};
+use super::counts::Counts;
+use super::numbers::{Cause, Choice, Numbers, numbers};
+use super::{KernelRun, report};
+use crate::facts::Site;
+use crate::value::{assume, union};
+use cudalint_kernel::{Budget, Code};
+use cudalint_program::Project;
+use cudalint_program::ir::{Function, FunctionId, ModuleId};
+use cudalint_program::types::{Argument, TypeEnv};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Most distinct configurations that a kernel is executed with.
+const MAX_CONFIGURATIONS: usize = 3;
+/// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
+/// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
+const OPERATIONS_PER_BYTE: u64 = 375;
+/// What the smallest file may spend: two launches with all of their own budget.
+const LEAST_OPERATIONS: u64 = 600_000;
+
+/// What came of one module's kernels.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleRuns {
+    /// Executions in the order of the kernels; of each kernel those that rest on nothing but facts first.
+    pub runs: Vec<KernelRun>,
+    /// How many launches that were, and why not more.
+    pub counts: Counts,
+}
+
+/// What became of a launch in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Not(Cause),
+    Assumed,
+    Facts,
+}
+
+struct Module<'p> {
+    project: &'p Project,
+    id: ModuleId,
+    operations_left: u64,
+    codes: Vec<(FunctionId, TypeEnv, Option<Arc<Code>>)>,
+    outcomes: FxHashMap<Site, Outcome>,
+    /// The runs of each kernel with the environment that they were lowered for.
+    runs: FxHashMap<FunctionId, Vec<(TypeEnv, KernelRun)>>,
+    counts: Counts,
+}
+
+/// Executes what there is to execute for the kernels of a module.
+pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+    let bytes = project.source(id).len() as u64;
+    let mut module = Module {
+        project,
+        id,
+        operations_left: LEAST_OPERATIONS.max(bytes.saturating_mul(OPERATIONS_PER_BYTE)),
+        codes: Vec::new(),
+        outcomes: FxHashMap::default(),
+        runs: FxHashMap::default(),
+        counts: Counts::default(),
+    };
+    for (kernel, seen) in &launches.kernels {
+        for one in seen {
+            module.with_facts(*kernel, one);
+        }
+    }
+    for (kernel, seen) in &launches.kernels {
+        for one in seen {
+            module.with_assumptions(*kernel, one);
+        }
+        if seen.is_empty() {
+            module.counts.unlaunched += 1;
+        }
+    }
+    for event in &launches.unseen {
+        module.outcomes.entry(event.site).or_insert(Outcome::Not("kernel out of sight"));
+    }
+    module.finish(launches)
+}
+
+impl Module<'_> {
+    fn with_facts(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
+        let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        match numbers(seen.fact, function, &Choice::default()) {
+            Ok(numbers) => {
+                let outcome = match self.run(kernel, seen, numbers, None) {
+                    Ok(()) => Outcome::Facts,
+                    Err(cause) => Outcome::Not(cause),
+                };
+                self.note(seen.event.site, outcome);
+            }
+            Err(cause) => self.note(seen.event.site, Outcome::Not(cause)),
+        }
+    }
+
+    fn with_assumptions(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
+        let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        let facts = numbers(seen.fact, function, &Choice::default());
+        if facts.as_ref().is_ok_and(|numbers| numbers.complete) {
+            return;
+        }
+        for assignment in assignments(seen.event, seen.fact) {
+            let Ok(chosen) = numbers(seen.fact, function, &assignment.choice) else { continue };
+            let known = facts.as_ref().is_ok_and(|facts| facts.launch == chosen.launch);
+            if !known && self.run(kernel, seen, chosen, Some(&assignment)).is_ok() {
+                self.note(seen.event.site, Outcome::Assumed);
+            }
+        }
+    }
+
+    /// The best that became of a launch counts.
+    fn note(&mut self, site: Site, outcome: Outcome) {
+        let rank = |outcome: Outcome| match outcome {
+            Outcome::Not(_) => 0,
+            Outcome::Assumed => 1,
+            Outcome::Facts => 2,
+        };
+        let old = self.outcomes.entry(site).or_insert(outcome);
+        if rank(outcome) > rank(*old) {
+            *old = outcome;
+        }
+    }
+
+    fn code(&mut self, kernel: FunctionId, env: &TypeEnv) -> Option<Arc<Code>> {
+        if let Some((_, _, code)) = self.codes.iter().find(|(id, known, _)| *id == kernel && known == env) {
+            return code.clone();
+        }
+        let code = cudalint_kernel::lower(self.project, self.id, kernel, env).map(Arc::new);
+        self.codes.push((kernel, env.clone(), code.clone()));
+        code
+    }
+
+    fn run(
+        &mut self,
+        kernel: FunctionId,
+        seen: &Seen<'_>,
+        numbers: Numbers,
+        assignment: Option<&Assignment>,
+    ) -> Result<(), Cause> {
+        let env = &seen.fact.env;
+        let runs = self.runs.get(&kernel).map_or(&[][..], Vec::as_slice);
+        if runs.iter().any(|(known, run)| known == env && run.input == numbers.launch) {
+            return Ok(());
+        }
+        let alike = runs.iter().filter(|(_, run)| run.assumptions.is_some() == assignment.is_some()).count();
+        if alike >= MAX_CONFIGURATIONS {
+            return Err("more configurations of one kernel");
+        }
+        let Some(code) = self.code(kernel, env) else { return Err("kernel not understood") };
+        if self.operations_left == 0 {
+            return Err("operations of a file used up");
+        }
+        let budget = Budget::default();
+        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left), ..budget };
+        let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
+        let report = cudalint_kernel::execute(&code, &numbers.launch, &budget);
+        self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
+        self.counts.operations += report.coverage.operations;
+        for (cause, count) in &report.coverage.causes {
+            *self.counts.causes.entry(cause).or_default() += u64::from(*count);
+        }
+        let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
+        self.runs.entry(kernel).or_default().push((env.clone(), run));
+        Ok(())
+    }
+
+    fn finish(mut self, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+        let mut all = Vec::new();
+        for (kernel, _) in &launches.kernels {
+            let Some(runs) = self.runs.remove(kernel) else { continue };
+            let mut runs: Vec<KernelRun> = runs.into_iter().map(|(_, run)| run).collect();
+            let best = runs.iter().map(|run| &run.report.coverage).max_by_key(|seen| (seen.known, seen.accesses));
+            if let Some(best) = best {
+                self.counts.accesses += u64::from(best.accesses);
+                self.counts.known_accesses += u64::from(best.known);
+            }
+            drop_repetitions(&mut runs);
+            all.append(&mut runs);
+        }
+        self.counts.launches = self.outcomes.len() as u64;
+        for outcome in self.outcomes.values() {
+            match outcome {
+                Outcome::Facts => self.counts.with_facts += 1,
+                Outcome::Assumed => self.counts.assumed += 1,
+                Outcome::Not(cause) => *self.counts.not_executed.entry(cause).or_default() += 1,
+            }
+        }
+        ModuleRuns { runs: all, counts: self.counts }
+    }
+}
+
+fn make_run(
+    kernel: (ModuleId, FunctionId),
+    function: &Function,
+    seen: &Seen<'_>,
+    numbers: Numbers,
+    assignment: Option<&Assignment>,
+    report: report::Report,
+) -> KernelRun {
+    let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
+    let mut assumptions = used;
+    if let Some(assignment) = assignment {
+        if let Some(text) = assignment.text() {
+            assumptions = union(&assume(text), &assumptions);
+        }
+        for (name, value) in &assignment.values {
+            if !bindings.iter().any(|(known, _)| known == name) {
+                bindings.push((name.clone(), *value));
+            }
+        }
+    }
+    KernelRun {
+        kernel,
+        name: name_of(function, &seen.fact.env),
+        launch: Some(seen.event.site),
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.dynamic_shared,
+        bindings,
+        buffers,
+        assumptions,
+        path: seen.event.path.clone(),
+        input: launch,
+        report,
+    }
+}
+
+/// The kernel's name with its template arguments, as far as they can be written.
+fn name_of(function: &Function, env: &TypeEnv) -> String {
+    let arguments: Vec<String> = function
+        .template_params
+        .iter()
+        .map_while(|param| match env.get(&param.name)? {
+            Argument::Type(ty) => Some(ty.name()).filter(|name| !name.is_empty()),
+            Argument::Value(value) => Some(value.to_string()),
+            Argument::Unknown => None,
+        })
+        .collect();
+    if arguments.is_empty() {
+        function.name.to_string()
+    } else {
+        format!("{}<{}>", function.name, arguments.join(", "))
+    }
+}
+
+/// What an assumption shows only counts where facts have not shown the same at the same place.
+fn drop_repetitions(runs: &mut [KernelRun]) {
+    let mut sure: Vec<(std::mem::Discriminant<report::EventKind>, Vec<report::Site>)> = Vec::new();
+    runs.sort_by_key(|run| run.assumptions.is_some());
+    for run in runs {
+        let assumed = run.assumptions.is_some();
+        run.report.events.retain(|event| {
+            let key = (std::mem::discriminant(&event.kind), places(&event.kind));
+            let known = sure.contains(&key);
+            if !known {
+                sure.push(key);
+            }
+            !(assumed && known)
+        });
+    }
+}
+
+/// Where an event is.
+fn places(kind: &report::EventKind) -> Vec<report::Site> {
+    use report::EventKind;
+    match kind {
+        EventKind::OutOfBounds { access, .. }
+        | EventKind::Misaligned { access, .. }
+        | EventKind::UninitializedRead { access, .. }
+        | EventKind::ConstantWritten { access, .. } => vec![access.site],
+        EventKind::Race { first, second, .. } => {
+            let mut both = vec![first.site, second.site];
+            both.sort();
+            both
+        }
+        EventKind::DivergentBarrier { barrier, .. } | EventKind::GridSyncWithoutCooperation { site: barrier } => {
+            vec![*barrier]
+        }
+        EventKind::ExitBeforeBarrier { exit, barrier, .. } => vec![*exit, *barrier],
+        EventKind::WarpMask { site, .. } => vec![*site],
+    }
+}

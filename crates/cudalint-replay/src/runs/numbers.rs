@@ -1,0 +1,261 @@
+//! A launch in numbers: amounts of the host walk evaluated under a choice of what nothing fixes.
+
+use super::RunBuffer;
+use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
+use crate::given::{Given, Held, HeldContents};
+use crate::value::{Assumptions, Quantity, union};
+use cudalint_kernel::{Argument, Buffer, Contents, Launch};
+use cudalint_program::Name;
+use cudalint_program::ir::Function;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Most threads of a block (CUDA C++ Programming Guide, table of technical specifications).
+const MAX_THREADS: u32 = 1024;
+/// Alignment of what the runtime allocates (CUDA C++ Programming Guide, "Size and Alignment Requirement").
+const ALLOCATED: u32 = 256;
+
+/// What is chosen where the source fixes nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice {
+    /// Values of atoms by their ids.
+    pub at: BTreeMap<u32, i64>,
+    /// Assumptions that amounts may rest on.
+    pub admitted: Vec<String>,
+}
+
+/// Why a launch has no numbers.
+pub(super) type Cause = &'static str;
+
+/// A launch in numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    pub launch: Launch,
+    pub buffers: Vec<RunBuffer>,
+    /// Parameters with an integer.
+    pub bindings: Vec<(String, i64)>,
+    /// Whether every number of the launch that anything can tell is told: no other choice would say more.
+    pub complete: bool,
+    /// The assumptions of [`Choice::admitted`] that were needed.
+    pub used: Assumptions,
+}
+
+impl Choice {
+    /// The value of an amount, where the choice gives one.
+    pub fn value(&self, amount: &Amount, used: &mut Assumptions) -> Option<i64> {
+        let value = self.quantity(&amount.quantity)?;
+        self.admits(&amount.assumptions, used).then_some(value)
+    }
+
+    pub fn quantity(&self, quantity: &Quantity) -> Option<i64> {
+        match quantity {
+            Quantity::Known(value) => Some(*value),
+            Quantity::Symbolic(poly) => poly.evaluate(&self.at),
+            Quantity::Unknown => None,
+        }
+    }
+
+    fn admits(&self, assumptions: &Assumptions, used: &mut Assumptions) -> bool {
+        let Some(list) = assumptions else { return true };
+        let all = list.iter().all(|text| self.admitted.contains(text));
+        if all {
+            *used = union(used, assumptions);
+        }
+        all
+    }
+
+    /// Three extents; `Err` where one is not known or out of range.
+    fn extents(&self, axes: &[Amount; 3], used: &mut Assumptions, what: [Cause; 2]) -> Result<[u32; 3], Cause> {
+        let mut extents = [1_u32; 3];
+        for (extent, axis) in extents.iter_mut().zip(axes) {
+            let value = self.value(axis, used).ok_or(what[0])?;
+            *extent = u32::try_from(value).ok().filter(|value| *value > 0).ok_or(what[1])?;
+        }
+        Ok(extents)
+    }
+}
+
+/// The numbers of a launch under a choice.
+pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> Result<Numbers, Cause> {
+    let mut used: Assumptions = None;
+    let block = choice.extents(&fact.block.axes, &mut used, ["block not known", "block out of range"])?;
+    let threads = block.iter().try_fold(1_u32, |all, axis| all.checked_mul(*axis));
+    if threads.is_none_or(|threads| threads > MAX_THREADS) {
+        return Err("block out of range");
+    }
+    let grid = choice.extents(&fact.grid.axes, &mut used, ["grid not known", "grid out of range"])?;
+    let dynamic_shared = choice.value(&fact.shared, &mut used).and_then(|bytes| u64::try_from(bytes).ok());
+    let mut maker = Maker { choice, used, buffers: Vec::new(), known: Vec::new(), run: Vec::new(), complete: true };
+    maker.complete &= dynamic_shared.is_some() || fact.shared.quantity.is_unknown();
+    let mut bindings = Vec::new();
+    let mut arguments = Vec::new();
+    for index in 0..kernel.param_count as usize {
+        let parameter = kernel.locals.get(index).map(|parameter| parameter.name.clone()).unwrap_or_default();
+        let text = fact.args.get(index).map_or("", |argument| argument.text.as_str());
+        let given = fact.given.get(index).unwrap_or(&Given::Unknown);
+        let argument = maker.argument(given, &parameter, text);
+        if let Argument::Int(value) = &argument {
+            bindings.push((parameter.to_string(), *value));
+        }
+        arguments.push(argument);
+    }
+    let Maker { used, buffers, run, complete, .. } = maker;
+    let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
+    Ok(Numbers { launch, buffers: run, bindings, complete, used })
+}
+
+/// Every amount that a launch's numbers are made of.
+pub(super) fn amounts(event: &Event, fact: &LaunchFact) -> Vec<Amount> {
+    let _ = event;
+    let mut all: Vec<Amount> = fact.grid.axes.iter().chain(&fact.block.axes).cloned().collect();
+    all.push(fact.shared.clone());
+    for given in &fact.given {
+        collect(given, &mut all);
+    }
+    all
+}
+
+fn collect(given: &Given, into: &mut Vec<Amount>) {
+    match given {
+        Given::Int { amount, .. } => into.push(amount.clone()),
+        Given::Pointer { buffer, offset, .. } => into.extend([buffer.bytes.clone(), offset.clone()]),
+        Given::Record(fields) => fields.iter().for_each(|(_, field)| collect(field, into)),
+        _ => {}
+    }
+}
+
+struct Maker<'a> {
+    choice: &'a Choice,
+    used: Assumptions,
+    buffers: Vec<Buffer>,
+    /// Identities of the buffers; `None` for those that stand for something out of sight.
+    known: Vec<Option<crate::facts::BufferId>>,
+    run: Vec<RunBuffer>,
+    complete: bool,
+}
+
+impl Maker<'_> {
+    fn argument(&mut self, given: &Given, parameter: &Name, text: &str) -> Argument {
+        match given {
+            Given::Unknown => Argument::Unknown,
+            Given::Int { amount, bytes, signed } => match self.choice.value(amount, &mut self.used) {
+                Some(value) => Argument::Int(crate::arith::wrap(i128::from(value), *bytes, *signed)),
+                None => {
+                    self.complete = false;
+                    Argument::Unknown
+                }
+            },
+            Given::Float { value, assumptions } => {
+                if self.choice.admits(assumptions, &mut self.used) {
+                    Argument::Float(*value)
+                } else {
+                    self.complete = false;
+                    Argument::Unknown
+                }
+            }
+            Given::Null { assumptions } => {
+                if self.choice.admits(assumptions, &mut self.used) {
+                    Argument::Null
+                } else {
+                    Argument::Unknown
+                }
+            }
+            Given::Somewhere => self.somewhere(parameter, text, None),
+            Given::Pointer { buffer, offset, held } => {
+                let Some(offset) = self.choice.value(offset, &mut self.used) else {
+                    self.complete &= offset.quantity.is_unknown();
+                    return self.somewhere(parameter, text, Some(buffer));
+                };
+                let position = self.known.iter().position(|id| *id == Some(buffer.id));
+                let number = position.unwrap_or_else(|| self.buffer(buffer, held.as_deref(), parameter, text));
+                Argument::Pointer { buffer: number, offset }
+            }
+            Given::Record(fields) => Argument::Record(
+                fields
+                    .iter()
+                    .map(|(offset, field)| (*offset, self.argument(field, parameter, text)))
+                    .filter(|(_, argument)| *argument != Argument::Unknown)
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Memory of its own for a pointer to who knows where: of no known size, contents or alignment. Where two such
+    /// pointers lead to one allocation, what goes on between them is not seen.
+    fn somewhere(&mut self, parameter: &Name, text: &str, origin: Option<&crate::facts::Buffer>) -> Argument {
+        self.buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
+        self.known.push(None);
+        self.run.push(RunBuffer {
+            parameter: parameter.to_string(),
+            argument: text.to_owned(),
+            allocation: origin.cloned(),
+            bytes: None,
+        });
+        Argument::Pointer { buffer: self.buffers.len() - 1, offset: 0 }
+    }
+
+    fn buffer(&mut self, buffer: &crate::facts::Buffer, held: Option<&Held>, parameter: &Name, text: &str) -> usize {
+        // What the device cannot reach, or what is gone, is another rule's matter.
+        let sized = buffer.space != MemorySpace::Host && !buffer.freed;
+        let value = if sized { self.choice.value(&buffer.bytes, &mut self.used) } else { None };
+        self.complete &= value.is_some() || !sized || buffer.bytes.quantity.is_unknown();
+        let bytes = value.and_then(|bytes| u64::try_from(bytes).ok());
+        let contents = match held {
+            Some(held) if sized => self.contents(held),
+            _ => Contents::Unknown,
+        };
+        let allocated = ["cudaMalloc", "cudaHostAlloc", "cuMem", "vector"];
+        let align = if allocated.iter().any(|api| buffer.api.starts_with(api)) { ALLOCATED } else { 1 };
+        self.buffers.push(Buffer { bytes, contents, align });
+        self.known.push(Some(buffer.id));
+        self.run.push(RunBuffer {
+            parameter: parameter.to_string(),
+            argument: text.to_owned(),
+            allocation: Some(buffer.clone()),
+            bytes,
+        });
+        self.buffers.len() - 1
+    }
+
+    fn contents(&mut self, held: &Held) -> Contents {
+        // Assumptions that only contents rest on are not worth making.
+        if held.assumptions.as_ref().is_some_and(|list| !list.iter().all(|text| self.choice.admitted.contains(text))) {
+            return Contents::Unknown;
+        }
+        let contents = match &held.contents {
+            HeldContents::WrittenOnly(ranges) => self.written(ranges),
+            HeldContents::Filled(byte) => Some(Contents::Filled(*byte)),
+            HeldContents::Integers { bytes, values } => {
+                let values: Option<Vec<i64>> = values.iter().map(|value| self.choice.quantity(value)).collect();
+                values.map(|values| Contents::Integers { bytes: *bytes, values: Arc::from(values) })
+            }
+        };
+        match contents {
+            Some(contents) => {
+                self.choice.admits(&held.assumptions, &mut self.used);
+                contents
+            }
+            None => Contents::Unknown,
+        }
+    }
+
+    fn written(&self, ranges: &[(Quantity, Quantity)]) -> Option<Contents> {
+        let mut numbers: Vec<Range<u64>> = Vec::new();
+        for (start, length) in ranges {
+            let start = u64::try_from(self.choice.quantity(start)?).ok()?;
+            let length = u64::try_from(self.choice.quantity(length)?).ok()?;
+            numbers.push(start..start.checked_add(length)?);
+        }
+        numbers.retain(|range| !range.is_empty());
+        numbers.sort_by_key(|range| range.start);
+        let mut apart: Vec<Range<u64>> = Vec::new();
+        for range in numbers {
+            match apart.last_mut() {
+                Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+                _ => apart.push(range),
+            }
+        }
+        Some(Contents::WrittenOnly(apart))
+    }
+}

@@ -1,0 +1,262 @@
+//! What a launch hands over, and what copies and sets leave in memory.
+
+use super::{Out, Walker};
+use crate::facts::{Amount, MemorySpace, Pointer};
+use crate::given::{Given, Held, HeldContents};
+use crate::memory::{CellPath, Key, extend};
+use crate::ty::{Env, Ty};
+use crate::val::{Int, Kind, Ptr, Val};
+use crate::value::{Quantity, union};
+use cudalint_program::ir::{FunctionId, ModuleId, Type};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Most integers of a host array that a copy carries over.
+const MAX_INTEGERS: i64 = 4096;
+
+impl Walker<'_> {
+    /// What each parameter of a kernel is given.
+    pub fn given(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &Env, args: &[Out]) -> Vec<Given> {
+        let Some((module, id)) = kernel else { return Vec::new() };
+        let Some(function) = self.project.function_at(module, id) else { return Vec::new() };
+        let env = Rc::new(env.clone());
+        (0..function.param_count as usize)
+            .map(|index| {
+                let Some(parameter) = function.locals.get(index) else { return Given::Unknown };
+                let ty = self.resolve_in(module, &env, parameter.ty);
+                match args.get(index) {
+                    Some(out) => {
+                        let ty = if ty.is_unknown() { out.ty.clone() } else { ty };
+                        let val = self.admit(out.val.clone());
+                        self.given_value(&val, ty.value(), 0)
+                    }
+                    None => Given::Unknown,
+                }
+            })
+            .collect()
+    }
+
+    fn given_value(&mut self, val: &Val, ty: &Ty, depth: u32) -> Given {
+        match ty {
+            Ty::Ptr(_) | Ty::Array(..) | Ty::Container(crate::ty::Container::DevicePointer, ..) => {
+                self.given_pointer(val)
+            }
+            Ty::Int { bytes, signed } => self.given_integer(val, *bytes, *signed),
+            Ty::Bool => {
+                let truth = crate::arith::convert(&mut self.atoms, val, ty);
+                self.given_integer(&truth, 1, false)
+            }
+            Ty::Float { .. } => match crate::arith::convert(&mut self.atoms, val, ty) {
+                Val { kind: Kind::Float(value), why } => Given::Float { value, assumptions: why },
+                _ => Given::Unknown,
+            },
+            Ty::Vector { .. } | Ty::Record(..) if depth == 0 => match &val.kind {
+                Kind::Aggregate(parts) => {
+                    let cells = parts.cells.clone();
+                    let mut known = Vec::new();
+                    for (path, value) in cells.iter() {
+                        let Some((offset, leaf)) = self.leaf(ty, path) else { continue };
+                        let value = self.admit(value.clone()).because(&val.why);
+                        match self.given_value(&value, &leaf, 1) {
+                            Given::Unknown => {}
+                            given => known.push((offset, given)),
+                        }
+                    }
+                    known.sort_by_key(|(offset, _)| *offset);
+                    Given::Record(known)
+                }
+                _ => Given::Unknown,
+            },
+            _ => Given::Unknown,
+        }
+    }
+
+    fn given_integer(&mut self, val: &Val, bytes: u8, signed: bool) -> Given {
+        let converted = crate::arith::convert(&mut self.atoms, val, &Ty::Int { bytes, signed });
+        let amount = self.amount(&converted);
+        if amount.quantity.is_unknown() { Given::Unknown } else { Given::Int { amount, bytes, signed } }
+    }
+
+    fn given_pointer(&mut self, val: &Val) -> Given {
+        match self.pointer(val) {
+            Pointer::Null => Given::Null { assumptions: val.why.clone() },
+            Pointer::Into { buffer, offset } => {
+                let held = match &val.kind {
+                    Kind::Ptr(pointer) => self.held(pointer),
+                    _ => None,
+                };
+                Given::Pointer { buffer: Box::new(buffer), offset, held }
+            }
+            Pointer::Somewhere { .. } | Pointer::Unknown | Pointer::Uninitialized { .. } => Given::Somewhere,
+        }
+    }
+
+    /// The byte offset and type of a scalar in an aggregate.
+    fn leaf(&mut self, ty: &Ty, path: &[Key]) -> Option<(u64, Ty)> {
+        let mut offset = 0_i64;
+        let mut ty = ty.clone();
+        for key in path {
+            match key {
+                Key::At(at) => {
+                    offset = offset.checked_add(*at)?;
+                    ty = ty.pointee().cloned()?;
+                }
+                Key::Field(name) => {
+                    offset = offset.checked_add(self.field_offset(&ty, name)?)?;
+                    ty = self.field_type(&ty, name)?;
+                }
+            }
+        }
+        Some((u64::try_from(offset).ok()?, ty))
+    }
+
+    /// What the memory behind a pointer holds.
+    fn held(&self, pointer: &Ptr) -> Option<Arc<Held>> {
+        let object = self.memory.get(pointer.obj);
+        if self.capturing {
+            return None;
+        }
+        match (&object.held, object.info.space) {
+            (Some(held), _) => Some(Arc::clone(held)),
+            // Host code writes managed and pinned memory itself.
+            (None, MemorySpace::Managed | MemorySpace::Pinned) => {
+                let start = Ptr { offset: Quantity::Known(0), path: crate::memory::root(), ..pointer.clone() };
+                self.integers(&start, MAX_INTEGERS)
+            }
+            _ => None,
+        }
+    }
+
+    /// The integers that a host array is known to hold from a pointer on, at most so many bytes' worth.
+    fn integers(&self, from: &Ptr, most: i64) -> Option<Arc<Held>> {
+        let object = self.memory.get(from.obj);
+        let first = from.offset.known()?;
+        let whole = object.read(&from.path);
+        if whole.is_zeroed() {
+            return Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: whole.why }));
+        }
+        let Kind::Aggregate(parts) = &whole.kind else { return None };
+        let mut values = Vec::new();
+        let mut why = parts.whole.why.clone();
+        let mut width = None;
+        let mut at = first;
+        while at - first < most {
+            let path: CellPath = extend(&crate::memory::root(), Key::At(at));
+            let Some(cell) = parts.cells.get(&path) else { break };
+            let (q, bytes) = match &cell.kind {
+                Kind::Int(Int { q, bytes, .. }) if *bytes > 0 => (q.clone(), *bytes),
+                _ if cell.is_zeroed() => (Quantity::Known(0), width?),
+                _ => break,
+            };
+            if q.is_unknown() || *width.get_or_insert(bytes) != bytes {
+                break;
+            }
+            why = union(&why, &cell.why);
+            values.push(q);
+            at += i64::from(bytes);
+        }
+        let bytes = width?;
+        Some(Arc::new(Held { contents: HeldContents::Integers { bytes, values }, assumptions: why }))
+    }
+
+    /// What a copy leaves behind: called with what was there before, after the destination has been forgotten.
+    pub fn held_after_copy(&mut self, old: Option<Arc<Held>>, to: &Out, from: &Out, bytes: &Val) {
+        let Kind::Ptr(target) = &to.val.kind else { return };
+        let target = target.clone();
+        if self.memory.get(target.obj).info.space == MemorySpace::Host {
+            return;
+        }
+        let why = union(&to.val.why, &bytes.why);
+        let (offset, length) = (self.byte_offset(&target), bytes.quantity());
+        let copied = match (&from.val.kind, length.known(), offset.known()) {
+            (Kind::Ptr(source), Some(length), Some(0)) if length <= 8 * MAX_INTEGERS => {
+                let source = source.clone();
+                let space = self.memory.get(source.obj).info.space;
+                if space == MemorySpace::Host { self.integers(&source, length) } else { None }
+            }
+            _ => None,
+        };
+        let exact = match copied.as_deref() {
+            Some(Held { contents: HeldContents::Filled(_), .. }) => self.covers(&target, &length),
+            Some(Held { contents: HeldContents::Integers { bytes, values }, .. }) => {
+                // Fewer would leave room for doubt about what follows; what was there before is forgotten either way.
+                length.known() == Some(i64::from(*bytes) * values.len() as i64)
+            }
+            _ => false,
+        };
+        let held = match copied {
+            Some(copied) if exact => Some(Arc::new(Held::because(&copied, &union(&why, &from.val.why)))),
+            _ => Held::after_write(old.as_deref(), offset, length, &why),
+        };
+        self.memory.get_mut(target.obj).held = held;
+    }
+
+    /// What a set leaves behind.
+    pub fn held_after_set(&mut self, old: Option<Arc<Held>>, to: &Out, value: &Val, bytes: &Val, unit: i64) {
+        let Kind::Ptr(target) = &to.val.kind else { return };
+        let target = target.clone();
+        let why = union(&to.val.why, &bytes.why);
+        let (offset, length) = (self.byte_offset(&target), bytes.quantity());
+        let byte = match value.known() {
+            Some(value) if unit == 1 => Some(value as u8),
+            Some(0) => Some(0),
+            _ => None,
+        };
+        let held = match byte {
+            Some(byte) if offset.known() == Some(0) && self.covers(&target, &length) => {
+                let assumptions = union(&why, &value.why);
+                Some(Arc::new(Held { contents: HeldContents::Filled(byte), assumptions }))
+            }
+            _ => Held::after_write(old.as_deref(), offset, length, &why),
+        };
+        self.memory.get_mut(target.obj).held = held;
+    }
+
+    /// What the memory behind a pointer value held so far.
+    pub fn held_before(&self, to: &Out) -> Option<Arc<Held>> {
+        match &to.val.kind {
+            Kind::Ptr(pointer) => self.memory.get(pointer.obj).held.clone(),
+            _ => None,
+        }
+    }
+
+    /// Whether so many bytes are surely the whole object.
+    fn covers(&mut self, target: &Ptr, length: &Quantity) -> bool {
+        let whole = self.buffer(target.obj).bytes;
+        whole.assumptions.is_none() && whole.quantity.surely_equals(length)
+    }
+
+    fn byte_offset(&mut self, pointer: &Ptr) -> Quantity {
+        match self.pointer(&Val::from(Kind::Ptr(pointer.clone()))) {
+            Pointer::Into { offset: Amount { quantity, .. }, .. } => quantity,
+            _ => Quantity::Unknown,
+        }
+    }
+
+    /// Whether a kernel's parameter is a pointer through which nothing can be written.
+    pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
+        let Some((module, function)) = kernel else { return false };
+        let types = &self.project.module(module).types;
+        let Some(function) = self.project.function_at(module, function) else { return false };
+        if index >= function.param_count as usize {
+            return false;
+        }
+        let mut ty = function.locals.get(index).map(|parameter| parameter.ty);
+        for _ in 0..4 {
+            match ty.and_then(|ty| types.get(ty.index())) {
+                Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
+                Some(Type::Pointer(to)) => {
+                    return match types.get(to.index()) {
+                        // What lies behind a pointer in it may still be written.
+                        Some(Type::Qualified { ty, is_const: true, .. }) => {
+                            !matches!(types.get(ty.index()), Some(Type::Pointer(_)))
+                        }
+                        _ => false,
+                    };
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+}
