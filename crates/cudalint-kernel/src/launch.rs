@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// A launch of a kernel whose [`crate::Code`] is at hand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// Blocks along x, y, z; each at least 1.
+    /// Blocks along x, y, z. 0 along an axis whose extent is not known: then `gridDim` is unknown there, and only the
+    /// block with index 0 along it, which every grid has, is executed.
     pub grid: [u32; 3],
     /// Threads of a block along x, y, z; each at least 1, at most 1024 together.
     pub block: [u32; 3],

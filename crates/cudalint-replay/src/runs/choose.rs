@@ -1,7 +1,7 @@
 //! Values for what nothing fixes: taken from how the program itself uses them, kept small, and only such that the
 //! conditions on the way to the launch hold.
 
-use super::numbers::{Choice, amounts};
+use super::numbers::{Choice, amounts, fixed};
 use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
 use crate::facts::{Amount, Event, LaunchFact};
 use crate::given::Given;
@@ -38,9 +38,9 @@ impl Assignment {
 
 /// How an input is used in the extents of a launch.
 #[derive(Clone, Debug, Default)]
-struct Use {
+pub(super) struct Use {
     /// Divisors with whether the quotient is rounded up.
-    divisors: Vec<(i64, bool)>,
+    pub divisors: Vec<(i64, bool)>,
     /// Whether it counts blocks as it is.
     counts_blocks: bool,
     /// Whether it counts threads of a block as it is.
@@ -51,12 +51,14 @@ struct Use {
 pub(super) fn assignments(event: &Event, fact: &LaunchFact) -> Vec<Assignment> {
     let mut found = Vec::new();
     let defaults = defaults(event, fact);
-    let inputs = sizing_inputs(fact);
+    let sure = fixed(event);
+    let inputs = sizing_inputs(fact)
+        .map(|inputs| inputs.into_iter().filter(|atom| !sure.contains_key(&atom.id())).collect::<Vec<Atom>>());
     if let Some(inputs) = inputs.filter(|inputs| !inputs.is_empty()) {
         found.extend(chosen(event, fact, &inputs));
     }
     if !defaults.is_empty() {
-        let choice = Choice { at: BTreeMap::new(), admitted: defaults };
+        let choice = Choice { at: sure, admitted: defaults, open_grid: false };
         found.insert(0, Assignment { choice, values: Vec::new() });
     }
     found
@@ -76,7 +78,7 @@ fn defaults(event: &Event, fact: &LaunchFact) -> Vec<String> {
 }
 
 /// The inputs that decide how large things are; `None` where something among them can have no value.
-fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
+pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
     let mut atoms: BTreeSet<Atom> = BTreeSet::new();
     for amount in fact.grid.axes.iter().chain(&fact.block.axes) {
         atoms.extend(inputs_of(amount)?);
@@ -100,7 +102,8 @@ fn inputs_of(amount: &Amount) -> Option<Vec<Atom>> {
         .then_some(inputs)
 }
 
-fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> {
+/// How inputs are used in the extents of a launch, by their ids.
+pub(super) fn uses_of(fact: &LaunchFact, inputs: &[Atom]) -> BTreeMap<u32, Use> {
     let mut uses: BTreeMap<u32, Use> = inputs.iter().map(|atom| (atom.id(), Use::default())).collect();
     for axis in &fact.grid.axes {
         note(&axis.quantity, &mut uses, false);
@@ -108,6 +111,11 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
     for axis in &fact.block.axes {
         note(&axis.quantity, &mut uses, true);
     }
+    uses
+}
+
+fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> {
+    let uses = uses_of(fact, inputs);
     let blocks: Vec<i64> = fact.block.axes.iter().filter_map(|axis| axis.quantity.known()).collect();
     let fallback = match blocks.as_slice() {
         [x, ..] if *x > 1 => *x,
@@ -116,7 +124,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
     let mut found: Vec<Assignment> = Vec::new();
     for round in 0..ROUNDS {
         let mut values: Vec<(String, i64)> = Vec::new();
-        let mut at = BTreeMap::new();
+        let mut at = fixed(event);
         for (place, atom) in inputs.iter().enumerate() {
             let usage = uses.get(&atom.id()).cloned().unwrap_or_default();
             let free = matches!(atom.kind(), AtomKind::Input);
@@ -130,7 +138,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
             at.insert(atom.id(), value);
         }
         let admitted = event.conditions.iter().all(|condition| condition.admits(&at));
-        let choice = Choice { at, admitted: Vec::new() };
+        let choice = Choice { at, ..Choice::default() };
         if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
             found.push(Assignment { choice, values });
         }
@@ -147,7 +155,8 @@ const ROUNDS: usize = 6;
 /// A value for an input: for a grid rounded up from it, one that leaves the last block partly filled; for a grid
 /// rounded down, a multiple, since that is what such a program means; unequal ones for several inputs, in both orders.
 fn candidate(usage: &Use, fallback: i64, place: usize, of: usize, round: usize, free: bool) -> i64 {
-    let divisor = usage.divisors.iter().map(|(divisor, _)| *divisor).max().unwrap_or(fallback).clamp(1, 1 << 20);
+    let divisor = usage.divisors.iter().map(|(divisor, _)| *divisor).filter(|divisor| *divisor > 0).max();
+    let divisor = divisor.unwrap_or(fallback).clamp(1, 1 << 20);
     let exact = !free || usage.divisors.iter().any(|(_, up)| !up);
     if usage.counts_threads {
         return [128, 64, 100, 256, 32, 96][round.min(5)];
@@ -171,11 +180,25 @@ fn candidate(usage: &Use, fallback: i64, place: usize, of: usize, round: usize, 
 /// Notes how the inputs in an extent are used.
 fn note(quantity: &Quantity, uses: &mut BTreeMap<u32, Use>, threads: bool) {
     if let Quantity::Symbolic(poly) = quantity {
-        note_poly(poly, uses, threads, 0);
+        // `n / b + (n % b != 0)` rounds up as well.
+        let rounded = has_remainder(poly, 0);
+        note_poly(poly, uses, threads, rounded, 0);
     }
 }
 
-fn note_poly(poly: &Poly, uses: &mut BTreeMap<u32, Use>, threads: bool, depth: u32) {
+fn has_remainder(poly: &Poly, depth: u32) -> bool {
+    depth < 8
+        && poly.terms.iter().any(|(product, _)| {
+            product.iter().any(|atom| match atom.kind() {
+                AtomKind::Closed(ClosedOp::Rem, ..) => true,
+                AtomKind::Closed(ClosedOp::Div, ..) => false,
+                AtomKind::Closed(_, a, b) => has_remainder(a, depth + 1) || has_remainder(b, depth + 1),
+                _ => false,
+            })
+        })
+}
+
+fn note_poly(poly: &Poly, uses: &mut BTreeMap<u32, Use>, threads: bool, rounded: bool, depth: u32) {
     if depth > 8 {
         return;
     }
@@ -183,20 +206,26 @@ fn note_poly(poly: &Poly, uses: &mut BTreeMap<u32, Use>, threads: bool, depth: u
         for atom in product {
             match atom.kind() {
                 AtomKind::Closed(ClosedOp::Div, dividend, divisor) => {
-                    if let Some(divisor) = divisor.as_constant().filter(|divisor| *divisor > 0) {
+                    let divisor = match divisor.as_constant() {
+                        Some(divisor) if divisor > 0 => Some(divisor),
+                        Some(_) => None,
+                        // The size of a block that is chosen too.
+                        None => Some(0),
+                    };
+                    if let Some(divisor) = divisor {
                         let rest = dividend.terms.get(&Vec::new()).copied().unwrap_or(0);
                         for base in dividend.bases().0 {
                             if let Some(usage) = uses.get_mut(&base.id()) {
-                                usage.divisors.push((divisor, rest != 0));
+                                usage.divisors.push((divisor, rounded || rest != 0 || divisor == 0));
                             }
                         }
                     } else {
-                        note_poly(dividend, uses, threads, depth + 1);
+                        note_poly(dividend, uses, threads, rounded, depth + 1);
                     }
                 }
                 AtomKind::Closed(_, a, b) => {
-                    note_poly(a, uses, threads, depth + 1);
-                    note_poly(b, uses, threads, depth + 1);
+                    note_poly(a, uses, threads, rounded, depth + 1);
+                    note_poly(b, uses, threads, rounded, depth + 1);
                 }
                 _ => {
                     if let Some(usage) = uses.get_mut(&atom.id()) {

@@ -9,6 +9,8 @@ pub struct Counts {
     pub launches: u64,
     /// Those executed with nothing but facts.
     pub with_facts: u64,
+    /// Those of which only the first block was executed, with nothing but facts: the grid is not known, nor chosen.
+    pub first_block: u64,
     /// Those executed only with assumptions.
     pub assumed: u64,
     /// Those not executed, by cause.
@@ -32,6 +34,7 @@ impl Counts {
     pub fn add(&mut self, other: &Self) {
         self.launches += other.launches;
         self.with_facts += other.with_facts;
+        self.first_block += other.first_block;
         self.assumed += other.assumed;
         self.unlaunched += other.unlaunched;
         self.unlaunched_executed += other.unlaunched_executed;

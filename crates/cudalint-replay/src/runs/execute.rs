@@ -4,7 +4,7 @@
 use super::choose::{Assignment, assignments};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
-use super::numbers::{Cause, Choice, Numbers, numbers};
+use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
 use super::{KernelRun, report};
 use crate::facts::Site;
 use crate::value::{assume, union};
@@ -36,6 +36,7 @@ pub struct ModuleRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Not(Cause),
+    FirstBlock,
     Assumed,
     Facts,
 }
@@ -85,10 +86,12 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
 impl Module<'_> {
     fn with_facts(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
-        match numbers(seen.fact, function, &Choice::default()) {
+        match numbers(seen.fact, function, &facts_of(seen)) {
             Ok(numbers) => {
+                let whole = !numbers.launch.grid.contains(&0);
                 let outcome = match self.run(kernel, seen, numbers, None) {
-                    Ok(()) => Outcome::Facts,
+                    Ok(()) if whole => Outcome::Facts,
+                    Ok(()) => Outcome::FirstBlock,
                     Err(cause) => Outcome::Not(cause),
                 };
                 self.note(seen.event.site, outcome);
@@ -99,7 +102,7 @@ impl Module<'_> {
 
     fn with_assumptions(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
-        let facts = numbers(seen.fact, function, &Choice::default());
+        let facts = numbers(seen.fact, function, &facts_of(seen));
         if facts.as_ref().is_ok_and(|numbers| numbers.complete) {
             return;
         }
@@ -116,8 +119,9 @@ impl Module<'_> {
     fn note(&mut self, site: Site, outcome: Outcome) {
         let rank = |outcome: Outcome| match outcome {
             Outcome::Not(_) => 0,
-            Outcome::Assumed => 1,
-            Outcome::Facts => 2,
+            Outcome::FirstBlock => 1,
+            Outcome::Assumed => 2,
+            Outcome::Facts => 3,
         };
         let old = self.outcomes.entry(site).or_insert(outcome);
         if rank(outcome) > rank(*old) {
@@ -186,11 +190,17 @@ impl Module<'_> {
             match outcome {
                 Outcome::Facts => self.counts.with_facts += 1,
                 Outcome::Assumed => self.counts.assumed += 1,
+                Outcome::FirstBlock => self.counts.first_block += 1,
                 Outcome::Not(cause) => *self.counts.not_executed.entry(cause).or_default() += 1,
             }
         }
         ModuleRuns { runs: all, counts: self.counts }
     }
+}
+
+/// The choice that chooses nothing.
+fn facts_of(seen: &Seen<'_>) -> Choice {
+    Choice { at: fixed(seen.event), open_grid: true, ..Choice::default() }
 }
 
 fn make_run(
@@ -217,7 +227,8 @@ fn make_run(
         kernel,
         name: name_of(function, &seen.fact.env),
         launch: Some(seen.event.site),
-        grid: launch.grid,
+        grid: launch.grid.map(|blocks| blocks.max(1)),
+        grid_known: !launch.grid.contains(&0),
         block: launch.block,
         dynamic_shared: launch.dynamic_shared,
         bindings,

@@ -33,8 +33,10 @@ pub struct KernelRun {
     pub name: String,
     /// The launch as written; `None` for a kernel whose launch is not in sight.
     pub launch: Option<Site>,
-    /// Blocks along x, y, z.
+    /// Blocks along x, y, z; 1 along an axis that is not known.
     pub grid: [u32; 3],
+    /// Whether the grid is known. Else only what its first block does was looked at, which it does in every grid.
+    pub grid_known: bool,
     /// Threads of a block along x, y, z.
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes, where known.

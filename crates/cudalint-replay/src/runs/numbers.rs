@@ -1,9 +1,10 @@
 //! A launch in numbers: amounts of the host walk evaluated under a choice of what nothing fixes.
 
 use super::RunBuffer;
+use crate::algebra::{AtomKind, ClosedOp};
 use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
 use crate::given::{Given, Held, HeldContents};
-use crate::value::{Assumptions, Quantity, union};
+use crate::value::{Assumptions, Condition, Quantity, union};
 use cudalint_kernel::{Argument, Buffer, Contents, Launch};
 use cudalint_program::Name;
 use cudalint_program::ir::Function;
@@ -23,6 +24,8 @@ pub(super) struct Choice {
     pub at: BTreeMap<u32, i64>,
     /// Assumptions that amounts may rest on.
     pub admitted: Vec<String>,
+    /// Whether a grid that is not known is left open: its first block is there whatever it is.
+    pub open_grid: bool,
 }
 
 /// Why a launch has no numbers.
@@ -84,9 +87,18 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     if threads.is_none_or(|threads| threads > MAX_THREADS) {
         return Err("block out of range");
     }
-    let grid = choice.extents(&fact.grid.axes, &mut used, ["grid not known", "grid out of range"])?;
+    let causes = ["grid not known", "grid out of range"];
+    let (grid, grid_known) = match choice.extents(&fact.grid.axes, &mut used, causes) {
+        Ok(grid) => (grid, true),
+        Err(cause) if choice.open_grid && cause == causes[0] => {
+            let axis = |axis: &Amount| choice.value(axis, &mut None).and_then(|value| u32::try_from(value).ok());
+            (fact.grid.axes.each_ref().map(|amount| axis(amount).unwrap_or(0)), false)
+        }
+        Err(cause) => return Err(cause),
+    };
     let dynamic_shared = choice.value(&fact.shared, &mut used).and_then(|bytes| u64::try_from(bytes).ok());
-    let mut maker = Maker { choice, used, buffers: Vec::new(), known: Vec::new(), run: Vec::new(), complete: true };
+    let mut maker =
+        Maker { choice, used, buffers: Vec::new(), known: Vec::new(), run: Vec::new(), complete: grid_known };
     maker.complete &= dynamic_shared.is_some() || fact.shared.quantity.is_unknown();
     let mut bindings = Vec::new();
     let mut arguments = Vec::new();
@@ -103,6 +115,36 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     let Maker { used, buffers, run, complete, .. } = maker;
     let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
     Ok(Numbers { launch, buffers: run, bindings, complete, used })
+}
+
+/// Atoms that the conditions on the way to an event fix: behind `case 256:` the value is 256.
+pub(super) fn fixed(event: &Event) -> BTreeMap<u32, i64> {
+    let mut at = BTreeMap::new();
+    for condition in &event.conditions {
+        if let Some((id, value)) = equality(condition) {
+            at.insert(id, value);
+        }
+    }
+    at
+}
+
+/// The atom and its value where a condition is an equation in one atom.
+fn equality(condition: &Condition) -> Option<(u32, i64)> {
+    let mut terms = condition.poly.terms.iter();
+    let (Some((product, 1)), None) = (terms.next(), terms.next()) else { return None };
+    let [atom] = product.as_slice() else { return None };
+    let (a, b) = match (atom.kind(), condition.holds) {
+        (AtomKind::Closed(ClosedOp::Eq, a, b), true) | (AtomKind::Closed(ClosedOp::Ne, a, b), false) => (a, b),
+        _ => return None,
+    };
+    let difference = a.plus_times(b, -1)?;
+    let constant = difference.terms.get(&Vec::new()).copied().unwrap_or(0);
+    let mut rest = difference.terms.iter().filter(|(product, _)| !product.is_empty());
+    let (Some((product, coefficient)), None) = (rest.next(), rest.next()) else { return None };
+    let [unknown] = product.as_slice() else { return None };
+    let plain = !matches!(unknown.kind(), AtomKind::Closed(..));
+    let exact = constant.checked_rem(*coefficient)? == 0;
+    (plain && exact).then(|| Some((unknown.id(), constant.checked_div(*coefficient)?.checked_neg()?)))?
 }
 
 /// Every amount that a launch's numbers are made of.

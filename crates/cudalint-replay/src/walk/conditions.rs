@@ -2,12 +2,13 @@
 
 use super::Walker;
 use super::flow::Flow;
-use crate::algebra::AtomKind;
-use crate::value::{Condition, Quantity};
+use crate::algebra::{AtomKind, ClosedOp, Poly};
+use crate::val::{Int, Kind, Val};
+use crate::value::{Condition, Quantity, union};
 use cudalint_program::ir::{Block, Expr, ExprId, UnaryOp};
 
 /// Most conditions of a path that are kept.
-const MAX_CONDITIONS: usize = 32;
+const MAX_CONDITIONS: usize = 48;
 /// How deep a condition's parts are looked at.
 const MAX_PARTS: u32 = 8;
 
@@ -90,22 +91,57 @@ impl<'p> Walker<'p> {
             }
             Expr::Cast { value, .. } => self.parts(*value, holds, depth + 1, into),
             Expr::Binary(..) | Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } => {
-                if !self.is_plain(condition) {
-                    return;
-                }
-                let mark = self.memory.mark();
-                self.silent += 1;
-                let quantity = self.eval(condition).val.quantity();
-                self.silent -= 1;
-                self.memory.undo(mark);
-                if let Quantity::Symbolic(poly) = quantity
-                    && poly.bases().0.iter().any(|atom| matches!(atom.kind(), AtomKind::Input))
+                if let Quantity::Symbolic(poly) = self.plain_quantity(condition)
+                    && poly.bases().0.iter().any(|atom| matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque))
                 {
                     into.push(Condition { poly, holds });
                 }
             }
             _ => {}
         }
+    }
+
+    /// The integer that an expression means, looked at without a trace; unknown where looking does something.
+    pub fn plain_quantity(&mut self, expr: ExprId) -> Quantity {
+        if !self.is_plain(expr) {
+            return Quantity::Unknown;
+        }
+        let mark = self.memory.mark();
+        self.silent += 1;
+        let quantity = self.eval(expr).val.quantity();
+        self.silent -= 1;
+        self.memory.undo(mark);
+        quantity
+    }
+
+    /// What a case of a `switch` says of the value that is switched on.
+    pub fn learn_case(&mut self, value: &Quantity, label: i64, holds: bool) {
+        if !matches!(value, Quantity::Symbolic(_)) || !self.is_reporting() {
+            return;
+        }
+        if let Quantity::Symbolic(poly) = self.atoms.closed(ClosedOp::Eq, value, &Quantity::Known(label)) {
+            self.learn(&[Condition { poly, holds }], usize::MAX);
+        }
+    }
+
+    /// Drops what has been learned since there were so many.
+    pub fn unlearn(&mut self, known: usize) {
+        self.conditions.truncate(known);
+    }
+
+    /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`.
+    pub fn blend(&mut self, condition: ExprId, a: &Val, b: &Val) -> Option<Val> {
+        let (Kind::Int(x), Kind::Int(y)) = (&a.kind, &b.kind) else { return None };
+        if x.q.is_unknown() || y.q.is_unknown() || x.bytes != y.bytes || x.signed != y.signed {
+            return None;
+        }
+        let truth = match self.plain_quantity(condition) {
+            Quantity::Symbolic(poly) if is_truth(&poly) => Quantity::Symbolic(poly),
+            quantity @ Quantity::Symbolic(_) => self.atoms.closed(ClosedOp::Ne, &quantity, &Quantity::Known(0)),
+            _ => return None,
+        };
+        let q = y.q.plus(&truth.times(&x.q.minus(&y.q)));
+        (!q.is_unknown()).then(|| Val { kind: Kind::Int(Int { q, ..x.clone() }), why: union(&a.why, &b.why) })
     }
 
     /// Whether looking at an expression again does nothing.
@@ -127,5 +163,20 @@ impl<'p> Walker<'p> {
             plain
         });
         plain
+    }
+}
+
+/// Whether a polynomial is a comparison, so that it is 0 or 1.
+fn is_truth(poly: &Poly) -> bool {
+    let mut terms = poly.terms.iter();
+    match (terms.next(), terms.next()) {
+        (Some((product, 1)), None) => matches!(
+            product.as_slice(),
+            [atom] if matches!(
+                atom.kind(),
+                AtomKind::Closed(ClosedOp::Lt | ClosedOp::Le | ClosedOp::Eq | ClosedOp::Ne, ..)
+            )
+        ),
+        _ => false,
     }
 }

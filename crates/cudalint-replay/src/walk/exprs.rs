@@ -266,6 +266,7 @@ impl<'p> Walker<'p> {
             }
             Truth::Unknown => self
                 .min_or_max(condition, a, b, &first, &second)
+                .or_else(|| self.blend(condition, &first, &second))
                 .unwrap_or_else(|| Val::join(&first, &second, None, &mut lost)),
         };
         self.memory.escaped.extend(lost.into_iter().map(|p: Ptr| p.obj));

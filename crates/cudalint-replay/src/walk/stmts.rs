@@ -325,7 +325,14 @@ impl<'p> Walker<'p> {
                 if cases[start].body.is_empty() && start + 1 < cases.len() {
                     continue;
                 }
+                let conditions = self.conditions.len();
+                // Where several labels lead here, none of them is sure.
+                let alone = start == 0 || !cases[start - 1].body.is_empty();
+                if let (Some(Some(label)), true) = (labels[start], alone) {
+                    self.learn_case(&out.val.quantity(), label, true);
+                }
                 alternatives.push(self.alternative(mark, |w| w.cases(&cases[start..])));
+                self.unlearn(conditions);
                 self.banned.truncate(banned);
             }
             if labels.iter().all(Option::is_some) {
