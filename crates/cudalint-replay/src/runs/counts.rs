@@ -13,6 +13,8 @@ pub struct Counts {
     pub first_block: u64,
     /// Those executed only with assumptions.
     pub assumed: u64,
+    /// Those executed only with a block that was guessed.
+    pub guessed: u64,
     /// Those not executed, by cause.
     pub not_executed: BTreeMap<&'static str, u64>,
     /// Kernels whose launch is not in sight.
@@ -36,6 +38,7 @@ impl Counts {
         self.with_facts += other.with_facts;
         self.first_block += other.first_block;
         self.assumed += other.assumed;
+        self.guessed += other.guessed;
         self.unlaunched += other.unlaunched;
         self.unlaunched_executed += other.unlaunched_executed;
         self.accesses += other.accesses;

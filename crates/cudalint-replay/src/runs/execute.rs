@@ -4,19 +4,22 @@
 use super::choose::{Assignment, assignments};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
+use super::guess::{bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
-use super::{KernelRun, report};
+use super::{KernelRun, RunBuffer, report};
 use crate::facts::Site;
 use crate::value::{assume, union};
-use cudalint_kernel::{Budget, Code};
+use cudalint_kernel::{Budget, Code, Launch};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Most distinct configurations that a kernel is executed with.
+/// Most distinct configurations that a kernel is executed with, for one binding of its template parameters.
 const MAX_CONFIGURATIONS: usize = 3;
+/// Most executions of one kernel with all its template arguments.
+const MAX_EXECUTIONS: usize = 48;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 const OPERATIONS_PER_BYTE: u64 = 375;
@@ -36,6 +39,7 @@ pub struct ModuleRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Not(Cause),
+    Guessed,
     FirstBlock,
     Assumed,
     Facts,
@@ -73,9 +77,9 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
         for one in seen {
             module.with_assumptions(*kernel, one);
         }
-        if seen.is_empty() {
-            module.counts.unlaunched += 1;
-        }
+    }
+    for (kernel, seen) in &launches.kernels {
+        module.with_guess(*kernel, seen);
     }
     for event in &launches.unseen {
         module.outcomes.entry(event.site).or_insert(Outcome::Not("kernel out of sight"));
@@ -115,13 +119,82 @@ impl Module<'_> {
         }
     }
 
+    /// A kernel that nothing else could be executed for.
+    fn with_guess(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) {
+        self.counts.unlaunched += u64::from(seen.is_empty());
+        if self.runs.contains_key(&kernel) || self.operations_left == 0 {
+            return;
+        }
+        let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        let first = seen.first();
+        let env = first.map_or_else(|| TypeEnv::unbound(&function.template_params), |seen| seen.fact.env.clone());
+        let Some(guess) = guess(self.project, self.id, kernel, &env) else { return };
+        let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
+        report.events.retain(|event| guess.admits(event));
+        if let (Some(other), false) = (guess.other, report.events.is_empty()) {
+            let seen = self.guessed(kernel, &env, other).map(|(report, ..)| report.events).unwrap_or_default();
+            let same = |event: &report::Event| {
+                let key = (std::mem::discriminant(&event.kind), places(&event.kind));
+                seen.iter().any(|other| (std::mem::discriminant(&other.kind), places(&other.kind)) == key)
+            };
+            report.events.retain(same);
+        }
+        self.counts.unlaunched_executed += u64::from(seen.is_empty());
+        for one in seen {
+            self.note(one.event.site, Outcome::Guessed);
+        }
+        let run = KernelRun {
+            kernel: (self.id, kernel),
+            name: name_of(function, &env),
+            launch: first.map(|seen| seen.event.site),
+            grid: [1, 1, 1],
+            grid_known: false,
+            block: launch.block,
+            dynamic_shared: None,
+            bindings: Vec::new(),
+            buffers,
+            assumptions: assume(guess.text()),
+            path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
+            input: launch,
+            report,
+        };
+        self.runs.entry(kernel).or_default().push((env, run));
+    }
+
+    /// Executes a kernel of which only the block is guessed.
+    fn guessed(
+        &mut self,
+        kernel: FunctionId,
+        env: &TypeEnv,
+        block: [u32; 3],
+    ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
+        let (launch, buffers) = bare_launch(self.project, self.id, kernel, env, block)?;
+        let code = self.code(kernel, env)?;
+        let report = self.spend(&code, &launch);
+        Some((report, launch, buffers))
+    }
+
+    /// Executes within what is left.
+    fn spend(&mut self, code: &Code, launch: &Launch) -> report::Report {
+        let budget = Budget::default();
+        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left), ..budget };
+        let report = cudalint_kernel::execute(code, launch, &budget);
+        self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
+        self.counts.operations += report.coverage.operations;
+        for (cause, count) in &report.coverage.causes {
+            *self.counts.causes.entry(cause).or_default() += u64::from(*count);
+        }
+        report
+    }
+
     /// The best that became of a launch counts.
     fn note(&mut self, site: Site, outcome: Outcome) {
         let rank = |outcome: Outcome| match outcome {
             Outcome::Not(_) => 0,
-            Outcome::FirstBlock => 1,
-            Outcome::Assumed => 2,
-            Outcome::Facts => 3,
+            Outcome::Guessed => 1,
+            Outcome::FirstBlock => 2,
+            Outcome::Assumed => 3,
+            Outcome::Facts => 4,
         };
         let old = self.outcomes.entry(site).or_insert(outcome);
         if rank(outcome) > rank(*old) {
@@ -150,23 +223,17 @@ impl Module<'_> {
         if runs.iter().any(|(known, run)| known == env && run.input == numbers.launch) {
             return Ok(());
         }
-        let alike = runs.iter().filter(|(_, run)| run.assumptions.is_some() == assignment.is_some()).count();
-        if alike >= MAX_CONFIGURATIONS {
+        let alike =
+            |(known, run): &&(TypeEnv, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
+        if runs.iter().filter(alike).count() >= MAX_CONFIGURATIONS || runs.len() >= MAX_EXECUTIONS {
             return Err("more configurations of one kernel");
         }
         let Some(code) = self.code(kernel, env) else { return Err("kernel not understood") };
         if self.operations_left == 0 {
             return Err("operations of a file used up");
         }
-        let budget = Budget::default();
-        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left), ..budget };
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
-        let report = cudalint_kernel::execute(&code, &numbers.launch, &budget);
-        self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
-        self.counts.operations += report.coverage.operations;
-        for (cause, count) in &report.coverage.causes {
-            *self.counts.causes.entry(cause).or_default() += u64::from(*count);
-        }
+        let report = self.spend(&code, &numbers.launch);
         let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
         self.runs.entry(kernel).or_default().push((env.clone(), run));
         Ok(())
@@ -190,6 +257,7 @@ impl Module<'_> {
             match outcome {
                 Outcome::Facts => self.counts.with_facts += 1,
                 Outcome::Assumed => self.counts.assumed += 1,
+                Outcome::Guessed => self.counts.guessed += 1,
                 Outcome::FirstBlock => self.counts.first_block += 1,
                 Outcome::Not(cause) => *self.counts.not_executed.entry(cause).or_default() += 1,
             }

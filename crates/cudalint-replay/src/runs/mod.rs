@@ -12,6 +12,7 @@ mod choose;
 mod collect;
 mod counts;
 mod execute;
+mod guess;
 mod numbers;
 
 pub use collect::{ModuleLaunches, collect};

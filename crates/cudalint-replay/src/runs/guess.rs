@@ -1,0 +1,152 @@
+//! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
+
+use super::report::{Event, EventKind, ObjectKind, RaceScope};
+use cudalint_kernel::{Argument, Buffer, Contents, Launch};
+use cudalint_program::ir::{Expr, Function, FunctionId, ModuleId, Space};
+use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::visit::{Item, walk};
+use cudalint_program::{Name, Project, Scope};
+
+/// Most threads of a block.
+const MAX_THREADS: i64 = 1024;
+
+/// A block that a kernel is probably meant for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Guess {
+    pub block: [u32; 3],
+    /// Another block that what is found must hold for too, where nothing in the kernel speaks for the first.
+    pub other: Option<[u32; 3]>,
+    /// Whether the kernel states the block itself, by `__launch_bounds__`.
+    pub stated: bool,
+}
+
+impl Guess {
+    /// The assumption that it is.
+    pub fn text(&self) -> String {
+        let threads: Vec<String> =
+            self.block.iter().rev().skip_while(|axis| **axis == 1).map(ToString::to_string).collect();
+        let threads: Vec<String> = threads.into_iter().rev().collect();
+        match threads.len() {
+            0 => "the kernel is launched with 1 thread a block".to_owned(),
+            _ => format!("the kernel is launched with {} threads a block", threads.join(" x ")),
+        }
+    }
+
+    /// Whether an event of an execution with a guessed block means anything: those that hang on sizes do not.
+    pub fn admits(&self, event: &Event) -> bool {
+        match &event.kind {
+            EventKind::Race { scope, .. } => *scope != RaceScope::Grid,
+            EventKind::OutOfBounds { object, .. } => {
+                self.stated && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
+            }
+            EventKind::UninitializedRead { .. } | EventKind::GridSyncWithoutCooperation { .. } => false,
+            _ => true,
+        }
+    }
+}
+
+/// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
+pub(super) fn guess(project: &Project, module: ModuleId, kernel: FunctionId, env: &TypeEnv) -> Option<Guess> {
+    let function = project.function_at(module, kernel)?;
+    let scope = Scope::new(project, module, Some(kernel), env);
+    let axes = axes_used(project, module, function);
+    if axes[2] {
+        return None;
+    }
+    let bound = function.launch_bounds.and_then(|(threads, _)| scope.eval(threads));
+    if let Some(threads) = bound.filter(|threads| (1..=MAX_THREADS).contains(threads)) {
+        let block = if axes[1] { square(threads)? } else { [threads as u32, 1, 1] };
+        return Some(Guess { block, other: None, stated: true });
+    }
+    if let Some(block) = from_shared(&scope, function, axes[1]) {
+        return Some(Guess { block, other: None, stated: false });
+    }
+    Some(if axes[1] {
+        Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false }
+    } else {
+        Guess { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
+    })
+}
+
+/// Which axes of `threadIdx` the kernel itself reads.
+fn axes_used(project: &Project, module: ModuleId, function: &Function) -> [bool; 3] {
+    let module = project.module(module);
+    let mut axes = [false; 3];
+    let Some(body) = &function.body else { return axes };
+    walk(module, function, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(Expr::Member { base, name, .. }) = module.exprs.get(id.index()).map(|node| &node.kind)
+            && let Some(Expr::Name { path, .. }) = module.exprs.get(base.index()).map(|node| &node.kind)
+            && path.last().map(Name::as_str) == Some("threadIdx")
+            && let Some(axis) = ["x", "y", "z"].iter().position(|axis| name == axis)
+            && let Some(used) = axes.get_mut(axis)
+        {
+            *used = true;
+        }
+        true
+    });
+    axes
+}
+
+/// The block that shared arrays are made for: of one dimension a power of two, of two dimensions a square tile, each
+/// perhaps with some room beside it for a halo or against bank conflicts.
+fn from_shared(scope: &Scope<'_>, function: &Function, two: bool) -> Option<[u32; 3]> {
+    let mut best: Option<i64> = None;
+    for variable in function.locals.iter().filter(|variable| variable.space == Space::Shared) {
+        let Ty::Array(inner, Some(outer)) = scope.resolve(variable.ty) else { continue };
+        let side = match &*inner {
+            Ty::Array(_, Some(width)) if two => floor_power(outer.min(*width)),
+            Ty::Array(..) => continue,
+            _ if two => continue,
+            _ => floor_power(outer),
+        };
+        let limit = if two { 32 } else { MAX_THREADS };
+        let least = if two { 4 } else { 32 };
+        if (least..=limit).contains(&side) {
+            best = Some(best.map_or(side, |known| known.max(side)));
+        }
+    }
+    let side = u32::try_from(best?).ok()?;
+    Some(if two { [side, side, 1] } else { [side, 1, 1] })
+}
+
+/// The largest power of two that is not above a number.
+fn floor_power(value: i64) -> i64 {
+    if value <= 0 { 0 } else { 1_i64 << (63 - value.leading_zeros()) }
+}
+
+/// A block of so many threads in two dimensions.
+fn square(threads: i64) -> Option<[u32; 3]> {
+    let side = floor_power(threads.isqrt()).max(1);
+    let other = threads.checked_div(side)?;
+    Some([u32::try_from(other).ok()?, u32::try_from(side).ok()?, 1])
+}
+
+/// A launch of a kernel with nothing known but the block: integers unknown, pointers to memory of their own.
+pub(super) fn bare_launch(
+    project: &Project,
+    module: ModuleId,
+    kernel: FunctionId,
+    env: &TypeEnv,
+    block: [u32; 3],
+) -> Option<(Launch, Vec<super::RunBuffer>)> {
+    let function = project.function_at(module, kernel)?;
+    let scope = Scope::new(project, module, Some(kernel), env);
+    let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
+    for parameter in function.locals.iter().take(function.param_count as usize) {
+        if !scope.resolve(parameter.ty).is_pointer() {
+            arguments.push(Argument::Unknown);
+            continue;
+        }
+        arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
+        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
+        run.push(super::RunBuffer {
+            parameter: parameter.name.to_string(),
+            argument: String::new(),
+            allocation: None,
+            bytes: None,
+        });
+    }
+    let launch = Launch { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
+    Some((launch, run))
+}
