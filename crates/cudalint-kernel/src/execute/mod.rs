@@ -1,11 +1,34 @@
-//! Runs [`Code`] for one launch.
+//! Runs [`Code`] for one launch: all threads of a block in lock-step, block after block.
+//!
+//! A value is a vector of lanes, each known, named (equal names are equal values) or unknown; control flow is a vector
+//! of lanes, each surely here, perhaps here, or away. Every cell of memory keeps who wrote and read it last, so that an
+//! access is compared with the one before it: what no barrier parts, and what conflicts, is a race.
+
+mod access;
+mod barriers;
+mod control;
+mod events;
+mod exprs;
+mod intrinsics;
+mod lanes;
+mod machine;
+mod memory;
+mod ops;
+mod place;
+mod races;
+mod record;
+mod scan;
+mod value;
+mod warp;
 
 use crate::code::Code;
 use crate::launch::{Budget, Launch};
 use crate::report::Report;
 
-/// Executes a launch.
+/// Executes a launch: the blocks that matter, as far as the budget goes.
 pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
-    let _ = (code, launch, budget);
-    Report::default()
+    if code.functions.is_empty() || launch.block.contains(&0) || launch.grid.contains(&0) {
+        return Report::default();
+    }
+    machine::Machine::new(code, launch, budget).run_grid()
 }

@@ -1,0 +1,225 @@
+//! Barriers of the block and of the grid: who comes, who does not, and where those go instead.
+
+use super::lanes::{Mask, OFF, SURE};
+use super::machine::{EXIT_MAYBE, EXIT_SURE, Machine};
+use super::memory::Initial;
+use crate::code::ExprId;
+use crate::report::{EventKind, Site, Thread};
+
+/// A barrier that some lanes did not come to, whose way goes on: are they leaving the kernel or not?
+pub(super) struct Absence {
+    barrier: Site,
+    calls: Vec<Site>,
+    waits: Thread,
+    /// A lane that is absent, and all of them.
+    absent: usize,
+    lanes: Vec<bool>,
+    condition: Site,
+    same_warp: bool,
+    /// Something that is not sure happened to them since.
+    doubtful: bool,
+}
+
+impl Machine<'_> {
+    /// Everything before is ordered before everything after.
+    pub(super) fn new_interval(&mut self) {
+        self.interval += 1;
+        self.interval_start = self.trace.next();
+        self.acquired_block = false;
+    }
+
+    /// A barrier of the whole block.
+    pub(super) fn block_barrier(&mut self, at: ExprId) {
+        let site = self.code.expr(at).site;
+        let waiting = self.act.clone();
+        if waiting.is_empty() {
+            return;
+        }
+        self.meet_absent(site, &waiting);
+        if self.stopped {
+            return;
+        }
+        if waiting.maybe() == 0 && !waiting.is_full() {
+            self.partial_barrier(site, &waiting);
+        }
+        self.new_interval();
+    }
+
+    fn partial_barrier(&mut self, site: Site, waiting: &Mask) {
+        let mut absent = vec![false; self.n];
+        let mut first_exit = None;
+        let (mut any, mut unsure) = (false, false);
+        for (lane, &level) in waiting.levels().iter().enumerate() {
+            if level != OFF {
+                continue;
+            }
+            let left = self.left[lane];
+            if left & EXIT_SURE != 0 {
+                first_exit.get_or_insert(lane);
+            } else if left & EXIT_MAYBE != 0 || !self.surely_elsewhere(lane) {
+                unsure = true;
+            } else {
+                absent[lane] = true;
+                any = true;
+            }
+        }
+        if unsure && !any {
+            return;
+        }
+        if let Some(leaver) = first_exit {
+            let waits = self.mate(waiting, |lane| self.left[lane] & EXIT_SURE != 0, leaver);
+            let exit = self.exit_site(waits.1);
+            if let Some(exit) = exit {
+                let (waits, leaves) = (self.thread(waits.0), self.thread(waits.1));
+                let count = self.left.iter().filter(|&&left| left & EXIT_SURE != 0).count() as u64;
+                self.event(EventKind::ExitBeforeBarrier { exit, barrier: site, leaves, waits, unwritten: None }, count);
+            }
+        }
+        if !any || self.absences.iter().any(|absence| absence.barrier == site) {
+            return;
+        }
+        let Some(first) = absent.iter().position(|&absent| absent) else { return };
+        let (waits, gone) = self.mate(waiting, |lane| absent[lane], first);
+        let Some(condition) = self.parting(gone) else { return };
+        self.absences.push(Absence {
+            barrier: site,
+            calls: self.call_sites().to_vec(),
+            waits: self.thread(waits),
+            absent: gone,
+            lanes: absent,
+            condition,
+            same_warp: waits / 32 == gone / 32,
+            doubtful: false,
+        });
+    }
+
+    /// A waiting lane and an absent one, of one warp where there are such.
+    fn mate(&self, waiting: &Mask, absent: impl Fn(usize) -> bool, first: usize) -> (usize, usize) {
+        let levels = waiting.levels();
+        for warp in 0..self.n.div_ceil(32) {
+            let lanes = warp * 32..(warp * 32 + 32).min(self.n);
+            let waits = lanes.clone().find(|&lane| levels[lane] == SURE);
+            let gone = lanes.clone().find(|&lane| absent(lane));
+            if let (Some(waits), Some(gone)) = (waits, gone) {
+                return (waits, gone);
+            }
+        }
+        (waiting.first_sure().unwrap_or_default(), first)
+    }
+
+    /// Whether the lane surely went another way at a branch that is still open.
+    fn surely_elsewhere(&self, lane: usize) -> bool {
+        self.splits.iter().rev().find(|(_, before)| before.levels()[lane] != OFF).is_some_and(|(_, before)| before.levels()[lane] == SURE)
+    }
+
+    /// The branch where a lane that is not here went another way.
+    pub(super) fn parting(&self, lane: usize) -> Option<Site> {
+        self.splits.iter().rev().find(|(_, before)| before.levels()[lane] != OFF).map(|(site, _)| *site)
+    }
+
+    /// Lanes that missed a barrier are seen at another one, or at shared memory: they live on.
+    pub(super) fn meet_absent(&mut self, at: Site, mask: &Mask) {
+        if self.absences.is_empty() {
+            return;
+        }
+        let levels = mask.levels();
+        let mut met = None;
+        for (number, absence) in self.absences.iter_mut().enumerate() {
+            for (lane, &level) in levels.iter().enumerate() {
+                if absence.lanes[lane] && level == SURE {
+                    met = Some(number);
+                    absence.absent = lane;
+                    break;
+                }
+                absence.doubtful |= absence.lanes[lane] && level != OFF;
+            }
+            if met.is_some() {
+                break;
+            }
+        }
+        let Some(number) = met else { return };
+        let absence = self.absences.remove(number);
+        if absence.doubtful {
+            return;
+        }
+        let absent = self.thread(absence.absent);
+        let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
+        self.event(
+            EventKind::DivergentBarrier {
+                barrier: absence.barrier,
+                calls: absence.calls,
+                waits: absence.waits,
+                absent,
+                goes_on: Some(at),
+                condition: absence.condition,
+                same_warp: absence.same_warp,
+            },
+            count,
+        );
+        // What follows depends on what the hardware makes of it.
+        self.silent = true;
+        self.absences.clear();
+        self.stop("barrier that part of the block misses");
+    }
+
+    /// An access to an object; tells whether lanes that missed a barrier touch shared memory.
+    pub(super) fn shared_met(&mut self, index: usize, at: ExprId, mask: &Mask) {
+        if !self.absences.is_empty() && self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+            self.meet_absent(self.code.expr(at).site, mask);
+        }
+    }
+
+    /// The block is done: who missed a barrier and met nothing after it has left the kernel.
+    pub(super) fn settle_absences(&mut self) {
+        for absence in std::mem::take(&mut self.absences) {
+            if absence.doubtful {
+                continue;
+            }
+            let leaves = self.thread(absence.absent);
+            let count = absence.lanes.iter().filter(|&&absent| absent).count() as u64;
+            self.event(
+                EventKind::ExitBeforeBarrier {
+                    exit: absence.condition,
+                    barrier: absence.barrier,
+                    leaves,
+                    waits: absence.waits,
+                    unwritten: None,
+                },
+                count,
+            );
+        }
+    }
+
+    /// A barrier of the whole grid.
+    pub(super) fn grid_barrier(&mut self, at: ExprId) {
+        let site = self.code.expr(at).site;
+        if self.launch.cooperative == Some(false) && self.act.sure() > 0 {
+            self.event(EventKind::GridSyncWithoutCooperation { site }, u64::from(self.act.sure()));
+        }
+        let waiting = self.act.clone();
+        self.meet_absent(site, &waiting);
+        self.new_interval();
+        self.phase += 1;
+        // The other blocks have written whatever they write.
+        self.forget_global();
+    }
+
+    /// Values in memory that other blocks see are not known any more.
+    pub(super) fn forget_global(&mut self) {
+        let stamp = self.trace.next() - 1;
+        for memory in &mut self.objects {
+            if memory.is_global() {
+                memory.forgotten = stamp;
+                memory.in_doubt = true;
+                memory.initial = Initial::Something;
+            }
+        }
+    }
+
+    /// Somebody outside of our sight may be ordered before and after this.
+    pub(super) fn acquire(&mut self) {
+        self.acquired = true;
+        self.acquired_block = true;
+        self.forget_global();
+    }
+}

@@ -1,0 +1,420 @@
+//! Statements: branches and loops as masks of lanes.
+
+use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::machine::{
+    BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE,
+};
+use super::record::Iteration;
+use super::scan::leaves;
+use super::value::{Data, KNOWN, Val};
+use crate::code::{Block, Effect, ExprId, Stmt, StmtId};
+
+/// Deepest nesting of statements and expressions that is executed.
+pub(super) const DEEPEST: u32 = 192;
+
+/// How a condition parts the active lanes.
+pub(super) struct Parting {
+    /// Where it holds, or may hold.
+    pub(super) yes: Mask,
+    /// Where it does not hold, or may not.
+    pub(super) no: Mask,
+    /// Where nobody knows, at the level they came with.
+    pub(super) unknown: Mask,
+}
+
+impl Machine<'_> {
+    pub(super) fn run_block(&mut self, block: &Block) {
+        for &stmt in block {
+            if self.act.is_empty() {
+                return;
+            }
+            self.run(stmt);
+        }
+    }
+
+    fn run(&mut self, id: StmtId) {
+        if self.depth >= DEEPEST {
+            self.stop("nesting too deep");
+            return;
+        }
+        self.depth += 1;
+        self.spend(4);
+        let code = self.code;
+        match &code.stmt(id).kind {
+            Stmt::Expr(expr) => {
+                self.eval(*expr);
+            }
+            Stmt::Declare(variable) => {
+                let lanes = self.act.count();
+                let mut object = 0;
+                if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
+                    slot.value = Val::undefined();
+                    slot.declared = lanes;
+                    object = slot.object;
+                }
+                if let Some(local) = (object as usize)
+                    .checked_sub(1)
+                    .and_then(|index| self.objects.get_mut(index))
+                    .and_then(|memory| memory.local.as_mut())
+                {
+                    local.cells.clear();
+                    local.lanes = lanes;
+                }
+            }
+            Stmt::Block(block) => self.run_block(block),
+            Stmt::If { condition, then, otherwise } => self.run_if(id, *condition, then, otherwise),
+            Stmt::Loop { condition, body_first, step, body } => {
+                self.run_loop(id, *condition, *body_first, *step, body);
+            }
+            Stmt::Switch { value, cases } => self.run_switch(id, *value, cases),
+            Stmt::Break => self.leave(BREAK_SURE, BREAK_MAYBE),
+            Stmt::Continue => self.leave(CONTINUE_SURE, CONTINUE_MAYBE),
+            Stmt::Return(value) => self.run_return(id, *value),
+            Stmt::Opaque { exprs, blocks, effect } => self.run_opaque(id, exprs, blocks, *effect),
+        }
+        self.depth -= 1;
+    }
+
+    /// Parts the active lanes by a condition.
+    pub(super) fn part(&self, condition: &Val) -> Parting {
+        let none = || Mask::none(self.n);
+        match &condition.data {
+            Data::Uniform(0, KNOWN) => Parting { yes: none(), no: self.act.clone(), unknown: none() },
+            Data::Uniform(_, KNOWN) => Parting { yes: self.act.clone(), no: none(), unknown: none() },
+            Data::Uniform(..) | Data::Undefined | Data::Aggregate(_) => {
+                let maybe = self.act.doubted();
+                Parting { yes: maybe.clone(), no: maybe, unknown: self.act.clone() }
+            }
+            Data::Lanes(bits, None) => {
+                let (bits, levels) = (bits.get(), self.act.levels());
+                let mut yes = Lanes::any(self.n);
+                let mut no = Lanes::any(self.n);
+                for (((yes, no), &bit), &level) in yes.edit().iter_mut().zip(no.edit()).zip(bits).zip(levels) {
+                    *yes = if bit != 0 { level } else { OFF };
+                    *no = if bit == 0 { level } else { OFF };
+                }
+                Parting { yes: Mask::new(yes), no: Mask::new(no), unknown: none() }
+            }
+            Data::Lanes(bits, Some(tags)) => {
+                let (bits, tags, levels) = (bits.get(), tags.get(), self.act.levels());
+                let mut parts = [Lanes::any(self.n), Lanes::any(self.n), Lanes::any(self.n)];
+                let [yes, no, unknown] = &mut parts;
+                let (yes, no, unknown) = (yes.edit(), no.edit(), unknown.edit());
+                for lane in 0..self.n {
+                    let level = levels[lane];
+                    (yes[lane], no[lane], unknown[lane]) = match (tags[lane] == KNOWN, bits[lane] != 0) {
+                        (true, true) => (level, OFF, OFF),
+                        (true, false) => (OFF, level, OFF),
+                        _ => (level.min(MAYBE), level.min(MAYBE), level),
+                    };
+                }
+                let [yes, no, unknown] = parts.map(Mask::new);
+                Parting { yes, no, unknown }
+            }
+        }
+    }
+
+    /// Notes that some lanes go another way here.
+    pub(super) fn push_split(&mut self, at: ExprId, before: &Mask, here: &Mask) {
+        if here.count() < before.count() || here.sure() < before.sure() {
+            self.splits.push((self.code.expr(at).site, before.clone()));
+        }
+    }
+
+    fn run_if(&mut self, id: StmtId, condition: ExprId, then: &Block, otherwise: &Block) {
+        let value = self.eval(condition);
+        let entry = self.act.clone();
+        if entry.is_empty() {
+            return;
+        }
+        let parting = self.part(&value);
+        let (guards, splits) = (self.guards.len(), self.splits.len());
+        let site = self.code.expr(condition).site;
+        let varies = value.varies() || !parting.unknown.is_empty();
+        let unsure = !parting.unknown.is_empty();
+        let assigned = if unsure { self.scan.assigned(self.code, id) } else { [].into() };
+        let before = self.snapshot(&assigned);
+        if varies {
+            self.guards.push(site);
+        }
+        if !parting.yes.is_empty() {
+            self.push_split(condition, &entry, &parting.yes);
+            self.act = parting.yes;
+            self.run_block(then);
+            self.splits.truncate(splits);
+        }
+        let after_then = self.snapshot(&assigned);
+        if unsure {
+            self.each_register(&assigned, |at, value| value.blended(&before[at], &parting.unknown));
+        }
+        if !parting.no.is_empty() && !otherwise.is_empty() && !self.stopped {
+            self.push_split(condition, &entry, &parting.no);
+            self.act = parting.no;
+            self.run_block(otherwise);
+            self.splits.truncate(splits);
+        }
+        if unsure {
+            self.each_register(&assigned, |at, value| value.agreed(&after_then[at], &parting.unknown));
+        }
+        self.guards.truncate(guards);
+        self.act = self.restored(&entry);
+        // Who went on did so because the condition said so.
+        if varies && (leaves(self.code, then) || leaves(self.code, otherwise)) {
+            self.guards.push(site);
+        }
+    }
+
+    fn run_loop(
+        &mut self,
+        id: StmtId,
+        condition: Option<ExprId>,
+        body_first: bool,
+        step: Option<ExprId>,
+        body: &Block,
+    ) {
+        const INNER: u8 = BREAK_SURE | BREAK_MAYBE | CONTINUE_SURE | CONTINUE_MAYBE;
+        let entry = self.act.clone();
+        let (guards, splits) = (self.guards.len(), self.splits.len());
+        let outer: Vec<u8> = self.left.iter().map(|left| left & INNER).collect();
+        let outer_any = self.left_any;
+        self.clear_left(INNER);
+        let site = self.code.stmt(id).site;
+        let parent = self.iteration;
+        self.trace.instances += 1;
+        let instance = self.trace.instances;
+        let limit = self.operations + self.limit.saturating_sub(self.operations) / 2;
+        let mut running = entry.clone();
+        let mut number = 0;
+        let mut last = false;
+        let mut undecided = false;
+        while !last {
+            self.trace.iterations.push(Iteration { parent, instance, site, number, interval: self.interval });
+            self.iteration = self.trace.iterations.len() as u32;
+            self.guards.truncate(guards);
+            self.splits.truncate(splits);
+            self.act = self.restored(&running);
+            if self.act.is_empty() {
+                break;
+            }
+            // Too long to follow: the rest of the rounds is one round of which nothing is known.
+            let tired = number >= self.budget.iterations || self.operations > limit;
+            let idle = number >= 3 && self.act.sure() == 0;
+            let mut unknown = Mask::none(self.n);
+            if tired || idle {
+                if tired {
+                    self.cause("long loop");
+                    self.complete = false;
+                }
+                unknown = self.act.clone();
+            } else if let Some(condition) = condition
+                && !(body_first && number == 0)
+            {
+                let value = self.eval(condition);
+                let before = self.act.clone();
+                let parting = self.part(&value);
+                unknown = parting.unknown;
+                if value.varies() || !unknown.is_empty() {
+                    self.guards.push(self.code.expr(condition).site);
+                }
+                self.push_split(condition, &entry, &parting.yes);
+                if unknown.is_empty() {
+                    running = parting.yes.clone();
+                } else {
+                    undecided = true;
+                    running = Mask::new(Lanes::from_fn(self.n, |lane| {
+                        if unknown.levels()[lane] == OFF { parting.yes.levels()[lane] } else { OFF }
+                    }));
+                }
+                self.act = parting.yes;
+                if self.act.is_empty() {
+                    break;
+                }
+                drop(before);
+            }
+            let rest = unknown.count() > 0 && running.or(&unknown).count() == unknown.count();
+            if unknown.count() > 0 {
+                if tired || idle {
+                    last = true;
+                    running = Mask::none(self.n);
+                    self.act = self.act.doubted();
+                }
+                let assigned = self.scan.assigned(self.code, id);
+                self.forget_registers(&assigned, &unknown);
+            }
+            let uncounted = self.uncounted;
+            self.uncounted |= rest && number > 0;
+            let round = self.act.clone();
+            self.run_block(body);
+            if self.left_any & CONTINUE_MAYBE != 0 {
+                let doubtful = self.lanes_left(CONTINUE_MAYBE);
+                for &stmt in body {
+                    let assigned = self.scan.assigned(self.code, stmt);
+                    self.forget_registers(&assigned, &doubtful);
+                }
+            }
+            self.clear_left(CONTINUE_SURE | CONTINUE_MAYBE);
+            self.act = self.restored(&round);
+            if let Some(step) = step
+                && !self.act.is_empty()
+            {
+                self.eval(step);
+            }
+            self.uncounted = uncounted;
+            if unknown.count() > 0 {
+                let assigned = self.scan.assigned(self.code, id);
+                self.forget_registers(&assigned, &unknown);
+            }
+            if self.stopped {
+                break;
+            }
+            number += 1;
+        }
+        if self.left_any & BREAK_MAYBE != 0 {
+            undecided = true;
+            let doubtful = self.lanes_left(BREAK_MAYBE);
+            let assigned = self.scan.assigned(self.code, id);
+            self.forget_registers(&assigned, &doubtful);
+        }
+        self.clear_left(INNER);
+        for (left, outer) in self.left.iter_mut().zip(&outer) {
+            *left |= outer;
+        }
+        self.left_any |= outer_any & INNER;
+        self.iteration = parent;
+        self.guards.truncate(guards);
+        self.splits.truncate(splits);
+        self.act = self.restored(&entry);
+        if undecided && self.scan.may_wait(self.code, id) {
+            self.acquire();
+        }
+    }
+
+    fn clear_left(&mut self, bits: u8) {
+        if self.left_any & bits != 0 {
+            for left in &mut self.left {
+                *left &= !bits;
+            }
+            self.left_any &= !bits;
+        }
+    }
+
+    fn run_switch(&mut self, id: StmtId, value: ExprId, cases: &[(Option<i64>, Block)]) {
+        const INNER: u8 = BREAK_SURE | BREAK_MAYBE;
+        let subject = self.eval(value);
+        let entry = self.act.clone();
+        if entry.is_empty() {
+            return;
+        }
+        let (guards, splits) = (self.guards.len(), self.splits.len());
+        let outer: Vec<u8> = self.left.iter().map(|left| left & INNER).collect();
+        let outer_any = self.left_any;
+        self.clear_left(INNER);
+        if subject.varies() || subject.uniform().is_none() {
+            self.guards.push(self.code.expr(value).site);
+        }
+        let constants: Vec<i64> = cases.iter().filter_map(|(constant, _)| *constant).collect();
+        let unknown = Mask::new(Lanes::from_fn(self.n, |lane| {
+            if subject.lane(lane).1 == KNOWN { OFF } else { entry.levels()[lane] }
+        }));
+        let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned(self.code, id) };
+        // In doubt, a case may come after any other, or none.
+        self.forget_registers(&assigned, &unknown);
+        let mut falling = Mask::none(self.n);
+        for (constant, body) in cases {
+            let enters = Mask::new(Lanes::from_fn(self.n, |lane| {
+                let level = entry.levels()[lane];
+                match subject.lane(lane) {
+                    (bits, KNOWN) => {
+                        let here = constant.map_or_else(|| !constants.contains(&bits), |constant| constant == bits);
+                        if here { level } else { OFF }
+                    }
+                    _ => level.min(MAYBE),
+                }
+            }));
+            // Who fell through from a case above is still here; who has broken out is not.
+            let mut here = self.restored(&falling.or(&enters));
+            if !unknown.is_empty() {
+                let levels = Lanes::from_fn(self.n, |lane| {
+                    if unknown.levels()[lane] == OFF { here.levels()[lane] } else { unknown.levels()[lane].min(MAYBE) }
+                });
+                here = Mask::new(levels);
+            }
+            if self.stopped {
+                break;
+            }
+            self.splits.truncate(splits);
+            self.push_split(value, &entry, &here);
+            self.act = here;
+            if !self.act.is_empty() {
+                self.run_block(body);
+            }
+            falling = self.act.clone();
+        }
+        self.forget_registers(&assigned, &unknown);
+        if self.left_any & BREAK_MAYBE != 0 {
+            let doubtful = self.lanes_left(BREAK_MAYBE);
+            let assigned = self.scan.assigned(self.code, id);
+            self.forget_registers(&assigned, &doubtful);
+        }
+        self.clear_left(INNER);
+        for (left, outer) in self.left.iter_mut().zip(&outer) {
+            *left |= outer;
+        }
+        self.left_any |= outer_any & INNER;
+        self.guards.truncate(guards);
+        self.splits.truncate(splits);
+        self.act = self.restored(&entry);
+    }
+
+    fn run_return(&mut self, id: StmtId, value: Option<ExprId>) {
+        let result = value.map(|value| self.eval(value));
+        if self.act.is_empty() {
+            return;
+        }
+        if self.frames.len() <= 1 {
+            self.leave_kernel(self.code.stmt(id).site);
+            return;
+        }
+        if let Some(result) = result {
+            let doubtful = if self.left_any & RETURN_MAYBE == 0 {
+                Mask::none(self.n)
+            } else {
+                Mask::new(Lanes::from_fn(self.n, |lane| {
+                    if self.left[lane] & RETURN_MAYBE != 0 && self.act.levels()[lane] != OFF { SURE } else { OFF }
+                }))
+            };
+            let here = self.act.clone();
+            if let Some(frame) = self.frames.last_mut() {
+                let earlier = frame.result.clone();
+                let mut merged = if here.count() == frame.lanes { result } else { earlier.blended(&result, &here) };
+                if !doubtful.is_empty() {
+                    merged = merged.agreed(&earlier, &doubtful);
+                }
+                frame.result = merged;
+            }
+        }
+        self.leave(RETURN_SURE, RETURN_MAYBE);
+    }
+
+    fn run_opaque(&mut self, id: StmtId, exprs: &[ExprId], blocks: &[Block], effect: Effect) {
+        self.cause("statement not understood");
+        let entry = self.act.clone();
+        let assigned = self.scan.assigned(self.code, id);
+        self.forget_registers(&assigned, &entry);
+        for &expr in exprs {
+            self.act = self.restored(&entry).doubted();
+            if !self.act.is_empty() {
+                self.eval(expr);
+            }
+        }
+        for block in blocks {
+            self.act = self.restored(&entry).doubted();
+            if !self.act.is_empty() {
+                self.run_block(block);
+            }
+        }
+        self.forget_registers(&assigned, &entry);
+        self.act = self.restored(&entry);
+        self.suffer(effect, &[]);
+    }
+}

@@ -1,0 +1,424 @@
+//! Operations that the executor knows.
+
+use super::access::{STORES_ONLY, Touch, unknown_of};
+use super::lanes::{Lanes, MAYBE, Mask, OFF};
+use super::machine::Machine;
+use super::ops;
+use super::value::{Data, NUMBER, Val, mix, object_of};
+use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Ty};
+use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
+
+impl Machine<'_> {
+    pub(super) fn intrinsic(&mut self, id: ExprId, intrinsic: &Intrinsic, operands: &[ExprId]) -> Val {
+        let code = self.code;
+        let ty = &code.expr(id).ty;
+        let values: Vec<Val> = operands.iter().map(|&operand| self.eval(operand)).collect();
+        if self.act.is_empty() {
+            return unknown_of(ty);
+        }
+        self.spend_on(&values.iter().collect::<Vec<_>>());
+        let first = values.first().cloned().unwrap_or_else(Val::unknown);
+        let second = values.get(1).cloned().unwrap_or_else(Val::unknown);
+        match intrinsic {
+            Intrinsic::BlockBarrier => self.block_barrier(id),
+            Intrinsic::BlockVote(vote) => {
+                self.block_barrier(id);
+                return self.block_vote(*vote, &first);
+            }
+            // Who takes part is not followed: it orders everything.
+            Intrinsic::NamedBarrier
+            | Intrinsic::NamedArrive
+            | Intrinsic::UnknownBarrier
+            | Intrinsic::BarrierObjectArrive => self.new_interval(),
+            Intrinsic::BarrierObjectWait => {
+                self.new_interval();
+                self.waited = self.trace.next();
+            }
+            Intrinsic::GridBarrier => self.grid_barrier(id),
+            Intrinsic::WarpBarrier => {
+                if let Some(mask) = values.first() {
+                    self.check_mask(id, mask, "__syncwarp");
+                }
+                self.warp_barrier();
+            }
+            Intrinsic::TileBarrier(_) | Intrinsic::CoalescedBarrier => self.warp_barrier(),
+            Intrinsic::Shuffle { kind, masked } => return self.shuffle(id, *kind, *masked, &values, ty),
+            Intrinsic::WarpVote { kind, masked } => return self.warp_vote(id, *kind, *masked, &values),
+            Intrinsic::ActiveMask => return self.active_mask(),
+            Intrinsic::Fence(_) => {}
+            Intrinsic::Atomic { op, bytes, .. } => return self.atomic(id, *op, *bytes, &values, ty),
+            Intrinsic::AsyncCopy => self.copy(id, &values, true),
+            Intrinsic::GroupAsyncCopy => self.group_copy(&values),
+            Intrinsic::Copy => self.copy(id, &values, false),
+            Intrinsic::Set => self.set(id, &values),
+            Intrinsic::LoadCached => {
+                let touch = self.touch(id, AccessKind::Read, ty);
+                return self.load(touch, &first);
+            }
+            Intrinsic::StoreCached => {
+                let stored = operands.get(1).map_or(ty, |&operand| &code.expr(operand).ty);
+                let touch = self.touch(id, AccessKind::Write, stored);
+                self.store(touch, &first, &second);
+            }
+            Intrinsic::Min | Intrinsic::Max => return self.extreme(ty, &first, &second, *intrinsic == Intrinsic::Min, id),
+            Intrinsic::Abs => {
+                let float = ops::is_float(ty);
+                return ops::unary(&first, &self.act, mix(60, ops::class(ty)), |x| {
+                    Some(if float { ops::float(x).abs().to_bits() as i64 } else { ops::wrap(ty, x.wrapping_abs()) })
+                });
+            }
+            Intrinsic::PopCount => return self.bits(operands, &first, 61, |x, _| i64::from(x.count_ones())),
+            Intrinsic::LeadingZeros => {
+                return self.bits(operands, &first, 62, |x, size| i64::from(x.leading_zeros()) - (64 - size));
+            }
+            Intrinsic::FirstSet => {
+                return self.bits(operands, &first, 63, |x, _| if x == 0 { 0 } else { i64::from(x.trailing_zeros()) + 1 });
+            }
+            Intrinsic::ReverseBits => {
+                let wrap_to = ty.clone();
+                return self.bits(operands, &first, 64, move |x, size| {
+                    ops::wrap(&wrap_to, (x.reverse_bits() >> (64 - size)) as i64)
+                });
+            }
+            Intrinsic::Mul24 => {
+                let signed = matches!(ty, Ty::Int { signed: true, .. });
+                let cut = |v: &Val| {
+                    ops::unary(v, &self.act, 65, |x| Some(if signed { (x << 40) >> 40 } else { x & 0xff_ffff }))
+                };
+                let (a, b) = (cut(&first), cut(&second));
+                let shape = first.shape.times(second.shape);
+                return Val { shape, ..ops::binary(BinaryOp::Mul, ty, &a, &b, &self.act, id) };
+            }
+            Intrinsic::MulHigh => return self.mul_high(ty, &first, &second, id),
+            Intrinsic::FloatMath(function) => return self.float_math(*function, ty, &values),
+            Intrinsic::Assume => {
+                let parting = self.part(&first);
+                let unknown = !parting.unknown.is_empty();
+                if parting.no.is_empty() {
+                    return Val::unknown();
+                }
+                // Where it does not hold the program is wrong in another way; where nobody knows it holds.
+                let stays = if unknown { parting.yes.or(&parting.unknown) } else { parting.yes };
+                let goes = Mask::new(Lanes::from_fn(self.n, |lane| {
+                    if stays.levels()[lane] == OFF { self.act.levels()[lane] } else { OFF }
+                }));
+                self.act = goes;
+                self.leave_kernel(code.expr(id).site);
+                self.act = stays;
+            }
+            Intrinsic::Exit => self.leave_kernel(code.expr(id).site),
+            Intrinsic::GroupRank(group) => return self.rank(*group),
+            Intrinsic::GroupSize(group) => return self.group_size(*group),
+            Intrinsic::BlockPrimitive => self.block_primitive(id, &values),
+            Intrinsic::WarpPrimitive => {
+                for value in &values {
+                    self.lose_target(value);
+                }
+                self.warp_barrier();
+            }
+            Intrinsic::Print => {}
+        }
+        unknown_of(ty)
+    }
+
+    fn touch<'t>(&self, at: ExprId, kind: AccessKind, ty: &'t Ty) -> Touch<'t> {
+        Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, asynchronous: false }
+    }
+
+    fn atomic(&mut self, id: ExprId, op: AtomicOp, bytes: u8, values: &[Val], ty: &Ty) -> Val {
+        let Some(address) = values.first() else { return unknown_of(ty) };
+        let cell = Ty::Int { bytes: bytes.max(1), signed: false };
+        let mut touch = self.touch(id, AccessKind::Atomic, &cell);
+        if op == AtomicOp::Load {
+            touch.kind = AccessKind::Read;
+            touch.volatile = true;
+            self.load(touch, address);
+            return unknown_of(ty);
+        }
+        let stores_only = matches!(op, AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange);
+        let marker = if stores_only { Val::known(STORES_ONLY) } else { Val::unknown() };
+        self.access(touch, address, Some(&marker));
+        unknown_of(ty)
+    }
+
+    /// Objects that a pointer may point into are not known any more.
+    pub(super) fn lose_target(&mut self, value: &Val) {
+        let mut targets = Vec::new();
+        match &value.data {
+            Data::Uniform(bits, _) => targets.push(object_of(*bits)),
+            Data::Lanes(bits, _) => {
+                for (&bits, &level) in bits.get().iter().zip(self.act.levels()) {
+                    if level != OFF && targets.last() != Some(&object_of(bits)) {
+                        targets.push(object_of(bits));
+                    }
+                }
+            }
+            _ => {}
+        }
+        for id in targets {
+            if let Some(index) = (id as usize).checked_sub(1) {
+                self.lose(index, true);
+                self.lose(index, false);
+            }
+        }
+    }
+
+    /// `memcpy` by each thread for itself.
+    fn copy(&mut self, id: ExprId, values: &[Val], asynchronous: bool) {
+        let [to, from, bytes, ..] = values else { return };
+        let size = bytes.uniform().filter(|&size| (1..=256).contains(&size));
+        let Some(size) = size else {
+            self.seen(id, false);
+            self.lose_target(to);
+            return;
+        };
+        let step = [8, 4, 2, 1].into_iter().find(|step| size % step == 0).unwrap_or(1);
+        let step = if self.act.levels().iter().enumerate().any(|(lane, &level)| {
+            level != OFF && (super::value::offset_of(to.lane(lane).0) | super::value::offset_of(from.lane(lane).0)) % step != 0
+        }) {
+            1
+        } else {
+            step
+        };
+        let ty = Ty::Int { bytes: step as u8, signed: false };
+        for at in 0..size / step {
+            let shift = Val::known(at * step);
+            let source = ops::offset(from, &shift, 1, &self.act);
+            let target = ops::offset(to, &shift, 1, &self.act);
+            let touch = self.touch(id, AccessKind::Read, &ty);
+            let value = self.load(touch, &source);
+            let touch = Touch { asynchronous, ..self.touch(id, AccessKind::Write, &ty) };
+            // What has a type of its own there is read back as a name only.
+            let value = if asynchronous { Val::unknown() } else { value };
+            self.store(touch, &target, &value);
+        }
+    }
+
+    /// A copy that all threads of a group make together: which of them writes what is not said.
+    fn group_copy(&mut self, values: &[Val]) {
+        if let Some(to) = values.first() {
+            self.lose_target(to);
+        }
+        self.new_interval();
+    }
+
+    fn set(&mut self, id: ExprId, values: &[Val]) {
+        let [to, byte, bytes, ..] = values else { return };
+        let Some(size) = bytes.uniform().filter(|&size| (1..=256).contains(&size)) else {
+            self.seen(id, false);
+            self.lose_target(to);
+            return;
+        };
+        let step = [4, 2, 1].into_iter().find(|step| size % step == 0).unwrap_or(1);
+        let ty = Ty::Int { bytes: step as u8, signed: false };
+        let value = if byte.uniform() == Some(0) { Val::known(0) } else { Val::unknown() };
+        for at in 0..size / step {
+            let target = ops::offset(to, &Val::known(at * step), 1, &self.act);
+            let touch = self.touch(id, AccessKind::Write, &ty);
+            self.store(touch, &target, &value);
+        }
+    }
+
+    fn extreme(&mut self, ty: &Ty, a: &Val, b: &Val, least: bool, id: ExprId) -> Val {
+        if let (Data::Uniform(_, NUMBER), Data::Uniform(_, NUMBER)) = (&a.data, &b.data) {
+            return self.pure(&[a.clone(), b.clone()], u32::MAX - u32::from(least), ty);
+        }
+        let smaller = ops::binary(BinaryOp::Lt, ty, a, b, &self.act, id);
+        let parting = self.part(&smaller);
+        let (yes, no) = if least { (a, b) } else { (b, a) };
+        let mut value = no.blended(yes, &parting.yes);
+        if !parting.unknown.is_empty() {
+            let name = self.pure(&[a.clone(), b.clone()], u32::MAX - u32::from(least), ty);
+            value = value.blended(&name, &parting.unknown);
+        }
+        value
+    }
+
+    fn bits(&mut self, operands: &[ExprId], value: &Val, salt: u64, f: impl Fn(u64, i64) -> i64) -> Val {
+        let size = operands.first().and_then(|&operand| self.code.expr(operand).ty.bytes()).unwrap_or(4);
+        let size = i64::from(size.clamp(1, 8)) * 8;
+        let keep = if size == 64 { u64::MAX } else { (1 << size) - 1 };
+        ops::unary(value, &self.act, mix(salt, size as u64), |x| Some(f(x as u64 & keep, size)))
+    }
+
+    fn mul_high(&mut self, ty: &Ty, a: &Val, b: &Val, id: ExprId) -> Val {
+        let Ty::Int { bytes, signed } = *ty else { return unknown_of(ty) };
+        if !a.all_known() || !b.all_known() {
+            return self.pure(&[a.clone(), b.clone()], u32::MAX - 2, ty);
+        }
+        let _ = id;
+        let shift = u32::from(bytes) * 8;
+        let high = |x: i64, y: i64| {
+            if signed {
+                ((i128::from(x) * i128::from(y)) >> shift) as i64
+            } else {
+                ops::wrap(ty, ((u128::from(x as u64) * u128::from(y as u64)) >> shift) as i64)
+            }
+        };
+        match (a.uniform(), b.uniform()) {
+            (Some(x), Some(y)) => Val::known(high(x, y)),
+            _ => Val::lanes(Lanes::from_fn(self.n, |lane| high(a.lane(lane).0, b.lane(lane).0))),
+        }
+    }
+
+    fn float_math(&mut self, function: FloatMath, ty: &Ty, values: &[Val]) -> Val {
+        let double = matches!(ty, Ty::Float { bytes: 8 });
+        let single = matches!(ty, Ty::Float { bytes: 4 });
+        let (Some(a), b) = (values.first(), values.get(1)) else { return unknown_of(ty) };
+        // Only what every machine computes alike to the last bit, or what is exact in the cases that matter.
+        let known = (double || single).then(|| a.uniform().map(ops::float)).flatten();
+        let other = b.map(|b| b.uniform().map(ops::float));
+        let result = match (known, function) {
+            (Some(x), FloatMath::Floor) => Some(x.floor()),
+            (Some(x), FloatMath::Ceil) => Some(x.ceil()),
+            (Some(x), FloatMath::Trunc) => Some(x.trunc()),
+            (Some(x), FloatMath::Round) => Some(x.round()),
+            (Some(x), FloatMath::Rint) => Some(x.round_ties_even()),
+            (Some(x), FloatMath::Sqrt) => Some(x.sqrt()),
+            (Some(x), FloatMath::Log2) if x > 0.0 && x.log2().fract() == 0.0 => Some(x.log2()),
+            (Some(x), FloatMath::Exp2) if x.fract() == 0.0 && x.abs() < 60.0 => Some(x.exp2()),
+            (Some(x), FloatMath::Pow) => match other.flatten() {
+                Some(y) if x.fract() == 0.0 && y.fract() == 0.0 && (0.0..20.0).contains(&y) && x.abs() < 1e6 => {
+                    Some(x.powi(y as i32)).filter(|result| result.abs() < if single { 1.6e7 } else { 9e15 })
+                }
+                _ => None,
+            },
+            (Some(x), FloatMath::Fmod) => other.flatten().filter(|&y| y != 0.0).map(|y| x % y),
+            _ => None,
+        };
+        if let Some(result) = result {
+            let rounded = if single { f64::from(result as f32) } else { result };
+            return Val::known(rounded.to_bits() as i64);
+        }
+        if let FloatMath::Floor | FloatMath::Ceil | FloatMath::Trunc = function
+            && (double || single)
+        {
+            return ops::unary(a, &self.act, 700 + function as u64, |x| {
+                let x = ops::float(x);
+                Some(match function {
+                    FloatMath::Floor => x.floor(),
+                    FloatMath::Ceil => x.ceil(),
+                    _ => x.trunc(),
+                }
+                .to_bits() as i64)
+            });
+        }
+        self.pure(values, 1000 + function as u32, ty)
+    }
+
+    fn rank(&self, group: Group) -> Val {
+        let n = self.n;
+        match group {
+            Group::Block => Val::lanes(Lanes::from_fn(n, |lane| lane as i64)),
+            Group::Grid => {
+                let [x, y, _] = self.launch.grid.map(u64::from);
+                let [bx, by, bz] = self.block.map(u64::from);
+                let start = ((bz * y + by) * x + bx) * n as u64;
+                Val::lanes(Lanes::from_fn(n, |lane| start as i64 + lane as i64))
+            }
+            Group::Tile(size) => {
+                let size = i64::from(size.max(1));
+                Val::lanes(Lanes::from_fn(n, |lane| lane as i64 % size))
+            }
+            Group::Coalesced => {
+                if self.act.maybe() > 0 {
+                    return Val::unknown();
+                }
+                let mut ranks = vec![0; n.div_ceil(32)];
+                Val::lanes(Lanes::from_fn(n, |lane| {
+                    let rank = ranks[lane / 32];
+                    ranks[lane / 32] += i64::from(self.act.levels()[lane] != OFF);
+                    rank
+                }))
+            }
+            Group::Thread => Val::known(0),
+        }
+    }
+
+    fn group_size(&self, group: Group) -> Val {
+        match group {
+            Group::Block => Val::known(self.n as i64),
+            Group::Grid => {
+                let blocks = self.launch.grid.iter().fold(1i64, |all, &size| all.wrapping_mul(i64::from(size)));
+                Val::known(blocks.wrapping_mul(self.n as i64))
+            }
+            Group::Tile(size) => Val::known(i64::from(size)),
+            Group::Coalesced => {
+                if self.act.maybe() > 0 {
+                    return Val::unknown();
+                }
+                let mut sizes = vec![0; self.n.div_ceil(32)];
+                for (lane, &level) in self.act.levels().iter().enumerate() {
+                    sizes[lane / 32] += i64::from(level != OFF);
+                }
+                Val::lanes(Lanes::from_fn(self.n, |lane| sizes[lane / 32]))
+            }
+            Group::Thread => Val::known(1),
+        }
+    }
+
+    /// A library operation of the whole block on its temporary storage.
+    fn block_primitive(&mut self, id: ExprId, values: &[Val]) {
+        let whole = self.act.is_full();
+        let storage = values.first().and_then(Val::uniform).map_or(0, object_of);
+        if let Some(index) = (storage as usize).checked_sub(1).filter(|&index| index < self.objects.len()) {
+            let used = self.objects[index].primitive;
+            let shared = self.objects[index].is_shared();
+            if shared && whole && used >= self.interval_start.max(self.block_start) && self.n > 32 {
+                self.storage_reused(id, index, used);
+            }
+        }
+        // Inside it threads talk to each other; the exact moment is its own affair.
+        self.new_interval();
+        for value in values {
+            self.lose_target(value);
+        }
+        if let Some(index) = (storage as usize).checked_sub(1).filter(|&index| index < self.objects.len()) {
+            let ty = Ty::Int { bytes: 4, signed: false };
+            let touch = self.touch(id, AccessKind::Write, &ty);
+            let stamp = self.new_record(touch);
+            if whole {
+                self.objects[index].primitive = stamp;
+            }
+        }
+    }
+
+    fn storage_reused(&mut self, id: ExprId, index: usize, used: u32) {
+        let Some(record) = self.trace.record(used).cloned() else { return };
+        if record.acquired || self.acquired_block {
+            return;
+        }
+        let ty = Ty::Int { bytes: 4, signed: false };
+        let touch = self.touch(id, AccessKind::Write, &ty);
+        let second = self.access_of(touch, 32.min(self.n - 1), 0, 4);
+        let first = Access {
+            thread: self.thread(0),
+            kind: AccessKind::Read,
+            site: record.site,
+            calls: record.calls.to_vec(),
+            offset: 0,
+            size: 4,
+            element: 4,
+            interval: record.interval,
+            iteration: self.iteration_of(record.iteration),
+        };
+        let mut own = record.clone();
+        own.iteration = self.iteration;
+        own.interval = self.interval;
+        let across = self.trace.across(&record, &own);
+        let object = self.objects[index].object.clone();
+        let (scope, values) = (RaceScope::Block, RaceValues::Unknown);
+        self.event(EventKind::Race { object, first, second, scope, values, across, barrier_between: false }, 1);
+    }
+
+    /// Orders what the lanes of each active warp did before against what they do after.
+    pub(super) fn warp_barrier(&mut self) {
+        let next = self.trace.next();
+        for (warp, start) in self.warp_start.iter_mut().enumerate() {
+            let lanes = warp * 32..(warp * 32 + 32).min(self.n);
+            if self.act.levels()[lanes].iter().any(|&level| level >= MAYBE) {
+                *start = next;
+            }
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Arithmetic on all lanes at once, wrapped to its type.
+
+use super::lanes::{Lanes, Mask, OFF};
+use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Shape, UNKNOWN, Val, mix, object_of, offset_of};
+use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
+
+/// A number brought into the range of its type.
+pub(super) const fn wrap(ty: &Ty, value: i64) -> i64 {
+    match ty {
+        Ty::Bool => (value != 0) as i64,
+        Ty::Int { bytes: 1, signed: true } => value as i8 as i64,
+        Ty::Int { bytes: 1, signed: false } => value as u8 as i64,
+        Ty::Int { bytes: 2, signed: true } => value as i16 as i64,
+        Ty::Int { bytes: 2, signed: false } => value as u16 as i64,
+        Ty::Int { bytes: 4, signed: true } => value as i32 as i64,
+        Ty::Int { bytes: 4, signed: false } => value as u32 as i64,
+        _ => value,
+    }
+}
+
+/// Whether values of the type are the bits of an `f64`.
+pub(super) const fn is_float(ty: &Ty) -> bool {
+    matches!(ty, Ty::Float { .. })
+}
+
+/// Whether integers of the type use all 64 bits without a sign.
+const fn is_u64(ty: &Ty) -> bool {
+    matches!(ty, Ty::Int { bytes: 8, signed: false })
+}
+
+const fn is_narrow(ty: &Ty) -> bool {
+    matches!(ty, Ty::Bool | Ty::Int { bytes: 1 | 2 | 4, .. })
+}
+
+/// A float rounded to its type, as bits; `None` for types that are not computed.
+fn round(ty: &Ty, value: f64) -> Option<i64> {
+    match ty {
+        Ty::Float { bytes: 8 } => Some(value.to_bits() as i64),
+        Ty::Float { bytes: 4 } => Some(f64::from(value as f32).to_bits() as i64),
+        _ => None,
+    }
+}
+
+pub(super) const fn float(bits: i64) -> f64 {
+    f64::from_bits(bits as u64)
+}
+
+/// A number for the type in value names: types that hold the same value otherwise have other names.
+pub(super) fn class(ty: &Ty) -> u64 {
+    match ty {
+        Ty::Bool => 1,
+        Ty::Int { bytes, signed } => 16 + u64::from(*bytes) * 2 + u64::from(*signed),
+        Ty::Float { bytes } => 64 + u64::from(*bytes),
+        Ty::Pointer => 3,
+        _ => 5,
+    }
+}
+
+/// `f` on every lane.
+pub(super) fn map1(n: usize, a: &[i64], f: impl Fn(i64) -> i64) -> Lanes<i64> {
+    let mut out = Lanes::any(n);
+    for (out, &a) in out.edit().iter_mut().zip(a) {
+        *out = f(a);
+    }
+    out
+}
+
+/// `f` on every pair of lanes; both sides uniform is the caller's case.
+fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lanes<i64> {
+    let mut out = Lanes::any(n);
+    let lanes = out.edit();
+    match (a, b) {
+        (Bits::One(a), Bits::One(b)) => lanes.fill(f(a, b)),
+        (Bits::One(a), Bits::Each(b)) => {
+            for (out, &b) in lanes.iter_mut().zip(b) {
+                *out = f(a, b);
+            }
+        }
+        (Bits::Each(a), Bits::One(b)) => {
+            for (out, &a) in lanes.iter_mut().zip(a) {
+                *out = f(a, b);
+            }
+        }
+        (Bits::Each(a), Bits::Each(b)) => {
+            for ((out, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
+                *out = f(a, b);
+            }
+        }
+    }
+    out
+}
+
+/// Brings all lanes into the range of the type; whether that changed an active one.
+fn wrap_lanes(ty: &Ty, lanes: &mut [i64], mask: &Mask) -> bool {
+    fn go(lanes: &mut [i64], mask: &Mask, f: impl Fn(i64) -> i64) -> bool {
+        let mut changed = 0;
+        if mask.is_full() {
+            for lane in lanes {
+                let value = f(*lane);
+                changed |= value ^ *lane;
+                *lane = value;
+            }
+        } else {
+            for (lane, &level) in lanes.iter_mut().zip(mask.levels()) {
+                let value = f(*lane);
+                changed |= (value ^ *lane) & -i64::from(level != OFF);
+                *lane = value;
+            }
+        }
+        changed != 0
+    }
+    match ty {
+        Ty::Int { bytes: 4, signed: true } => go(lanes, mask, |v| i64::from(v as i32)),
+        Ty::Int { bytes: 4, signed: false } => go(lanes, mask, |v| i64::from(v as u32)),
+        Ty::Int { bytes: 8, .. } => false,
+        _ => go(lanes, mask, |v| wrap(ty, v)),
+    }
+}
+
+/// One lane of an integer operation in `i64`; `None` where C++ or the hardware gives no value.
+fn integer(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
+    let bits = i64::from(ty.bytes().unwrap_or(8)) * 8;
+    Some(match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::Div if b == 0 => return None,
+        BinaryOp::Rem if b == 0 => return None,
+        BinaryOp::Div if is_u64(ty) => ((a as u64) / (b as u64)) as i64,
+        BinaryOp::Rem if is_u64(ty) => ((a as u64) % (b as u64)) as i64,
+        BinaryOp::Div => a.wrapping_div(b),
+        BinaryOp::Rem => a.wrapping_rem(b),
+        BinaryOp::FloorDiv if b == 0 => return None,
+        BinaryOp::FloorDiv => a.wrapping_div_euclid(b) - i64::from(b < 0 && a.wrapping_rem(b) != 0),
+        BinaryOp::Shl | BinaryOp::Shr if b < 0 || b >= bits => return None,
+        BinaryOp::Shl => a.wrapping_shl(b as u32),
+        BinaryOp::Shr if is_u64(ty) => ((a as u64) >> b) as i64,
+        BinaryOp::Shr => a >> b,
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        BinaryOp::Lt if is_u64(ty) => i64::from((a as u64) < (b as u64)),
+        BinaryOp::Le if is_u64(ty) => i64::from((a as u64) <= (b as u64)),
+        BinaryOp::Gt if is_u64(ty) => i64::from((a as u64) > (b as u64)),
+        BinaryOp::Ge if is_u64(ty) => i64::from((a as u64) >= (b as u64)),
+        BinaryOp::Lt => i64::from(a < b),
+        BinaryOp::Le => i64::from(a <= b),
+        BinaryOp::Gt => i64::from(a > b),
+        BinaryOp::Ge => i64::from(a >= b),
+        BinaryOp::Eq => i64::from(a == b),
+        BinaryOp::Ne => i64::from(a != b),
+        BinaryOp::TrueDiv | BinaryOp::Pow => return None,
+    })
+}
+
+/// Whether an operation in 64 bits went beyond them.
+fn overflows(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> bool {
+    let unsigned = is_u64(ty);
+    match op {
+        BinaryOp::Add if unsigned => (a as u64).checked_add(b as u64).is_none(),
+        BinaryOp::Sub if unsigned => (a as u64) < (b as u64),
+        BinaryOp::Mul if unsigned => (a as u64).checked_mul(b as u64).is_none(),
+        BinaryOp::Add => a.checked_add(b).is_none(),
+        BinaryOp::Sub => a.checked_sub(b).is_none(),
+        BinaryOp::Mul => a.checked_mul(b).is_none(),
+        _ => false,
+    }
+}
+
+fn floats(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
+    let (a, b) = (float(a), float(b));
+    round(
+        ty,
+        match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Sub => a - b,
+            BinaryOp::Mul => a * b,
+            BinaryOp::Div | BinaryOp::TrueDiv => a / b,
+            BinaryOp::Lt => return Some(i64::from(a < b)),
+            BinaryOp::Le => return Some(i64::from(a <= b)),
+            BinaryOp::Gt => return Some(i64::from(a > b)),
+            BinaryOp::Ge => return Some(i64::from(a >= b)),
+            BinaryOp::Eq => return Some(i64::from(a.to_bits() == b.to_bits() || a == b)),
+            BinaryOp::Ne => return Some(i64::from(a != b)),
+            _ => return None,
+        },
+    )
+}
+
+fn pointers(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    let same = object_of(a) == object_of(b);
+    match op {
+        BinaryOp::Sub if same => Some(if a == 0 { 0 } else { offset_of(a) - offset_of(b) }),
+        BinaryOp::Eq => Some(i64::from(a == b)),
+        BinaryOp::Ne => Some(i64::from(a != b)),
+        _ if same && op.is_comparison() => integer(op, &Ty::LONG, a, b),
+        _ => None,
+    }
+}
+
+fn one(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
+    match ty {
+        Ty::Float { .. } => floats(op, ty, a, b),
+        Ty::Pointer => pointers(op, a, b),
+        _ => integer(op, ty, a, b),
+    }
+}
+
+/// Tag and bits of an operation on operands of which at least one is not known.
+fn opaque(op: BinaryOp, ty: &Ty, a: (i64, u8), b: (i64, u8)) -> (i64, u8) {
+    if (b == (0, KNOWN) || a == (0, KNOWN)) && matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty) {
+        return (0, KNOWN);
+    }
+    // An address is known not to be null wherever in its object it lies.
+    if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && ty == &Ty::Pointer {
+        let other = |x: (i64, u8), y: (i64, u8)| x.1 == SOMEWHERE && y.1 != UNKNOWN && object_of(x.0) != object_of(y.0);
+        if (other(a, b) && b.1 != NUMBER) || (other(b, a) && a.1 != NUMBER) {
+            return (i64::from(op == BinaryOp::Ne), KNOWN);
+        }
+    }
+    if a.1 == UNKNOWN || b.1 == UNKNOWN || a.1 == SOMEWHERE || b.1 == SOMEWHERE {
+        return (0, UNKNOWN);
+    }
+    let (mut x, mut y) = (mix(a.0 as u64, u64::from(a.1)), mix(b.0 as u64, u64::from(b.1)));
+    if matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) && y < x {
+        (x, y) = (y, x);
+    }
+    (mix(mix(x, y), mix(op as u64 + 1, class(ty))) as i64, NUMBER)
+}
+
+/// `a op b`. `operands` is the type of both sides (of the left one for shifts), `result` that of the outcome; `at` names
+/// the operation where it goes beyond its type in an active lane.
+pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask, at: ExprId) -> Val {
+    let shape = match op {
+        BinaryOp::Add => a.shape.plus(b.shape),
+        BinaryOp::Sub if b.shape == Shape::Constant => a.shape.plus(b.shape),
+        BinaryOp::Mul => a.shape.times(b.shape),
+        _ if a.shape == Shape::Constant && b.shape == Shape::Constant => Shape::Constant,
+        _ => Shape::Other,
+    };
+    // What brings a wrapped number back into a range, or only asks about it, is no wrap-around any more.
+    let mut wrapped = match op {
+        BinaryOp::Rem | BinaryOp::And | BinaryOp::Shr => None,
+        _ if op.is_comparison() => None,
+        _ => a.wrapped.or(b.wrapped),
+    };
+    let arithmetic = !is_float(operands) && !op.is_comparison() && *operands != Ty::Pointer;
+    let may_wrap = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
+    if let (Data::Uniform(x, s), Data::Uniform(y, t)) = (&a.data, &b.data) {
+        let (bits, tag) = if (*s, *t) == (KNOWN, KNOWN) {
+            match one(op, operands, *x, *y) {
+                Some(raw) => {
+                    let bits = if arithmetic { wrap(operands, raw) } else { raw };
+                    if arithmetic && may_wrap && (bits != raw || overflows(op, operands, *x, *y)) {
+                        wrapped = Some(at);
+                    }
+                    (bits, KNOWN)
+                }
+                None => opaque(op, operands, (*x, NUMBER), (*y, KNOWN)),
+            }
+        } else {
+            opaque(op, operands, (*x, *s), (*y, *t))
+        };
+        return Val { data: Data::Uniform(bits, tag), shape, wrapped };
+    }
+    if a.is_unknown() || b.is_unknown() {
+        let zero = |v: &Val| v.uniform() == Some(0);
+        if matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(operands) && (zero(a) || zero(b)) {
+            return Val::known(0);
+        }
+        return Val::unknown();
+    }
+    let n = mask.levels().len();
+    let (x, y) = (a.bits(), b.bits());
+    let known = a.all_known() && b.all_known();
+    let mut holes = false;
+    let mut bits = match (op, operands) {
+        (_, Ty::Float { .. } | Ty::Pointer) => slow(n, x, y, &mut holes, |p, q| one(op, operands, p, q)),
+        (BinaryOp::Add, _) => map2(n, x, y, i64::wrapping_add),
+        (BinaryOp::Sub, _) => map2(n, x, y, i64::wrapping_sub),
+        (BinaryOp::Mul, _) => map2(n, x, y, i64::wrapping_mul),
+        (BinaryOp::And, _) => map2(n, x, y, |p, q| p & q),
+        (BinaryOp::Or, _) => map2(n, x, y, |p, q| p | q),
+        (BinaryOp::Xor, _) => map2(n, x, y, |p, q| p ^ q),
+        (BinaryOp::Eq, _) => map2(n, x, y, |p, q| i64::from(p == q)),
+        (BinaryOp::Ne, _) => map2(n, x, y, |p, q| i64::from(p != q)),
+        (BinaryOp::Lt, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p < q)),
+        (BinaryOp::Le, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p <= q)),
+        (BinaryOp::Gt, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p > q)),
+        (BinaryOp::Ge, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p >= q)),
+        (BinaryOp::Shr, ty) if is_narrow(ty) && matches!(y, Bits::One(0..=31)) => map2(n, x, y, |p, q| p >> q),
+        (BinaryOp::Div, ty) if is_narrow(ty) && matches!(y, Bits::One(1..)) => map2(n, x, y, divide),
+        (BinaryOp::Rem, ty) if is_narrow(ty) && matches!(y, Bits::One(1..)) => map2(n, x, y, remainder),
+        _ => slow(n, x, y, &mut holes, |p, q| integer(op, operands, p, q)),
+    };
+    if arithmetic {
+        if known
+            && may_wrap
+            && matches!(operands, Ty::Int { bytes: 8, .. })
+            && active_pairs(n, x, y, mask).any(|(p, q)| overflows(op, operands, p, q))
+        {
+            wrapped = Some(at);
+        }
+        if wrap_lanes(operands, bits.edit(), mask) && may_wrap && known {
+            wrapped = Some(at);
+        }
+    }
+    if known && !holes {
+        return Val { data: Data::Lanes(bits, None), shape, wrapped };
+    }
+    let mut tags = Lanes::any(n);
+    {
+        let (tags, bits) = (tags.edit(), bits.edit());
+        for lane in 0..n {
+            let (p, q) = (a.lane(lane), b.lane(lane));
+            let (bit, tag) = if mask.levels()[lane] == OFF {
+                (0, KNOWN)
+            } else if p.1 == KNOWN && q.1 == KNOWN {
+                match one(op, operands, p.0, q.0) {
+                    Some(_) => (bits[lane], KNOWN),
+                    None => (0, UNKNOWN),
+                }
+            } else {
+                opaque(op, operands, p, q)
+            };
+            bits[lane] = bit;
+            tags[lane] = tag;
+        }
+    }
+    Val { shape, wrapped, ..Val::tagged(bits, tags) }
+}
+
+fn active_pairs<'a>(n: usize, a: Bits<'a>, b: Bits<'a>, mask: &'a Mask) -> impl Iterator<Item = (i64, i64)> + 'a {
+    let at = |bits: Bits<'a>, lane: usize| match bits {
+        Bits::One(bits) => bits,
+        Bits::Each(bits) => bits[lane],
+    };
+    (0..n).filter(move |&lane| mask.levels()[lane] != OFF).map(move |lane| (at(a, lane), at(b, lane)))
+}
+
+/// `f` on every pair of lanes; 0 and a mark where it has no value.
+fn slow(n: usize, a: Bits<'_>, b: Bits<'_>, holes: &mut bool, f: impl Fn(i64, i64) -> Option<i64>) -> Lanes<i64> {
+    let hole = std::cell::Cell::new(false);
+    let lanes = map2(n, a, b, |p, q| {
+        f(p, q).unwrap_or_else(|| {
+            hole.set(true);
+            0
+        })
+    });
+    *holes |= hole.get();
+    lanes
+}
+
+const fn divide(a: i64, b: i64) -> i64 {
+    if a >= 0 && (a | b) <= u32::MAX as i64 { (a as u32 / b as u32) as i64 } else { a.wrapping_div(b) }
+}
+
+const fn remainder(a: i64, b: i64) -> i64 {
+    if a >= 0 && (a | b) <= u32::MAX as i64 { (a as u32 % b as u32) as i64 } else { a.wrapping_rem(b) }
+}
+
+/// `f` on every lane that is known; names for the others, salted with `salt`.
+pub(super) fn unary(a: &Val, mask: &Mask, salt: u64, f: impl Fn(i64) -> Option<i64>) -> Val {
+    let rest = |bits: i64, tag: u8| match tag {
+        NUMBER => (mix(bits as u64, salt) as i64, NUMBER),
+        KNOWN => (mix(mix(bits as u64, 7), salt) as i64, NUMBER),
+        _ => (0, UNKNOWN),
+    };
+    match &a.data {
+        Data::Undefined | Data::Aggregate(_) => Val::unknown(),
+        Data::Uniform(bits, tag) => {
+            let known = if *tag == KNOWN { f(*bits) } else { None };
+            let (bits, tag) = known.map_or_else(|| rest(*bits, *tag), |bits| (bits, KNOWN));
+            Data::Uniform(bits, tag).into()
+        }
+        Data::Lanes(bits, tags) => {
+            let n = mask.levels().len();
+            let hole = std::cell::Cell::new(false);
+            let mut out = map1(n, bits.get(), |x| {
+                f(x).unwrap_or_else(|| {
+                    hole.set(true);
+                    0
+                })
+            });
+            if tags.is_none() && !hole.get() {
+                return Val::lanes(out);
+            }
+            let mut marks = Lanes::any(n);
+            {
+                let (out, marks) = (out.edit(), marks.edit());
+                for lane in 0..n {
+                    let (bits, tag) = a.lane(lane);
+                    let known = if tag == KNOWN { f(bits) } else { None };
+                    (out[lane], marks[lane]) = if mask.levels()[lane] == OFF {
+                        (0, KNOWN)
+                    } else {
+                        known.map_or_else(|| rest(bits, tag), |bits| (bits, KNOWN))
+                    };
+                }
+            }
+            Val::tagged(out, marks)
+        }
+    }
+}
+
+/// `-a`, `~a`.
+pub(super) fn negate(op: UnaryOp, ty: &Ty, a: &Val, mask: &Mask) -> Val {
+    let float_type = is_float(ty);
+    let value = unary(a, mask, mix(op as u64 + 100, class(ty)), |x| match op {
+        UnaryOp::Minus if float_type => round(ty, -float(x)),
+        UnaryOp::Minus => Some(wrap(ty, x.wrapping_neg())),
+        UnaryOp::BitNot => Some(wrap(ty, !x)),
+    });
+    let shape = if a.shape == Shape::Constant { Shape::Constant } else { Shape::Other };
+    Val { shape, wrapped: a.wrapped, ..value }
+}
+
+/// Converted from one scalar type to another; `at` names the conversion where it cuts an integer short.
+pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> Val {
+    if from == to {
+        return a.clone();
+    }
+    match (from, to) {
+        (Ty::Bool | Ty::Int { .. }, Ty::Int { bytes, .. }) => {
+            // Widening keeps the number; so does every conversion of numbers that fit.
+            let widens = from.bytes().unwrap_or(8) < u32::from(*bytes)
+                && (!matches!(from, Ty::Int { signed: true, .. }) || matches!(to, Ty::Int { signed: true, .. } | Ty::Int { bytes: 8, .. }));
+            if widens && a.all_known() {
+                return a.clone();
+            }
+            match &a.data {
+                Data::Lanes(bits, None) => {
+                    let mut bits = bits.clone();
+                    let cut = wrap_lanes(to, bits.edit(), mask);
+                    let wrapped = if cut { Some(at) } else { a.wrapped };
+                    Val { data: Data::Lanes(bits, None), shape: a.shape, wrapped }
+                }
+                _ => {
+                    let value = unary(a, mask, mix(200, class(to)), |x| Some(wrap(to, x)));
+                    let cut = a.uniform().is_some_and(|x| wrap(to, x) != x);
+                    Val { shape: a.shape, wrapped: if cut { Some(at) } else { a.wrapped }, ..value }
+                }
+            }
+        }
+        (Ty::Pointer, Ty::Bool) => {
+            let somewhere = unary(a, mask, 201, |x| Some(i64::from(x != 0)));
+            match &a.data {
+                Data::Uniform(_, SOMEWHERE) => Val::known(1),
+                _ => somewhere,
+            }
+        }
+        (Ty::Float { .. }, Ty::Bool) => unary(a, mask, 202, |x| Some(i64::from(float(x) != 0.0))),
+        (_, Ty::Bool) => unary(a, mask, 203, |x| Some(i64::from(x != 0))),
+        (Ty::Bool | Ty::Int { .. }, Ty::Float { .. }) => {
+            let unsigned = is_u64(from);
+            unary(a, mask, mix(204, class(to)), |x| round(to, if unsigned { x as u64 as f64 } else { x as f64 }))
+        }
+        (Ty::Float { .. }, Ty::Float { .. }) => unary(a, mask, mix(205, class(to)), |x| round(to, float(x))),
+        (Ty::Float { .. }, Ty::Int { .. }) => unary(a, mask, mix(206, class(to)), |x| {
+            let value = float(x).trunc();
+            (value.abs() < 9e18).then_some(value as i64).filter(|&value| wrap(to, value) == value)
+        }),
+        (Ty::Pointer, Ty::Pointer) => a.clone(),
+        (Ty::Pointer, Ty::Int { .. }) => {
+            unary(a, mask, mix(207, class(to)), |x| if x == 0 { Some(0) } else { None })
+        }
+        (Ty::Bool | Ty::Int { .. }, Ty::Pointer) => match a.uniform() {
+            Some(0) => Val::known(0),
+            _ => Val::unknown(),
+        },
+        _ => Val::unknown(),
+    }
+}
+
+/// `base + index * stride` on pointers.
+pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
+    let shape = base.shape.plus(index.shape);
+    let wrapped = index.wrapped.or(base.wrapped);
+    let step = |p: (i64, u8), i: (i64, u8)| -> (i64, u8) {
+        match (p.1, i.1) {
+            (KNOWN, KNOWN) if i.0 == 0 => p,
+            (KNOWN, KNOWN) if p.0 != 0 => {
+                let moved = p.0.wrapping_add(i.0.wrapping_mul(stride));
+                if object_of(moved) == object_of(p.0) { (moved, KNOWN) } else { (p.0, SOMEWHERE) }
+            }
+            (KNOWN | SOMEWHERE, _) if p.0 != 0 => (p.0, SOMEWHERE),
+            (NUMBER, KNOWN) if i.0 == 0 => p,
+            (NUMBER, KNOWN | NUMBER) => (mix(mix(p.0 as u64, i.0 as u64), mix(u64::from(i.1), 300)) as i64, NUMBER),
+            _ => (0, UNKNOWN),
+        }
+    };
+    match (&base.data, &index.data) {
+        (Data::Undefined | Data::Aggregate(_), _) => return Val::unknown(),
+        (Data::Uniform(p, s), Data::Uniform(i, t)) => {
+            let (bits, tag) = step((*p, *s), (*i, *t));
+            return Val { data: Data::Uniform(bits, tag), shape, wrapped };
+        }
+        (Data::Uniform(p, s), Data::Undefined | Data::Aggregate(_)) => {
+            let (bits, tag) = step((*p, *s), (0, UNKNOWN));
+            return Data::Uniform(bits, tag).into();
+        }
+        _ => {}
+    }
+    let n = mask.levels().len();
+    if base.all_known() && index.all_known() {
+        let bits = map2(n, base.bits(), index.bits(), |p, i| p.wrapping_add(i.wrapping_mul(stride)));
+        let mut stray = 0;
+        match base.bits() {
+            Bits::One(p) => {
+                stray |= i64::from(p == 0);
+                for &moved in bits.get() {
+                    stray |= i64::from(object_of(moved) ^ object_of(p));
+                }
+            }
+            Bits::Each(base) => {
+                for (&moved, &p) in bits.get().iter().zip(base) {
+                    stray |= i64::from(object_of(moved) ^ object_of(p)) | i64::from(p == 0);
+                }
+            }
+        }
+        if stray == 0 {
+            return Val { data: Data::Lanes(bits, None), shape, wrapped };
+        }
+    }
+    let mut bits = Lanes::any(n);
+    let mut tags = Lanes::any(n);
+    {
+        let (bits, tags) = (bits.edit(), tags.edit());
+        for lane in 0..n {
+            (bits[lane], tags[lane]) = if mask.levels()[lane] == OFF {
+                (0, KNOWN)
+            } else {
+                step(base.lane(lane), index.lane(lane))
+            };
+        }
+    }
+    Val { shape, wrapped, ..Val::tagged(bits, tags) }
+}

@@ -1,0 +1,227 @@
+//! Sets a launch up and runs its blocks.
+
+use super::lanes::Mask;
+use super::machine::{Frame, Machine, Slot};
+use super::memory::{Initial, Memory};
+use super::value::{Shape, Val, pointer};
+use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
+use crate::launch::{Argument, Contents};
+use crate::report::{BufferUse, Coverage, ObjectKind, Report};
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// Makes the objects of the code and the buffers of the launch.
+    pub(super) fn place_objects(&mut self) {
+        let code = self.code;
+        let mut dynamic = 0;
+        for object in &code.objects {
+            let (kind, bytes) = match object.space {
+                ObjectSpace::Shared => (ObjectKind::Shared, object.bytes),
+                ObjectSpace::DynamicShared => (ObjectKind::DynamicShared, self.launch.dynamic_shared),
+                ObjectSpace::Constant => (ObjectKind::Constant, object.bytes),
+                ObjectSpace::Device => (ObjectKind::Device, object.bytes),
+            };
+            if object.space == ObjectSpace::DynamicShared && dynamic != 0 {
+                self.statics.push(dynamic);
+                continue;
+            }
+            let mut memory = Memory::new(kind, &object.name, Some(object.site), bytes, object.align.max(1));
+            memory.initial = match (&object.values, object.space) {
+                (Some((bytes, values)), ObjectSpace::Constant) => Initial::Integers(*bytes, values.clone()),
+                (_, ObjectSpace::Shared | ObjectSpace::DynamicShared) => Initial::Nothing,
+                _ => Initial::Something,
+            };
+            let id = self.add_object(memory);
+            if object.space == ObjectSpace::DynamicShared {
+                // Its first byte is aligned for everything.
+                if let Some(memory) = self.objects.last_mut() {
+                    memory.align = 16;
+                }
+                dynamic = id;
+            }
+            self.statics.push(id);
+        }
+        let kernel = code.functions.first();
+        for (number, buffer) in self.launch.buffers.iter().enumerate() {
+            let parameter = self.launch.arguments.iter().position(|argument| reaches(argument, number, 0));
+            let variable = parameter.and_then(|at| kernel?.variables.get(at));
+            let name = variable.map_or("", |variable| variable.name.as_str());
+            let site = variable.map(|variable| variable.site);
+            let mut memory = Memory::new(ObjectKind::Buffer(number), name, site, buffer.bytes, buffer.align.max(1));
+            memory.initial = match &buffer.contents {
+                Contents::Unknown => Initial::Something,
+                Contents::WrittenOnly(ranges) if ranges.is_empty() => Initial::Nothing,
+                Contents::WrittenOnly(ranges) => Initial::NothingBut(ranges.clone().into()),
+                Contents::Filled(byte) => Initial::Filled(*byte),
+                Contents::Integers { bytes, values } => Initial::Integers(*bytes, values.clone()),
+            };
+            let id = self.add_object(memory);
+            self.buffers.push(id);
+        }
+    }
+
+    /// Runs the blocks that matter and says what happened.
+    pub(super) fn run_grid(mut self) -> Report {
+        let blocks = chosen_blocks(self.launch.grid, self.budget.blocks.max(1) as usize);
+        let total = self.budget.lane_operations;
+        for (number, &block) in blocks.iter().enumerate() {
+            let left = total.saturating_sub(self.operations);
+            let share = if number + 1 == blocks.len() { left } else { left / 2 };
+            if share < 64 {
+                self.complete = false;
+                break;
+            }
+            self.limit = self.operations + share;
+            self.run_block_of_grid(block);
+        }
+        let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
+        let every = self.blocks_run.len() as u64 == of_blocks;
+        self.settle_pending(every && self.complete);
+        let known = self.sites.iter().filter(|&&site| site == 1).count() as u32;
+        let unknown = self.sites.iter().filter(|&&site| site == 2).count() as u32;
+        let exact = self.complete && !self.code.damaged;
+        let buffers = self
+            .buffers
+            .iter()
+            .map(|&id| {
+                let usage = (id as usize).checked_sub(1).and_then(|i| self.objects.get(i)).map(|m| m.usage);
+                let usage = usage.unwrap_or_default();
+                BufferUse { read: usage.read, written: usage.written, exact: exact && !usage.inexact }
+            })
+            .collect();
+        Report {
+            events: self.events.list,
+            coverage: Coverage {
+                blocks: self.blocks_run.len() as u64,
+                of_blocks,
+                accesses: known + unknown,
+                known,
+                operations: self.operations,
+                complete: self.complete,
+                causes: self.causes.into_iter().collect(),
+            },
+            buffers,
+        }
+    }
+
+    fn run_block_of_grid(&mut self, block: [u32; 3]) {
+        self.block = block;
+        self.blocks_run.push(block);
+        self.act = Mask::full(self.n);
+        self.left.fill(0);
+        self.left_any = 0;
+        self.frames.clear();
+        self.calls = Rc::from([]);
+        self.guards.clear();
+        self.splits.clear();
+        self.absences.clear();
+        self.iteration = 0;
+        self.depth = 0;
+        self.stopped = false;
+        self.silent = false;
+        self.acquired = false;
+        self.acquired_block = false;
+        self.interval = 0;
+        self.phase = 0;
+        let now = self.trace.next();
+        self.interval_start = now;
+        self.block_start = now;
+        self.warp_start.fill(now);
+        self.waited = 0;
+        // A thread's own variables do not outlive it; those of the code and the launch come first.
+        self.objects.truncate(self.statics.iter().chain(&self.buffers).max().copied().unwrap_or_default() as usize);
+        for memory in &mut self.objects {
+            if memory.is_shared() {
+                memory.renew();
+            }
+        }
+        let code = self.code;
+        let Some(kernel) = code.functions.first() else { return };
+        let lanes = self.n as u32;
+        let slots = (0..kernel.variables.len())
+            .map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 })
+            .collect();
+        self.frames.push(Frame { function: FunctionId(0), slots, result: Val::undefined(), lanes });
+        for number in 0..kernel.parameters.min(kernel.variables.len() as u32) {
+            let argument = self.launch.arguments.get(number as usize).unwrap_or(&Argument::Unknown);
+            let value = self.argument(argument, &kernel.variables[number as usize].ty);
+            self.set_parameter(VariableId(number), &value);
+        }
+        self.run_block(&kernel.body);
+        if !self.stopped {
+            self.settle_absences();
+        }
+    }
+
+    fn argument(&self, argument: &Argument, ty: &Ty) -> Val {
+        if let Ty::Aggregate(layout) = ty {
+            let leaf = |offset: u32, ty: &Ty| match argument {
+                Argument::Record(fields) => fields
+                    .iter()
+                    .find(|(at, _)| *at == u64::from(offset))
+                    .map_or_else(Val::unknown, |(_, value)| self.argument(value, ty)),
+                _ => Val::unknown(),
+            };
+            return Val::aggregate(layout.leaves.iter().map(|l| leaf(l.offset, &l.ty)).collect());
+        }
+        let value = match argument {
+            Argument::Int(value) => Val::known(super::ops::wrap(ty, *value)),
+            Argument::Float(value) if matches!(ty, Ty::Float { bytes: 4 }) => {
+                Val::known(f64::from(*value as f32).to_bits() as i64)
+            }
+            Argument::Float(value) if super::ops::is_float(ty) => Val::known(value.to_bits() as i64),
+            Argument::Null => Val::known(0),
+            Argument::Pointer { buffer, offset } if *ty == Ty::Pointer => match self.buffers.get(*buffer) {
+                Some(&id) if id != 0 && offset.unsigned_abs() < 1 << 42 => Val::known(pointer(id, *offset)),
+                _ => Val::unknown(),
+            },
+            Argument::Record(fields) => match fields.first() {
+                Some((0, value)) if !matches!(value, Argument::Record(_)) => self.argument(value, ty),
+                _ => Val::unknown(),
+            },
+            _ => return Val::unknown(),
+        };
+        Val { shape: Shape::Constant, ..value }
+    }
+}
+
+/// Whether an argument points into a buffer; records in records are looked into a few levels deep.
+fn reaches(argument: &Argument, buffer: usize, depth: u32) -> bool {
+    match argument {
+        Argument::Pointer { buffer: to, .. } => *to == buffer,
+        Argument::Record(fields) => depth < 8 && fields.iter().any(|(_, inner)| reaches(inner, buffer, depth + 1)),
+        _ => false,
+    }
+}
+
+/// The blocks at the corners and edges of the grid and their neighbours, the most telling first: at most so many.
+fn chosen_blocks(grid: [u32; 3], most: usize) -> Vec<[u32; 3]> {
+    let total: u64 = grid.iter().map(|&size| u64::from(size)).product();
+    let mut chosen: Vec<[u32; 3]> = Vec::new();
+    let mut add = |block: [u32; 3]| {
+        let block = [0, 1, 2].map(|axis| block[axis].min(grid[axis] - 1));
+        if chosen.len() < most && !chosen.contains(&block) {
+            chosen.push(block);
+        }
+    };
+    let [x, y, z] = grid.map(|size| size - 1);
+    add([0, 0, 0]);
+    add([x, y, z]);
+    add([1, 0, 0]);
+    add([0, 1, 0]);
+    add([x, 0, 0]);
+    add([0, y, 0]);
+    add([0, 0, 1]);
+    add([0, 0, z]);
+    add([x.saturating_sub(1), y, z]);
+    add([x, y.saturating_sub(1), z]);
+    add([1, 1, 0]);
+    add([x, y, 0]);
+    if total <= most as u64 {
+        for number in 0..total {
+            let (gx, gy) = (u64::from(grid[0]), u64::from(grid[1]));
+            add([(number % gx) as u32, (number / gx % gy) as u32, (number / (gx * gy)) as u32]);
+        }
+    }
+    chosen
+}

@@ -1,0 +1,207 @@
+//! Which two accesses nothing orders, and what two conflicting ones make of memory.
+
+use super::access::Touch;
+use super::machine::Machine;
+use super::memory::Cell;
+use super::record::Trace;
+use super::value::{KNOWN, NUMBER};
+use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
+
+/// Where one access stands in time, for comparing it with those that touched the same cell.
+pub(super) struct Order<'o> {
+    pub(super) trace: &'o Trace,
+    pub(super) stamp: u32,
+    /// First stamp since the last barrier of the block.
+    pub(super) interval_start: u32,
+    /// First stamp of this block.
+    pub(super) block_start: u32,
+    /// First stamp since the last barrier of each warp.
+    pub(super) warp_start: &'o [u32],
+    /// First stamp since the last wait for asynchronous copies.
+    pub(super) waited: u32,
+    /// Whether other blocks see the object.
+    pub(super) global: bool,
+}
+
+impl Order<'_> {
+    /// How the lane now accessing stands to one that accessed at `stamp`; `None` where something orders them.
+    pub(super) fn unordered(&self, stamp: u32, other: u16, lane: usize) -> Option<RaceScope> {
+        if stamp < self.block_start {
+            return (self.global && !self.other_phase(stamp)).then_some(RaceScope::Grid);
+        }
+        if stamp < self.interval_start {
+            // A barrier does not wait for the copy engine.
+            let late = stamp >= self.waited
+                && usize::from(other) != lane
+                && self.trace.record(stamp).is_some_and(|record| record.asynchronous);
+            return late.then_some(RaceScope::Block);
+        }
+        if usize::from(other) == lane {
+            return None;
+        }
+        let warp = lane / 32;
+        if usize::from(other) / 32 != warp {
+            return Some(RaceScope::Block);
+        }
+        (stamp >= self.warp_start.get(warp).copied().unwrap_or_default()).then_some(RaceScope::Warp)
+    }
+
+    fn other_phase(&self, stamp: u32) -> bool {
+        match (self.trace.record(stamp), self.trace.record(self.stamp)) {
+            (Some(a), Some(b)) => a.phase != b.phase || a.acquired || b.acquired,
+            _ => true,
+        }
+    }
+
+    /// Whether two unordered accesses conflict at all, as their kinds go.
+    pub(super) fn conflict(&self, stamp: u32, touch: Touch<'_>) -> bool {
+        let (Some(other), Some(own)) = (self.trace.record(stamp), self.trace.record(self.stamp)) else { return false };
+        if other.acquired || own.acquired {
+            return false;
+        }
+        let atomic = |kind: AccessKind, volatile: bool| kind == AccessKind::Atomic || volatile;
+        // Flags are polled through `volatile`: the author knows that others write.
+        if (other.kind == AccessKind::Atomic && atomic(touch.kind, touch.volatile))
+            || (touch.kind == AccessKind::Atomic && atomic(other.kind, other.volatile))
+        {
+            return false;
+        }
+        other.kind.writes() || touch.kind.writes()
+    }
+
+    /// Remembers a reader of a cell: one, and another of another lane, better of another warp.
+    pub(super) fn note_reader(&self, cell: &mut Cell, lane: usize) {
+        let lane = lane as u16;
+        if cell.read[0] != 0 && cell.read[0] < self.block_start && self.global {
+            cell.foreign = cell.read[0];
+            cell.foreign_reader = cell.reader[0];
+        }
+        let start = self.interval_start.max(1);
+        if cell.read[0] < start || cell.reader[0] == lane {
+            cell.read[0] = self.stamp;
+            cell.reader[0] = lane;
+            if cell.read[1] < start {
+                cell.read[1] = 0;
+            }
+            return;
+        }
+        let warp = |lane: u16| lane / 32;
+        let free = cell.read[1] < start || cell.reader[1] == lane;
+        let better = warp(cell.reader[1]) == warp(cell.reader[0]) && warp(lane) != warp(cell.reader[0]);
+        let stale = warp(cell.reader[1]) == warp(lane)
+            && cell.read[1] < self.warp_start.get(usize::from(warp(lane))).copied().unwrap_or_default();
+        if free || better || stale {
+            cell.read[1] = self.stamp;
+            cell.reader[1] = lane;
+        }
+    }
+}
+
+/// How two stored values stand to each other.
+pub(super) const fn values_of(a: (i64, u8), b: (i64, u8)) -> RaceValues {
+    match (a, b) {
+        ((a, KNOWN), (b, KNOWN)) if a == b => RaceValues::Same,
+        ((_, KNOWN), (_, KNOWN)) => RaceValues::Differ,
+        ((a, NUMBER), (b, NUMBER)) if a == b => RaceValues::Same,
+        _ => RaceValues::Unknown,
+    }
+}
+
+/// Conflicts that one access met, those with one earlier access together.
+#[derive(Default)]
+pub(super) struct Conflicts {
+    found: Vec<Conflict>,
+}
+
+#[derive(Clone, Copy)]
+struct Conflict {
+    stamp: u32,
+    other: u16,
+    lane: u16,
+    scope: RaceScope,
+    offset: i64,
+    values: RaceValues,
+    count: u64,
+}
+
+/// Most different earlier accesses that one access is compared with in reports.
+const MOST: usize = 12;
+
+impl Conflicts {
+    pub(super) fn add(
+        &mut self,
+        stamp: u32,
+        other: u16,
+        lane: u16,
+        scope: RaceScope,
+        offset: i64,
+        values: RaceValues,
+    ) {
+        if let Some(seen) = self.found.iter_mut().find(|seen| seen.stamp == stamp && seen.scope == scope) {
+            seen.count += 1;
+            if strength(values) > strength(seen.values) {
+                *seen = Conflict { other, lane, offset, values, ..*seen };
+            }
+            return;
+        }
+        if self.found.len() < MOST {
+            self.found.push(Conflict { stamp, other, lane, scope, offset, values, count: 1 });
+        }
+    }
+}
+
+/// How much a race says: one that surely changes the outcome says most.
+pub(super) const fn strength(values: RaceValues) -> u8 {
+    match values {
+        RaceValues::Same => 0,
+        RaceValues::Unknown => 1,
+        RaceValues::Differ => 2,
+    }
+}
+
+impl Machine<'_> {
+    /// Makes events of the conflicts that the last access met.
+    pub(super) fn report_conflicts(&mut self, touch: Touch<'_>, index: usize, bytes: u32) {
+        if self.conflicts.found.is_empty() {
+            return;
+        }
+        let found = std::mem::take(&mut self.conflicts.found);
+        for conflict in &found {
+            let Some(record) = self.trace.record(conflict.stamp).cloned() else { continue };
+            let second = self.access_of(touch, usize::from(conflict.lane), conflict.offset, bytes);
+            let block = self.blocks_run.get(record.block as usize).copied().unwrap_or_default();
+            let first = Access {
+                thread: self.thread_in(block, usize::from(conflict.other)),
+                kind: record.kind,
+                site: record.site,
+                calls: record.calls.to_vec(),
+                offset: conflict.offset,
+                size: record.size.min(bytes),
+                element: record.element,
+                interval: record.interval,
+                iteration: self.iteration_of(record.iteration),
+            };
+            let own = self.trace.records.last().cloned();
+            let across = match (&own, conflict.scope) {
+                (Some(own), RaceScope::Block | RaceScope::Warp) => self.trace.across(&record, own),
+                _ => None,
+            };
+            let barrier_between = conflict.scope == RaceScope::Grid && first.interval != second.interval;
+            let object = self.objects[index].object.clone();
+            self.event(
+                EventKind::Race {
+                    object,
+                    first,
+                    second,
+                    scope: conflict.scope,
+                    values: conflict.values,
+                    across,
+                    barrier_between,
+                },
+                conflict.count,
+            );
+        }
+        self.conflicts.found = found;
+        self.conflicts.found.clear();
+    }
+}

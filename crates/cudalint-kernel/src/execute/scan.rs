@@ -1,0 +1,228 @@
+//! What parts of the code may do, found out once for each: which registers a statement assigns, whether it always leaves.
+
+use crate::code::{Block, Code, Effect, Expr, ExprId, Intrinsic, Place, Stmt, StmtId, VariableId};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Deepest nesting that is looked at; what lies deeper counts as assigning nothing and is not executed either.
+const DEEPEST: u32 = 400;
+
+/// Sets of registers, by the statement or expression they belong to.
+#[derive(Default)]
+pub(super) struct Scan {
+    stmts: FxHashMap<StmtId, Rc<[VariableId]>>,
+    exprs: FxHashMap<ExprId, Rc<[VariableId]>>,
+    waits: FxHashMap<StmtId, bool>,
+}
+
+impl Scan {
+    /// Registers that a statement may assign.
+    pub(super) fn assigned(&mut self, code: &Code, stmt: StmtId) -> Rc<[VariableId]> {
+        if let Some(known) = self.stmts.get(&stmt) {
+            return Rc::clone(known);
+        }
+        let mut walk = Walk::new(code);
+        walk.stmt(stmt, 0);
+        let found = walk.finish();
+        self.stmts.insert(stmt, Rc::clone(&found));
+        found
+    }
+
+    /// Registers that an expression may assign.
+    pub(super) fn assigned_in(&mut self, code: &Code, expr: ExprId) -> Rc<[VariableId]> {
+        if let Some(known) = self.exprs.get(&expr) {
+            return Rc::clone(known);
+        }
+        let mut walk = Walk::new(code);
+        walk.expr(expr, 0);
+        let found = walk.finish();
+        self.exprs.insert(expr, Rc::clone(&found));
+        found
+    }
+
+    /// Whether a loop may wait for somebody else: it has an atomic operation, a volatile read, a fence or a call out of
+    /// sight in it.
+    pub(super) fn may_wait(&mut self, code: &Code, stmt: StmtId) -> bool {
+        if let Some(&known) = self.waits.get(&stmt) {
+            return known;
+        }
+        let mut walk = Walk::new(code);
+        walk.stmt(stmt, 0);
+        self.waits.insert(stmt, walk.waits);
+        walk.waits
+    }
+}
+
+/// Whether control never runs out of the end of these statements.
+pub(super) fn leaves(code: &Code, block: &Block) -> bool {
+    let mut block = block;
+    loop {
+        let Some(&last) = block.last() else { return false };
+        match &code.stmt(last).kind {
+            Stmt::Return(_) | Stmt::Break | Stmt::Continue => return true,
+            Stmt::Block(inner) => block = inner,
+            Stmt::Expr(expr) => return matches!(&code.expr(*expr).kind, Expr::Intrinsic(Intrinsic::Exit, _)),
+            _ => return false,
+        }
+    }
+}
+
+struct Walk<'c> {
+    code: &'c Code,
+    assigned: Vec<VariableId>,
+    waits: bool,
+    /// Calls that the walk is in, for finding waits in callees.
+    calls: u32,
+}
+
+impl<'c> Walk<'c> {
+    const fn new(code: &'c Code) -> Self {
+        Self { code, assigned: Vec::new(), waits: false, calls: 0 }
+    }
+
+    fn finish(mut self) -> Rc<[VariableId]> {
+        self.assigned.sort_unstable();
+        self.assigned.dedup();
+        self.assigned.into()
+    }
+
+    fn block(&mut self, block: &Block, depth: u32) {
+        for &stmt in block {
+            self.stmt(stmt, depth);
+        }
+    }
+
+    fn stmt(&mut self, stmt: StmtId, depth: u32) {
+        if depth > DEEPEST {
+            return;
+        }
+        let depth = depth + 1;
+        match &self.code.stmt(stmt).kind {
+            Stmt::Expr(expr) => self.expr(*expr, depth),
+            Stmt::Declare(variable) => self.note(*variable),
+            Stmt::Block(block) => self.block(block, depth),
+            Stmt::If { condition, then, otherwise } => {
+                self.expr(*condition, depth);
+                self.block(then, depth);
+                self.block(otherwise, depth);
+            }
+            Stmt::Loop { condition, step, body, .. } => {
+                for expr in condition.iter().chain(step) {
+                    self.expr(*expr, depth);
+                }
+                self.block(body, depth);
+            }
+            Stmt::Switch { value, cases } => {
+                self.expr(*value, depth);
+                for (_, block) in cases {
+                    self.block(block, depth);
+                }
+            }
+            Stmt::Break | Stmt::Continue => {}
+            Stmt::Return(value) => {
+                if let Some(value) = value {
+                    self.expr(*value, depth);
+                }
+            }
+            Stmt::Opaque { exprs, blocks, .. } => {
+                for &expr in exprs {
+                    self.expr(expr, depth);
+                }
+                for block in blocks {
+                    self.block(block, depth);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, variable: VariableId) {
+        if self.calls == 0 {
+            self.assigned.push(variable);
+        }
+    }
+
+    fn place(&mut self, place: &Place, written: bool, depth: u32) {
+        match place {
+            Place::Register { variable, .. } => {
+                if written {
+                    self.note(*variable);
+                }
+            }
+            Place::Memory { address, volatile, .. } => {
+                self.waits |= *volatile && !written;
+                self.expr(*address, depth);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: ExprId, depth: u32) {
+        if depth > DEEPEST {
+            return;
+        }
+        let depth = depth + 1;
+        match &self.code.expr(expr).kind {
+            Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::VariableAddress(_) | Expr::ObjectAddress(_) => {}
+            Expr::Read(place) => self.place(place, false, depth),
+            Expr::Write(place, value) => {
+                self.expr(*value, depth);
+                self.place(place, true, depth);
+            }
+            Expr::Update { place, value, .. } => {
+                self.expr(*value, depth);
+                self.place(place, true, depth);
+            }
+            Expr::Offset { base, index, .. } => {
+                self.expr(*base, depth);
+                self.expr(*index, depth);
+            }
+            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(a) | Expr::Leaves { of: a, .. } => self.expr(*a, depth),
+            Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+                self.expr(*a, depth);
+                self.expr(*b, depth);
+            }
+            Expr::Select(a, b, c) => {
+                self.expr(*a, depth);
+                self.expr(*b, depth);
+                self.expr(*c, depth);
+            }
+            Expr::Aggregate(parts) | Expr::Sequence(parts) => {
+                for &part in parts {
+                    self.expr(part, depth);
+                }
+            }
+            Expr::Opaque { children, effect } => {
+                self.waits |= *effect == Effect::Anything;
+                for &part in children {
+                    self.expr(part, depth);
+                }
+            }
+            Expr::Call(function, arguments) => {
+                for &argument in arguments {
+                    self.expr(argument, depth);
+                }
+                if self.calls < 6
+                    && let Some(function) = self.code.functions.get(function.index())
+                {
+                    self.calls += 1;
+                    self.block(&function.body, depth);
+                    self.calls -= 1;
+                }
+            }
+            Expr::Intrinsic(intrinsic, operands) => {
+                self.waits |= matches!(
+                    intrinsic,
+                    Intrinsic::Atomic { .. } | Intrinsic::Fence(_) | Intrinsic::BarrierObjectWait | Intrinsic::LoadCached
+                );
+                for &operand in operands {
+                    self.expr(operand, depth);
+                }
+            }
+            Expr::Statements(block, value) => {
+                self.block(block, depth);
+                if let Some(value) = value {
+                    self.expr(*value, depth);
+                }
+            }
+        }
+    }
+}
