@@ -4,6 +4,7 @@
 pub mod counts;
 pub mod python;
 mod registry;
+pub mod runs;
 pub mod words;
 
 pub use registry::{RECEIPTS, RULES};

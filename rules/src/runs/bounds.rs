@@ -1,0 +1,71 @@
+//! Findings about accesses beyond an object: what the rules on bounds have in common.
+
+use super::Shown;
+use super::words::{self, add_access, add_guards, add_object, beyond, beyond_label, label};
+use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::Finding;
+use cudalint_replay::runs::KernelRun;
+use cudalint_replay::runs::report::{Access, Event, EventKind, Object, Site};
+
+/// Other accesses with the same cause that are named, at most.
+const MAX_ALIKE: usize = 8;
+
+/// An access beyond an object.
+pub struct Overrun<'a> {
+    /// The execution.
+    pub run: &'a KernelRun,
+    /// The object.
+    pub object: &'a Object,
+    /// The access.
+    pub access: &'a Access,
+    /// Where an integer on the way to the address wrapped around.
+    pub wrapped: Option<Site>,
+    /// The conditions before it.
+    pub guards: &'a [Site],
+}
+
+impl<'a> Overrun<'a> {
+    /// The access that a defect is told by.
+    pub fn of(shown: &Shown<'a>) -> Option<Self> {
+        Self::of_event(shown.run, shown.event)
+    }
+
+    fn of_event(run: &'a KernelRun, event: &'a Event) -> Option<Self> {
+        match &event.kind {
+            EventKind::OutOfBounds { object, access, wrapped, .. } => {
+                Some(Self { run, object, access, wrapped: *wrapped, guards: &event.guards })
+            }
+            _ => None,
+        }
+    }
+
+    /// "thread 232 of block 3 reads element 1000 of `a`, which has 1000".
+    pub fn sentence(&self) -> String {
+        beyond(self.run, self.access, self.object)
+    }
+}
+
+/// A finding about an access beyond its object, at the access, with all that goes with it.
+pub fn finding(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    shown: &Shown<'_>,
+    message: String,
+) -> Option<Finding> {
+    let Overrun { run, object, access, wrapped, guards } = Overrun::of(shown)?;
+    let mut finding = words::finding(rule, context, shown, access.site, message)?;
+    finding.label = beyond_label(access, object);
+    if shown.event.count > 1 {
+        finding.label = format!("{}, and {} more such accesses", finding.label, shown.event.count - 1);
+    }
+    add_object(context, &mut finding, run, object, access);
+    add_guards(context, &mut finding, guards, "holds or not, this does not keep the thread out");
+    if let Some(wrapped) = wrapped {
+        finding.related.push(label(context, wrapped, "wraps around the range of its type"));
+    }
+    add_access(context, &mut finding, access, object);
+    for other in shown.alike.iter().filter_map(|event| Overrun::of_event(run, event)).take(MAX_ALIKE) {
+        finding.related.push(label(context, other.access.site, format!("also: {}", other.sentence())));
+    }
+    Some(finding)
+}

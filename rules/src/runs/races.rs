@@ -1,0 +1,159 @@
+//! Races of one execution: which events tell of the same pair of accesses, and which pairs have one cause.
+
+use super::Shown;
+use super::words::{self, add_access, add_object, both, does, label, other_thread, thread};
+use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::Finding;
+use cudalint_replay::runs::KernelRun;
+use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, RaceScope, RaceValues, Site};
+use std::collections::BTreeMap;
+
+/// Other races with the same cause that are named, at most.
+const MAX_ALIKE: usize = 8;
+
+/// The parts of a race.
+pub struct Race<'a> {
+    /// What both touch.
+    pub object: &'a Object,
+    /// The access that was met first.
+    pub first: &'a Access,
+    /// The other.
+    pub second: &'a Access,
+    /// How the threads stand to each other.
+    pub scope: RaceScope,
+    /// What the writes write.
+    pub values: RaceValues,
+    /// The loop whose way around brings them together.
+    pub across: Option<Site>,
+    /// Whether a block-wide barrier stands between them.
+    pub barrier_between: bool,
+}
+
+/// An event as a race.
+pub fn race(event: &Event) -> Option<Race<'_>> {
+    match &event.kind {
+        EventKind::Race { object, first, second, scope, values, across, barrier_between } => Some(Race {
+            object,
+            first,
+            second,
+            scope: *scope,
+            values: *values,
+            across: *across,
+            barrier_between: *barrier_between,
+        }),
+        _ => None,
+    }
+}
+
+impl Race<'_> {
+    /// Whether both accesses are of memory that one block has for itself.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+    }
+
+    fn pair(&self) -> (Site, Site) {
+        (self.first.site.min(self.second.site), self.first.site.max(self.second.site))
+    }
+
+    /// Which of several events about one pair tells it best: the smaller. Two warps of a block need a barrier, which
+    /// is more than two lanes or two blocks need; values that differ do more harm than others.
+    fn rank(&self) -> (u8, u8) {
+        let scope = match self.scope {
+            RaceScope::Block => 0,
+            RaceScope::Warp if self.is_shared() => 1,
+            RaceScope::Grid => 2,
+            RaceScope::Warp => 3,
+        };
+        let values = match self.values {
+            RaceValues::Differ => 0,
+            RaceValues::Unknown => 1,
+            RaceValues::Same => 2,
+        };
+        // Same values never hide others.
+        if values == 2 { (4 + scope, values) } else { (scope, values) }
+    }
+}
+
+/// What the races of a run say together, by the events' numbers.
+#[derive(Debug, Default)]
+pub struct Races {
+    /// For each pair of accesses the event that tells it best.
+    best: BTreeMap<(Site, Site), usize>,
+    /// For each event the first one with the same cause: races on one object that share a place.
+    causes: Vec<usize>,
+}
+
+impl Races {
+    /// Looks at the races of a run.
+    pub fn of(run: &KernelRun) -> Self {
+        let events = &run.report.events;
+        let mut races = Self { best: BTreeMap::new(), causes: (0..events.len()).collect() };
+        let mut first_at: BTreeMap<(&str, Site), usize> = BTreeMap::new();
+        for (index, event) in events.iter().enumerate() {
+            let Some(own) = race(event) else { continue };
+            let best = races.best.entry(own.pair()).or_insert(index);
+            let better = events.get(*best).and_then(race).is_some_and(|best| own.rank() < best.rank());
+            if better {
+                *best = index;
+            }
+            for site in [own.first.site, own.second.site] {
+                let other = *first_at.entry((&own.object.name, site)).or_insert(index);
+                let (a, b) = (races.cause(index), races.cause(other));
+                if let Some(slot) = races.causes.get_mut(a.max(b)) {
+                    *slot = a.min(b);
+                }
+            }
+        }
+        races
+    }
+
+    /// Whether an event is no race, or the one that tells its pair of accesses best.
+    pub fn is_best(&self, index: usize, event: &Event) -> bool {
+        race(event).is_none_or(|race| self.best.get(&race.pair()) == Some(&index))
+    }
+
+    /// The first event with the same cause.
+    pub fn cause(&self, index: usize) -> usize {
+        let mut at = index;
+        // Each step leads to a smaller number.
+        while let Some(next) = self.causes.get(at).copied().filter(|next| *next < at) {
+            at = next;
+        }
+        at
+    }
+}
+
+/// A finding about a race at its later access: who does what, then `why` nothing orders it.
+pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'_>, why: &str) -> Option<Finding> {
+    let race = race(shown.event)?;
+    let alike = if race.values == RaceValues::Same { ", although with the same value" } else { "" };
+    finding_with(rule, context, shown, format!("{}{alike}, {why}", both(shown.run, &race)))
+}
+
+/// The same with a message of its own. Where both write the same, memory ends up alike whoever comes last, and the finding
+/// is *possible* only.
+pub fn finding_with(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    shown: &Shown<'_>,
+    message: String,
+) -> Option<Finding> {
+    let run = shown.run;
+    let Race { object, first, second, values, .. } = race(shown.event)?;
+    let mut finding = words::finding(rule, context, shown, second.site, message)?;
+    finding.label = format!("{} {}", other_thread(run, first.thread, second.thread), does(second.kind));
+    if first.site != second.site {
+        let words = format!("{} {}", thread(run, first.thread), does(first.kind));
+        finding.related.push(label(context, first.site, words));
+    }
+    add_object(context, &mut finding, run, object, first);
+    add_access(context, &mut finding, first, object);
+    add_access(context, &mut finding, second, object);
+    for other in shown.alike.iter().filter_map(|event| race(event)).take(MAX_ALIKE) {
+        finding.related.push(label(context, other.second.site, format!("also: {}", both(run, &other))));
+    }
+    if values == RaceValues::Same {
+        words::only_possible(&mut finding);
+    }
+    Some(finding)
+}

@@ -1,0 +1,262 @@
+//! Words and witnesses of what executed kernels did: threads, elements, launches put the same way in every rule.
+
+use super::Shown;
+use super::races::Race;
+use crate::words::{allocation_label, assumptions, confidence_for};
+use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::{
+    AccessKind as WitnessKind, AccessWitness, Confidence, Finding, Label, LaunchWitness, Place, Witness,
+};
+use cudalint_replay::facts;
+use cudalint_replay::runs::KernelRun;
+use cudalint_replay::runs::report::{Access, AccessKind, Object, ObjectKind, Site, Thread};
+
+/// Related places of one kind, at most.
+const MAX_PLACES: usize = 6;
+
+/// A place of an execution.
+pub fn place(context: &ModuleContext<'_>, site: Site) -> Place {
+    context.place_of(facts::Site { module: site.module, span: site.span })
+}
+
+/// Words at a place of an execution.
+pub fn label(context: &ModuleContext<'_>, site: Site, message: impl Into<String>) -> Label {
+    Label { place: place(context, site), message: message.into() }
+}
+
+/// The text of a place.
+pub fn text<'a>(context: &'a ModuleContext<'_>, site: Site) -> &'a str {
+    context.project.text(site.module, site.span)
+}
+
+/// The kernel's name in its source, without template arguments.
+pub fn kernel(context: &ModuleContext<'_>, run: &KernelRun) -> String {
+    let (module, function) = run.kernel;
+    context.project.module(module).functions.get(function.index()).map(|f| f.name.to_string()).unwrap_or_default()
+}
+
+/// `232`, `(3, 4)`: an index with as many axes as the launch has.
+fn index_of(index: [u32; 3], extents: [u32; 3]) -> String {
+    let [x, y, z] = index;
+    match extents {
+        [_, 1, 1] => x.to_string(),
+        [_, _, 1] => format!("({x}, {y})"),
+        _ => format!("({x}, {y}, {z})"),
+    }
+}
+
+fn of_block(run: &KernelRun, thread: Thread) -> String {
+    if run.grid == [1, 1, 1] { String::new() } else { format!(" of block {}", index_of(thread.block, run.grid)) }
+}
+
+/// `thread 232 of block 3`.
+pub fn thread(run: &KernelRun, thread: Thread) -> String {
+    format!("thread {}{}", index_of(thread.thread, run.block), of_block(run, thread))
+}
+
+/// `thread 0` or `thread 0 of block 1`: the other one beside a thread that has been named.
+pub fn other_thread(run: &KernelRun, named: Thread, other: Thread) -> String {
+    if named.block == other.block {
+        format!("thread {}", index_of(other.thread, run.block))
+    } else {
+        thread(run, other)
+    }
+}
+
+/// `4 blocks of 256 threads`, `(4 × 2) blocks of (16 × 16) threads`.
+pub fn shape(run: &KernelRun) -> String {
+    let axes = |[x, y, z]: [u32; 3]| match (y, z) {
+        (1, 1) => x.to_string(),
+        (_, 1) => format!("({x} × {y})"),
+        _ => format!("({x} × {y} × {z})"),
+    };
+    if !run.grid_known {
+        return format!("blocks of {} threads", axes(run.block));
+    }
+    let (grid, block) = (axes(run.grid), axes(run.block));
+    let count = if run.grid == [1, 1, 1] { "block" } else { "blocks" };
+    format!("{grid} {count} of {block} threads")
+}
+
+/// What one thread does with an access: `reads`, `writes`.
+pub fn does(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read | AccessKind::UpdateRead => "reads",
+        AccessKind::Write | AccessKind::UpdateWrite => "writes",
+        AccessKind::Atomic => "atomically changes",
+    }
+}
+
+/// What two threads do with an access: `read`, `write`.
+fn do_both(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read | AccessKind::UpdateRead => "read",
+        AccessKind::Write | AccessKind::UpdateWrite => "write",
+        AccessKind::Atomic => "atomically change",
+    }
+}
+
+/// The index of the element that an access touches; of the last one, where only that lies outside of the object.
+pub fn element(access: &Access, object: &Object) -> i64 {
+    let element = i64::from(access.element.max(1));
+    let first = access.offset.div_euclid(element);
+    match extent(access, object) {
+        Some(extent) if (0..extent).contains(&first) && leaves(access, object) => {
+            (access.offset + i64::from(access.size.max(1)) - 1).div_euclid(element)
+        }
+        _ => first,
+    }
+}
+
+fn leaves(access: &Access, object: &Object) -> bool {
+    let end = access.offset.saturating_add(i64::from(access.size));
+    access.offset < 0 || object.bytes.is_some_and(|bytes| i64::try_from(bytes).is_ok_and(|bytes| end > bytes))
+}
+
+/// Elements of an object as an access sees them.
+pub fn extent(access: &Access, object: &Object) -> Option<i64> {
+    i64::try_from(object.bytes? / u64::from(access.element.max(1))).ok()
+}
+
+/// `` `a` ``, or what an object without a name is.
+pub fn named(object: &Object) -> String {
+    if !object.name.is_empty() {
+        return format!("`{}`", object.name);
+    }
+    match object.kind {
+        ObjectKind::Shared => "a shared array".to_owned(),
+        ObjectKind::DynamicShared => "the dynamic shared memory".to_owned(),
+        ObjectKind::Local => "a local array".to_owned(),
+        ObjectKind::Buffer(_) | ObjectKind::Constant | ObjectKind::Device => "memory".to_owned(),
+    }
+}
+
+/// "element 1000 of `a`".
+pub fn element_of(access: &Access, object: &Object) -> String {
+    format!("element {} of {}", element(access, object), named(object))
+}
+
+/// "thread 232 of block 3 reads element 1000 of `a`, which has 1000".
+pub fn beyond(run: &KernelRun, access: &Access, object: &Object) -> String {
+    let has = extent(access, object).map_or_else(String::new, |extent| format!(", which has {extent}"));
+    format!("{} {} {}{has}", thread(run, access.thread), does(access.kind), element_of(access, object))
+}
+
+/// The label of an access beyond its object.
+pub fn beyond_label(access: &Access, object: &Object) -> String {
+    match extent(access, object) {
+        Some(extent) => format!("element {} of {extent}", element(access, object)),
+        None => format!("element {}", element(access, object)),
+    }
+}
+
+/// "thread 0 writes element 0 of `s`, thread 255 reads it".
+pub fn both(run: &KernelRun, race: &Race<'_>) -> String {
+    let (first, second) = (race.first, race.second);
+    let other = other_thread(run, first.thread, second.thread);
+    let (does_first, does_second) = (does(first.kind), does(second.kind));
+    let what = element_of(first, race.object);
+    if does_first == does_second {
+        return format!("{} and {other} both {} {what}", thread(run, first.thread), do_both(first.kind));
+    }
+    format!("{} {does_first} {what}, {other} {does_second} it", thread(run, first.thread))
+}
+
+/// An access as the witness states it; none where the number of elements is not known.
+pub fn access_witness(context: &ModuleContext<'_>, access: &Access, object: &Object) -> Option<AccessWitness> {
+    Some(AccessWitness {
+        block: access.thread.block.map(u64::from),
+        thread: access.thread.thread.map(u64::from),
+        kind: match access.kind {
+            AccessKind::Read | AccessKind::UpdateRead => WitnessKind::Read,
+            AccessKind::Write | AccessKind::UpdateWrite => WitnessKind::Write,
+            AccessKind::Atomic => WitnessKind::Atomic,
+        },
+        index: element(access, object),
+        extent: extent(access, object)?,
+        place: place(context, access.site),
+    })
+}
+
+/// A finding with the launch, its numbers and the way there; `None` when the execution rests on more than one assumption.
+pub fn finding(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    shown: &Shown<'_>,
+    site: Site,
+    message: String,
+) -> Option<Finding> {
+    let run = shown.run;
+    let assumed = assumptions([&run.assumptions]);
+    let confidence = confidence_for(&assumed)?;
+    let mut finding = rule.finding(confidence, place(context, site), message);
+    finding.function = kernel(context, run);
+    if let Some(launch) = run.launch {
+        finding
+            .related
+            .push(Label { place: context.place_of(launch), message: format!("launched here with {}", shape(run)) });
+    }
+    finding.witness = Some(Witness {
+        launch: run.launch.filter(|_| run.grid_known).zip(run.dynamic_shared).map(|(launch, shared_bytes)| {
+            LaunchWitness {
+                place: context.place_of(launch),
+                grid: run.grid.map(u64::from),
+                block: run.block.map(u64::from),
+                shared_bytes,
+            }
+        }),
+        bindings: run.bindings.clone(),
+        accesses: Vec::new(),
+        assumptions: assumed,
+        path: context.steps(&run.path),
+    });
+    Some(finding)
+}
+
+/// Lowers a finding to *possible*: not shown unless asked for.
+pub fn only_possible(finding: &mut Finding) {
+    finding.confidence = Confidence::Possible;
+    finding.severity = cudalint_engine::rule::default_severity(finding.rule.group, Confidence::Possible);
+}
+
+/// Adds an access to a finding: to its witness, and the calls that lead there.
+pub fn add_access(context: &ModuleContext<'_>, finding: &mut Finding, access: &Access, object: &Object) {
+    finding.related.extend(access.calls.iter().take(MAX_PLACES).map(|call| label(context, *call, "called from here")));
+    if let (Some(witness), Some(access)) = (&mut finding.witness, access_witness(context, access, object)) {
+        witness.accesses.push(access);
+    }
+}
+
+/// Adds the place where an object comes into being.
+pub fn add_object(
+    context: &ModuleContext<'_>,
+    finding: &mut Finding,
+    run: &KernelRun,
+    object: &Object,
+    access: &Access,
+) {
+    let buffer = match object.kind {
+        ObjectKind::Buffer(index) => run.buffers.get(index),
+        _ => None,
+    };
+    if let Some(allocation) = buffer.and_then(|buffer| buffer.allocation.as_ref()) {
+        let mut label = allocation_label(context, allocation);
+        if let Some(extent) = extent(access, object) {
+            label.message = format!("{}, so {} has {extent} elements", label.message, named(object));
+        }
+        finding.related.push(label);
+    } else if let Some(declared) = object.declared {
+        let message = match (object.kind, extent(access, object)) {
+            (ObjectKind::DynamicShared, Some(extent)) => format!("the launch gives it room for {extent} elements"),
+            (_, Some(extent)) => format!("{} has {extent} elements", named(object)),
+            (_, None) => format!("{} is declared here", named(object)),
+        };
+        finding.related.push(label(context, declared, message));
+    }
+}
+
+/// Adds the conditions that an access stands under.
+pub fn add_guards(context: &ModuleContext<'_>, finding: &mut Finding, guards: &[Site], message: &str) {
+    let first = guards.len().saturating_sub(MAX_PLACES);
+    finding.related.extend(guards.iter().skip(first).map(|guard| label(context, *guard, message)));
+}
