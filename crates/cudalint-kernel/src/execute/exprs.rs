@@ -108,7 +108,10 @@ impl Machine<'_> {
             }
             Builtin::BlockIdx(axis) => Val { shape: Shape::Block(axis), ..Val::known(at(self.block, axis)) },
             Builtin::BlockDim(axis) => Val { shape: Shape::Dim(axis), ..Val::known(at(self.launch.block, axis)) },
-            Builtin::GridDim(axis) => Val::known(at(self.launch.grid, axis)),
+            Builtin::GridDim(axis) => match at(self.launch.grid, axis) {
+                0 => Val::unknown(),
+                blocks => Val::known(blocks),
+            },
             Builtin::WarpSize => Val::constant(32),
         }
     }

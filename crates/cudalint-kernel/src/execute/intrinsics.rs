@@ -310,6 +310,8 @@ impl Machine<'_> {
         let n = self.n;
         match group {
             Group::Block => Val::lanes(Lanes::from_fn(n, |lane| lane as i64)),
+            // The extents do not count for the very first block.
+            Group::Grid if self.launch.grid.contains(&0) && self.block != [0; 3] => Val::unknown(),
             Group::Grid => {
                 let [x, y, _] = self.launch.grid.map(u64::from);
                 let [bx, by, bz] = self.block.map(u64::from);
@@ -338,6 +340,7 @@ impl Machine<'_> {
     fn group_size(&self, group: Group) -> Val {
         match group {
             Group::Block => Val::known(self.n as i64),
+            Group::Grid if self.launch.grid.contains(&0) => Val::unknown(),
             Group::Grid => {
                 let blocks = self.launch.grid.iter().fold(1i64, |all, &size| all.wrapping_mul(i64::from(size)));
                 Val::known(blocks.wrapping_mul(self.n as i64))

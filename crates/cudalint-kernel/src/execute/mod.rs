@@ -27,7 +27,7 @@ use crate::report::Report;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
 pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
-    if code.functions.is_empty() || launch.block.contains(&0) || launch.grid.contains(&0) {
+    if code.functions.is_empty() || launch.block.contains(&0) {
         return Report::default();
     }
     machine::Machine::new(code, launch, budget).run_grid()

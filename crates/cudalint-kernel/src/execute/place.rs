@@ -62,7 +62,7 @@ impl Machine<'_> {
 
     /// Runs the blocks that matter and says what happened.
     pub(super) fn run_grid(mut self) -> Report {
-        let blocks = chosen_blocks(self.launch.grid, self.budget.blocks.max(1) as usize);
+        let blocks = chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
         let total = self.budget.lane_operations;
         for (number, &block) in blocks.iter().enumerate() {
             let left = total.saturating_sub(self.operations);
