@@ -14,10 +14,12 @@
 //! read (a damaged statement, a call out of sight) makes values unknown and activity doubtful; it never makes an event.
 
 pub mod code;
+mod dump;
 mod execute;
 pub mod launch;
 mod lower;
 pub mod report;
+pub mod solve;
 
 pub use code::Code;
 pub use execute::execute;

@@ -44,6 +44,11 @@ impl<'p> Scope<'p> {
         Self { project, module, function, inside, env: env.with(missing), budget: Budget::default() }
     }
 
+    /// A place inside a record or namespace, for the types of fields and bases.
+    pub fn inside(project: &'p Project, module: ModuleId, inside: Path, env: &TypeEnv) -> Self {
+        Self { project, module, function: None, inside, env: env.clone(), budget: Budget::default() }
+    }
+
     /// What template parameters stand for here.
     pub fn env(&self) -> &TypeEnv {
         &self.env
@@ -65,6 +70,11 @@ impl<'p> Scope<'p> {
     /// A type of the module, resolved.
     pub fn resolve(&self, ty: TypeId) -> Ty {
         self.context().resolve(ty)
+    }
+
+    /// The type that a name with template arguments means; a [`Ty::Library`] of that name where nobody declares it.
+    pub fn named(&self, path: &Path, args: &[TemplateArg]) -> Ty {
+        self.context().named(path, args)
     }
 
     /// The static type of an expression; [`Ty::Unknown`] where it is out of sight.

@@ -1,0 +1,181 @@
+//! Conversions: arithmetic ones, to and from records, and the binding of references.
+
+use super::{At, Lowerer, Out};
+use crate::code::{self, Effect, Expr, ExprId};
+use cudalint_program::types::Ty;
+
+impl Lowerer<'_> {
+    /// The value converted to a type, as an initialization or a cast does it.
+    pub(super) fn convert(&mut self, out: &Out, to: &Ty) -> ExprId {
+        let to = match to {
+            Ty::Reference(target) => {
+                let target = (**target).clone();
+                return self.bind_reference(out, &target, false);
+            }
+            Ty::Array(of, _) => Ty::Pointer(of.clone()),
+            to => to.clone(),
+        };
+        let from = out.ty.decayed();
+        if from == to {
+            return self.load(out);
+        }
+        match (&from, &to) {
+            (Ty::Record(..), Ty::Record(..)) => self.convert_record(out, &to),
+            (Ty::Record(..), _) if to != Ty::Unknown && to != Ty::Auto => self.convert_from_record(out, &to),
+            (_, Ty::Record(..)) => match self.convert_by_constructor(out, &to) {
+                Some(id) => id,
+                None => self.not_converted(out, &to),
+            },
+            (Ty::Library(..), Ty::Pointer(_)) => match self.library_pointer(out) {
+                Some(id) => id,
+                None => self.not_converted(out, &to),
+            },
+            _ => {
+                let id = self.load(out);
+                self.convert_value(id, &to)
+            }
+        }
+    }
+
+    /// A scalar in another scalar type.
+    pub(super) fn convert_value(&mut self, id: ExprId, to: &Ty) -> ExprId {
+        let target = self.ty(to);
+        self.convert_code(id, target)
+    }
+
+    /// A scalar in another type.
+    pub(super) fn convert_code(&mut self, id: ExprId, target: code::Ty) -> ExprId {
+        let Some(node) = self.code.exprs.get(id.index()) else { return id };
+        if node.ty == target || matches!(target, code::Ty::Void | code::Ty::Opaque { bytes: None }) {
+            return id;
+        }
+        let site = node.site;
+        match (&node.kind, &target) {
+            (Expr::Int(value), code::Ty::Int { bytes, signed }) => {
+                let value = super::fold::wrap(*value, *bytes, *signed);
+                self.push(Expr::Int(value), target, site)
+            }
+            (Expr::Int(value), code::Ty::Bool) => {
+                let value = i64::from(*value != 0);
+                self.push(Expr::Int(value), target, site)
+            }
+            (Expr::Int(value), code::Ty::Pointer) if *value == 0 => self.push(Expr::Int(0), target, site),
+            (Expr::Int(value), code::Ty::Float { .. }) if value.unsigned_abs() < 1 << 24 => {
+                let value = *value as f64;
+                self.push(Expr::Float(value), target, site)
+            }
+            (Expr::Float(value), code::Ty::Float { bytes }) => {
+                let value = if *bytes == 8 { *value } else { f64::from(*value as f32) };
+                self.push(Expr::Float(value), target, site)
+            }
+            _ => self.push(Expr::Convert(id), target, site),
+        }
+    }
+
+    /// The value as `bool`.
+    pub(super) fn truth(&mut self, out: &Out) -> ExprId {
+        self.convert(out, &Ty::Bool)
+    }
+
+    fn not_converted(&mut self, out: &Out, to: &Ty) -> ExprId {
+        if out.ty != Ty::Unknown {
+            self.gap("conversion");
+        }
+        let id = self.load(out);
+        let ty = self.ty(to);
+        self.push(Expr::Opaque { children: vec![id], effect: Effect::None }, ty, out.site)
+    }
+
+    /// A record as its base, or the same template with arguments that are not known on one side.
+    fn convert_record(&mut self, out: &Out, to: &Ty) -> ExprId {
+        if let Some(id) = self.convert_by_constructor(out, to) {
+            return id;
+        }
+        if let Some(offset) = self.offset_of_base(&out.ty, to) {
+            let part = self.part(out, offset, to, out.site);
+            return self.load(&part);
+        }
+        self.not_converted(out, to)
+    }
+
+    /// Where a base, at any depth, begins in a record.
+    pub(super) fn offset_of_base(&self, record: &Ty, base: &Ty) -> Option<u32> {
+        let mut left = vec![(record.clone(), 0_u32)];
+        for _ in 0..32 {
+            let (next, at) = left.pop()?;
+            if next == *base {
+                return Some(at);
+            }
+            let Ty::Record(entry, env) = &next else { continue };
+            let (Some(found), Some(scope)) = (self.project.record_at(*entry), self.scope_in(*entry, env)) else {
+                continue;
+            };
+            for inner in &found.bases {
+                let inner = scope.resolve(*inner);
+                if let Some(offset) = self.base_offset(&next, &inner) {
+                    left.push((inner, at + offset));
+                }
+            }
+        }
+        None
+    }
+
+    fn convert_from_record(&mut self, out: &Out, to: &Ty) -> ExprId {
+        match self.conversion_operator(out, to) {
+            Some(value) if value.ty.decayed() == *to => self.load(&value),
+            Some(value) => {
+                let id = self.load(&value);
+                self.convert_value(id, to)
+            }
+            None => self.not_converted(out, to),
+        }
+    }
+
+    /// The address that a reference to `target` gets. A copy stands in where the value has another type, is computed, or
+    /// where a `const T&` is bound to a scalar in a register, which then can stay one.
+    pub(super) fn bind_reference(&mut self, out: &Out, target: &Ty, is_const: bool) -> ExprId {
+        let unknown = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Auto);
+        let same = out.ty == *target || unknown(target) || unknown(&out.ty);
+        match out.at {
+            At::Value(_) => {
+                let id = if same { self.load(out) } else { self.convert(out, target) };
+                self.temporary(id, out.site)
+            }
+            At::Register { .. } if is_const && is_scalar(target) => {
+                let id = self.convert(out, target);
+                self.temporary(id, out.site)
+            }
+            _ if same || matches!(target, Ty::Array(..)) => self.address(out),
+            _ => {
+                if let (Ty::Record(..), Ty::Record(..)) = (&out.ty, target) {
+                    return match self.offset_of_base(&out.ty, target) {
+                        Some(offset) => {
+                            let address = self.address(out);
+                            self.offset(address, offset, out.site)
+                        }
+                        None => {
+                            let id = self.convert(out, target);
+                            self.temporary(id, out.site)
+                        }
+                    };
+                }
+                let (from, to) = (self.ty(&out.ty), self.ty(target));
+                if from == to {
+                    return self.address(out);
+                }
+                let id = self.convert(out, target);
+                self.temporary(id, out.site)
+            }
+        }
+    }
+
+    /// The value of a library wrapper as a pointer: what the executor keeps for it is its address.
+    fn library_pointer(&mut self, out: &Out) -> Option<ExprId> {
+        self.shared_memory_wrapper(out)
+    }
+}
+
+/// Whether values of a type are single numbers or addresses.
+pub(super) const fn is_scalar(ty: &Ty) -> bool {
+    matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. } | Ty::Pointer(_))
+}

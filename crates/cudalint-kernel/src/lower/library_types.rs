@@ -1,0 +1,274 @@
+//! Objects of library classes: barriers and pipelines of `libcu++`, atomics, CUB's collectives.
+
+use super::{At, Lowerer, Out};
+use crate::code::{self, AtomicOp, Effect, Expr, Intrinsic, Scope};
+use crate::report::Site;
+use cudalint_program::Name;
+use cudalint_program::types::{Argument, Ty};
+
+fn last(ty: &Ty) -> Option<&str> {
+    match ty {
+        Ty::Library(name, _) => name.rsplit("::").next(),
+        _ => None,
+    }
+}
+
+/// CUB's collectives, which are made from their temporary storage.
+fn collective(ty: &Ty) -> Option<Intrinsic> {
+    let name = last(ty)?;
+    let known = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| {
+            matches!(
+                rest,
+                "Reduce"
+                    | "Scan"
+                    | "Load"
+                    | "Store"
+                    | "RadixSort"
+                    | "Exchange"
+                    | "Histogram"
+                    | "Discontinuity"
+                    | "AdjacentDifference"
+                    | "MergeSort"
+                    | "Shuffle"
+                    | "RadixRank"
+                    | "RunLengthDecode"
+            )
+        })
+    };
+    if known("Block") {
+        Some(Intrinsic::BlockPrimitive)
+    } else if known("Warp") {
+        Some(Intrinsic::WarpPrimitive)
+    } else {
+        None
+    }
+}
+
+fn is_atomic_reference(ty: &Ty) -> bool {
+    last(ty) == Some("atomic_ref")
+}
+
+fn is_atomic(ty: &Ty) -> bool {
+    matches!(last(ty), Some("atomic" | "atomic_flag"))
+}
+
+/// Whether values of a library type are kept as the address of what they stand for.
+pub(super) fn is_handle(ty: &Ty) -> bool {
+    is_atomic_reference(ty) || collective(ty).is_some()
+}
+
+/// Whether a call of a type's name makes an object that is known here.
+pub(super) fn is_constructed(ty: &Ty) -> bool {
+    is_handle(ty) || super::groups::kind_of(ty).is_some() || is_shape(ty)
+}
+
+/// `cuda::aligned_size_t<16>(n)`.
+fn is_shape(ty: &Ty) -> bool {
+    last(ty) == Some("aligned_size_t")
+}
+
+/// The number type behind an atomic.
+fn atomic_of(ty: &Ty) -> Option<Ty> {
+    match ty {
+        Ty::Library(_, args) => match args.first() {
+            Some(Argument::Type(of)) => Some(of.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn atomic_scope(ty: &Ty) -> Scope {
+    // The second argument names the scope; its value is not kept.
+    match ty {
+        Ty::Library(_, args) if args.len() > 1 => Scope::Block,
+        _ => Scope::System,
+    }
+}
+
+impl Lowerer<'_> {
+    /// `T(args)` of a library type.
+    pub(super) fn construct_library(&mut self, ty: &Ty, args: &[Out], site: Site) -> Out {
+        if is_shape(ty)
+            && let [bytes] = args
+        {
+            let id = self.convert(bytes, &Ty::SIZE);
+            return self.computed(id, Ty::SIZE, site);
+        }
+        if is_atomic_reference(ty)
+            && let [target] = args
+        {
+            let id = self.address(target);
+            let ty = match ty {
+                Ty::Library(name, known) if known.is_empty() => {
+                    Ty::Library(name.clone(), vec![Argument::Type(target.ty.clone())].into())
+                }
+                ty => ty.clone(),
+            };
+            return self.computed(id, ty, site);
+        }
+        if collective(ty).is_some() {
+            let id = match args {
+                [storage, ..] => self.address(storage),
+                // The storage is the class's own.
+                [] => self.opaque_pointer(Vec::new(), site),
+            };
+            return self.computed(id, ty.clone(), site);
+        }
+        if let (Some(_), [group]) = (super::groups::kind_of(ty), args)
+            && super::groups::kind_of(&group.ty).is_some()
+        {
+            return group.clone();
+        }
+        let children = self.loads(args);
+        // A functor of the libraries, such as `cub::Sum()`, does nothing when it is made.
+        let effect = if children.is_empty() { Effect::None } else { Effect::Writes };
+        self.unknown(children, effect, ty.clone(), site)
+    }
+
+    /// A method of an object of a library class.
+    pub(super) fn library_method(&mut self, object: &Out, name: &Name, args: &[Out], site: Site) -> Option<Out> {
+        if let Some(kind) = super::groups::kind_of(&object.ty) {
+            return self.group_method(kind, name, args, site);
+        }
+        if let Some(what) = collective(&object.ty) {
+            return Some(self.collective_method(what, object, name, args, site));
+        }
+        if is_atomic_reference(&object.ty) {
+            let address = self.load(object);
+            return self.atomic_method(address, &object.ty, name, args, site);
+        }
+        if is_atomic(&object.ty) {
+            let address = self.address(object);
+            return self.atomic_method(address, &object.ty, name, args, site);
+        }
+        match (&object.ty, name.as_str(), args) {
+            (Ty::Array(_, Some(count)), "size" | "max_size", []) => {
+                let id = self.int(*count, code::Ty::SIZE, site);
+                Some(self.computed(id, Ty::SIZE, site))
+            }
+            (Ty::Array(of, _), "data" | "begin", []) => {
+                let ty = Ty::Pointer(of.clone());
+                let id = self.load(object);
+                Some(self.computed(id, ty, site))
+            }
+            (Ty::Array(..), "at", [index]) => Some(self.element(object, index, site)),
+            (Ty::Array(..), "fill", [_]) => {
+                let children = vec![self.address(object)];
+                Some(self.unknown(children, Effect::Writes, Ty::Void, site))
+            }
+            _ => self.synchronizer_method(object, name, args, site),
+        }
+    }
+
+    /// `cuda::barrier` and `cuda::pipeline`.
+    fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
+        let of_one_thread = matches!(&object.ty, Ty::Library(_, known) if matches!(&**known, [Argument::Value(0)]));
+        let kind = last(&object.ty)?;
+        let what = match (kind, name) {
+            ("barrier", "arrive" | "arrive_and_drop") => Intrinsic::BarrierObjectArrive,
+            ("barrier", "wait" | "arrive_and_wait" | "wait_parity") => Intrinsic::BarrierObjectWait,
+            ("pipeline", "consumer_wait" | "consumer_wait_prior") if !of_one_thread => Intrinsic::BarrierObjectWait,
+            ("pipeline", "consumer_release" | "producer_commit") if !of_one_thread => Intrinsic::BarrierObjectArrive,
+            ("pipeline", "producer_acquire") if !of_one_thread => Intrinsic::BarrierObjectWait,
+            ("pipeline", "consumer_wait" | "consumer_release" | "producer_commit" | "producer_acquire" | "quit") => {
+                Intrinsic::Fence(Scope::Thread)
+            }
+            _ => return None,
+        };
+        let mut operands = match what {
+            Intrinsic::Fence(_) => Vec::new(),
+            _ => vec![self.address(object)],
+        };
+        operands.extend(self.loads(args));
+        let ty = match (kind, name) {
+            ("barrier", "arrive") => Ty::Library("cuda::barrier::arrival_token".into(), Vec::new().into()),
+            _ => Ty::Void,
+        };
+        Some(self.intrinsic(what, operands, ty, site))
+    }
+
+    fn atomic_method(&mut self, address: code::ExprId, ty: &Ty, name: &str, args: &[Out], site: Site) -> Option<Out> {
+        let of = atomic_of(ty)?;
+        let scope = atomic_scope(ty);
+        let (op, values) = match name {
+            "fetch_add" => (AtomicOp::Add, 1),
+            "fetch_sub" => (AtomicOp::Sub, 1),
+            "fetch_and" => (AtomicOp::And, 1),
+            "fetch_or" => (AtomicOp::Or, 1),
+            "fetch_xor" => (AtomicOp::Xor, 1),
+            "fetch_min" => (AtomicOp::Min, 1),
+            "fetch_max" => (AtomicOp::Max, 1),
+            "exchange" => (AtomicOp::Exchange, 1),
+            "load" => (AtomicOp::Load, 0),
+            "store" => (AtomicOp::Store, 1),
+            "compare_exchange_strong" | "compare_exchange_weak" => {
+                let [expected, desired, ..] = args else { return None };
+                let both = [expected.clone(), desired.clone()];
+                let old = self.atomic(AtomicOp::CompareExchange, scope, address, &of, &both, site);
+                let old = self.load(&old);
+                // What was there is stored into the expected value where the two differ.
+                let mut parts = vec![old];
+                if !matches!(expected.at, At::Value(_)) {
+                    let code_ty = self.ty(&expected.ty);
+                    let value = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, code_ty, site);
+                    let stored = self.store(expected, value);
+                    parts.push(self.load(&stored));
+                }
+                let result = self.unknown(Vec::new(), Effect::None, Ty::Bool, site);
+                return Some(self.after(parts, &result, site));
+            }
+            // Waiting for another thread.
+            "wait" => {
+                let children = vec![address];
+                return Some(self.unknown(children, Effect::Anything, Ty::Void, site));
+            }
+            "notify_one" | "notify_all" => return Some(self.unknown(vec![address], Effect::None, Ty::Void, site)),
+            _ => return None,
+        };
+        let values = args.get(..values)?;
+        Some(self.atomic(op, scope, address, &of, values, site))
+    }
+
+    fn collective_method(&mut self, what: Intrinsic, object: &Out, name: &str, args: &[Out], site: Site) -> Out {
+        let mut operands = vec![self.load(object)];
+        let value = matches!(name, "Sum" | "Reduce" | "Max" | "Min" | "HeadSegmentedSum" | "TailSegmentedSum");
+        let mut written = Vec::new();
+        for arg in args {
+            if matches!(arg.ty, Ty::Record(..) | Ty::Library(..)) && matches!(arg.at, At::Value(_)) {
+                continue;
+            }
+            operands.push(self.escape(arg));
+            if !value && !matches!(arg.at, At::Value(_)) {
+                written.push(arg.clone());
+            }
+        }
+        let ty = match (&object.ty, value) {
+            (Ty::Library(_, known), true) => match known.first() {
+                Some(Argument::Type(ty)) => ty.clone(),
+                _ => args.first().map_or(Ty::Unknown, |arg| arg.ty.decayed()),
+            },
+            _ => Ty::Void,
+        };
+        let result = self.intrinsic(what, operands, ty, site);
+        if written.is_empty() {
+            return result;
+        }
+        let mut parts = vec![self.load(&result)];
+        for target in written {
+            let id = if matches!(target.ty, Ty::Array(..)) {
+                let address = self.address(&target);
+                self.push(Expr::Opaque { children: vec![address], effect: Effect::Writes }, code::Ty::Void, site)
+            } else {
+                let ty = self.ty(&target.ty);
+                let value = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, ty, site);
+                let stored = self.store(&target, value);
+                self.load(&stored)
+            };
+            parts.push(id);
+        }
+        let id = self.push(Expr::Sequence(parts), code::Ty::Void, site);
+        self.computed(id, Ty::Void, site)
+    }
+}

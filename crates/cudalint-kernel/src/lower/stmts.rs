@@ -1,0 +1,275 @@
+//! Statements.
+
+use super::{At, Binding, Bound, Lowerer, Out};
+use crate::code::{self, Effect, Expr, Place, Stmt};
+use crate::report::Site;
+use cudalint_program::ir::{self, LoopKind};
+use cudalint_program::types::Ty;
+
+impl<'p> Lowerer<'p> {
+    /// Lowers a list of statements.
+    pub(super) fn block(&mut self, block: &'p [ir::StmtId]) -> code::Block {
+        let mut out = Vec::with_capacity(block.len());
+        for id in block {
+            self.statement(*id, &mut out);
+        }
+        out
+    }
+
+    fn statement(&mut self, id: ir::StmtId, out: &mut code::Block) {
+        let module: &'p ir::Module = self.context.ir;
+        let Some(node) = module.stmts.get(id.index()) else { return };
+        let site = self.site(node.span);
+        let done = self.deeper(|this| this.statement_inner(&node.kind, site, out));
+        if done.is_none() {
+            self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
+        }
+    }
+
+    fn emit(&mut self, kind: Stmt, site: Site, out: &mut code::Block) {
+        let id = self.push_stmt(kind, site);
+        out.push(id);
+    }
+
+    fn statement_inner(&mut self, stmt: &'p ir::Stmt, site: Site, out: &mut code::Block) {
+        match stmt {
+            ir::Stmt::Expr(value) => {
+                let value = self.expr(*value);
+                if let Some(id) = self.effect_of(&value) {
+                    self.emit(Stmt::Expr(id), site, out);
+                }
+            }
+            ir::Stmt::Declare(local) => self.declare(*local, site, out),
+            ir::Stmt::Block(block) => {
+                let block = self.block(block);
+                self.emit(Stmt::Block(block), site, out);
+            }
+            ir::Stmt::If { condition, then, otherwise, .. } => self.branch(*condition, then, otherwise, site, out),
+            ir::Stmt::Loop { kind, init, condition, step, body } => {
+                let mut whole = self.block(init);
+                let condition = condition.map(|condition| self.condition(condition));
+                let body = self.block(body);
+                let step = step.and_then(|step| {
+                    let step = self.expr(step);
+                    self.effect_of(&step)
+                });
+                let body_first = *kind == LoopKind::DoWhile;
+                self.emit(Stmt::Loop { condition, body_first, step, body }, site, &mut whole);
+                if whole.len() == 1 {
+                    out.append(&mut whole);
+                } else {
+                    self.emit(Stmt::Block(whole), site, out);
+                }
+            }
+            ir::Stmt::ForEach { variable, range, body } => self.for_each(*variable, *range, body, site, out),
+            ir::Stmt::Switch { value, cases } => self.switch(*value, cases, site, out),
+            ir::Stmt::Break => self.emit(Stmt::Break, site, out),
+            ir::Stmt::Continue => self.emit(Stmt::Continue, site, out),
+            ir::Stmt::Return(value) => self.return_statement(*value, site, out),
+            ir::Stmt::Goto(_) | ir::Stmt::Label(_) => {
+                self.gap("goto");
+                self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
+            }
+            ir::Stmt::Try { body, handlers } => {
+                self.gap("try");
+                let mut blocks = vec![self.block(body)];
+                blocks.extend(handlers.iter().map(|handler| self.block(handler)));
+                self.opaque_statement(&[], blocks, Effect::Writes, site, out);
+            }
+            ir::Stmt::Asm { text, operands } => self.assembly(text, operands, site, out),
+            ir::Stmt::Elided { .. } => {
+                self.gap("code left out");
+                self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
+            }
+            ir::Stmt::Unknown { exprs, blocks } => {
+                self.gap("statement not read");
+                let blocks = blocks.iter().map(|block| self.block(block)).collect();
+                self.opaque_statement(exprs, blocks, Effect::Anything, site, out);
+            }
+        }
+    }
+
+    fn opaque_statement(
+        &mut self,
+        exprs: &[ir::ExprId],
+        blocks: Vec<code::Block>,
+        effect: Effect,
+        site: Site,
+        out: &mut code::Block,
+    ) {
+        let mut children = Vec::new();
+        for expr in exprs {
+            let value = self.expr(*expr);
+            children.extend(self.effect_of(&value));
+        }
+        self.emit(Stmt::Opaque { exprs: children, blocks, effect }, site, out);
+    }
+
+    /// An expression as a truth value.
+    pub(super) fn condition(&mut self, id: ir::ExprId) -> code::ExprId {
+        let value = self.expr(id);
+        self.truth(&value)
+    }
+
+    fn branch(
+        &mut self,
+        condition: ir::ExprId,
+        then: &'p [ir::StmtId],
+        otherwise: &'p [ir::StmtId],
+        site: Site,
+        out: &mut code::Block,
+    ) {
+        // The `if constexpr` of a template, and the plain `if` that was written before there was one: the branch that is
+        // not taken is not looked at, so that recursion in templates ends.
+        let condition = self.condition(condition);
+        if let Some(value) = self.fold(condition) {
+            let live = if value != 0 { then } else { otherwise };
+            let block = self.block(live);
+            self.emit(Stmt::Block(block), site, out);
+            return;
+        }
+        let then = self.block(then);
+        let otherwise = self.block(otherwise);
+        self.emit(Stmt::If { condition, then, otherwise }, site, out);
+    }
+
+    fn switch(&mut self, value: ir::ExprId, cases: &'p [ir::SwitchCase], site: Site, out: &mut code::Block) {
+        let value = self.expr(value);
+        let ty = value.ty.promoted().unwrap_or(Ty::Unknown);
+        let value = self.convert(&value, &ty);
+        let mut lowered = Vec::new();
+        let mut known = true;
+        for case in cases {
+            let label = case.value.map(|value| self.constant(value));
+            known &= !matches!(label, Some(None));
+            lowered.push((label.flatten(), self.block(&case.body)));
+        }
+        if known {
+            return self.emit(Stmt::Switch { value, cases: lowered }, site, out);
+        }
+        self.gap("switch label");
+        let blocks = lowered.into_iter().map(|(_, block)| block).collect();
+        self.emit(Stmt::Opaque { exprs: vec![value], blocks, effect: Effect::None }, site, out);
+    }
+
+    /// The value of an expression that must be constant.
+    pub(super) fn constant(&mut self, id: ir::ExprId) -> Option<i64> {
+        if let Some(value) = self.context.scope.eval(id) {
+            return Some(value);
+        }
+        let value = self.expr(id);
+        let value = self.load(&value);
+        self.fold(value)
+    }
+
+    fn return_statement(&mut self, value: Option<ir::ExprId>, site: Site, out: &mut code::Block) {
+        let Some(value) = value else {
+            return self.emit(Stmt::Return(None), site, out);
+        };
+        let list = matches!(self.node(value).map(|node| &node.kind), Some(ir::Expr::InitList(_)));
+        let returned = match &self.body.returns {
+            Some(Ty::Reference(to)) if !matches!(**to, Ty::Auto) => {
+                let to = (**to).clone();
+                let value = self.expr(value);
+                self.bind_reference(&value, &to, false)
+            }
+            Some(Ty::Void) => {
+                let value = self.expr(value);
+                if let Some(id) = self.effect_of(&value) {
+                    self.emit(Stmt::Expr(id), site, out);
+                }
+                return self.emit(Stmt::Return(None), site, out);
+            }
+            Some(to) if list => {
+                let to = to.clone();
+                let value = self.value_of_type(value, &to);
+                self.convert(&value, &to)
+            }
+            Some(to) => {
+                let to = to.clone();
+                let value = self.expr(value);
+                self.convert(&value, &to)
+            }
+            None => {
+                let value = self.expr(value);
+                let ty = value.ty.decayed();
+                self.body.returns = Some(ty.clone());
+                if ty == Ty::Void { self.discard(&value) } else { self.load(&value) }
+            }
+        };
+        self.emit(Stmt::Return(Some(returned)), site, out);
+    }
+
+    /// `for (T x : array)`.
+    fn for_each(
+        &mut self,
+        local: ir::LocalId,
+        range: ir::ExprId,
+        body: &'p [ir::StmtId],
+        site: Site,
+        out: &mut code::Block,
+    ) {
+        let range = self.expr(range);
+        let (Ty::Array(of, Some(count)), false) = (range.ty.clone(), matches!(range.at, At::Value(_))) else {
+            self.gap("range of a loop");
+            let children = self.effect_of(&range).into_iter().collect();
+            self.bind_unknown(local, site);
+            let blocks = vec![self.block(body)];
+            return self.emit(Stmt::Opaque { exprs: children, blocks, effect: Effect::Writes }, site, out);
+        };
+        let mut whole = Vec::new();
+        let index = self.variable("", code::Ty::INT, site);
+        let base = self.address(&range);
+        let pointer = self.variable("", code::Ty::Pointer, site);
+        let write = self.write_register(pointer, base, site);
+        self.emit(Stmt::Expr(write), site, &mut whole);
+        let zero = self.int(0, code::Ty::INT, site);
+        let write = self.write_register(index, zero, site);
+        self.emit(Stmt::Expr(write), site, &mut whole);
+        let at = self.read_register(index, site);
+        let end = self.int(count, code::Ty::INT, site);
+        let condition = self.push(Expr::Binary(code::BinaryOp::Lt, at, end), code::Ty::Bool, site);
+        let one = self.int(1, code::Ty::INT, site);
+        let place = Place::Register { variable: index, first: 0, count: 0 };
+        let update = Expr::Update { place, op: code::BinaryOp::Add, value: one, compute: code::Ty::INT, old: false };
+        let step = self.push(update, code::Ty::INT, site);
+
+        let size = self.size_of(&of).unwrap_or(0);
+        let base = self.read_register(pointer, site);
+        let at = self.read_register(index, site);
+        let address = self.push(Expr::Offset { base, index: at, stride: i64::from(size) }, code::Ty::Pointer, site);
+        let element = Out {
+            at: At::Memory { address, element: size },
+            ty: (*of).clone(),
+            volatile: range.volatile,
+            site: range.site,
+        };
+        let mut inner = Vec::new();
+        self.declare_with(local, &element, site, &mut inner);
+        inner.extend(self.block(body));
+        let looped = Stmt::Loop { condition: Some(condition), body_first: false, step: Some(step), body: inner };
+        self.emit(looped, site, &mut whole);
+        self.emit(Stmt::Block(whole), site, out);
+    }
+
+    pub(super) fn bind_unknown(&mut self, local: ir::LocalId, site: Site) {
+        let name = self.local(local).map(|found| found.name.to_string()).unwrap_or_default();
+        let variable = self.variable(&name, code::Ty::Opaque { bytes: None }, site);
+        self.context
+            .bindings
+            .insert(local, Binding { what: Bound::Variable(variable), ty: Ty::Unknown, volatile: false });
+    }
+
+    pub(super) fn write_register(
+        &mut self,
+        variable: code::VariableId,
+        value: code::ExprId,
+        site: Site,
+    ) -> code::ExprId {
+        let ty = self.body.variables.get(variable.index()).map_or(code::Ty::Pointer, |found| found.ty.clone());
+        let place = Place::Register { variable, first: 0, count: 0 };
+        let id = self.push(Expr::Write(place, value), ty, site);
+        self.body.register_uses.push(id);
+        id
+    }
+}
