@@ -6,6 +6,7 @@ use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
 use super::guess::{bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
+use super::solve::proposals;
 use super::{KernelRun, RunBuffer, report};
 use crate::facts::Site;
 use crate::value::{assume, union};
@@ -20,6 +21,8 @@ use std::sync::Arc;
 const MAX_CONFIGURATIONS: usize = 3;
 /// Most executions of one kernel with all its template arguments.
 const MAX_EXECUTIONS: usize = 48;
+/// Most assignments that are taken from a search over the kernel's code, for one launch.
+const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 const OPERATIONS_PER_BYTE: u64 = 375;
@@ -110,7 +113,11 @@ impl Module<'_> {
         if facts.as_ref().is_ok_and(|numbers| numbers.complete) {
             return;
         }
-        for assignment in assignments(seen.event, seen.fact) {
+        let proposed = self
+            .code(kernel, &seen.fact.env)
+            .map(|code| proposals(seen.event, seen.fact, &code, MAX_PROPOSALS))
+            .unwrap_or_default();
+        for assignment in proposed.into_iter().chain(assignments(seen.event, seen.fact)) {
             let Ok(chosen) = numbers(seen.fact, function, &assignment.choice) else { continue };
             let known = facts.as_ref().is_ok_and(|facts| facts.launch == chosen.launch);
             if !known && self.run(kernel, seen, chosen, Some(&assignment)).is_ok() {

@@ -14,6 +14,7 @@ mod counts;
 mod execute;
 mod guess;
 mod numbers;
+mod solve;
 
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
