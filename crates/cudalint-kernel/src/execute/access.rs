@@ -620,7 +620,7 @@ impl Job<'_> {
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
         {
             visible = false;
-            if sure && self.order.conflict(cell.write, self.piece.touch) {
+            if sure && self.order.conflict(cell.write, scope, self.piece.touch) {
                 let values = match cell.flags {
                     KEPT => RaceValues::Same,
                     CHANGED => RaceValues::Differ,
@@ -676,7 +676,7 @@ impl Job<'_> {
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
         {
             certain &= values == RaceValues::Same;
-            if self.order.conflict(cell.write, self.piece.touch) {
+            if self.order.conflict(cell.write, scope, self.piece.touch) {
                 self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, values);
             }
         }
@@ -688,7 +688,7 @@ impl Job<'_> {
         for (stamp, reader) in readers {
             if stamp != 0
                 && let Some(scope) = self.order.unordered(stamp, reader, lane)
-                && self.order.conflict(stamp, self.piece.touch)
+                && self.order.conflict(stamp, scope, self.piece.touch)
             {
                 self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
             }

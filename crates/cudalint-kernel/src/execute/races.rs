@@ -54,7 +54,7 @@ impl Order<'_> {
     }
 
     /// Whether two unordered accesses conflict at all, as their kinds go.
-    pub(super) fn conflict(&self, stamp: u32, touch: Touch<'_>) -> bool {
+    pub(super) fn conflict(&self, stamp: u32, scope: RaceScope, touch: Touch<'_>) -> bool {
         let (Some(other), Some(own)) = (self.trace.record(stamp), self.trace.record(self.stamp)) else { return false };
         if other.acquired || own.acquired {
             return false;
@@ -64,6 +64,9 @@ impl Order<'_> {
         if (other.kind == AccessKind::Atomic && atomic(touch.kind, touch.volatile))
             || (touch.kind == AccessKind::Atomic && atomic(other.kind, other.volatile))
         {
+            return false;
+        }
+        if scope == RaceScope::Grid && other.volatile && touch.volatile {
             return false;
         }
         other.kind.writes() || touch.kind.writes()

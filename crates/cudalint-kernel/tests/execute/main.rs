@@ -1,0 +1,10 @@
+//! Kernels as CUDA text, lowered and executed for one launch: what is seen, and what is not said.
+#![allow(clippy::unwrap_used)]
+
+mod barriers;
+mod bounds;
+mod doubt;
+mod memory;
+mod races;
+mod support;
+mod warps;

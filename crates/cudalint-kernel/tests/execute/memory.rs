@@ -1,0 +1,61 @@
+use crate::support::kernel;
+use cudalint_kernel::Contents;
+
+#[test]
+fn what_a_thread_stored_it_reads_back() {
+    kernel("__global__ void k(int* a) { __shared__ int n; int t[4] = {7, 8, 9, 10}; if (threadIdx.x == 0) n = t[2] + 248; __syncthreads(); a[n - threadIdx.x - 1] = 1; a[n] = t[1]; }")
+        .buffer(1024)
+        .sees(&["outside a[n-threadIdx.x-1] at 1024 by 0.0 x1", "outside a[n] at 1028 by 0.0 x256"]);
+}
+
+#[test]
+fn shared_memory_begins_empty() {
+    kernel("__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; if (t < 200) s[t] = a[t]; __syncthreads(); a[t] = s[t]; }")
+        .buffer(1024)
+        .sees(&["unwritten Read s[t] at 800 partly"]);
+    kernel("__global__ void k(int* a) { __shared__ int c[64]; atomicAdd(&c[threadIdx.x & 63], 1); __syncthreads(); if (threadIdx.x < 64) a[threadIdx.x] = c[threadIdx.x]; }")
+        .buffer(1024)
+        .sees(&["unwritten UpdateRead atomicAdd(&c[threadIdx.x&63],1) at 0"]);
+}
+
+#[test]
+fn buffers_that_nobody_wrote() {
+    let text = "__global__ void k(const float* x, float* y) { int i = blockIdx.x * blockDim.x + threadIdx.x; y[i] OP x[i]; }";
+    let fresh = Contents::WrittenOnly(Vec::new());
+    kernel(&text.replace("OP", "=")).grid(100).buffer(102_400).holding(102_400, fresh.clone()).is_clean();
+    kernel(&text.replace("OP", "+=")).grid(100).buffer(102_400).holding(102_400, fresh.clone()).sees(&["unwritten UpdateRead y[i] at 0"]);
+    kernel(&text.replace("OP", "=")).grid(100).holding(102_400, fresh).buffer(102_400).sees(&["unwritten Read x[i] at 0"]);
+    let half = Contents::WrittenOnly(std::iter::once(0..51_200).collect());
+    kernel(&text.replace("OP", "=")).grid(100).holding(102_400, half).buffer(102_400).sees(&["unwritten Read x[i] at 101376 partly"]);
+}
+
+#[test]
+fn tables_that_the_host_wrote_are_followed() {
+    let table = Contents::Integers { bytes: 4, values: vec![3, 300, -1].into() };
+    kernel("__global__ void k(const int* t, float* a) { a[t[0]] = 1; a[t[1]] = 2; a[t[2]] = 3; }")
+        .block(1)
+        .holding(12, table)
+        .buffer(1024)
+        .sees(&["outside a[t[1]] at 1200 by 0.0 x1", "outside a[t[2]] at -4 by 0.0 x1"]);
+}
+
+#[test]
+fn large_buffers_cost_nothing() {
+    kernel("__global__ void k(char* a, size_t n) { size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; a[i * 4096] = 1; }")
+        .grid(4096)
+        .buffer(4 << 30)
+        .int(4 << 30)
+        .is_clean();
+}
+
+#[test]
+fn what_became_of_the_buffers() {
+    let report = kernel("__global__ void k(const int* a, int* b, int* c, int* d) { b[threadIdx.x] = a[threadIdx.x]; c[a[0]] = 1; }")
+        .buffer(1024)
+        .buffer(1024)
+        .buffer(1024)
+        .buffer(1024)
+        .run();
+    let seen: Vec<_> = report.buffers.iter().map(|b| (b.read, b.written, b.exact)).collect();
+    assert_eq!(seen, [(true, false, true), (false, true, true), (false, true, false), (false, false, true)]);
+}

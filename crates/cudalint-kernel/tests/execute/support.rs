@@ -1,0 +1,192 @@
+//! A launch of the first kernel of a text.
+
+use cudalint_kernel::report::{EventKind, RaceScope, RaceValues, Thread};
+use cudalint_kernel::{Argument, Budget, Buffer, Contents, Launch, Report, execute, lower};
+use cudalint_program::condition::Defines;
+use cudalint_program::cuda::LowerInput;
+use cudalint_program::macro_index::{MacroFile, MacroIndex};
+use cudalint_program::types::TypeEnv;
+use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+
+/// A kernel's text with what it is launched with.
+pub struct Case {
+    text: String,
+    pub launch: Launch,
+    pub budget: Budget,
+}
+
+/// One kernel in one block of 256 threads, without arguments.
+pub fn kernel(text: &str) -> Case {
+    let launch = Launch {
+        grid: [1, 1, 1],
+        block: [256, 1, 1],
+        dynamic_shared: Some(0),
+        cooperative: Some(false),
+        arguments: Vec::new(),
+        buffers: Vec::new(),
+    };
+    Case { text: text.to_owned(), launch, budget: Budget::default() }
+}
+
+impl Case {
+    pub fn grid(mut self, blocks: u32) -> Self {
+        self.launch.grid = [blocks, 1, 1];
+        self
+    }
+
+    pub fn grid2(mut self, x: u32, y: u32) -> Self {
+        self.launch.grid = [x, y, 1];
+        self
+    }
+
+    pub fn block(mut self, threads: u32) -> Self {
+        self.launch.block = [threads, 1, 1];
+        self
+    }
+
+    pub fn block2(mut self, x: u32, y: u32) -> Self {
+        self.launch.block = [x, y, 1];
+        self
+    }
+
+    pub fn dynamic(mut self, bytes: u64) -> Self {
+        self.launch.dynamic_shared = Some(bytes);
+        self
+    }
+
+    pub fn int(mut self, value: i64) -> Self {
+        self.launch.arguments.push(Argument::Int(value));
+        self
+    }
+
+    pub fn unknown(mut self) -> Self {
+        self.launch.arguments.push(Argument::Unknown);
+        self
+    }
+
+    /// A pointer to the start of a buffer of so many bytes, of which nothing is known.
+    pub fn buffer(self, bytes: u64) -> Self {
+        self.holding(bytes, Contents::Unknown)
+    }
+
+    pub fn holding(mut self, bytes: u64, contents: Contents) -> Self {
+        self.launch.arguments.push(Argument::Pointer { buffer: self.launch.buffers.len(), offset: 0 });
+        self.launch.buffers.push(Buffer { bytes: Some(bytes), contents, align: 256 });
+        self
+    }
+
+    pub fn run(&self) -> Report {
+        let text = &self.text;
+        let directives = scan_directives(text, Span::new(0, text.len()));
+        let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
+        let index = MacroIndex::build(&list, &[], &Defines::new([]));
+        let table = MacroTable::build(&directives.defines, &[]);
+        let mut pool = ParserPool::default();
+        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
+        let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
+        let macros = index.visible(0);
+        let input = LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
+        let module = cudalint_program::cuda::lower(input);
+        let source = Source { path: "a.cu".into(), text: text.as_str().into(), module, alone: false };
+        let project = Project::build(vec![source], &ProjectOptions::default());
+        let (module, kernel) = project.kernels().next().unwrap();
+        let code = lower(&project, module, kernel, &TypeEnv::default()).unwrap();
+        execute(&code, &self.launch, &self.budget)
+    }
+
+    /// What the events are, in short words.
+    pub fn seen(&self) -> Vec<String> {
+        let text = &self.text;
+        let at = |site: cudalint_kernel::report::Site| {
+            text[site.span.start as usize..site.span.end as usize].split_whitespace().collect::<String>()
+        };
+        let thread = |t: Thread| {
+            let [x, y, _] = t.thread;
+            let block = t.block[0] + t.block[1] * 100;
+            if y == 0 { format!("{block}.{x}") } else { format!("{block}.{x},{y}") }
+        };
+        self.run()
+            .events
+            .iter()
+            .map(|event| match &event.kind {
+                EventKind::OutOfBounds { access, plain_index, wrapped, .. } => format!(
+                    "outside {} at {} by {} x{}{}{}",
+                    at(access.site),
+                    access.offset,
+                    thread(access.thread),
+                    event.count,
+                    if *plain_index { " plain" } else { "" },
+                    wrapped.map(|w| format!(" wrapped {}", at(w))).unwrap_or_default(),
+                ),
+                EventKind::Misaligned { access, align, .. } => {
+                    format!("misaligned {} at {} to {align}", at(access.site), access.offset)
+                }
+                EventKind::Race { first, second, scope, values, across, barrier_between, .. } => {
+                    let scope = match scope {
+                        RaceScope::Warp => "warp",
+                        RaceScope::Block => "block",
+                        RaceScope::Grid => "grid",
+                    };
+                    let values = match values {
+                        RaceValues::Same => " same",
+                        RaceValues::Differ => " differ",
+                        RaceValues::Unknown => "",
+                    };
+                    format!(
+                        "race {scope}{values} {:?} {} / {:?} {}{}{}",
+                        first.kind,
+                        at(first.site),
+                        second.kind,
+                        at(second.site),
+                        if across.is_some() { " across" } else { "" },
+                        if *barrier_between { " between" } else { "" },
+                    )
+                }
+                EventKind::DivergentBarrier { waits, absent, goes_on, condition, same_warp, .. } => format!(
+                    "divergent {} not {} if {} goes {}{}",
+                    thread(*waits),
+                    thread(*absent),
+                    at(*condition),
+                    goes_on.map(at).unwrap_or_default(),
+                    if *same_warp { " one warp" } else { "" },
+                ),
+                EventKind::ExitBeforeBarrier { exit, leaves, waits, unwritten, .. } => format!(
+                    "exit {} of {} waits {}{}",
+                    at(*exit),
+                    thread(*leaves),
+                    thread(*waits),
+                    unwritten.as_ref().map(|a| format!(" unwritten {}", at(a.site))).unwrap_or_default()
+                ),
+                EventKind::WarpMask { mask, by, fault, .. } => format!("mask {mask:x} by {} {fault:?}", thread(*by)),
+                EventKind::UninitializedRead { access, partly, .. } => format!(
+                    "unwritten {:?} {} at {}{}",
+                    access.kind,
+                    at(access.site),
+                    access.offset,
+                    if *partly { " partly" } else { "" }
+                ),
+                EventKind::ConstantWritten { access, .. } => format!("constant {}", at(access.site)),
+                EventKind::GridSyncWithoutCooperation { .. } => "grid sync".to_owned(),
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    pub fn sees(self, expected: &[&str]) {
+        assert_eq!(self.seen(), expected, "{}\n{:?}", self.text, self.run().coverage);
+    }
+
+    #[track_caller]
+    pub fn is_clean(self) {
+        self.sees(&[]);
+    }
+
+    /// Clean, and nothing of it was given up.
+    #[track_caller]
+    pub fn is_clean_and_complete(self) {
+        let coverage = self.run().coverage;
+        assert!(coverage.complete && coverage.known == coverage.accesses && coverage.accesses > 0, "{coverage:?}");
+        self.is_clean();
+    }
+}
