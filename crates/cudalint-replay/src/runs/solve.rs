@@ -89,7 +89,7 @@ pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: us
                     values.push((atom.name().to_owned(), *value));
                 }
             }
-            Assignment { choice: Choice { at, admitted: Vec::new() }, values }
+            Assignment { choice: Choice { at, ..Choice::default() }, values }
         })
         .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
         .collect()
