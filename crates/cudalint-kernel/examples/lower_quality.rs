@@ -2,9 +2,11 @@
 //! and how long it took.
 //!
 //! `cargo run --release -p cudalint-kernel --example lower_quality -- FOLDER…`; with `--dump NAME` the code of the kernels
-//! of that name, with `--sites CAUSE` the kernels that have a gap of that cause.
+//! of that name, with `--sites CAUSE` the kernels that have a gap of that cause, with `--opaque` the source text of what
+//! has no known value.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+use cudalint_kernel::code::{Code, Effect, Expr};
 use cudalint_kernel::lower;
 use cudalint_program::cuda::{LowerInput, lower as lower_module};
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -44,8 +46,8 @@ fn project(folder: &Path) -> (Project, Duration) {
         .into_iter()
         .filter_map(|path| Some((path.clone(), SourceText::from_bytes(std::fs::read(&path).ok()?).ok()?)))
         .filter(|(path, text)| {
-            path.extension().is_some_and(|ext| ext == "cu" || ext == "cuh")
-                || cudalint_syntax::contains_cuda(text.text())
+            // Headers without CUDA define the macros that kernels use.
+            path.extension().is_some_and(|ext| ext != "cpp") || cudalint_syntax::contains_cuda(text.text())
         })
         .collect();
     let directives: Vec<Directives> =
@@ -89,7 +91,8 @@ fn environment(project: &Project, module: ModuleId, kernel: FunctionId) -> TypeE
     let bound = function.template_params.iter().map(|param| {
         let argument = match defaults.get(&param.name) {
             Some(known) if *known != Argument::Unknown => known.clone(),
-            _ if param.value_type.is_some() => Argument::Value(16),
+            _ if param.value_type.is_some_and(|ty| scope.resolve(ty).integer().is_some()) => Argument::Value(16),
+            _ if param.value_type.is_some() => Argument::Unknown,
             _ => Argument::Type(Ty::Float { bytes: 4 }),
         };
         (param.name.clone(), argument)
@@ -97,7 +100,24 @@ fn environment(project: &Project, module: ModuleId, kernel: FunctionId) -> TypeE
     TypeEnv::new(bound.collect())
 }
 
+/// Counts what has no known value by its text.
+fn opaque_texts(project: &Project, code: &Code, texts: &mut BTreeMap<String, u32>) {
+    for node in &code.exprs {
+        if let Expr::Opaque { effect, .. } = &node.kind
+            && !matches!(effect, Effect::Pure(_))
+        {
+            let text = project.text(node.site.module, node.site.span);
+            let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let path = project.path(node.site.module);
+            let file = path.rsplit('/').next().unwrap_or(path);
+            *texts.entry(format!("{effect:?} {}  [{file}]", text.chars().take(60).collect::<String>())).or_default() +=
+                1;
+        }
+    }
+}
+
 fn main() {
+    let mut opaque = false;
     let mut dump = None;
     let mut sites = None;
     let mut folders = Vec::new();
@@ -105,6 +125,7 @@ fn main() {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--dump" => dump = args.next(),
+            "--opaque" => opaque = true,
             "--sites" => sites = args.next(),
             _ => folders.push(PathBuf::from(arg)),
         }
@@ -112,6 +133,7 @@ fn main() {
     for folder in folders {
         let (project, parse_time) = project(&folder);
         let mut causes: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+        let mut texts = BTreeMap::new();
         let (mut kernels, mut clean, mut nodes, mut instances) = (0, 0, 0, 0);
         let mut took = Duration::ZERO;
         for (module, kernel) in project.kernels() {
@@ -126,6 +148,9 @@ fn main() {
                 println!("slow: {} {name} {time:?}", project.path(module));
             }
             kernels += 1;
+            if opaque {
+                opaque_texts(&project, &code, &mut texts);
+            }
             clean += u32::from(code.gaps.is_empty() && !code.damaged);
             nodes += code.exprs.len();
             instances += code.functions.len();
@@ -146,6 +171,11 @@ fn main() {
         causes.sort_by_key(|(name, (_, kernels))| (std::cmp::Reverse(*kernels), *name));
         for (cause, (count, kernels)) in causes {
             println!("  {cause}: {count} in {kernels} kernels");
+        }
+        let mut texts: Vec<(String, u32)> = texts.into_iter().collect();
+        texts.sort_by_key(|(text, count)| (std::cmp::Reverse(*count), text.clone()));
+        for (text, count) in texts.iter().take(120) {
+            println!("    {count:5} {text}");
         }
         println!(
             "  {nodes} expressions, {instances} functions, {:.1} ms ({:.2} of parse)",

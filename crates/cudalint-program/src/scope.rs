@@ -87,6 +87,11 @@ impl<'p> Scope<'p> {
         self.context().eval(expr)?.as_i64()
     }
 
+    /// The value of an enumerator, with what template parameters stand for here.
+    pub fn enumerator(&self, entry: Entry) -> Option<i64> {
+        self.context().eval_enumerator(entry)?.as_i64()
+    }
+
     /// Size in bytes of a resolved type.
     pub fn size_of(&self, ty: &Ty) -> Option<i64> {
         self.context().layout(ty).map(|layout| layout.size)

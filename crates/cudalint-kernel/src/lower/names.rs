@@ -79,7 +79,10 @@ impl<'p> Lowerer<'p> {
                 None => self.unknown(Vec::new(), Effect::None, Ty::Unknown, site),
             },
             Meaning::Nothing => {
-                if let Some(out) = self.library_constant(path, site) {
+                if let Some(out) = self.member_of_type(path, site) {
+                    return out;
+                }
+                if let Some(out) = self.library_constant(path, targs, site) {
                     return out;
                 }
                 self.gap("name out of sight");
@@ -221,9 +224,15 @@ impl<'p> Lowerer<'p> {
         let record = self.project.record_at(*entry)?;
         let scope = record.scope.within(record.name.clone());
         let path = scope.within(name.clone());
-        let found = self.project.global(entry.module, &scope, &path)?;
-        let global = self.project.global_at(found)?;
         let place = self.scope_in(*entry, env)?;
+        let Some(found) = self.project.global(entry.module, &scope, &path) else {
+            // An enumerator of the record.
+            let found = self.project.enumerator(entry.module, &scope, &path)?;
+            let value = place.enumerator(found)?;
+            let id = self.int(value, code::Ty::INT, site);
+            return Some(self.computed(id, Ty::INT, site));
+        };
+        let global = self.project.global_at(found)?;
         let ty = place.resolve(global.ty);
         if let (Some(init), Some(_)) = (global.init, ty.integer())
             && let Some(value) = place.eval(init)
@@ -260,8 +269,12 @@ impl<'p> Lowerer<'p> {
     }
 
     /// Names of the libraries that are no functions.
-    fn library_constant(&mut self, path: &Path, site: Site) -> Option<Out> {
+    fn library_constant(&mut self, path: &Path, targs: &[TemplateArg], site: Site) -> Option<Out> {
         let last = path.last()?.as_str();
+        if let Some(value) = self.trait_of(last, targs) {
+            let id = self.int(i64::from(value), code::Ty::Bool, site);
+            return Some(self.computed(id, Ty::Bool, site));
+        }
         let float = |this: &mut Self, value: f64, bytes| {
             let id = this.push(Expr::Float(value), code::Ty::Float { bytes }, site);
             Some(this.computed(id, Ty::Float { bytes }, site))
@@ -289,6 +302,45 @@ impl<'p> Lowerer<'p> {
             | "thread_scope_system"
             | "thread_scope_thread" => Some(self.unknown(Vec::new(), Effect::None, Ty::Unknown, site)),
             "value" | "value_type" => self.trait_value(path, site),
+            _ => None,
+        }
+    }
+
+    /// `Alias::member` and `T::member`, where the type is a record of the project.
+    fn member_of_type(&mut self, path: &Path, site: Site) -> Option<Out> {
+        let (last, owner) = path.segments.split_last()?;
+        if owner.is_empty() {
+            // A static member of the record around, or of its bases.
+            let own = self.this_type()?;
+            return self.static_member(&own, last, site);
+        }
+        let owner: Path = owner.iter().cloned().collect();
+        let ty = super::types::canonical(self.context.scope.named(&owner, &[]));
+        self.static_member(&ty, last, site)
+    }
+
+    /// `std::is_same_v<T, U>` and other questions about types whose answer is known.
+    fn trait_of(&self, name: &str, targs: &[TemplateArg]) -> Option<bool> {
+        let name = name.strip_suffix("_v").unwrap_or(name);
+        if !name.starts_with("is_") {
+            return None;
+        }
+        let types: Vec<Ty> = self
+            .explicit(targs)
+            .into_iter()
+            .map(|argument| match argument {
+                Argument::Type(ty) => Some(ty),
+                _ => None,
+            })
+            .collect::<Option<_>>()?;
+        match (name, types.as_slice()) {
+            // `const` and signedness of plain characters are not kept: equal types may differ in them.
+            ("is_same", [a, b]) => Some(a == b),
+            ("is_floating_point", [ty]) => Some(matches!(ty, Ty::Float { .. })),
+            ("is_integral", [ty]) => Some(matches!(ty, Ty::Int { .. } | Ty::Bool)),
+            ("is_pointer", [ty]) => Some(matches!(ty, Ty::Pointer(_))),
+            ("is_signed", [ty]) => Some(matches!(ty, Ty::Float { .. } | Ty::Int { signed: true, .. })),
+            ("is_unsigned", [ty]) => Some(matches!(ty, Ty::Bool | Ty::Int { signed: false, .. })),
             _ => None,
         }
     }
