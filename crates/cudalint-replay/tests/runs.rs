@@ -1,0 +1,314 @@
+//! Launches in numbers: what a kernel is executed with, and what that rests on.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::project;
+use cudalint_kernel::{Argument, Contents};
+use cudalint_program::ir::ModuleId;
+use cudalint_replay::runs::{Counts, KernelRun, collect, execute};
+use cudalint_replay::{ReplayOptions, replay_all};
+
+/// The executions of all kernels of one file.
+fn runs_and_counts(text: &str) -> (Vec<KernelRun>, Counts) {
+    let project = project(&[("a.cu", text)]);
+    let facts = replay_all(&project, &ReplayOptions::default());
+    let launches = collect(&project, &facts);
+    let done = execute(&project, ModuleId(0), &launches[0]);
+    (done.runs, done.counts)
+}
+
+fn runs(text: &str) -> Vec<KernelRun> {
+    runs_and_counts(text).0
+}
+
+/// What a run rests on, as text.
+fn rests_on(run: &KernelRun) -> String {
+    run.assumptions.as_ref().map(|list| list.join("; ")).unwrap_or_default()
+}
+
+const ADD: &str = "__global__ void add(float* out, const float* in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] += in[i];
+}
+";
+
+#[test]
+fn literal_values_are_facts() {
+    let runs = runs(&format!(
+        "{ADD}
+int main() {{
+    const int n = 1000;
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, (n + 24) * sizeof(float));
+    add<<<(n + 255) / 256, 256>>>(a, b + 4, n);
+}}"
+    ));
+    let [run] = runs.as_slice() else { panic!("{runs:#?}") };
+    assert_eq!((run.grid, run.block, run.dynamic_shared), ([4, 1, 1], [256, 1, 1], Some(0)));
+    assert_eq!(rests_on(run), "");
+    assert_eq!(run.bindings, [("n".to_owned(), 1000)]);
+    assert_eq!(run.input.cooperative, Some(false));
+    assert_eq!(
+        run.input.arguments,
+        [Argument::Pointer { buffer: 0, offset: 0 }, Argument::Pointer { buffer: 1, offset: 16 }, Argument::Int(1000)]
+    );
+    let sizes: Vec<Option<u64>> = run.input.buffers.iter().map(|buffer| buffer.bytes).collect();
+    assert_eq!(sizes, [Some(4000), Some(4096)]);
+    assert!(run.input.buffers.iter().all(|buffer| buffer.contents == Contents::WrittenOnly(Vec::new())));
+    assert_eq!((run.buffers[0].parameter.as_str(), run.buffers[1].argument.as_str()), ("out", "b + 4"));
+}
+
+#[test]
+fn a_free_input_is_chosen_so_that_the_last_block_is_partly_filled() {
+    let text = format!(
+        "{ADD}
+int main(int argc, char** argv) {{
+    if (argc < 2) return 1;
+    int n = atoi(argv[1]);
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    add<<<(n + 255) / 256, 256>>>(a, b, n);
+}}"
+    );
+    let runs = runs(&text);
+    // First what holds for every grid, then an assignment.
+    assert_eq!((runs[0].grid_known, rests_on(&runs[0])), (false, String::new()));
+    assert_eq!((runs[0].input.grid, &runs[0].input.arguments[2]), ([0, 1, 1], &Argument::Unknown));
+    assert_eq!(rests_on(&runs[1]), "`n` is 513");
+    assert_eq!((runs[1].grid, runs[1].input.buffers[0].bytes), ([3, 1, 1], Some(2052)));
+    assert_eq!(runs[1].input.arguments[2], Argument::Int(513));
+}
+
+#[test]
+fn conditions_on_the_way_are_respected() {
+    let text = format!(
+        "{ADD}
+int main(int argc, char** argv) {{
+    int n = atoi(argv[1]);
+    if (n % 256 != 0) {{ return 1; }}
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    add<<<(n + 255) / 256, 256>>>(a, b, n);
+}}"
+    );
+    let chosen: Vec<i64> = runs(&text)
+        .iter()
+        .filter(|run| run.assumptions.is_some())
+        .map(|run| run.bindings.iter().find(|(name, _)| name == "n").unwrap().1)
+        .collect();
+    assert!(!chosen.is_empty());
+    assert!(chosen.iter().all(|n| n % 256 == 0), "{chosen:?}");
+}
+
+#[test]
+fn a_grid_rounded_down_means_multiples() {
+    let text = format!(
+        "{ADD}
+void run(float* a, float* b, int n) {{
+    add<<<n / 128, 128>>>(a, b, n);
+}}"
+    );
+    let runs = runs(&text);
+    assert!(runs.iter().any(|run| rests_on(run) == "`n` is 256"), "{runs:#?}");
+    assert!(runs.iter().filter(|run| run.grid_known).all(|run| run.bindings[0].1 % 128 == 0));
+}
+
+#[test]
+fn two_sizes_are_unequal_in_both_orders() {
+    let text = "
+__global__ void fill(float* out, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = 0;
+}
+int main(int argc, char** argv) {
+    int w = atoi(argv[1]), h = atoi(argv[2]);
+    float* out;
+    cudaMalloc(&out, w * h * sizeof(float));
+    dim3 block(16, 16), grid((w + 15) / 16, (h + 15) / 16);
+    fill<<<grid, block>>>(out, w, h);
+}";
+    let assumed: Vec<String> = runs(text).iter().map(rests_on).filter(|text| !text.is_empty()).collect();
+    assert_eq!(assumed, ["`w` is 33 and `h` is 17", "`w` is 17 and `h` is 33"]);
+}
+
+#[test]
+fn defaults_of_the_command_line_are_one_assumption() {
+    let text = format!(
+        "{ADD}
+int main(int argc, char** argv) {{
+    int n = 1 << 10;
+    if (argc > 1) n = atoi(argv[1]);
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    add<<<n / 256, 256>>>(a, b, n);
+}}"
+    );
+    let runs = runs(&text);
+    let run = runs.iter().find(|run| run.grid_known).unwrap();
+    assert_eq!((rests_on(run).as_str(), run.grid), ("no command-line argument is given", [4, 1, 1]));
+}
+
+#[test]
+fn contents_of_memory_are_what_copies_and_sets_left() {
+    let text = "
+__global__ void use(int* zero, int* part, int* table, int* written, const int* kept) {}
+__global__ void other(int* p, const int* q) { p[0] = q[0]; }
+int main() {
+    int *zero, *part, *table, *written, *kept, *host = (int*)malloc(400);
+    int values[4] = {3, 1, 4, 1};
+    cudaMalloc(&zero, 400);
+    cudaMalloc(&part, 400);
+    cudaMalloc(&table, 400);
+    cudaMalloc(&written, 400);
+    cudaMalloc(&kept, 400);
+    cudaMemset(zero, 0, 400);
+    cudaMemcpy(part, host, 100, cudaMemcpyHostToDevice);
+    cudaMemcpy(part + 50, host, 40, cudaMemcpyHostToDevice);
+    cudaMemcpy(table, values, sizeof(values), cudaMemcpyHostToDevice);
+    other<<<1, 1>>>(written, kept);
+    use<<<1, 32>>>(zero, part, table, written, kept);
+}";
+    let runs = runs(text);
+    let run = runs.iter().find(|run| run.name == "use").unwrap();
+    let contents: Vec<&Contents> = run.input.buffers.iter().map(|buffer| &buffer.contents).collect();
+    assert_eq!(contents[0], &Contents::Filled(0));
+    assert_eq!(contents[1], &Contents::WrittenOnly(vec![0..100, 200..240]));
+    assert_eq!(contents[2], &Contents::Integers { bytes: 4, values: [3, 1, 4, 1].into() });
+    assert_eq!(contents[3], &Contents::Unknown);
+    assert_eq!(contents[4], &Contents::WrittenOnly(Vec::new()));
+}
+
+#[test]
+fn what_other_code_may_have_written_is_not_known() {
+    let text = "
+void fill(int* p);
+__global__ void use(int* a, int* b, int* c) {}
+struct Node { int* data; };
+__global__ void follow(Node* node) { node->data[0] = 1; }
+int main() {
+    int *a, *b, *c;
+    Node host, *node;
+    cudaMalloc(&a, 400);
+    cudaMalloc(&b, 400);
+    cudaMalloc(&c, 400);
+    cudaMalloc(&node, sizeof(Node));
+    fill(a);
+    host.data = b;
+    cudaMemcpy(node, &host, sizeof(Node), cudaMemcpyHostToDevice);
+    follow<<<1, 1>>>(node);
+    use<<<1, 32>>>(a, b, c);
+}";
+    let runs = runs(text);
+    let run = runs.iter().find(|run| run.name == "use").unwrap();
+    let contents: Vec<&Contents> = run.input.buffers.iter().map(|buffer| &buffer.contents).collect();
+    assert_eq!(contents, [&Contents::Unknown, &Contents::Unknown, &Contents::WrittenOnly(Vec::new())]);
+}
+
+#[test]
+fn integers_have_the_parameters_type_and_records_their_fields() {
+    let text = "
+struct Params { int n; float scale; int* data; };
+__global__ void use(unsigned char small, long long wide, Params params, dim3 size) {}
+int main() {
+    Params params;
+    params.n = 7;
+    params.scale = 0.5f;
+    cudaMalloc(&params.data, 64);
+    use<<<1, 32>>>(257, -1, params, dim3(3, 4));
+}";
+    let runs = runs(text);
+    let [run] = runs.as_slice() else { panic!("{runs:#?}") };
+    assert_eq!(
+        run.input.arguments,
+        [
+            Argument::Int(1),
+            Argument::Int(-1),
+            Argument::Record(vec![
+                (0, Argument::Int(7)),
+                (4, Argument::Float(0.5)),
+                (8, Argument::Pointer { buffer: 0, offset: 0 })
+            ]),
+            Argument::Record(vec![(0, Argument::Int(3)), (4, Argument::Int(4)), (8, Argument::Int(1))]),
+        ]
+    );
+    assert_eq!(run.input.buffers[0].bytes, Some(64));
+}
+
+#[test]
+fn a_case_fixes_the_value_that_is_switched_on() {
+    let text = "
+template <int N> __global__ void reduce(float* out) {}
+void run(float* out, int threads) {
+    switch (threads) {
+    case 256: reduce<256><<<64, threads>>>(out); break;
+    case 128: reduce<128><<<64, threads>>>(out); break;
+    }
+}";
+    let found: Vec<(String, [u32; 3], String)> =
+        runs(text).iter().map(|run| (run.name.clone(), run.block, rests_on(run))).collect();
+    assert_eq!(
+        found,
+        [
+            ("reduce<256>".to_owned(), [256, 1, 1], String::new()),
+            ("reduce<128>".to_owned(), [128, 1, 1], String::new())
+        ]
+    );
+}
+
+#[test]
+fn a_quotient_rounded_up_by_a_condition_is_followed() {
+    let text = format!(
+        "{ADD}
+int div_up(int a, int b) {{ return (a % b != 0) ? (a / b + 1) : (a / b); }}
+void run(float* a, float* b, int n) {{
+    add<<<div_up(n, 128), 128>>>(a, b, n);
+}}"
+    );
+    let runs = runs(&text);
+    let run = runs.iter().find(|run| rests_on(run) == "`n` is 257").unwrap();
+    assert_eq!(run.grid, [3, 1, 1]);
+}
+
+#[test]
+fn a_kernel_nobody_launches_gets_the_block_it_is_made_for() {
+    let text = "
+__global__ void __launch_bounds__(128) bounded(float* p) { p[threadIdx.x] = 0; }
+__global__ void tiled(float* p) { __shared__ float tile[16][17]; tile[threadIdx.y][threadIdx.x] = p[0]; }
+__global__ void plain(float* p) { p[threadIdx.x] = 0; }
+";
+    let (runs, counts) = runs_and_counts(text);
+    let blocks: Vec<([u32; 3], String)> = runs.iter().map(|run| (run.block, rests_on(run))).collect();
+    assert_eq!(
+        blocks,
+        [
+            ([128, 1, 1], "the kernel is launched with 128 threads a block".to_owned()),
+            ([16, 16, 1], "the kernel is launched with 16 x 16 threads a block".to_owned()),
+            ([256, 1, 1], "the kernel is launched with 256 threads a block".to_owned()),
+        ]
+    );
+    assert_eq!((counts.launches, counts.unlaunched, counts.unlaunched_executed), (0, 3, 3));
+}
+
+#[test]
+fn launches_are_counted_by_what_became_of_them() {
+    let text = format!(
+        "{ADD}
+__global__ void lost();
+int blocks();
+void run(float* a, float* b, int n) {{
+    add<<<4, 256>>>(a, b, 1024);
+    add<<<blocks(), 256>>>(a, b, 1024);
+    add<<<n, 256>>>(a, b, 1024);
+    add<<<4, 2048>>>(a, b, 1024);
+    unknown<<<4, 256>>>(a);
+}}"
+    );
+    let (_, counts) = runs_and_counts(&text);
+    assert_eq!((counts.launches, counts.with_facts, counts.assumed, counts.first_block), (5, 1, 1, 1));
+    let causes: Vec<(&str, u64)> = counts.not_executed.iter().map(|(cause, count)| (*cause, *count)).collect();
+    assert_eq!(causes, [("block out of range", 1), ("kernel out of sight", 1)]);
+}
