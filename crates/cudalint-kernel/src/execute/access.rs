@@ -269,7 +269,7 @@ impl Machine<'_> {
             if level != OFF && outside(offset_of(address.lane(lane).0)) { OFF } else { level }
         });
         if limit.is_some() {
-            self.out_of_bounds(touch, index, address, size, mask, |offset| outside(offset));
+            self.out_of_bounds(touch, index, address, size, mask, outside);
         }
         Mask::new(levels)
     }
@@ -285,7 +285,7 @@ impl Machine<'_> {
         };
         let grain = self.objects[index].refine(piece.bytes, low);
         let uniform = matches!(address.bits(), Bits::One(_)) && mask.count() > 3;
-        let representatives = if uniform { self.representatives(mask) } else { Vec::new() };
+        let representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
         let order = Order {
             trace: &self.trace,
             stamp: piece.stamp,
@@ -357,7 +357,7 @@ impl Machine<'_> {
     }
 
     /// Lanes that stand for all active ones where all do the same: two of the first warp, one of another.
-    fn representatives(&self, mask: &Mask) -> Vec<usize> {
+    fn representatives(mask: &Mask) -> Vec<usize> {
         let levels = mask.levels();
         let wanted = if mask.sure() > 0 { SURE } else { super::lanes::MAYBE };
         let mut lanes = levels.iter().enumerate().filter(|&(_, &level)| level == wanted).map(|(lane, _)| lane);
@@ -378,7 +378,7 @@ impl Machine<'_> {
         let total = self.objects[index].bytes.unwrap_or(0);
         let Some(local) = &mut self.objects[index].local else { return Val::unknown() };
         if local.cells.is_empty() {
-            if total == 0 || total / u64::from(bytes) > 4096 || total % u64::from(bytes) != 0 {
+            if total == 0 || total / u64::from(bytes) > 4096 || !total.is_multiple_of(u64::from(bytes)) {
                 return Val::unknown();
             }
             local.grain = bytes;
@@ -573,9 +573,12 @@ impl Job<'_> {
                 }
                 self.write(cell, lane, sure, number, (0, UNKNOWN), forgotten);
             } else if kind.writes() {
-                let stored = value.map_or((0, UNKNOWN), |value| if self.whole { value.lane(lane) } else { (0, UNKNOWN) });
+                let stored =
+                    value.map_or((0, UNKNOWN), |value| if self.whole { value.lane(lane) } else { (0, UNKNOWN) });
                 let before = known_before.map(|bits| wrap(self.piece.ty, bits));
-                if cell.tag == INITIAL && self.whole && sure
+                if cell.tag == INITIAL
+                    && self.whole
+                    && sure
                     && let Some(bits) = before
                 {
                     cell.value = bits;
@@ -632,7 +635,7 @@ impl Job<'_> {
         if sure {
             self.order.note_reader(cell, lane);
         }
-        if !visible || (cell.doubt != 0 && cell.doubt > cell.write) {
+        if !visible || (cell.doubt != 0 && cell.doubt >= cell.write) {
             return (0, UNKNOWN);
         }
         if self.piece.touch.volatile {
@@ -642,7 +645,9 @@ impl Job<'_> {
             if let Some(bits) = before {
                 // The bytes of a float are not its value, except for zero.
                 return match self.piece.ty {
-                    Ty::Float { .. } | Ty::Pointer if bits != 0 => (mix(bits as u64, class(self.piece.ty)) as i64, NUMBER),
+                    Ty::Float { .. } | Ty::Pointer if bits != 0 => {
+                        (mix(bits as u64, class(self.piece.ty)) as i64, NUMBER)
+                    }
                     ty => (wrap(ty, bits), KNOWN),
                 };
             }
@@ -658,33 +663,33 @@ impl Job<'_> {
     fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8), forgotten: u32) {
         if !sure {
             cell.doubt = self.piece.stamp;
-            if cell.tag != INITIAL {
-                cell.tag = UNKNOWN;
-            }
             return;
         }
         let offset = (number << self.grain) as i64;
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
-        let old = if fresh && cell.class == self.class && cell.doubt <= cell.write {
+        let old = if fresh && cell.class == self.class && cell.doubt < cell.write.max(1) {
             (cell.value, cell.tag)
         } else {
             (0, UNKNOWN)
         };
         let values = if stored.1 == UNKNOWN { RaceValues::Unknown } else { values_of(old, stored) };
+        // What the other writer wrote, whoever may have written in between.
+        let same_writes = if cell.class == self.class && cell.write != 0 && stored.1 != UNKNOWN {
+            values_of((cell.value, cell.tag), stored)
+        } else {
+            RaceValues::Unknown
+        };
         let mut certain = cell.doubt == 0 || cell.doubt < self.order.interval_start;
         if cell.write != 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
         {
-            certain &= values == RaceValues::Same;
+            certain &= same_writes == RaceValues::Same;
             if self.order.conflict(cell.write, scope, self.piece.touch) {
-                self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, values);
+                self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, same_writes);
             }
         }
-        let readers = [
-            (cell.read[0], cell.reader[0]),
-            (cell.read[1], cell.reader[1]),
-            (cell.foreign, cell.foreign_reader),
-        ];
+        let readers =
+            [(cell.read[0], cell.reader[0]), (cell.read[1], cell.reader[1]), (cell.foreign, cell.foreign_reader)];
         for (stamp, reader) in readers {
             if stamp != 0
                 && let Some(scope) = self.order.unordered(stamp, reader, lane)

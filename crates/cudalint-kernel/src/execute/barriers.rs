@@ -109,7 +109,11 @@ impl Machine<'_> {
 
     /// Whether the lane surely went another way at a branch that is still open.
     fn surely_elsewhere(&self, lane: usize) -> bool {
-        self.splits.iter().rev().find(|(_, before)| before.levels()[lane] != OFF).is_some_and(|(_, before)| before.levels()[lane] == SURE)
+        self.splits
+            .iter()
+            .rev()
+            .find(|(_, before)| before.levels()[lane] != OFF)
+            .is_some_and(|(_, before)| before.levels()[lane] == SURE)
     }
 
     /// The branch where a lane that is not here went another way.

@@ -1,9 +1,7 @@
 //! Statements: branches and loops as masks of lanes.
 
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
-use super::machine::{
-    BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE,
-};
+use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
 use super::scan::leaves;
 use super::value::{Data, KNOWN, Val};
@@ -313,9 +311,13 @@ impl Machine<'_> {
             self.guards.push(self.code.expr(value).site);
         }
         let constants: Vec<i64> = cases.iter().filter_map(|(constant, _)| *constant).collect();
-        let unknown = Mask::new(Lanes::from_fn(self.n, |lane| {
-            if subject.lane(lane).1 == KNOWN { OFF } else { entry.levels()[lane] }
-        }));
+        let unknown =
+            Mask::new(Lanes::from_fn(
+                self.n,
+                |lane| {
+                    if subject.lane(lane).1 == KNOWN { OFF } else { entry.levels()[lane] }
+                },
+            ));
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned(self.code, id) };
         // In doubt, a case may come after any other, or none.
         self.forget_registers(&assigned, &unknown);

@@ -95,7 +95,8 @@ impl Events {
             let seen = &mut self.list[at];
             seen.count += event.count;
             // The instance that says most stands for all.
-            if let (EventKind::Race { values: old, .. }, EventKind::Race { values: new, .. }) = (&seen.kind, &event.kind)
+            if let (EventKind::Race { values: old, .. }, EventKind::Race { values: new, .. }) =
+                (&seen.kind, &event.kind)
                 && strength(*new) > strength(*old)
             {
                 seen.kind = event.kind;
@@ -260,7 +261,8 @@ impl Machine<'_> {
             let ours_only = || {
                 let EventKind::UninitializedRead { access, .. } = &pending.event.kind else { return false };
                 let grain = memory.grain.unwrap_or(0);
-                let cells = access.offset as u64 >> grain..(access.offset as u64 + u64::from(access.size)).div_ceil(1 << grain);
+                let cells =
+                    access.offset as u64 >> grain..(access.offset as u64 + u64::from(access.size)).div_ceil(1 << grain);
                 every_block
                     && !memory.usage.inexact
                     && !memory.in_doubt
@@ -268,7 +270,10 @@ impl Machine<'_> {
                         memory.cells.peek(number).is_none_or(|cell| {
                             cell.doubt == 0
                                 && (cell.write == 0
-                                    || self.trace.record(cell.write).is_some_and(|record| record.block == pending.block))
+                                    || self
+                                        .trace
+                                        .record(cell.write)
+                                        .is_some_and(|record| record.block == pending.block))
                         })
                     })
             };

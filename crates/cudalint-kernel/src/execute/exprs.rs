@@ -2,13 +2,16 @@
 
 use super::access::{Touch, unknown_of};
 use super::control::DEEPEST;
-use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::lanes::{Lanes, Mask, OFF};
 use super::machine::{EXIT_MAYBE, EXIT_SURE, Frame, Machine, Slot};
 use super::ops;
 use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, object_of, pointer};
 use crate::code::{BinaryOp, Builtin, Effect, Expr, ExprId, FunctionId, Place, Ty, VariableId};
 use crate::report::AccessKind;
 use std::rc::Rc;
+
+/// How lanes left that concerns the caller too.
+const KEPT: u8 = EXIT_SURE | EXIT_MAYBE;
 
 impl Machine<'_> {
     /// The value of an expression in the active lanes.
@@ -28,9 +31,7 @@ impl Machine<'_> {
             Expr::Builtin(builtin) => self.builtin(*builtin),
             Expr::Read(place) => self.read(id, place, &node.ty, AccessKind::Read).0,
             Expr::Write(place, value) => self.assign(id, place, *value),
-            Expr::Update { place, op, value, compute, old } => {
-                self.update(id, place, *op, *value, compute, *old)
-            }
+            Expr::Update { place, op, value, compute, old } => self.update(id, place, *op, *value, compute, *old),
             Expr::VariableAddress(variable) => self.address_of(*variable),
             Expr::ObjectAddress(object) => {
                 let id = self.statics.get(object.index()).copied().unwrap_or_default();
@@ -137,8 +138,7 @@ impl Machine<'_> {
             }
             Place::Memory { address, element, volatile } => {
                 let address = self.eval(*address);
-                let touch =
-                    Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
+                let touch = Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
                 let value = self.load(touch, &address);
                 (value, Some(address))
             }
@@ -152,8 +152,7 @@ impl Machine<'_> {
                 self.write_register(*variable, usize::from(*first), usize::from(*count), value);
             }
             Place::Memory { element, volatile, .. } => {
-                let touch =
-                    Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
+                let touch = Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
                 if let Some(address) = address {
                     self.store(touch, address, value);
                 }
@@ -193,7 +192,8 @@ impl Machine<'_> {
 
     fn leaf_count(&self, variable: VariableId) -> usize {
         let function = self.frames.last().map(|frame| frame.function);
-        let info = function.and_then(|f| self.code.functions.get(f.index())).and_then(|f| f.variables.get(variable.index()));
+        let info =
+            function.and_then(|f| self.code.functions.get(f.index())).and_then(|f| f.variables.get(variable.index()));
         match info.map(|info| &info.ty) {
             Some(Ty::Aggregate(layout)) => layout.leaves.len(),
             _ => 1,
@@ -219,7 +219,11 @@ impl Machine<'_> {
         let (before, address) = self.read(id, place, ty, AccessKind::UpdateRead);
         self.spend_on(&[&before, &right]);
         let after = if *compute == Ty::Pointer || *ty == Ty::Pointer {
-            let step = if op == BinaryOp::Sub { ops::negate(crate::code::UnaryOp::Minus, &Ty::LONG, &right, &self.act) } else { right };
+            let step = if op == BinaryOp::Sub {
+                ops::negate(crate::code::UnaryOp::Minus, &Ty::LONG, &right, &self.act)
+            } else {
+                right
+            };
             ops::offset(&before, &step, 1, &self.act)
         } else {
             let left = ops::convert(ty, compute, &before, &self.act, id);
@@ -289,7 +293,8 @@ impl Machine<'_> {
         let n = self.n;
         let decided = i64::from(!and);
         if left.all_known() && right.all_known() {
-            let bits = Lanes::from_fn(n, |lane| if left.lane(lane).0 == decided { decided } else { right.lane(lane).0 });
+            let bits =
+                Lanes::from_fn(n, |lane| if left.lane(lane).0 == decided { decided } else { right.lane(lane).0 });
             return Val::lanes(bits);
         }
         let mut tags = Lanes::any(n);
@@ -301,7 +306,13 @@ impl Machine<'_> {
                     (0, KNOWN)
                 } else {
                     match (left.lane(lane), right.lane(lane)) {
-                        ((x, KNOWN), right) => if x == decided { (decided, KNOWN) } else { right },
+                        ((x, KNOWN), right) => {
+                            if x == decided {
+                                (decided, KNOWN)
+                            } else {
+                                right
+                            }
+                        }
                         (_, (y, KNOWN)) if y == decided => (decided, KNOWN),
                         ((x, NUMBER), (y, s @ (KNOWN | NUMBER))) => {
                             (mix(mix(x as u64, y as u64), 40 + u64::from(s) * 2 + u64::from(and)) as i64, NUMBER)
@@ -368,7 +379,9 @@ impl Machine<'_> {
 
     /// A name for the value of a function that nobody computes but that depends on its operands only.
     pub(super) fn pure(&mut self, operands: &[Val], function: u32, ty: &Ty) -> Val {
-        if operands.iter().any(|v| v.is_unknown() || matches!(v.data, Data::Aggregate(_))) || matches!(ty, Ty::Aggregate(_)) {
+        if operands.iter().any(|v| v.is_unknown() || matches!(v.data, Data::Aggregate(_)))
+            || matches!(ty, Ty::Aggregate(_))
+        {
             return unknown_of(ty);
         }
         let salt = mix(u64::from(function), mix(500, ops::class(ty)));
@@ -477,9 +490,8 @@ impl Machine<'_> {
         }
         let entry = self.act.clone();
         let lanes = entry.count();
-        let slots = (0..callee.variables.len())
-            .map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 })
-            .collect();
+        let slots =
+            (0..callee.variables.len()).map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 }).collect();
         let objects = self.objects.len();
         self.frames.push(Frame { function, slots, result: Val::undefined(), lanes });
         for (number, value) in values.iter().enumerate().take(callee.parameters as usize) {
@@ -489,7 +501,6 @@ impl Machine<'_> {
         self.calls = calls.iter().copied().chain([node.site]).collect();
         let guards = self.guards.len();
         let splits = self.splits.len();
-        const KEPT: u8 = EXIT_SURE | EXIT_MAYBE;
         let outer: Vec<u8> = self.left.iter().map(|left| left & !KEPT).collect();
         let outer_any = self.left_any;
         for left in &mut self.left {
@@ -564,14 +575,6 @@ impl Machine<'_> {
                 local.cells = vec![value.clone()];
             }
         }
-    }
-
-    /// Lanes of `mask`, all of them as if they were surely there.
-    pub(super) fn as_sure(&self, mask: &Mask, wanted: u8) -> Mask {
-        Mask::new(Lanes::from_fn(self.n, |lane| {
-            let level = mask.levels()[lane];
-            if level == wanted || (wanted == MAYBE && level != OFF) { SURE } else { OFF }
-        }))
     }
 }
 

@@ -8,6 +8,11 @@ use super::value::{Data, NUMBER, Val, mix, object_of};
 use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Ty};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
+/// A plain access at an operation.
+fn plain(at: ExprId, kind: AccessKind, ty: &Ty) -> Touch<'_> {
+    Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, asynchronous: false }
+}
+
 impl Machine<'_> {
     pub(super) fn intrinsic(&mut self, id: ExprId, intrinsic: &Intrinsic, operands: &[ExprId]) -> Val {
         let code = self.code;
@@ -52,15 +57,17 @@ impl Machine<'_> {
             Intrinsic::Copy => self.copy(id, &values, false),
             Intrinsic::Set => self.set(id, &values),
             Intrinsic::LoadCached => {
-                let touch = self.touch(id, AccessKind::Read, ty);
+                let touch = plain(id, AccessKind::Read, ty);
                 return self.load(touch, &first);
             }
             Intrinsic::StoreCached => {
                 let stored = operands.get(1).map_or(ty, |&operand| &code.expr(operand).ty);
-                let touch = self.touch(id, AccessKind::Write, stored);
+                let touch = plain(id, AccessKind::Write, stored);
                 self.store(touch, &first, &second);
             }
-            Intrinsic::Min | Intrinsic::Max => return self.extreme(ty, &first, &second, *intrinsic == Intrinsic::Min, id),
+            Intrinsic::Min | Intrinsic::Max => {
+                return self.extreme(ty, &first, &second, *intrinsic == Intrinsic::Min, id);
+            }
             Intrinsic::Abs => {
                 let float = ops::is_float(ty);
                 return ops::unary(&first, &self.act, mix(60, ops::class(ty)), |x| {
@@ -72,7 +79,12 @@ impl Machine<'_> {
                 return self.bits(operands, &first, 62, |x, size| i64::from(x.leading_zeros()) - (64 - size));
             }
             Intrinsic::FirstSet => {
-                return self.bits(operands, &first, 63, |x, _| if x == 0 { 0 } else { i64::from(x.trailing_zeros()) + 1 });
+                return self.bits(
+                    operands,
+                    &first,
+                    63,
+                    |x, _| if x == 0 { 0 } else { i64::from(x.trailing_zeros()) + 1 },
+                );
             }
             Intrinsic::ReverseBits => {
                 let wrap_to = ty.clone();
@@ -121,14 +133,10 @@ impl Machine<'_> {
         unknown_of(ty)
     }
 
-    fn touch<'t>(&self, at: ExprId, kind: AccessKind, ty: &'t Ty) -> Touch<'t> {
-        Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, asynchronous: false }
-    }
-
     fn atomic(&mut self, id: ExprId, op: AtomicOp, bytes: u8, values: &[Val], ty: &Ty) -> Val {
         let Some(address) = values.first() else { return unknown_of(ty) };
         let cell = Ty::Int { bytes: bytes.max(1), signed: false };
-        let mut touch = self.touch(id, AccessKind::Atomic, &cell);
+        let mut touch = plain(id, AccessKind::Atomic, &cell);
         if op == AtomicOp::Load {
             touch.kind = AccessKind::Read;
             touch.volatile = true;
@@ -174,7 +182,8 @@ impl Machine<'_> {
         };
         let step = [8, 4, 2, 1].into_iter().find(|step| size % step == 0).unwrap_or(1);
         let step = if self.act.levels().iter().enumerate().any(|(lane, &level)| {
-            level != OFF && (super::value::offset_of(to.lane(lane).0) | super::value::offset_of(from.lane(lane).0)) % step != 0
+            level != OFF
+                && (super::value::offset_of(to.lane(lane).0) | super::value::offset_of(from.lane(lane).0)) % step != 0
         }) {
             1
         } else {
@@ -185,9 +194,9 @@ impl Machine<'_> {
             let shift = Val::known(at * step);
             let source = ops::offset(from, &shift, 1, &self.act);
             let target = ops::offset(to, &shift, 1, &self.act);
-            let touch = self.touch(id, AccessKind::Read, &ty);
+            let touch = plain(id, AccessKind::Read, &ty);
             let value = self.load(touch, &source);
-            let touch = Touch { asynchronous, ..self.touch(id, AccessKind::Write, &ty) };
+            let touch = Touch { asynchronous, ..plain(id, AccessKind::Write, &ty) };
             // What has a type of its own there is read back as a name only.
             let value = if asynchronous { Val::unknown() } else { value };
             self.store(touch, &target, &value);
@@ -214,7 +223,7 @@ impl Machine<'_> {
         let value = if byte.uniform() == Some(0) { Val::known(0) } else { Val::unknown() };
         for at in 0..size / step {
             let target = ops::offset(to, &Val::known(at * step), 1, &self.act);
-            let touch = self.touch(id, AccessKind::Write, &ty);
+            let touch = plain(id, AccessKind::Write, &ty);
             self.store(touch, &target, &value);
         }
     }
@@ -295,12 +304,14 @@ impl Machine<'_> {
         {
             return ops::unary(a, &self.act, 700 + function as u64, |x| {
                 let x = ops::float(x);
-                Some(match function {
-                    FloatMath::Floor => x.floor(),
-                    FloatMath::Ceil => x.ceil(),
-                    _ => x.trunc(),
-                }
-                .to_bits() as i64)
+                Some(
+                    match function {
+                        FloatMath::Floor => x.floor(),
+                        FloatMath::Ceil => x.ceil(),
+                        _ => x.trunc(),
+                    }
+                    .to_bits() as i64,
+                )
             });
         }
         self.pure(values, 1000 + function as u32, ty)
@@ -378,7 +389,7 @@ impl Machine<'_> {
         }
         if let Some(index) = (storage as usize).checked_sub(1).filter(|&index| index < self.objects.len()) {
             let ty = Ty::Int { bytes: 4, signed: false };
-            let touch = self.touch(id, AccessKind::Write, &ty);
+            let touch = plain(id, AccessKind::Write, &ty);
             let stamp = self.new_record(touch);
             if whole {
                 self.objects[index].primitive = stamp;
@@ -392,7 +403,7 @@ impl Machine<'_> {
             return;
         }
         let ty = Ty::Int { bytes: 4, signed: false };
-        let touch = self.touch(id, AccessKind::Write, &ty);
+        let touch = plain(id, AccessKind::Write, &ty);
         let second = self.access_of(touch, 32.min(self.n - 1), 0, 4);
         let first = Access {
             thread: self.thread(0),

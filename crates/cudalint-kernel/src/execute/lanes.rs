@@ -202,9 +202,4 @@ impl Mask {
     pub(super) fn first_sure(&self) -> Option<usize> {
         self.levels().iter().position(|&level| level == SURE)
     }
-
-    /// The first lane that is here.
-    pub(super) fn first(&self) -> Option<usize> {
-        self.levels().iter().position(|&level| level != OFF)
-    }
 }

@@ -1,5 +1,6 @@
 //! The state of one execution.
 
+use super::access::Touch;
 use super::barriers::Absence;
 use super::events::{Events, Pending};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
@@ -8,7 +9,6 @@ use super::races::Conflicts;
 use super::record::{Record, Trace};
 use super::scan::Scan;
 use super::value::{MAX_OBJECTS, Val};
-use super::access::Touch;
 use crate::code::{Code, ExprId, FunctionId, VariableId};
 use crate::launch::{Budget, Launch};
 use crate::report::{ObjectKind, Site};
@@ -53,6 +53,7 @@ pub(super) struct Frame {
 }
 
 /// All state of one execution.
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about the running block")]
 pub(super) struct Machine<'a> {
     pub(super) code: &'a Code,
     pub(super) launch: &'a Launch,
@@ -135,7 +136,11 @@ impl<'a> Machine<'a> {
             budget,
             n,
             scan: Scan::default(),
-            thread_index: [index(&|lane| lane % x, x), index(&|lane| lane / x % y, y), index(&|lane| lane / (x * y), z)],
+            thread_index: [
+                index(&|lane| lane % x, x),
+                index(&|lane| lane / x % y, y),
+                index(&|lane| lane / (x * y), z),
+            ],
             block: [0; 3],
             blocks_run: Vec::new(),
             act: Mask::full(n),
@@ -248,7 +253,8 @@ impl<'a> Machine<'a> {
             return slot.object;
         }
         let lanes = slot.declared;
-        let Some(info) = self.code.functions.get(frame.function.index()).and_then(|f| f.variables.get(variable.index()))
+        let Some(info) =
+            self.code.functions.get(frame.function.index()).and_then(|f| f.variables.get(variable.index()))
         else {
             return 0;
         };

@@ -167,6 +167,7 @@ fn overflows(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> bool {
     }
 }
 
+#[allow(clippy::float_cmp, reason = "the program compares them so")]
 fn floats(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
     let (a, b) = (float(a), float(b));
     round(
@@ -180,7 +181,7 @@ fn floats(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
             BinaryOp::Le => return Some(i64::from(a <= b)),
             BinaryOp::Gt => return Some(i64::from(a > b)),
             BinaryOp::Ge => return Some(i64::from(a >= b)),
-            BinaryOp::Eq => return Some(i64::from(a.to_bits() == b.to_bits() || a == b)),
+            BinaryOp::Eq => return Some(i64::from(a == b)),
             BinaryOp::Ne => return Some(i64::from(a != b)),
             _ => return None,
         },
@@ -424,7 +425,8 @@ pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> V
         (Ty::Bool | Ty::Int { .. }, Ty::Int { bytes, .. }) => {
             // Widening keeps the number; so does every conversion of numbers that fit.
             let widens = from.bytes().unwrap_or(8) < u32::from(*bytes)
-                && (!matches!(from, Ty::Int { signed: true, .. }) || matches!(to, Ty::Int { signed: true, .. } | Ty::Int { bytes: 8, .. }));
+                && (!matches!(from, Ty::Int { signed: true, .. })
+                    || matches!(to, Ty::Int { signed: true, .. } | Ty::Int { bytes: 8, .. }));
             if widens && a.all_known() {
                 return a.clone();
             }
@@ -461,9 +463,7 @@ pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> V
             (value.abs() < 9e18).then_some(value as i64).filter(|&value| wrap(to, value) == value)
         }),
         (Ty::Pointer, Ty::Pointer) => a.clone(),
-        (Ty::Pointer, Ty::Int { .. }) => {
-            unary(a, mask, mix(207, class(to)), |x| if x == 0 { Some(0) } else { None })
-        }
+        (Ty::Pointer, Ty::Int { .. }) => unary(a, mask, mix(207, class(to)), |x| if x == 0 { Some(0) } else { None }),
         (Ty::Bool | Ty::Int { .. }, Ty::Pointer) => match a.uniform() {
             Some(0) => Val::known(0),
             _ => Val::unknown(),
@@ -527,11 +527,8 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
     {
         let (bits, tags) = (bits.edit(), tags.edit());
         for lane in 0..n {
-            (bits[lane], tags[lane]) = if mask.levels()[lane] == OFF {
-                (0, KNOWN)
-            } else {
-                step(base.lane(lane), index.lane(lane))
-            };
+            (bits[lane], tags[lane]) =
+                if mask.levels()[lane] == OFF { (0, KNOWN) } else { step(base.lane(lane), index.lane(lane)) };
         }
     }
     Val { shape, wrapped, ..Val::tagged(bits, tags) }

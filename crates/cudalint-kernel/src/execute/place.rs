@@ -77,8 +77,8 @@ impl Machine<'_> {
         let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         let every = self.blocks_run.len() as u64 == of_blocks;
         self.settle_pending(every && self.complete);
-        let known = self.sites.iter().filter(|&&site| site == 1).count() as u32;
-        let unknown = self.sites.iter().filter(|&&site| site == 2).count() as u32;
+        let met = |state: u8| self.sites.iter().fold(0, |count, &site| count + u32::from(site == state));
+        let (known, unknown) = (met(1), met(2));
         let exact = self.complete && !self.code.damaged;
         let buffers = self
             .buffers
@@ -138,9 +138,8 @@ impl Machine<'_> {
         let code = self.code;
         let Some(kernel) = code.functions.first() else { return };
         let lanes = self.n as u32;
-        let slots = (0..kernel.variables.len())
-            .map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 })
-            .collect();
+        let slots =
+            (0..kernel.variables.len()).map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 }).collect();
         self.frames.push(Frame { function: FunctionId(0), slots, result: Val::undefined(), lanes });
         for number in 0..kernel.parameters.min(kernel.variables.len() as u32) {
             let argument = self.launch.arguments.get(number as usize).unwrap_or(&Argument::Unknown);

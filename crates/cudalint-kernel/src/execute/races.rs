@@ -131,15 +131,7 @@ struct Conflict {
 const MOST: usize = 12;
 
 impl Conflicts {
-    pub(super) fn add(
-        &mut self,
-        stamp: u32,
-        other: u16,
-        lane: u16,
-        scope: RaceScope,
-        offset: i64,
-        values: RaceValues,
-    ) {
+    pub(super) fn add(&mut self, stamp: u32, other: u16, lane: u16, scope: RaceScope, offset: i64, values: RaceValues) {
         if let Some(seen) = self.found.iter_mut().find(|seen| seen.stamp == stamp && seen.scope == scope) {
             seen.count += 1;
             if strength(values) > strength(seen.values) {

@@ -211,7 +211,10 @@ impl<'c> Walk<'c> {
             Expr::Intrinsic(intrinsic, operands) => {
                 self.waits |= matches!(
                     intrinsic,
-                    Intrinsic::Atomic { .. } | Intrinsic::Fence(_) | Intrinsic::BarrierObjectWait | Intrinsic::LoadCached
+                    Intrinsic::Atomic { .. }
+                        | Intrinsic::Fence(_)
+                        | Intrinsic::BarrierObjectWait
+                        | Intrinsic::LoadCached
                 );
                 for &operand in operands {
                     self.expr(operand, depth);

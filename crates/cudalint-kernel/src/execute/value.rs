@@ -136,7 +136,11 @@ impl Val {
 
     /// With tags, which are dropped where all lanes are known.
     pub(super) fn tagged(bits: Lanes<i64>, tags: Lanes<u8>) -> Self {
-        if tags.get().iter().all(|&tag| tag == KNOWN) { Self::lanes(bits) } else { Data::Lanes(bits, Some(tags)).into() }
+        if tags.get().iter().all(|&tag| tag == KNOWN) {
+            Self::lanes(bits)
+        } else {
+            Data::Lanes(bits, Some(tags)).into()
+        }
     }
 
     pub(super) fn aggregate(leaves: Vec<Self>) -> Self {
@@ -250,8 +254,7 @@ impl Val {
         let value = if self.all_known() && new.all_known() {
             Self::lanes(bits)
         } else {
-            let tags =
-                Lanes::from_fn(n, |lane| if levels[lane] == OFF { self.lane(lane).1 } else { new.lane(lane).1 });
+            let tags = Lanes::from_fn(n, |lane| if levels[lane] == OFF { self.lane(lane).1 } else { new.lane(lane).1 });
             Self::tagged(bits, tags)
         };
         Self { shape, wrapped, ..value }

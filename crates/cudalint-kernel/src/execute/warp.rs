@@ -70,16 +70,9 @@ impl Machine<'_> {
             .is_some_and(|(_, before)| before.levels()[lane] == SURE)
     }
 
-    /// Whether every lane of the block is surely here or surely gone.
-    fn settled(&self, act: &Mask) -> bool {
-        act.maybe() == 0
-    }
-
     pub(super) fn shuffle(&mut self, at: ExprId, kind: Shuffle, masked: bool, values: &[Val], ty: &Ty) -> Val {
         let mut operands = values.iter();
-        if masked
-            && let Some(mask) = operands.next()
-        {
+        if masked && let Some(mask) = operands.next() {
             self.check_mask(at, mask, "__shfl_sync");
         }
         let (value, by, width) = (operands.next(), operands.next(), operands.next());
@@ -103,7 +96,7 @@ impl Machine<'_> {
                 width
             }
         };
-        if matches!(value.data, Data::Aggregate(_)) || !self.settled(&self.act) {
+        if matches!(value.data, Data::Aggregate(_)) || self.act.maybe() > 0 {
             return unknown_of(ty);
         }
         if value.uniform().is_some() && self.act.is_full() && self.n.is_multiple_of(32) {
@@ -161,7 +154,7 @@ impl Machine<'_> {
         let mut results = Vec::new();
         for warp in 0..self.n.div_ceil(32) {
             let lanes = self.warp_lanes(warp);
-            results.push(self.vote_of(kind, lanes, &act, value, mask, at));
+            results.push(Self::vote_of(kind, lanes, &act, value, mask, at));
         }
         if let [only] = results[..] {
             return Data::Uniform(only.0, only.1).into();
@@ -174,7 +167,6 @@ impl Machine<'_> {
 
     /// What a vote among these lanes gives.
     fn vote_of(
-        &self,
         kind: Vote,
         lanes: std::ops::Range<usize>,
         act: &Mask,
@@ -263,6 +255,10 @@ impl Machine<'_> {
                 masks[lane / 32] |= 1 << (lane % 32);
             }
         }
-        if let [mask] = masks[..] { Val::known(mask) } else { Val::lanes(Lanes::from_fn(self.n, |lane| masks[lane / 32])) }
+        if let [mask] = masks[..] {
+            Val::known(mask)
+        } else {
+            Val::lanes(Lanes::from_fn(self.n, |lane| masks[lane / 32]))
+        }
     }
 }

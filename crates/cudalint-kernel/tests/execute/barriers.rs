@@ -2,8 +2,10 @@ use crate::support::kernel;
 
 #[test]
 fn a_barrier_in_a_branch_that_part_of_the_block_takes_and_another_later() {
-    kernel("__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = a[t];
-        if (t < 100) { __syncthreads(); a[t] = s[99 - t]; } __syncthreads(); a[t + 256] = s[255 - t]; }")
+    kernel(
+        "__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = a[t];
+        if (t < 100) { __syncthreads(); a[t] = s[99 - t]; } __syncthreads(); a[t + 256] = s[255 - t]; }",
+    )
     .buffer(2048)
     .sees(&["divergent 0.96 not 0.100 if t<100 goes __syncthreads() one warp"]);
     kernel("__global__ void k(float* a) { int t = threadIdx.x; if (t < 128) { __syncthreads(); a[t] = 1; } else { __syncthreads(); a[t] = 2; } }")
@@ -16,12 +18,17 @@ fn threads_that_leave_the_kernel_leave_the_barrier() {
     kernel("__global__ void k(float* a) { if (threadIdx.x < 128) { a[threadIdx.x] = 1; __syncthreads(); } }")
         .buffer(1024)
         .sees(&["exit threadIdx.x<128 of 0.128 waits 0.0"]);
-    kernel("__global__ void k(float* a, int n) { __shared__ float s[256]; int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i >= n) return; s[threadIdx.x] = a[i]; __syncthreads(); a[i] = s[255 - threadIdx.x]; }")
+    kernel(
+        "__global__ void k(float* a, int n) { __shared__ float s[256]; int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= n) return; s[threadIdx.x] = a[i]; __syncthreads(); a[i] = s[255 - threadIdx.x]; }",
+    )
     .grid(4)
     .buffer(4000)
     .int(1000)
-    .sees(&["exit return; of 3.232 waits 3.224 unwritten s[255-threadIdx.x]", "unwritten Read s[255-threadIdx.x] at 1020 partly"]);
+    .sees(&[
+        "exit return; of 3.232 waits 3.224 unwritten s[255-threadIdx.x]",
+        "unwritten Read s[255-threadIdx.x] at 1020 partly",
+    ]);
 }
 
 #[test]
@@ -31,7 +38,7 @@ fn uniform_conditions_are_none() {
         if (blockIdx.x == 0) { __syncthreads(); a[threadIdx.x] = s[0]; } }")
     .buffer(1024)
     .int(5)
-    .is_clean_and_complete();
+    .clean_and_complete();
 }
 
 #[test]
@@ -51,5 +58,5 @@ __global__ void k(float* a) { cg::grid_group g = cg::this_grid(); int i = blockI
     kernel(text).grid(4).buffer(64).sees(&["grid sync"]);
     let mut cooperative = kernel(text).grid(4).buffer(64);
     cooperative.launch.cooperative = Some(true);
-    cooperative.is_clean();
+    cooperative.clean();
 }

@@ -15,16 +15,24 @@ fn a_kernel_without_a_guard_leaves_its_arrays_in_the_last_block() {
 
 #[test]
 fn guards_in_every_spelling_keep_it_inside() {
-    for guard in ["if (i < n)", "if (i >= n) return;", "if (!(i < n)) return; else", "for (; i < n; i += gridDim.x * blockDim.x)"] {
-        kernel(&SAXPY.replace("GUARD", guard)).grid(4).buffer(4000).buffer(4000).int(1000).is_clean_and_complete();
+    for guard in [
+        "if (i < n)",
+        "if (i >= n) return;",
+        "if (!(i < n)) return; else",
+        "for (; i < n; i += gridDim.x * blockDim.x)",
+    ] {
+        kernel(&SAXPY.replace("GUARD", guard)).grid(4).buffer(4000).buffer(4000).int(1000).clean_and_complete();
     }
 }
 
 #[test]
 fn a_guard_that_is_off_by_one_is_named_by_the_one_thread() {
-    kernel(&SAXPY.replace("GUARD", "if (i <= n)")).grid(4).buffer(4000).buffer(4004).int(1000).sees(&[
-        "outside x[i] at 4000 by 3.232 x1 plain",
-    ]);
+    kernel(&SAXPY.replace("GUARD", "if (i <= n)"))
+        .grid(4)
+        .buffer(4000)
+        .buffer(4004)
+        .int(1000)
+        .sees(&["outside x[i] at 4000 by 3.232 x1 plain"]);
 }
 
 #[test]
@@ -36,7 +44,7 @@ fn an_unsigned_index_that_wraps_says_where() {
 
 #[test]
 fn an_int_product_that_overflows_says_where() {
-    kernel("__global__ void k(float* x, int w) { long i = w * w; x[i] = 0; }").block(1).buffer(1024).int(65536).is_clean();
+    kernel("__global__ void k(float* x, int w) { long i = w * w; x[i] = 0; }").block(1).buffer(1024).int(65536).clean();
     kernel("__global__ void k(float* x, int w) { long i = w * (w + 1) / 2; x[i] = 0; }")
         .block(1)
         .buffer(1024)
@@ -48,7 +56,7 @@ fn an_int_product_that_overflows_says_where() {
 fn a_vector_at_the_end_is_cut_and_one_at_an_odd_place_is_misaligned() {
     let text = "__global__ void k(float* x, int n) { int i = threadIdx.x; if (4 * i < n) {
         float4 v = reinterpret_cast<float4*>(x + SHIFT)[i]; reinterpret_cast<float4*>(x + SHIFT)[i] = v; } }";
-    kernel(&text.replace("SHIFT", "0")).buffer(1028).int(256).is_clean_and_complete();
+    kernel(&text.replace("SHIFT", "0")).buffer(1028).int(256).clean_and_complete();
     let seen = kernel(&text.replace("SHIFT", "0")).buffer(1028).int(257).seen();
     assert!(seen.iter().any(|e| e.starts_with("outside") && e.contains("at 1024")), "{seen:?}");
     let seen = kernel(&text.replace("SHIFT", "1")).buffer(4096).int(256).seen();
@@ -61,14 +69,17 @@ fn two_dimensions() {
         int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
         if (GUARD) a[INDEX] = 1; }";
     let case = |guard: &str, index: &str| {
-        kernel(&text.replace("GUARD", guard).replace("INDEX", index)).grid2(3, 2).block2(16, 16).buffer(40 * 20 * 4).int(40).int(20)
+        kernel(&text.replace("GUARD", guard).replace("INDEX", index))
+            .grid2(3, 2)
+            .block2(16, 16)
+            .buffer(40 * 20 * 4)
+            .int(40)
+            .int(20)
     };
-    case("x < w && y < h", "y * w + x").is_clean_and_complete();
-    case("x < w || y < h", "y * w + x").sees(&[
-        "outside a[y*w+x] at 3200 by 102.8,3 x488",
-        "race grid same Write a[y*w+x] / Write a[y*w+x]",
-    ]);
-    case("x < h && y < w", "x * w + y").is_clean_and_complete();
+    case("x < w && y < h", "y * w + x").clean_and_complete();
+    case("x < w || y < h", "y * w + x")
+        .sees(&["outside a[y*w+x] at 3200 by 102.8,3 x488", "race grid same Write a[y*w+x] / Write a[y*w+x]"]);
+    case("x < h && y < w", "x * w + y").clean_and_complete();
 }
 
 #[test]
@@ -90,7 +101,7 @@ fn a_condition_that_short_circuits_guards_what_comes_behind_it() {
     kernel("__global__ void k(int* a, int n) { int i = threadIdx.x; if (i < n && a[i] > 0) a[i] = 0; int v = i < n ? a[i] : 0; if (v) a[0] = 0; }")
         .buffer(400)
         .int(100)
-        .is_clean();
+        .clean();
 }
 
 #[test]

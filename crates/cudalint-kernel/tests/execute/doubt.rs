@@ -4,25 +4,27 @@ use crate::support::kernel;
 
 #[test]
 fn under_a_condition_on_data_nothing_is_said() {
-    kernel("__global__ void k(int* a, int n) { int i = threadIdx.x; if (a[i] > 0) { a[i + n] = 1; __syncthreads(); } }")
-        .buffer(1024)
-        .int(1000)
-        .is_clean();
+    kernel(
+        "__global__ void k(int* a, int n) { int i = threadIdx.x; if (a[i] > 0) { a[i + n] = 1; __syncthreads(); } }",
+    )
+    .buffer(1024)
+    .int(1000)
+    .clean();
     kernel("__global__ void k(int* a, int* b) { int i = threadIdx.x; if (a[i] > 0) return; b[i + 300] = 1; }")
         .buffer(1024)
         .buffer(1024)
-        .is_clean();
+        .clean();
 }
 
 #[test]
 fn what_a_doubtful_branch_assigns_is_not_known_afterwards() {
     kernel("__global__ void k(int* a) { int i = threadIdx.x, j = i; if (a[i] > 0) j = i + 1000; a[j] = 1; }")
         .buffer(1024)
-        .is_clean();
+        .clean();
     kernel("__global__ void k(int* a, int m) { int j = threadIdx.x; while (true) { if (a[j] > m) break; j += 100; if (j > 200) break; } a[j + 400] = 1; }")
         .buffer(1024)
         .unknown()
-        .is_clean();
+        .clean();
     // Both sides say the same.
     kernel("__global__ void k(int* a, int* b) { int i = threadIdx.x, j; if (b[i] > 0) j = i + 1; else j = 1 + i; a[j] = 1; }")
         .buffer(1024)
@@ -42,7 +44,7 @@ fn after_a_doubtful_loop_what_it_did_not_touch_is_known() {
 fn a_switch_on_data() {
     kernel("__global__ void k(int* a) { int i = threadIdx.x, j = 0; switch (a[i]) { case 0: j = 1; break; case 1: j = 2; default: j = 1000; } a[j] = 1; }")
         .buffer(1024)
-        .is_clean();
+        .clean();
     kernel("__global__ void k(int* a, int m) { int i = threadIdx.x, j = 0; switch (m) { case 0: j = 1; break; case 1: j = 2; case 5: j = j + 254; break; default: j = 1000; } a[j + i] = 1; }")
         .block(2)
         .buffer(1024)
@@ -56,12 +58,12 @@ fn an_unknown_index_forgets_the_values() {
         .block(32)
         .buffer(16)
         .buffer(64)
-        .is_clean();
+        .clean();
 }
 
 #[test]
 fn a_call_out_of_sight_ends_what_is_sure() {
     kernel("__device__ void other(float*); __global__ void k(float* a) { __shared__ float s[256]; s[threadIdx.x] = 1; other(s); a[threadIdx.x] = s[255 - threadIdx.x]; a[threadIdx.x + 9999] = 0; }")
         .buffer(1024)
-        .is_clean();
+        .clean();
 }

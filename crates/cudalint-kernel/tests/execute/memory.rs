@@ -20,13 +20,26 @@ fn shared_memory_begins_empty() {
 
 #[test]
 fn buffers_that_nobody_wrote() {
-    let text = "__global__ void k(const float* x, float* y) { int i = blockIdx.x * blockDim.x + threadIdx.x; y[i] OP x[i]; }";
+    let text =
+        "__global__ void k(const float* x, float* y) { int i = blockIdx.x * blockDim.x + threadIdx.x; y[i] OP x[i]; }";
     let fresh = Contents::WrittenOnly(Vec::new());
-    kernel(&text.replace("OP", "=")).grid(100).buffer(102_400).holding(102_400, fresh.clone()).is_clean();
-    kernel(&text.replace("OP", "+=")).grid(100).buffer(102_400).holding(102_400, fresh.clone()).sees(&["unwritten UpdateRead y[i] at 0"]);
-    kernel(&text.replace("OP", "=")).grid(100).holding(102_400, fresh).buffer(102_400).sees(&["unwritten Read x[i] at 0"]);
+    kernel(&text.replace("OP", "=")).grid(100).buffer(102_400).holding(102_400, fresh.clone()).clean();
+    kernel(&text.replace("OP", "+="))
+        .grid(100)
+        .buffer(102_400)
+        .holding(102_400, fresh.clone())
+        .sees(&["unwritten UpdateRead y[i] at 0"]);
+    kernel(&text.replace("OP", "="))
+        .grid(100)
+        .holding(102_400, fresh)
+        .buffer(102_400)
+        .sees(&["unwritten Read x[i] at 0"]);
     let half = Contents::WrittenOnly(std::iter::once(0..51_200).collect());
-    kernel(&text.replace("OP", "=")).grid(100).holding(102_400, half).buffer(102_400).sees(&["unwritten Read x[i] at 101376 partly"]);
+    kernel(&text.replace("OP", "="))
+        .grid(100)
+        .holding(102_400, half)
+        .buffer(102_400)
+        .sees(&["unwritten Read x[i] at 101376 partly"]);
 }
 
 #[test]
@@ -45,17 +58,19 @@ fn large_buffers_cost_nothing() {
         .grid(4096)
         .buffer(4 << 30)
         .int(4 << 30)
-        .is_clean();
+        .clean();
 }
 
 #[test]
 fn what_became_of_the_buffers() {
-    let report = kernel("__global__ void k(const int* a, int* b, int* c, int* d) { b[threadIdx.x] = a[threadIdx.x]; c[a[0]] = 1; }")
-        .buffer(1024)
-        .buffer(1024)
-        .buffer(1024)
-        .buffer(1024)
-        .run();
+    let report = kernel(
+        "__global__ void k(const int* a, int* b, int* c, int* d) { b[threadIdx.x] = a[threadIdx.x]; c[a[0]] = 1; }",
+    )
+    .buffer(1024)
+    .buffer(1024)
+    .buffer(1024)
+    .buffer(1024)
+    .run();
     let seen: Vec<_> = report.buffers.iter().map(|b| (b.read, b.written, b.exact)).collect();
     assert_eq!(seen, [(true, false, true), (false, true, true), (false, true, false), (false, false, true)]);
 }

@@ -4,7 +4,7 @@ use cudalint_kernel::Contents;
 #[test]
 fn a_shared_array_read_without_a_barrier() {
     let text = "__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; s[t] = a[t]; BARRIER a[t] = s[255 - t]; }";
-    kernel(&text.replace("BARRIER", "__syncthreads();")).buffer(1024).is_clean_and_complete();
+    kernel(&text.replace("BARRIER", "__syncthreads();")).buffer(1024).clean_and_complete();
     kernel(&text.replace("BARRIER", "")).buffer(1024).sees(&["race block Write s[t] / Read s[255-t]"]);
 }
 
@@ -12,7 +12,7 @@ fn a_shared_array_read_without_a_barrier() {
 fn neighbours_in_a_warp_are_a_thing_of_their_own() {
     let text = "__global__ void k(float* a) { __shared__ float s[64]; int t = threadIdx.x; s[t] = a[t]; SYNC a[t] = s[t ^ 1]; }";
     kernel(&text.replace("SYNC", "")).block(64).buffer(1024).sees(&["race warp Write s[t] / Read s[t^1]"]);
-    kernel(&text.replace("SYNC", "__syncwarp();")).block(64).buffer(1024).is_clean();
+    kernel(&text.replace("SYNC", "__syncwarp();")).block(64).buffer(1024).clean();
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn two_buffers_in_turn_need_one_barrier() {
     .block(128)
     .buffer(2048)
     .int(4)
-    .is_clean_and_complete();
+    .clean_and_complete();
 }
 
 #[test]
@@ -52,10 +52,14 @@ fn all_threads_that_store_one_value_agree() {
 
 #[test]
 fn an_update_without_an_atomic() {
-    let seen = kernel("__global__ void k(int* c) { c[0] += 1; }").grid(2).block(64).holding(4, Contents::Filled(0)).seen();
+    let seen =
+        kernel("__global__ void k(int* c) { c[0] += 1; }").grid(2).block(64).holding(4, Contents::Filled(0)).seen();
     assert!(seen.contains(&"race block differ UpdateRead c[0] / UpdateWrite c[0]".to_owned()), "{seen:?}");
     assert!(seen.iter().any(|e| e.starts_with("race grid")), "{seen:?}");
-    kernel("__global__ void k(int* c) { atomicAdd(c, 1); atomicAdd(&c[threadIdx.x % 4], 1); }").grid(2).buffer(64).is_clean();
+    kernel("__global__ void k(int* c) { atomicAdd(c, 1); atomicAdd(&c[threadIdx.x % 4], 1); }")
+        .grid(2)
+        .buffer(64)
+        .clean();
 }
 
 #[test]
@@ -63,21 +67,26 @@ fn blocks_are_not_ordered_by_a_barrier_of_theirs() {
     let text = "__global__ void k(float* a, float* b, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) a[i] *= 2; __syncthreads(); if (i < n) b[i] = a[i] + (i > 0 ? a[i - 1] : 0.f); }";
     let seen = kernel(text).grid(4).buffer(4096).buffer(4096).int(1000).seen();
-    assert_eq!(seen, ["race grid UpdateWrite a[i] / Read a[i-1] between", "race grid Read a[i-1] / UpdateWrite a[i] between"]);
+    assert_eq!(
+        seen,
+        ["race grid UpdateWrite a[i] / Read a[i-1] between", "race grid Read a[i-1] / UpdateWrite a[i] between"]
+    );
 }
 
 #[test]
 fn the_last_block_may_read_what_all_wrote() {
-    kernel("__device__ int done; __global__ void k(float* a, float* out) { __shared__ bool last;
+    kernel(
+        "__device__ int done; __global__ void k(float* a, float* out) { __shared__ bool last;
         a[blockIdx.x] = 1; __threadfence();
         if (threadIdx.x == 0) last = atomicAdd(&done, 1) == gridDim.x - 1;
         __syncthreads();
-        if (last) { float s = 0; for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) s += a[i]; out[0] = s; } }")
+        if (last) { float s = 0; for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) s += a[i]; out[0] = s; } }",
+    )
     .grid(4)
     .block(1)
     .buffer(16)
     .buffer(4)
-    .is_clean();
+    .clean();
 }
 
 #[test]
@@ -88,10 +97,10 @@ fn who_waited_for_a_flag_is_ordered() {
     .block(1)
     .buffer(4)
     .buffer(64)
-    .is_clean();
+    .clean();
     kernel("__global__ void k(int* lock, float* a) { while (atomicCAS(lock, 0, 1) != 0) { } a[0] += 1; __threadfence(); atomicExch(lock, 0); }")
         .grid(2)
         .buffer(4)
         .buffer(64)
-        .is_clean();
+        .clean();
 }

@@ -178,15 +178,15 @@ impl Case {
     }
 
     #[track_caller]
-    pub fn is_clean(self) {
+    pub fn clean(self) {
         self.sees(&[]);
     }
 
     /// Clean, and nothing of it was given up.
     #[track_caller]
-    pub fn is_clean_and_complete(self) {
+    pub fn clean_and_complete(self) {
         let coverage = self.run().coverage;
         assert!(coverage.complete && coverage.known == coverage.accesses && coverage.accesses > 0, "{coverage:?}");
-        self.is_clean();
+        self.clean();
     }
 }

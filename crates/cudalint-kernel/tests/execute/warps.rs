@@ -12,12 +12,12 @@ fn a_full_mask_under_a_condition_that_parts_the_warp() {
         .block(32)
         .buffer(80)
         .int(20)
-        .is_clean();
+        .clean();
     kernel("__global__ void k(float* a, int n) { int i = threadIdx.x; unsigned m = __ballot_sync(0xffffffffu, i < n); if (i < n) a[i] += __shfl_down_sync(m, a[i], 1); }")
         .block(32)
         .buffer(128)
         .int(20)
-        .is_clean();
+        .clean();
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_reduction_over_shuffles_and_slots() {
         if (t < 32) { v = t < blockDim.x / 32 ? s[t] : 0; for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o); if (t == 0) a[0] = v; } }")
     .block(256)
     .buffer(1024)
-    .is_clean();
+    .clean();
 }
 
 #[test]
@@ -41,8 +41,10 @@ fn shuffled_indices_are_known() {
 
 #[test]
 fn the_old_way_of_the_last_warp() {
-    let seen = kernel("__global__ void k(float* a) { __shared__ float s[64]; int t = threadIdx.x; s[t] = a[t]; __syncthreads();
-        if (t < 32) { volatile float* v = s; v[t] += v[t + 32]; v[t] += v[t + 16]; } if (t == 0) a[0] = s[0]; }")
+    let seen = kernel(
+        "__global__ void k(float* a) { __shared__ float s[64]; int t = threadIdx.x; s[t] = a[t]; __syncthreads();
+        if (t < 32) { volatile float* v = s; v[t] += v[t + 32]; v[t] += v[t + 16]; } if (t == 0) a[0] = s[0]; }",
+    )
     .block(64)
     .buffer(256)
     .seen();
