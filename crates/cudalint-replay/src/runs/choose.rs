@@ -83,15 +83,36 @@ pub(super) fn sizing_inputs(fact: &LaunchFact) -> Option<Vec<Atom>> {
     for amount in fact.grid.axes.iter().chain(&fact.block.axes) {
         atoms.extend(inputs_of(amount)?);
     }
-    // A size that cannot be chosen only leaves its buffer without one.
+    // A size that cannot be chosen only leaves its buffer without one; one that is computed out of sight has to do with
+    // the others in a way that nobody knows.
+    let mut add = |amount: &Amount| {
+        if let Some(inputs) = inputs_of(amount).filter(|inputs| inputs.iter().all(is_free)) {
+            atoms.extend(inputs);
+        }
+    };
     for given in &fact.given {
         if let Given::Pointer { buffer, offset, .. } = given {
-            let both = inputs_of(&buffer.bytes).zip(inputs_of(offset));
-            atoms.extend(both.into_iter().flat_map(|(a, b)| a.into_iter().chain(b)));
+            add(&buffer.bytes);
+            add(offset);
         }
     }
-    atoms.extend(inputs_of(&fact.shared).into_iter().flatten());
+    add(&fact.shared);
     (atoms.len() <= MAX_INPUTS).then(|| atoms.into_iter().collect())
+}
+
+/// Whether whoever runs the program chooses it.
+fn is_free(atom: &Atom) -> bool {
+    matches!(atom.kind(), AtomKind::Input)
+}
+
+/// Whether a choice gives values to what code out of sight computes. How that is related to other values is not known,
+/// so that only what does not hang on sizes is worth anything.
+pub(super) fn is_loose(event: &Event, fact: &LaunchFact, choice: &Choice) -> bool {
+    let sure = fixed(event);
+    amounts(event, fact)
+        .iter()
+        .flat_map(|amount| amount.quantity.inputs())
+        .any(|atom| !is_free(&atom) && choice.at.contains_key(&atom.id()) && !sure.contains_key(&atom.id()))
 }
 
 fn inputs_of(amount: &Amount) -> Option<Vec<Atom>> {
@@ -127,7 +148,7 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         let mut at = fixed(event);
         for (place, atom) in inputs.iter().enumerate() {
             let usage = uses.get(&atom.id()).cloned().unwrap_or_default();
-            let free = matches!(atom.kind(), AtomKind::Input);
+            let free = is_free(atom);
             let value = match values.iter().find(|(name, _)| name == atom.name()) {
                 Some((_, value)) => *value,
                 None => candidate(&usage, fallback, place, inputs.len(), round, free),

@@ -1,7 +1,7 @@
 //! Executes the launches of one module's kernels, those that rest on facts first, within a budget that grows with the
 //! file.
 
-use super::choose::{Assignment, assignments};
+use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
 use super::guess::{bare_launch, guess};
@@ -240,7 +240,11 @@ impl Module<'_> {
             return Err("operations of a file used up");
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
-        let report = self.spend(&code, &numbers.launch);
+        let mut report = self.spend(&code, &numbers.launch);
+        if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
+            let block_known = seen.fact.block.axes.iter().all(|axis| axis.quantity.known().is_some());
+            report.events.retain(|event| holds_for_any_size(event, block_known));
+        }
         let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
         self.runs.entry(kernel).or_default().push((env.clone(), run));
         Ok(())
@@ -270,6 +274,21 @@ impl Module<'_> {
             }
         }
         ModuleRuns { runs: all, counts: self.counts }
+    }
+}
+
+/// Whether an event inside a block means something although sizes are not what the program gives.
+fn holds_for_any_size(event: &report::Event, block_known: bool) -> bool {
+    use report::{EventKind, ObjectKind, RaceScope};
+    match &event.kind {
+        EventKind::Race { object, scope, .. } => {
+            *scope != RaceScope::Grid && matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+        }
+        EventKind::OutOfBounds { object, .. } => {
+            block_known && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
+        }
+        EventKind::UninitializedRead { .. } => false,
+        _ => true,
     }
 }
 

@@ -259,9 +259,17 @@ impl<'p> Walker<'p> {
                 let ty = Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 };
                 Some(self.construct(&ty, args, false))
             }
+            ("fscanf" | "scanf" | "sscanf", _) => {
+                let outs = self.arguments(args);
+                for (out, expr) in outs.iter().zip(args) {
+                    self.written_by_library(out);
+                    self.read_number(out, *expr);
+                }
+                Some(Out::new(Val::unknown(), Ty::INT))
+            }
             (
-                "snprintf" | "sprintf" | "fread" | "fgets" | "fscanf" | "scanf" | "sscanf" | "gettimeofday" | "read"
-                | "strcpy" | "strncpy" | "strcat" | "getline" | "clock_gettime",
+                "snprintf" | "sprintf" | "fread" | "fgets" | "gettimeofday" | "read" | "strcpy" | "strncpy" | "strcat"
+                | "getline" | "clock_gettime",
                 _,
             ) => {
                 let outs = self.arguments(args);
@@ -287,6 +295,18 @@ impl<'p> Walker<'p> {
             }
             _ => None,
         }
+    }
+
+    /// A number that comes from a file or the user, by an address that it is stored at.
+    fn read_number(&mut self, out: &Out, expr: ExprId) {
+        let Some(Expr::AddressOf(target)) = self.node(expr).map(|node| &node.kind) else { return };
+        let Some(Ty::Int { bytes, signed }) = out.ty.pointee().cloned() else { return };
+        if bytes < 4 || !matches!(out.val.kind, Kind::Ptr(_)) || self.dry > 0 {
+            return;
+        }
+        let name = self.text(*target);
+        let q = self.atoms.fresh(&name, AtomKind::Input);
+        self.write_through(out, Val::typed(q, bytes, signed));
     }
 
     fn host_allocation(&mut self, id: ExprId, api: &str, n: ExprId, size: Option<ExprId>, zeroed: bool) -> Out {
