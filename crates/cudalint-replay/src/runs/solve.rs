@@ -15,8 +15,8 @@ const MAX_INPUTS: usize = 4;
 /// Inputs are at least this: a size that fails only for a handful of elements is usually excluded by what the program is
 /// for.
 const LEAST: i64 = 65;
-/// Inputs are at most this.
-const MOST: i64 = 1 << 20;
+/// Inputs are at most this: small numbers are tried first, since they make better examples and do not wrap around.
+const MOST: [i64; 4] = [160, 1025, 4097, 1 << 20];
 /// How deep amounts are followed.
 const MAX_DEPTH: u32 = 12;
 
@@ -26,15 +26,30 @@ struct Maker<'a> {
     known: BTreeMap<u32, TermId>,
     uses: &'a BTreeMap<u32, Use>,
     too_many: bool,
+    /// The largest value of an input.
+    most: i64,
 }
 
 /// Assignments under which the kernel probably leaves a buffer, at most `limit` of them. Inputs of which the program takes
 /// multiples only are given multiples.
 pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: usize) -> Vec<Assignment> {
+    MOST.into_iter()
+        .map(|most| proposals_up_to(most, event, fact, code, limit))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+fn proposals_up_to(most: i64, event: &Event, fact: &LaunchFact, code: &Code, limit: usize) -> Vec<Assignment> {
     let Some(inputs) = sizing_inputs(fact).filter(|inputs| !inputs.is_empty()) else { return Vec::new() };
     let uses = uses_of(fact, &inputs);
-    let mut maker =
-        Maker { terms: Terms::default(), inputs: Vec::new(), known: BTreeMap::new(), uses: &uses, too_many: false };
+    let mut maker = Maker {
+        terms: Terms::default(),
+        inputs: Vec::new(),
+        known: BTreeMap::new(),
+        uses: &uses,
+        too_many: false,
+        most,
+    };
     let Some(grid) = maker.extents(&fact.grid.axes) else { return Vec::new() };
     let Some(block) = maker.extents(&fact.block.axes) else { return Vec::new() };
     let mut buffers: Vec<Option<TermId>> = Vec::new();
@@ -75,8 +90,8 @@ pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: us
         conditions.push(Constraint { left: one, relation: Relation::AtMost, right: extent });
     }
     let threads = block.into_iter().fold(one, |all, axis| maker.terms.of(Operation::Mul, all, axis));
-    let most = maker.terms.constant(1024);
-    conditions.push(Constraint { left: threads, relation: Relation::AtMost, right: most });
+    let limit_of_block = maker.terms.constant(1024);
+    conditions.push(Constraint { left: threads, relation: Relation::AtMost, right: limit_of_block });
     let inputs = maker.inputs.iter().map(|(_, variable)| *variable).collect();
     let problem = Problem { terms: maker.terms, inputs, grid, block, arguments, buffers, dynamic_shared, conditions };
     cudalint_kernel::solve::out_of_bounds(code, &problem, limit)
@@ -180,7 +195,7 @@ impl Maker<'_> {
                     self.too_many = true;
                     return None;
                 }
-                let (variable, term) = self.terms.variable(LEAST, MOST);
+                let (variable, term) = self.terms.variable(LEAST, self.most);
                 self.inputs.push((atom.clone(), variable));
                 self.known.insert(atom.id(), term);
                 Some(term)
