@@ -1,16 +1,19 @@
-//! A kernel with dynamic shared memory is launched without any.
+//! A kernel with dynamic shared memory is launched without any, or with less than it uses.
 
+use crate::runs::bounds::{self, Overrun};
+use crate::runs::words::{does, element, label, named, thread};
+use crate::runs::{Defect, Shown, shown};
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{Event, EventKind};
+use cudalint_replay::facts::{Event, EventKind, Site};
 
 /// The rule.
 pub static RULE: Rule = Rule {
     info: RuleInfo {
         name: "dynamic-shared-size-too-small",
         group: Group::Correctness,
-        summary: "A kernel uses dynamic shared memory, but the launch gives it none.",
+        summary: "A kernel uses more dynamic shared memory than the launch gives it.",
         page: include_str!("dynamic-shared-size-too-small.md"),
         method: Method::Memcheck,
         guideline: None,
@@ -25,6 +28,45 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         sink.report_some(check_event(context, event));
     }
+    for shown in shown(context, Defect::DynamicShared) {
+        // Where nothing is given at all, the launch says so already.
+        if shown.run.dynamic_shared != Some(0) {
+            sink.report_some(finding(context, &shown));
+        }
+    }
+}
+
+/// A launch that gives some, and an access beyond that.
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let Overrun { run, object, access, .. } = Overrun::of(shown)?;
+    let given = run.dynamic_shared?;
+    let message = format!(
+        "{} {} element {} of the dynamic shared array {}, but the launch gives {given} bytes, which is room for {}",
+        thread(run, access.thread),
+        does(access.kind),
+        element(access, object),
+        named(object),
+        given / u64::from(access.element.max(1))
+    );
+    let mut finding = bounds::finding(&RULE, context, shown, message)?;
+    if let Some(launch) = run.launch {
+        finding.place = context.place_of(config_of(context, launch));
+        finding.related.retain(|label| label.place != context.place_of(launch));
+        finding.related.insert(0, label(context, access.site, finding.label.clone()));
+        finding.label = format!("{given} bytes of dynamic shared memory");
+    }
+    finding.help = Some("pass as many bytes as the kernel uses, such as `threads * sizeof(float)`".to_owned());
+    Some(finding)
+}
+
+/// The configuration of a launch, where it is one of this module.
+fn config_of(context: &ModuleContext<'_>, launch: Site) -> Site {
+    let configs = context.facts.events.iter().filter(|event| event.site == launch);
+    let span = configs.into_iter().find_map(|event| match &event.kind {
+        EventKind::Launch(fact) => Some(fact.config_span),
+        _ => None,
+    });
+    span.map_or(launch, |span| Site { module: launch.module, span })
 }
 
 fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {

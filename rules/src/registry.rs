@@ -4,85 +4,145 @@ use cudalint_engine::Rule;
 
 #[path = "../suspicious/async-error-never-observed.rs"]
 mod async_error_never_observed;
+#[path = "../correctness/barrier-in-divergent-branch.rs"]
+mod barrier_in_divergent_branch;
 #[path = "../correctness/chevron-launch-in-python.rs"]
 mod chevron_launch_in_python;
+#[path = "../correctness/constant-memory-written.rs"]
+mod constant_memory_written;
 #[path = "../correctness/copy-exceeds-allocation.rs"]
 mod copy_exceeds_allocation;
+#[path = "../correctness/cross-block-dependency.rs"]
+mod cross_block_dependency;
 #[path = "../suspicious/defective-check-macro.rs"]
 mod defective_check_macro;
 #[path = "../correctness/dynamic-shared-arrays-alias.rs"]
 mod dynamic_shared_arrays_alias;
 #[path = "../correctness/dynamic-shared-size-too-small.rs"]
 mod dynamic_shared_size_too_small;
+#[path = "../portability/early-exit-before-barrier.rs"]
+mod early_exit_before_barrier;
 #[path = "../correctness/element-count-as-bytes.rs"]
 mod element_count_as_bytes;
 #[path = "../correctness/empty-grid.rs"]
 mod empty_grid;
 #[path = "../correctness/execution-space-mismatch.rs"]
 mod execution_space_mismatch;
+#[path = "../correctness/global-memory-race.rs"]
+mod global_memory_race;
 #[path = "../correctness/grid-under-coverage.rs"]
 mod grid_under_coverage;
+#[path = "../correctness/guard-does-not-cover-access.rs"]
+mod guard_does_not_cover_access;
+#[path = "../suspicious/implicit-warp-sync.rs"]
+mod implicit_warp_sync;
+#[path = "../correctness/index-overflow.rs"]
+mod index_overflow;
 #[path = "../correctness/kernel-called-without-launch.rs"]
 mod kernel_called_without_launch;
 #[path = "../correctness/launch-bounds-violated.rs"]
 mod launch_bounds_violated;
 #[path = "../correctness/launch-exceeds-device-limit.rs"]
 mod launch_exceeds_device_limit;
+#[path = "../correctness/local-index-out-of-range.rs"]
+mod local_index_out_of_range;
 #[path = "../correctness/malformed-launch-call.rs"]
 mod malformed_launch_call;
 #[path = "../correctness/memset-value-truncated.rs"]
 mod memset_value_truncated;
+#[path = "../correctness/misaligned-vector-access.rs"]
+mod misaligned_vector_access;
+#[path = "../correctness/missing-bounds-guard.rs"]
+mod missing_bounds_guard;
+#[path = "../correctness/non-atomic-read-modify-write.rs"]
+mod non_atomic_read_modify_write;
 #[path = "../correctness/non-trivial-kernel-argument.rs"]
 mod non_trivial_kernel_argument;
 #[path = "../correctness/nonexistent-gpu-api.rs"]
 mod nonexistent_gpu_api;
+#[path = "../correctness/partial-initialization.rs"]
+mod partial_initialization;
+#[path = "../correctness/shared-index-out-of-range.rs"]
+mod shared_index_out_of_range;
 #[path = "../correctness/shared-memory-over-limit.rs"]
 mod shared_memory_over_limit;
+#[path = "../correctness/shared-memory-race.rs"]
+mod shared_memory_race;
+#[path = "../correctness/shared-memory-race-across-iterations.rs"]
+mod shared_memory_race_across_iterations;
 #[path = "../suspicious/swapped-launch-arguments.rs"]
 mod swapped_launch_arguments;
 #[path = "../suspicious/unchecked-api-call.rs"]
 mod unchecked_api_call;
 #[path = "../suspicious/unchecked-launch.rs"]
 mod unchecked_launch;
+#[path = "../suspicious/uninitialized-device-memory.rs"]
+mod uninitialized_device_memory;
 #[path = "../correctness/uninitialized-device-pointer.rs"]
 mod uninitialized_device_pointer;
+#[path = "../suspicious/uninitialized-shared-read.rs"]
+mod uninitialized_shared_read;
 #[path = "../suspicious/unknown-rule-in-ignore.rs"]
 mod unknown_rule_in_ignore;
 #[path = "../suspicious/unused-ignore.rs"]
 mod unused_ignore;
+#[path = "../correctness/warp-mask-mismatch.rs"]
+mod warp_mask_mismatch;
 #[path = "../correctness/wrong-address-space.rs"]
 mod wrong_address_space;
 #[path = "../correctness/wrong-copy-direction.rs"]
 mod wrong_copy_direction;
+#[path = "../correctness/wrong-index-formula.rs"]
+mod wrong_index_formula;
 
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
     &async_error_never_observed::RULE,
+    &barrier_in_divergent_branch::RULE,
     &chevron_launch_in_python::RULE,
+    &constant_memory_written::RULE,
     &copy_exceeds_allocation::RULE,
+    &cross_block_dependency::RULE,
     &defective_check_macro::RULE,
     &dynamic_shared_arrays_alias::RULE,
     &dynamic_shared_size_too_small::RULE,
+    &early_exit_before_barrier::RULE,
     &element_count_as_bytes::RULE,
     &empty_grid::RULE,
     &execution_space_mismatch::RULE,
+    &global_memory_race::RULE,
     &grid_under_coverage::RULE,
+    &guard_does_not_cover_access::RULE,
+    &implicit_warp_sync::RULE,
+    &index_overflow::RULE,
     &kernel_called_without_launch::RULE,
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,
+    &local_index_out_of_range::RULE,
     &malformed_launch_call::RULE,
     &memset_value_truncated::RULE,
+    &misaligned_vector_access::RULE,
+    &missing_bounds_guard::RULE,
+    &non_atomic_read_modify_write::RULE,
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
+    &partial_initialization::RULE,
+    &shared_index_out_of_range::RULE,
     &shared_memory_over_limit::RULE,
+    &shared_memory_race::RULE,
+    &shared_memory_race_across_iterations::RULE,
     &swapped_launch_arguments::RULE,
     &unchecked_api_call::RULE,
     &unchecked_launch::RULE,
+    &uninitialized_device_memory::RULE,
     &uninitialized_device_pointer::RULE,
+    &uninitialized_shared_read::RULE,
     &unknown_rule_in_ignore::RULE,
     &unused_ignore::RULE,
+    &warp_mask_mismatch::RULE,
     &wrong_address_space::RULE,
     &wrong_copy_direction::RULE,
+    &wrong_index_formula::RULE,
 ];
 
 /// Rules with the record of the GPU run that confirmed their page, sorted by name.

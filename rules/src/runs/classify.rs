@@ -1,7 +1,7 @@
 //! Which rule speaks for an event: the most specific one, and one only.
 
 use super::formula::{self, Formula};
-use super::races::{Race, race};
+use super::races::{Group, Race, race};
 use cudalint_engine::ModuleContext;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
@@ -53,11 +53,13 @@ pub enum Defect {
     ConstantWritten,
 }
 
-/// The defect that an event is, with the index formula that causes it, where one does.
+/// The defect that an event is, with the index formula that causes it, where one does. `group` is what races with the same
+/// cause have between them.
 pub(super) fn classify(
     context: &ModuleContext<'_>,
     run: &KernelRun,
     event: &Event,
+    group: Group,
 ) -> Option<(Defect, Option<Formula>)> {
     let defect = match &event.kind {
         EventKind::OutOfBounds { object, access, wrapped, .. } => match object.kind {
@@ -73,7 +75,7 @@ pub(super) fn classify(
             }
         },
         EventKind::Misaligned { .. } => Defect::Misaligned,
-        EventKind::Race { .. } => return Some(of_race(context, run, &race(event)?)),
+        EventKind::Race { .. } => return Some(of_race(context, run, &race(event)?, group)),
         EventKind::DivergentBarrier { .. } => Defect::DivergentBarrier,
         EventKind::ExitBeforeBarrier { .. } => Defect::EarlyExit,
         EventKind::WarpMask { .. } => Defect::WarpMask,
@@ -90,14 +92,14 @@ pub(super) fn classify(
     Some((defect, None))
 }
 
-fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>) -> (Defect, Option<Formula>) {
+fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group: Group) -> (Defect, Option<Formula>) {
     let update = is_update(context, race);
     if race.is_shared() {
         let defect = match race.scope {
             _ if update => Defect::ReadModifyWrite,
             // One instruction that stores several values to one place: no order of the lanes would help.
-            RaceScope::Warp if race.first.site != race.second.site => Defect::ImplicitWarpSync,
-            _ if race.across.is_some() => Defect::SharedRaceAcross,
+            RaceScope::Warp if race.first.site != race.second.site && !group.warps => Defect::ImplicitWarpSync,
+            _ if !group.within_iteration => Defect::SharedRaceAcross,
             _ => Defect::SharedRace,
         };
         return (defect, None);

@@ -39,8 +39,10 @@ enum Cause {
     NoGuard,
     /// The same conditions let the same thread through.
     Guards(Vec<Site>, Thread),
-    /// The same object is too short for the threads that the same conditions let through.
-    Object(Option<Site>, String, Vec<Site>),
+    /// The same object is too short, or not filled.
+    Object(Option<Site>, String),
+    /// The same launch.
+    Launch,
     /// The same index formula.
     Formula(Site),
     /// Pairs that share an access, by a number of their own.
@@ -79,7 +81,7 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
         if !races.is_best(index, event) || !places.insert(place_of(event)) {
             continue;
         }
-        let Some((defect, formula)) = classify::classify(context, run, event) else { continue };
+        let Some((defect, formula)) = classify::classify(context, run, event, races.group(index)) else { continue };
         if told.holds(run, defect, event) {
             continue;
         }
@@ -171,10 +173,11 @@ fn cause(defect: Defect, event: &Event, formula: Option<&Formula>, race: usize) 
         EventKind::OutOfBounds { object, access, .. } => match defect {
             Defect::MissingGuard => Cause::NoGuard,
             Defect::GuardTooWide | Defect::IndexOverflow => Cause::Guards(event.guards.clone(), access.thread),
-            _ => Cause::Object(object.declared, object.name.clone(), event.guards.clone()),
+            _ => Cause::Object(object.declared, object.name.clone()),
         },
-        EventKind::UninitializedRead { object, .. } => Cause::Object(object.declared, object.name.clone(), Vec::new()),
+        EventKind::UninitializedRead { object, .. } => Cause::Object(object.declared, object.name.clone()),
         EventKind::Race { .. } => Cause::Races(race),
+        EventKind::GridSyncWithoutCooperation { .. } => Cause::Launch,
         _ => {
             let (_, site, _) = place_of(event);
             Cause::Place(site)

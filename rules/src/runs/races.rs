@@ -79,15 +79,27 @@ impl Race<'_> {
 pub struct Races {
     /// For each pair of accesses the event that tells it best.
     best: BTreeMap<(Site, Site), usize>,
-    /// For each event the first one with the same cause: races on one object that share a place.
+    /// For each event the first one with the same cause: races on one object that share a place, and races that one way
+    /// around a loop brings together.
     causes: Vec<usize>,
+    /// What the races with one cause have between them, by the first of them.
+    groups: BTreeMap<usize, Group>,
+}
+
+/// What races with one cause have between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Whether threads of two warps are among them.
+    pub warps: bool,
+    /// Whether accesses of one iteration, or of no loop, are among them.
+    pub within_iteration: bool,
 }
 
 impl Races {
     /// Looks at the races of a run.
     pub fn of(run: &KernelRun) -> Self {
         let events = &run.report.events;
-        let mut races = Self { best: BTreeMap::new(), causes: (0..events.len()).collect() };
+        let mut races = Self { best: BTreeMap::new(), causes: (0..events.len()).collect(), groups: BTreeMap::new() };
         let mut first_at: BTreeMap<(&str, Site), usize> = BTreeMap::new();
         for (index, event) in events.iter().enumerate() {
             let Some(own) = race(event) else { continue };
@@ -96,15 +108,28 @@ impl Races {
             if better {
                 *best = index;
             }
-            for site in [own.first.site, own.second.site] {
-                let other = *first_at.entry((&own.object.name, site)).or_insert(index);
+            let places = [own.first.site, own.second.site].map(|site| (own.object.name.as_str(), site));
+            for place in places.into_iter().chain(own.across.map(|looped| ("", looped))) {
+                let other = *first_at.entry(place).or_insert(index);
                 let (a, b) = (races.cause(index), races.cause(other));
                 if let Some(slot) = races.causes.get_mut(a.max(b)) {
                     *slot = a.min(b);
                 }
             }
         }
+        for (index, event) in events.iter().enumerate() {
+            let Some(own) = race(event) else { continue };
+            let cause = races.cause(index);
+            let group = races.groups.entry(cause).or_default();
+            group.warps |= own.scope != RaceScope::Warp;
+            group.within_iteration |= own.across.is_none();
+        }
         races
+    }
+
+    /// What the races with an event's cause have between them.
+    pub fn group(&self, index: usize) -> Group {
+        self.groups.get(&self.cause(index)).copied().unwrap_or_default()
     }
 
     /// Whether an event is no race, or the one that tells its pair of accesses best.
@@ -140,6 +165,12 @@ pub fn finding_with(
 ) -> Option<Finding> {
     let run = shown.run;
     let Race { object, first, second, values, .. } = race(shown.event)?;
+    // Blocks run in any order: the access that needs the other one is the read.
+    let (first, second) = if first.thread.block != second.thread.block && !first.kind.writes() {
+        (second, first)
+    } else {
+        (first, second)
+    };
     let mut finding = words::finding(rule, context, shown, second.site, message)?;
     finding.label = format!("{} {}", other_thread(run, first.thread, second.thread), does(second.kind));
     if first.site != second.site {

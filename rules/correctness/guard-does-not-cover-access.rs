@@ -1,0 +1,42 @@
+//! A condition on the index that lets an index beyond the array through.
+
+use crate::runs::bounds::{self, Overrun};
+use crate::runs::words::text;
+use crate::runs::{Defect, Shown, shown};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "guard-does-not-cover-access",
+        group: Group::Correctness,
+        summary: "A condition tests the index, but lets one through that lies outside of the array.",
+        page: include_str!("guard-does-not-cover-access.md"),
+        method: Method::Memcheck,
+        guideline: None,
+        cwe: Some(787),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for shown in shown(context, Defect::GuardTooWide) {
+        sink.report_some(finding(context, &shown));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let overrun = Overrun::of(shown)?;
+    let guard = overrun.guards.last().map_or("", |guard| text(context, *guard).trim());
+    let message = if guard.is_empty() || guard.len() > 60 {
+        format!("{}: the conditions before it do not keep it out", overrun.sentence())
+    } else {
+        format!("{}: `{guard}` does not keep it out", overrun.sentence())
+    };
+    let mut finding = bounds::finding(&RULE, context, shown, message)?;
+    finding.help = Some("make the condition hold for elements of the array only, or the array longer".to_owned());
+    Some(finding)
+}

@@ -1,0 +1,41 @@
+//! Two threads of a block, one element of shared memory, and no barrier between.
+
+use crate::runs::races::{self, race};
+use crate::runs::{Defect, Shown, shown};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "shared-memory-race",
+        group: Group::Correctness,
+        summary: "Two threads of a block touch one element of shared memory with no barrier between, and one writes.",
+        page: include_str!("shared-memory-race.md"),
+        method: Method::Racecheck,
+        guideline: None,
+        cwe: Some(362),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for shown in shown(context, Defect::SharedRace) {
+        sink.report_some(finding(context, &shown));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let race = race(shown.event)?;
+    let one_instruction = race.first.site == race.second.site;
+    let why = if one_instruction { "in one step" } else { "and no barrier stands between" };
+    let mut finding = races::finding(&RULE, context, shown, why)?;
+    finding.help = Some(if one_instruction {
+        "let one thread write, give each thread its own element, or use an atomic operation".to_owned()
+    } else {
+        "put `__syncthreads()` between the two, where all threads of the block come by".to_owned()
+    });
+    Some(finding)
+}

@@ -1,0 +1,65 @@
+//! The mask of a warp-wide operation does not fit the lanes that take part.
+
+use crate::runs::words::{self, label, other_thread, thread};
+use crate::runs::{Defect, Shown, shown};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_replay::runs::report::{EventKind, MaskFault};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "warp-mask-mismatch",
+        group: Group::Correctness,
+        summary: "The mask of a warp-wide operation names lanes that do not take part, or leaves out one that does.",
+        page: include_str!("warp-mask-mismatch.md"),
+        method: Method::Synccheck,
+        guideline: Some("2.1"),
+        cwe: Some(833),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for shown in shown(context, Defect::WarpMask) {
+        sink.report_some(finding(context, &shown));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let EventKind::WarpMask { site, name, mask, by, fault, condition } = &shown.event.kind else { return None };
+    let run = shown.run;
+    let (message, help) = match fault {
+        MaskFault::LaneAbsent(absent) => (
+            format!(
+                "{} calls `{name}` with the mask {mask:#x}, but {}, which is in the mask, does not take part",
+                thread(run, *by),
+                other_thread(run, *by, *absent)
+            ),
+            "call it where all lanes of the mask come by, or take the mask from `__ballot_sync` before the condition",
+        ),
+        MaskFault::LaneGone(lane) => (
+            format!(
+                "{} calls `{name}` with the mask {mask:#x}, but its warp has no lane {lane} any more",
+                thread(run, *by)
+            ),
+            "keep all lanes in the kernel until then, or leave those that are gone out of the mask",
+        ),
+        MaskFault::CallerMissing => (
+            format!("{} calls `{name}` with the mask {mask:#x}, which leaves it out", thread(run, *by)),
+            "a lane that takes part has its own bit in the mask",
+        ),
+        MaskFault::Width(width) => (
+            format!("`{name}` is given the width {width}, which is no power of two from 1 to 32"),
+            "the width is 1, 2, 4, 8, 16 or 32",
+        ),
+    };
+    let mut finding = words::finding(&RULE, context, shown, *site, message)?;
+    if let Some(condition) = condition {
+        finding.related.push(label(context, *condition, "the lanes part here"));
+    }
+    finding.help = Some(help.to_owned());
+    Some(finding)
+}

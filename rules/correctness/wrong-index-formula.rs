@@ -1,0 +1,74 @@
+//! An index formula that mixes up blocks, threads and their numbers.
+
+use crate::runs::races::race;
+use crate::runs::words::{self, add_access, add_object, beyond_label, both, element_of, label, text};
+use crate::runs::{Defect, Mistake, Shown, bounds, shown};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_replay::runs::report::RaceValues;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "wrong-index-formula",
+        group: Group::Correctness,
+        summary: "An index is computed from the wrong built-in variables, so that threads share elements or leave the array.",
+        page: include_str!("wrong-index-formula.md"),
+        method: Method::Watchpoint,
+        guideline: None,
+        cwe: Some(682),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for shown in shown(context, Defect::IndexFormula) {
+        sink.report_some(finding(context, &shown));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let run = shown.run;
+    let formula = shown.formula.as_ref()?;
+    let written = text(context, formula.site).trim();
+    let (wrong, right) = match formula.mistake {
+        Mistake::GridForBlock(axis) => (
+            format!("`{written}` counts blocks by their number, not by their threads"),
+            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
+        ),
+        Mistake::BlockAdded(axis) => (
+            format!("`{written}` is added as it is, so that the next block begins one element further"),
+            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
+        ),
+        Mistake::OtherAxis(axis, other) => (
+            format!("`{written}` counts blocks along {axis} by the threads along {other}"),
+            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
+        ),
+        Mistake::NoBlock(axis) => (
+            format!("`{written}` is the same in every block"),
+            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
+        ),
+    };
+    let mut finding = if let Some(race) = race(shown.event) {
+        let message = format!("{}: {wrong}", both(run, &race));
+        let mut finding = words::finding(&RULE, context, shown, race.second.site, message)?;
+        finding.label = element_of(race.second, race.object);
+        add_object(context, &mut finding, run, race.object, race.first);
+        add_access(context, &mut finding, race.first, race.object);
+        add_access(context, &mut finding, race.second, race.object);
+        if race.values == RaceValues::Same {
+            words::only_possible(&mut finding);
+        }
+        finding
+    } else {
+        let overrun = bounds::Overrun::of(shown)?;
+        let mut finding = bounds::finding(&RULE, context, shown, format!("{}: {wrong}", overrun.sentence()))?;
+        finding.label = beyond_label(overrun.access, overrun.object);
+        finding
+    };
+    finding.related.push(label(context, formula.site, "this part of the index is wrong"));
+    finding.help = Some(format!("the usual index is `{right}`"));
+    Some(finding)
+}
