@@ -44,7 +44,7 @@ impl Storage {
     /// Where a variable at namespace scope lives.
     pub fn global_space(self, has_value: bool) -> Space {
         if self.shared {
-            Space::DynamicShared
+            if self.is_extern { Space::DynamicShared } else { Space::Shared }
         } else if self.constant {
             Space::Constant
         } else if self.managed {
