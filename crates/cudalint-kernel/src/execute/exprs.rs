@@ -3,15 +3,11 @@
 use super::access::{Touch, unknown_of};
 use super::control::DEEPEST;
 use super::lanes::{Lanes, Mask, OFF};
-use super::machine::{EXIT_MAYBE, EXIT_SURE, Frame, Machine, Slot};
-use super::ops;
-use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, object_of, pointer};
-use crate::code::{BinaryOp, Builtin, Effect, Expr, ExprId, FunctionId, Place, Ty, VariableId};
+use super::machine::Machine;
+use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, pointer};
+use super::{convert, ops};
+use crate::code::{BinaryOp, Builtin, Effect, Expr, ExprId, Place, Ty, VariableId};
 use crate::report::AccessKind;
-use std::rc::Rc;
-
-/// How lanes left that concerns the caller too.
-const KEPT: u8 = EXIT_SURE | EXIT_MAYBE;
 
 impl Machine<'_> {
     /// The value of an expression in the active lanes.
@@ -41,7 +37,7 @@ impl Machine<'_> {
                 let base = self.eval(*base);
                 let index = self.eval(*index);
                 self.spend_on(&[&base, &index]);
-                ops::offset(&base, &index, *stride, &self.act)
+                convert::offset(&base, &index, *stride, &self.act)
             }
             Expr::Unary(op, operand) => {
                 let operand = self.eval(*operand);
@@ -66,7 +62,7 @@ impl Machine<'_> {
                     self.spend_on(&[&operand]);
                     match &node.ty {
                         ty @ Ty::Aggregate(_) => unknown_of(ty),
-                        ty => ops::convert(from, ty, &operand, &self.act, id),
+                        ty => convert::convert(from, ty, &operand, &self.act, id),
                     }
                 }
             }
@@ -224,11 +220,11 @@ impl Machine<'_> {
             } else {
                 right
             };
-            ops::offset(&before, &step, 1, &self.act)
+            convert::offset(&before, &step, 1, &self.act)
         } else {
-            let left = ops::convert(ty, compute, &before, &self.act, id);
+            let left = convert::convert(ty, compute, &before, &self.act, id);
             let result = ops::binary(op, compute, &left, &right, &self.act, id);
-            ops::convert(compute, ty, &result, &self.act, id)
+            convert::convert(compute, ty, &result, &self.act, id)
         };
         if !self.act.is_empty() {
             self.write(id, place, ty, address.as_ref(), &after, AccessKind::UpdateWrite);
@@ -404,177 +400,6 @@ impl Machine<'_> {
         }
         let (bits, tag) = name(0);
         Data::Uniform(bits, tag.min(super::value::UNKNOWN)).into()
-    }
-
-    /// Something out of sight ran.
-    pub(super) fn suffer(&mut self, effect: Effect, values: &[Val]) {
-        if !matches!(effect, Effect::Writes | Effect::Anything) {
-            return;
-        }
-        if effect == Effect::Writes {
-            // It reaches what it is given, and what lies at namespace scope.
-            let mut reached = Vec::new();
-            let mut anywhere = false;
-            for value in values {
-                self.reach(value, &mut reached, &mut anywhere);
-            }
-            for index in 0..self.objects.len() {
-                let id = index as u32 + 1;
-                if anywhere || reached.contains(&id) || self.objects[index].kind == crate::report::ObjectKind::Device {
-                    self.lose(index, true);
-                    self.lose(index, false);
-                }
-            }
-            return;
-        }
-        for index in 0..self.objects.len() {
-            self.lose(index, true);
-            self.lose(index, false);
-        }
-        // It may have had barriers in it, and it may not come back.
-        for absence in std::mem::take(&mut self.absences) {
-            drop(absence);
-        }
-        self.new_interval();
-        self.acquire();
-        self.complete = false;
-        for (left, &level) in self.left.iter_mut().zip(self.act.levels()) {
-            if level != OFF {
-                *left |= EXIT_MAYBE;
-            }
-        }
-        self.left_any |= EXIT_MAYBE;
-        self.act = self.act.doubted();
-    }
-
-    fn reach(&self, value: &Val, reached: &mut Vec<u32>, anywhere: &mut bool) {
-        match &value.data {
-            Data::Aggregate(parts) => {
-                for part in parts.iter() {
-                    self.reach(part, reached, anywhere);
-                }
-            }
-            Data::Uniform(bits, _) => {
-                let id = object_of(*bits);
-                if id as usize <= self.objects.len() {
-                    reached.push(id);
-                }
-            }
-            Data::Lanes(bits, _) => {
-                for (&bits, &level) in bits.get().iter().zip(self.act.levels()) {
-                    let id = object_of(bits);
-                    if level != OFF && reached.last() != Some(&id) {
-                        reached.push(id);
-                    }
-                }
-            }
-            Data::Undefined => *anywhere = true,
-        }
-    }
-
-    fn call(&mut self, id: ExprId, function: FunctionId, arguments: &[ExprId]) -> Val {
-        let values: Vec<Val> = arguments.iter().map(|&argument| self.eval(argument)).collect();
-        let code = self.code;
-        let node = code.expr(id);
-        let Some(callee) = code.functions.get(function.index()) else {
-            self.suffer(Effect::Anything, &values);
-            return unknown_of(&node.ty);
-        };
-        if self.frames.len() as u32 > self.budget.calls {
-            self.cause("calls too deep");
-            self.suffer(Effect::Anything, &values);
-            return unknown_of(&node.ty);
-        }
-        if self.act.is_empty() {
-            return unknown_of(&node.ty);
-        }
-        let entry = self.act.clone();
-        let lanes = entry.count();
-        let slots =
-            (0..callee.variables.len()).map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 }).collect();
-        let objects = self.objects.len();
-        self.frames.push(Frame { function, slots, result: Val::undefined(), lanes });
-        for (number, value) in values.iter().enumerate().take(callee.parameters as usize) {
-            self.set_parameter(VariableId(number as u32), value);
-        }
-        let calls = Rc::clone(&self.calls);
-        self.calls = calls.iter().copied().chain([node.site]).collect();
-        let guards = self.guards.len();
-        let splits = self.splits.len();
-        let outer: Vec<u8> = self.left.iter().map(|left| left & !KEPT).collect();
-        let outer_any = self.left_any;
-        for left in &mut self.left {
-            *left &= KEPT;
-        }
-        self.left_any &= KEPT;
-        self.run_block(&callee.body);
-        for (left, outer) in self.left.iter_mut().zip(&outer) {
-            *left = (*left & KEPT) | outer;
-        }
-        self.left_any = (self.left_any & KEPT) | (outer_any & !KEPT);
-        self.guards.truncate(guards);
-        self.splits.truncate(splits);
-        self.calls = calls;
-        let result = self.frames.pop().map_or_else(Val::unknown, |frame| frame.result);
-        // Its own variables are gone; their numbers are not used again.
-        for memory in self.objects.iter_mut().skip(objects) {
-            if let Some(local) = &mut memory.local {
-                local.cells = Vec::new();
-            }
-            memory.bytes = None;
-        }
-        self.act = self.restored(&entry);
-        if matches!(result.data, Data::Undefined) { unknown_of(&node.ty) } else { result }
-    }
-
-    /// Gives a parameter of the newest frame its value.
-    pub(super) fn set_parameter(&mut self, variable: VariableId, value: &Val) {
-        let Some(info) = self
-            .frames
-            .last()
-            .and_then(|frame| self.code.functions.get(frame.function.index()))
-            .and_then(|function| function.variables.get(variable.index()))
-        else {
-            return;
-        };
-        if !info.in_memory {
-            if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
-                slot.value = value.clone();
-            }
-            return;
-        }
-        let id = self.variable_object(variable);
-        let lanes = self.act.count();
-        let Some(local) =
-            (id as usize).checked_sub(1).and_then(|index| self.objects.get_mut(index)).and_then(|m| m.local.as_mut())
-        else {
-            return;
-        };
-        local.lanes = lanes;
-        let bytes = info.ty.bytes().unwrap_or(0);
-        match (&info.ty, &value.data) {
-            (Ty::Aggregate(layout), Data::Aggregate(parts)) if !layout.leaves.is_empty() => {
-                let grain = layout.leaves.iter().filter_map(|leaf| leaf.ty.bytes()).min().unwrap_or(1).max(1);
-                local.grain = grain;
-                local.cells = vec![Val::unknown(); (bytes / grain) as usize];
-                for (leaf, part) in layout.leaves.iter().zip(parts.iter()) {
-                    if leaf.ty.bytes() == Some(grain)
-                        && leaf.offset.is_multiple_of(grain)
-                        && let Some(cell) = local.cells.get_mut((leaf.offset / grain) as usize)
-                    {
-                        *cell = part.clone();
-                    }
-                }
-            }
-            (Ty::Aggregate(_) | Ty::Opaque { .. } | Ty::Void, _) => {
-                local.grain = 1;
-                local.cells = vec![Val::unknown(); bytes.min(4096) as usize];
-            }
-            _ => {
-                local.grain = bytes.max(1);
-                local.cells = vec![value.clone()];
-            }
-        }
     }
 }
 

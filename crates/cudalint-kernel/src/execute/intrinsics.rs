@@ -3,8 +3,8 @@
 use super::access::{STORES_ONLY, Touch, unknown_of};
 use super::lanes::{Lanes, MAYBE, Mask, OFF};
 use super::machine::Machine;
-use super::ops;
 use super::value::{Data, NUMBER, Val, mix, object_of};
+use super::{convert, ops};
 use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Ty};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
@@ -192,8 +192,8 @@ impl Machine<'_> {
         let ty = Ty::Int { bytes: step as u8, signed: false };
         for at in 0..size / step {
             let shift = Val::known(at * step);
-            let source = ops::offset(from, &shift, 1, &self.act);
-            let target = ops::offset(to, &shift, 1, &self.act);
+            let source = convert::offset(from, &shift, 1, &self.act);
+            let target = convert::offset(to, &shift, 1, &self.act);
             let touch = plain(id, AccessKind::Read, &ty);
             let value = self.load(touch, &source);
             let touch = Touch { asynchronous, ..plain(id, AccessKind::Write, &ty) };
@@ -222,7 +222,7 @@ impl Machine<'_> {
         let ty = Ty::Int { bytes: step as u8, signed: false };
         let value = if byte.uniform() == Some(0) { Val::known(0) } else { Val::unknown() };
         for at in 0..size / step {
-            let target = ops::offset(to, &Val::known(at * step), 1, &self.act);
+            let target = convert::offset(to, &Val::known(at * step), 1, &self.act);
             let touch = plain(id, AccessKind::Write, &ty);
             self.store(touch, &target, &value);
         }

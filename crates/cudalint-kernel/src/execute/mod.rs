@@ -6,11 +6,15 @@
 
 mod access;
 mod barriers;
+mod calls;
+mod cells;
 mod control;
+mod convert;
 mod events;
 mod exprs;
 mod intrinsics;
 mod lanes;
+mod local;
 mod machine;
 mod memory;
 mod ops;

@@ -33,7 +33,7 @@ const fn is_narrow(ty: &Ty) -> bool {
 }
 
 /// A float rounded to its type, as bits; `None` for types that are not computed.
-fn round(ty: &Ty, value: f64) -> Option<i64> {
+pub(super) fn round(ty: &Ty, value: f64) -> Option<i64> {
     match ty {
         Ty::Float { bytes: 8 } => Some(value.to_bits() as i64),
         Ty::Float { bytes: 4 } => Some(f64::from(value as f32).to_bits() as i64),
@@ -66,7 +66,7 @@ pub(super) fn map1(n: usize, a: &[i64], f: impl Fn(i64) -> i64) -> Lanes<i64> {
 }
 
 /// `f` on every pair of lanes; both sides uniform is the caller's case.
-fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lanes<i64> {
+pub(super) fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lanes<i64> {
     let mut out = Lanes::any(n);
     let lanes = out.edit();
     match (a, b) {
@@ -91,7 +91,7 @@ fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lane
 }
 
 /// Brings all lanes into the range of the type; whether that changed an active one.
-fn wrap_lanes(ty: &Ty, lanes: &mut [i64], mask: &Mask) -> bool {
+pub(super) fn wrap_lanes(ty: &Ty, lanes: &mut [i64], mask: &Mask) -> bool {
     fn go(lanes: &mut [i64], mask: &Mask, f: impl Fn(i64) -> i64) -> bool {
         let mut changed = 0;
         if mask.is_full() {
@@ -414,122 +414,4 @@ pub(super) fn negate(op: UnaryOp, ty: &Ty, a: &Val, mask: &Mask) -> Val {
     });
     let shape = if a.shape == Shape::Constant { Shape::Constant } else { Shape::Other };
     Val { shape, wrapped: a.wrapped, ..value }
-}
-
-/// Converted from one scalar type to another; `at` names the conversion where it cuts an integer short.
-pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> Val {
-    if from == to {
-        return a.clone();
-    }
-    match (from, to) {
-        (Ty::Bool | Ty::Int { .. }, Ty::Int { bytes, .. }) => {
-            // Widening keeps the number; so does every conversion of numbers that fit.
-            let widens = from.bytes().unwrap_or(8) < u32::from(*bytes)
-                && (!matches!(from, Ty::Int { signed: true, .. })
-                    || matches!(to, Ty::Int { signed: true, .. } | Ty::Int { bytes: 8, .. }));
-            if widens && a.all_known() {
-                return a.clone();
-            }
-            match &a.data {
-                Data::Lanes(bits, None) => {
-                    let mut bits = bits.clone();
-                    let cut = wrap_lanes(to, bits.edit(), mask);
-                    let wrapped = if cut { Some(at) } else { a.wrapped };
-                    Val { data: Data::Lanes(bits, None), shape: a.shape, wrapped }
-                }
-                _ => {
-                    let value = unary(a, mask, mix(200, class(to)), |x| Some(wrap(to, x)));
-                    let cut = a.uniform().is_some_and(|x| wrap(to, x) != x);
-                    Val { shape: a.shape, wrapped: if cut { Some(at) } else { a.wrapped }, ..value }
-                }
-            }
-        }
-        (Ty::Pointer, Ty::Bool) => {
-            let somewhere = unary(a, mask, 201, |x| Some(i64::from(x != 0)));
-            match &a.data {
-                Data::Uniform(_, SOMEWHERE) => Val::known(1),
-                _ => somewhere,
-            }
-        }
-        (Ty::Float { .. }, Ty::Bool) => unary(a, mask, 202, |x| Some(i64::from(float(x) != 0.0))),
-        (_, Ty::Bool) => unary(a, mask, 203, |x| Some(i64::from(x != 0))),
-        (Ty::Bool | Ty::Int { .. }, Ty::Float { .. }) => {
-            let unsigned = is_u64(from);
-            unary(a, mask, mix(204, class(to)), |x| round(to, if unsigned { x as u64 as f64 } else { x as f64 }))
-        }
-        (Ty::Float { .. }, Ty::Float { .. }) => unary(a, mask, mix(205, class(to)), |x| round(to, float(x))),
-        (Ty::Float { .. }, Ty::Int { .. }) => unary(a, mask, mix(206, class(to)), |x| {
-            let value = float(x).trunc();
-            (value.abs() < 9e18).then_some(value as i64).filter(|&value| wrap(to, value) == value)
-        }),
-        (Ty::Pointer, Ty::Pointer) => a.clone(),
-        (Ty::Pointer, Ty::Int { .. }) => unary(a, mask, mix(207, class(to)), |x| if x == 0 { Some(0) } else { None }),
-        (Ty::Bool | Ty::Int { .. }, Ty::Pointer) => match a.uniform() {
-            Some(0) => Val::known(0),
-            _ => Val::unknown(),
-        },
-        _ => Val::unknown(),
-    }
-}
-
-/// `base + index * stride` on pointers.
-pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
-    let shape = base.shape.plus(index.shape);
-    let wrapped = index.wrapped.or(base.wrapped);
-    let step = |p: (i64, u8), i: (i64, u8)| -> (i64, u8) {
-        match (p.1, i.1) {
-            (KNOWN, KNOWN) if i.0 == 0 => p,
-            (KNOWN, KNOWN) if p.0 != 0 => {
-                let moved = p.0.wrapping_add(i.0.wrapping_mul(stride));
-                if object_of(moved) == object_of(p.0) { (moved, KNOWN) } else { (p.0, SOMEWHERE) }
-            }
-            (KNOWN | SOMEWHERE, _) if p.0 != 0 => (p.0, SOMEWHERE),
-            (NUMBER, KNOWN) if i.0 == 0 => p,
-            (NUMBER, KNOWN | NUMBER) => (mix(mix(p.0 as u64, i.0 as u64), mix(u64::from(i.1), 300)) as i64, NUMBER),
-            _ => (0, UNKNOWN),
-        }
-    };
-    match (&base.data, &index.data) {
-        (Data::Undefined | Data::Aggregate(_), _) => return Val::unknown(),
-        (Data::Uniform(p, s), Data::Uniform(i, t)) => {
-            let (bits, tag) = step((*p, *s), (*i, *t));
-            return Val { data: Data::Uniform(bits, tag), shape, wrapped };
-        }
-        (Data::Uniform(p, s), Data::Undefined | Data::Aggregate(_)) => {
-            let (bits, tag) = step((*p, *s), (0, UNKNOWN));
-            return Data::Uniform(bits, tag).into();
-        }
-        _ => {}
-    }
-    let n = mask.levels().len();
-    if base.all_known() && index.all_known() {
-        let bits = map2(n, base.bits(), index.bits(), |p, i| p.wrapping_add(i.wrapping_mul(stride)));
-        let mut stray = 0;
-        match base.bits() {
-            Bits::One(p) => {
-                stray |= i64::from(p == 0);
-                for &moved in bits.get() {
-                    stray |= i64::from(object_of(moved) ^ object_of(p));
-                }
-            }
-            Bits::Each(base) => {
-                for (&moved, &p) in bits.get().iter().zip(base) {
-                    stray |= i64::from(object_of(moved) ^ object_of(p)) | i64::from(p == 0);
-                }
-            }
-        }
-        if stray == 0 {
-            return Val { data: Data::Lanes(bits, None), shape, wrapped };
-        }
-    }
-    let mut bits = Lanes::any(n);
-    let mut tags = Lanes::any(n);
-    {
-        let (bits, tags) = (bits.edit(), tags.edit());
-        for lane in 0..n {
-            (bits[lane], tags[lane]) =
-                if mask.levels()[lane] == OFF { (0, KNOWN) } else { step(base.lane(lane), index.lane(lane)) };
-        }
-    }
-    Val { shape, wrapped, ..Val::tagged(bits, tags) }
 }

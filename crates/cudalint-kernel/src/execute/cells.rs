@@ -1,0 +1,321 @@
+//! Reads and writes of memory that several threads see, cell by cell.
+
+use super::access::{Piece, STORES_ONLY};
+use super::events::Unwritten;
+use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::machine::Machine;
+use super::memory::{CHANGED, Cell, INITIAL, KEPT, Memory};
+use super::ops::{class, is_float, wrap};
+use super::races::{Conflicts, Order, values_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, mix, offset_of};
+use crate::code::Ty;
+use crate::report::{AccessKind, RaceValues};
+
+impl Machine<'_> {
+    /// Reads or writes one scalar of an object that several threads see.
+    pub(super) fn touch_cells(
+        &mut self,
+        piece: &Piece<'_>,
+        index: usize,
+        address: &Val,
+        mask: &Mask,
+        value: Option<&Val>,
+    ) -> Val {
+        let low = match address.bits() {
+            Bits::One(bits) => offset_of(bits),
+            Bits::Each(bits) => bits
+                .iter()
+                .zip(mask.levels())
+                .fold(0, |low, (&bits, &level)| if level == OFF { low } else { low | offset_of(bits) }),
+        };
+        let grain = self.objects[index].refine(piece.bytes, low);
+        let uniform = matches!(address.bits(), Bits::One(_)) && mask.count() > 3;
+        let representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
+        let order = Order {
+            trace: &self.trace,
+            stamp: piece.stamp,
+            interval_start: self.interval_start,
+            block_start: self.block_start,
+            warp_start: &self.warp_start,
+            waited: self.waited,
+            global: self.objects[index].is_global(),
+        };
+        let memory = &mut self.objects[index];
+        let mut job = Job {
+            order,
+            piece,
+            cells: 1 << (piece.bytes.trailing_zeros().max(grain) - grain),
+            grain,
+            whole: piece.bytes == 1 << grain,
+            class: class_byte(piece.ty),
+            index,
+            conflicts: &mut self.conflicts,
+            unwritten: None,
+        };
+        if !piece.bytes.is_power_of_two() {
+            job.cells = u64::from(piece.bytes >> grain);
+        }
+        let result = if uniform {
+            let mut first: Option<(i64, u8)> = None;
+            for &lane in &representatives {
+                let read = job.lane(memory, lane, mask.levels()[lane], address, value);
+                first = Some(match first {
+                    Some(first) if first != read => (0, UNKNOWN),
+                    _ => read,
+                });
+            }
+            if let Some(value) = value
+                && !matches!(value.data, Data::Uniform(..))
+            {
+                job.blur(memory, offset_of(address.lane(0).0));
+            }
+            let (bits, tag) = first.unwrap_or((0, UNKNOWN));
+            Data::Uniform(bits, tag).into()
+        } else if value.is_some() {
+            for (lane, &level) in mask.levels().iter().enumerate() {
+                if level != OFF {
+                    job.lane(memory, lane, level, address, value);
+                }
+            }
+            Val::unknown()
+        } else {
+            let mut bits = Lanes::any(self.n);
+            let mut tags = Lanes::any(self.n);
+            {
+                let (bits, tags) = (bits.edit(), tags.edit());
+                for (lane, &level) in mask.levels().iter().enumerate() {
+                    (bits[lane], tags[lane]) =
+                        if level == OFF { (0, KNOWN) } else { job.lane(memory, lane, level, address, None) };
+                }
+            }
+            Val::tagged(bits, tags)
+        };
+        if piece.touch.kind.writes() && mask.sure() > 0 {
+            memory.wrote = true;
+        }
+        let unwritten = job.unwritten.take();
+        self.report_conflicts(piece.touch, index, piece.bytes);
+        if let Some(unwritten) = unwritten {
+            self.unwritten_read(piece.touch, index, piece.bytes, &unwritten);
+        }
+        result
+    }
+
+    /// Lanes that stand for all active ones where all do the same: two of the first warp, one of another.
+    fn representatives(mask: &Mask) -> Vec<usize> {
+        let levels = mask.levels();
+        let wanted = if mask.sure() > 0 { SURE } else { MAYBE };
+        let mut lanes = levels.iter().enumerate().filter(|&(_, &level)| level == wanted).map(|(lane, _)| lane);
+        let mut chosen: Vec<usize> = lanes.by_ref().take(2).collect();
+        if let Some(&first) = chosen.first() {
+            chosen.extend(lanes.find(|lane| lane / 32 != first / 32));
+        }
+        if wanted == SURE && mask.maybe() > 0 {
+            chosen.extend(levels.iter().position(|&level| level == MAYBE));
+        }
+        chosen
+    }
+}
+
+/// Tells apart what cannot be read back as another type.
+fn class_byte(ty: &Ty) -> u8 {
+    ty.bytes().unwrap_or(0) as u8 | if is_float(ty) { 128 } else { 0 } | if *ty == Ty::Pointer { 64 } else { 0 }
+}
+
+/// The work on single lanes of one piece.
+struct Job<'j> {
+    order: Order<'j>,
+    piece: &'j Piece<'j>,
+    /// Cells that one lane touches.
+    cells: u64,
+    grain: u32,
+    /// Whether the scalar is one whole cell.
+    whole: bool,
+    class: u8,
+    index: usize,
+    conflicts: &'j mut Conflicts,
+    unwritten: Option<Unwritten>,
+}
+
+impl Job<'_> {
+    /// Lets one lane touch its cells; what it reads.
+    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, address: &Val, value: Option<&Val>) -> (i64, u8) {
+        let offset = offset_of(address.lane(lane).0) as u64;
+        let first = offset >> self.grain;
+        let kind = self.piece.touch.kind;
+        let sure = level == SURE;
+        let mut result = (0, UNKNOWN);
+        for number in first..first + self.cells.max(1) {
+            let initial = (memory.forgotten == 0).then_some(offset);
+            let known_before = initial.and_then(|offset| memory.initially(offset, self.piece.bytes));
+            let empty = sure
+                && memory.forgotten == 0
+                && !memory.in_doubt
+                && memory.was_empty(number << self.grain, 1 << self.grain);
+            let forgotten = memory.forgotten;
+            let partly = memory.wrote;
+            let Some(cell) = memory.cells.at(number) else {
+                memory.in_doubt = true;
+                memory.usage.inexact = true;
+                return (0, UNKNOWN);
+            };
+            if kind == AccessKind::Atomic {
+                let reads = !matches!(value, Some(v) if v.uniform() == Some(STORES_ONLY));
+                if empty && reads && cell.write == 0 && cell.doubt == 0 {
+                    self.missing(lane, number, partly);
+                }
+                self.write(cell, lane, sure, number, (0, UNKNOWN), forgotten);
+            } else if kind.writes() {
+                let stored =
+                    value.map_or((0, UNKNOWN), |value| if self.whole { value.lane(lane) } else { (0, UNKNOWN) });
+                let before = known_before.map(|bits| wrap(self.piece.ty, bits));
+                if cell.tag == INITIAL
+                    && self.whole
+                    && sure
+                    && let Some(bits) = before
+                {
+                    cell.value = bits;
+                    cell.tag = if is_float(self.piece.ty) && bits != 0 { UNKNOWN } else { KNOWN };
+                    cell.class = self.class;
+                }
+                self.write(cell, lane, sure, number, stored, forgotten);
+            } else {
+                if empty && cell.write == 0 && cell.doubt == 0 {
+                    self.missing(lane, number, partly);
+                }
+                result = self.read(cell, lane, sure, number, known_before, forgotten);
+                if !self.whole && cell.tag != INITIAL {
+                    result = (0, UNKNOWN);
+                }
+            }
+        }
+        if self.whole || result.1 == NUMBER { result } else { (0, UNKNOWN) }
+    }
+
+    fn missing(&mut self, lane: usize, number: u64, partly: bool) {
+        match &mut self.unwritten {
+            Some(seen) => seen.count += 1,
+            None => {
+                self.unwritten = Some(Unwritten { lane, offset: (number << self.grain) as i64, count: 1, partly });
+            }
+        }
+    }
+
+    fn read(
+        &mut self,
+        cell: &mut Cell,
+        lane: usize,
+        sure: bool,
+        number: u64,
+        before: Option<i64>,
+        forgotten: u32,
+    ) -> (i64, u8) {
+        let offset = (number << self.grain) as i64;
+        let mut visible = true;
+        if cell.write != 0
+            && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
+        {
+            visible = false;
+            if sure && self.order.conflict(cell.write, scope, self.piece.touch) {
+                let values = match cell.flags {
+                    KEPT => RaceValues::Same,
+                    CHANGED => RaceValues::Differ,
+                    _ => RaceValues::Unknown,
+                };
+                self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, values);
+            }
+        }
+        if sure {
+            self.order.note_reader(cell, lane);
+        }
+        if !visible || (cell.doubt != 0 && cell.doubt >= cell.write) {
+            return (0, UNKNOWN);
+        }
+        if self.piece.touch.volatile {
+            return (0, UNKNOWN);
+        }
+        if cell.tag == INITIAL {
+            if let Some(bits) = before {
+                // The bytes of a float are not its value, except for zero.
+                return match self.piece.ty {
+                    Ty::Float { .. } | Ty::Pointer if bits != 0 => {
+                        (mix(bits as u64, class(self.piece.ty)) as i64, NUMBER)
+                    }
+                    ty => (wrap(ty, bits), KNOWN),
+                };
+            }
+            let place = mix(self.index as u64 + 1, number << self.grain);
+            return (mix(place, mix(u64::from(forgotten), u64::from(self.class))) as i64, NUMBER);
+        }
+        if cell.write <= forgotten || cell.write < self.order.block_start || cell.class != self.class {
+            return (0, UNKNOWN);
+        }
+        (if cell.tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value }, cell.tag)
+    }
+
+    fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8), forgotten: u32) {
+        if !sure {
+            cell.doubt = self.piece.stamp;
+            return;
+        }
+        let offset = (number << self.grain) as i64;
+        let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
+        let old = if fresh && cell.class == self.class && cell.doubt < cell.write.max(1) {
+            (cell.value, cell.tag)
+        } else {
+            (0, UNKNOWN)
+        };
+        let values = if stored.1 == UNKNOWN { RaceValues::Unknown } else { values_of(old, stored) };
+        // What the other writer wrote, whoever may have written in between.
+        let same_writes = if cell.class == self.class && cell.write != 0 && stored.1 != UNKNOWN {
+            values_of((cell.value, cell.tag), stored)
+        } else {
+            RaceValues::Unknown
+        };
+        let mut certain = cell.doubt == 0 || cell.doubt < self.order.interval_start;
+        if cell.write != 0
+            && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
+        {
+            certain &= same_writes == RaceValues::Same;
+            if self.order.conflict(cell.write, scope, self.piece.touch) {
+                self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, same_writes);
+            }
+        }
+        let readers =
+            [(cell.read[0], cell.reader[0]), (cell.read[1], cell.reader[1]), (cell.foreign, cell.foreign_reader)];
+        for (stamp, reader) in readers {
+            if stamp != 0
+                && let Some(scope) = self.order.unordered(stamp, reader, lane)
+                && self.order.conflict(stamp, scope, self.piece.touch)
+            {
+                self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
+            }
+        }
+        cell.flags = match values {
+            RaceValues::Same => KEPT,
+            RaceValues::Differ => CHANGED,
+            RaceValues::Unknown => 0,
+        };
+        cell.write = self.piece.stamp;
+        cell.writer = lane as u16;
+        cell.class = self.class;
+        (cell.value, cell.tag) = if !certain || self.piece.touch.kind == AccessKind::Atomic {
+            (0, UNKNOWN)
+        } else if stored.1 == UNKNOWN {
+            // Nobody knows what was stored, but all who read it read the same.
+            (mix(u64::from(self.piece.stamp), lane as u64 + 1) as i64, NUMBER)
+        } else {
+            stored
+        };
+    }
+
+    /// Several lanes stored different things in one place.
+    fn blur(&mut self, memory: &mut Memory, offset: i64) {
+        let first = offset as u64 >> self.grain;
+        for number in first..first + self.cells.max(1) {
+            if let Some(cell) = memory.cells.at(number) {
+                cell.tag = UNKNOWN;
+            }
+        }
+    }
+}
