@@ -72,6 +72,12 @@ impl<'p> Lowerer<'p> {
         if let Some(out) = self.library(path, &explicit, &args_out, site) {
             return out;
         }
+        let library = ["cg", "cooperative_groups", "cub", "thrust", "std", "cuda"];
+        if args.is_empty() && path.segments.first().is_some_and(|first| library.contains(&first.as_str())) {
+            // `cg::plus<int>()`: a functor of a library.
+            let ty = self.context.scope.named(path, targs);
+            return self.construct_library(&ty, &[], site);
+        }
         match self.context.scope.named(path, targs) {
             ty @ Ty::Record(..) => return self.construct_as(&ty, args, site),
             ty if super::types::canonical(ty.clone()) != ty => {
@@ -130,6 +136,11 @@ impl<'p> Lowerer<'p> {
                 {
                     return out;
                 }
+            }
+            Ty::Library(name, _) if super::library_types::is_functor(name) => {
+                let ty = args.first().map_or(Ty::Unknown, |arg| arg.ty.decayed());
+                let name = name.to_string();
+                return self.pure(&name, args, ty, site);
             }
             ty => {
                 if let Some(closure) = self.closure_of(ty)
@@ -274,6 +285,8 @@ impl<'p> Lowerer<'p> {
                 Some(Type::Function | Type::Unknown) => known_function,
                 Some(Type::Named { path, .. }) => {
                     known_function
+                        || (super::groups::kind_of(&arg.ty).is_some()
+                            && path.last().is_some_and(|name| name == "thread_group"))
                         || matches!(&*path.segments, [name] if found.env.get(name) == Some(&Argument::Unknown))
                 }
                 _ => false,

@@ -141,7 +141,7 @@ impl Lowerer<'_> {
                 let id = if same { self.load(out) } else { self.convert(out, target) };
                 self.temporary(id, out.site)
             }
-            At::Register { .. } if is_const && is_scalar(target) => {
+            At::Register { .. } if (is_const && is_scalar(target)) || super::groups::kind_of(&out.ty).is_some() => {
                 let id = self.convert(out, target);
                 self.temporary(id, out.site)
             }

@@ -26,7 +26,9 @@ impl<'p> Lowerer<'p> {
         }
         let declared = self.resolve(found.ty);
         let volatile = is_volatile(self.context.ir, found.ty);
-        if super::instances::is_auto(&declared) || matches!(declared, Ty::Unknown) {
+        // `thread_group` takes any group: the value says which.
+        let open = super::groups::kind_of(&declared).is_some() && found.init.is_some();
+        if open || super::instances::is_auto(&declared) || matches!(declared, Ty::Unknown) {
             let Some(init) = found.init else {
                 return self.bind_unknown(local, place);
             };
@@ -106,8 +108,12 @@ impl<'p> Lowerer<'p> {
             let target = if **to == Ty::Auto { value.ty.clone() } else { (**to).clone() };
             return self.declare_reference(local, value, target, place, out);
         }
-        let ty =
-            if super::instances::is_auto(&declared) || declared == Ty::Unknown { value.ty.decayed() } else { declared };
+        let group = super::groups::kind_of(&declared).is_some() && super::groups::kind_of(&value.ty).is_some();
+        let ty = if group || super::instances::is_auto(&declared) || declared == Ty::Unknown {
+            value.ty.decayed()
+        } else {
+            declared
+        };
         let volatile = is_volatile(self.context.ir, found.ty) || (value.volatile && matches!(ty, Ty::Pointer(_)));
         let id = self.convert(value, &ty);
         let code_ty = match &ty {

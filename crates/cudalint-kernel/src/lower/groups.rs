@@ -39,7 +39,12 @@ fn group_type(name: &str, lanes: Option<i64>) -> Ty {
 
 impl Lowerer<'_> {
     fn group_value(&mut self, children: Vec<ExprId>, ty: Ty, site: Site) -> Out {
-        self.unknown(children, Effect::None, ty, site)
+        if kind_of(&ty).is_none() {
+            return self.unknown(children, Effect::None, ty, site);
+        }
+        let id = self.int(0, code::Ty::INT, site);
+        let value = self.computed(id, ty, site);
+        self.after(children, &value, site)
     }
 
     /// Functions that make groups or work on them.

@@ -68,6 +68,28 @@ fn is_shape(ty: &Ty) -> bool {
     last(ty) == Some("aligned_size_t")
 }
 
+/// Whether a library type is a functor that computes a number from numbers.
+pub(super) fn is_functor(name: &str) -> bool {
+    matches!(
+        name.rsplit("::").next().unwrap_or(name),
+        "plus"
+            | "minus"
+            | "multiplies"
+            | "divides"
+            | "less"
+            | "greater"
+            | "bit_and"
+            | "bit_or"
+            | "bit_xor"
+            | "maximum"
+            | "minimum"
+            | "Sum"
+            | "Max"
+            | "Min"
+            | "identity"
+    )
+}
+
 /// The number type behind an atomic.
 fn atomic_of(ty: &Ty) -> Option<Ty> {
     match ty {
@@ -80,10 +102,12 @@ fn atomic_of(ty: &Ty) -> Option<Ty> {
 }
 
 fn atomic_scope(ty: &Ty) -> Scope {
-    // The second argument names the scope; its value is not kept.
-    match ty {
-        Ty::Library(_, args) if args.len() > 1 => Scope::Block,
-        _ => Scope::System,
+    let Ty::Library(_, args) = ty else { return Scope::Device };
+    match args.get(1) {
+        None => Scope::System,
+        Some(Argument::Type(Ty::Library(name, _))) if name.ends_with("thread_scope_block") => Scope::Block,
+        Some(Argument::Type(Ty::Library(name, _))) if name.ends_with("thread_scope_thread") => Scope::Thread,
+        Some(_) => Scope::Device,
     }
 }
 
@@ -164,7 +188,14 @@ impl Lowerer<'_> {
 
     /// `cuda::barrier` and `cuda::pipeline`.
     fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
-        let of_one_thread = matches!(&object.ty, Ty::Library(_, known) if matches!(&**known, [Argument::Value(0)]));
+        let of_one_thread = match &object.ty {
+            Ty::Library(_, known) => match known.first() {
+                Some(Argument::Value(0)) => true,
+                Some(Argument::Type(Ty::Library(scope, _))) => scope.ends_with("thread_scope_thread"),
+                _ => false,
+            },
+            _ => false,
+        };
         let kind = last(&object.ty)?;
         let what = match (kind, name) {
             ("barrier", "arrive" | "arrive_and_drop") => Intrinsic::BarrierObjectArrive,
@@ -234,13 +265,17 @@ impl Lowerer<'_> {
     fn collective_method(&mut self, what: Intrinsic, object: &Out, name: &str, args: &[Out], site: Site) -> Out {
         let mut operands = vec![self.load(object)];
         let value = matches!(name, "Sum" | "Reduce" | "Max" | "Min" | "HeadSegmentedSum" | "TailSegmentedSum");
+        let scan = matches!(&object.ty, Ty::Library(of, _) if of.contains("Scan"));
         let mut written = Vec::new();
-        for arg in args {
+        for (index, arg) in args.iter().enumerate() {
             if matches!(arg.ty, Ty::Record(..) | Ty::Library(..)) && matches!(arg.at, At::Value(_)) {
                 continue;
             }
             operands.push(self.escape(arg));
-            if !value && !matches!(arg.at, At::Value(_)) {
+            // The input of a scan is taken by value.
+            let input = scan && index == 0 && super::convert::is_scalar(&arg.ty);
+            let place = !matches!(arg.at, At::Value(_)) || matches!(arg.ty, Ty::Pointer(_));
+            if !value && !input && place {
                 written.push(arg.clone());
             }
         }
@@ -257,8 +292,8 @@ impl Lowerer<'_> {
         }
         let mut parts = vec![self.load(&result)];
         for target in written {
-            let id = if matches!(target.ty, Ty::Array(..)) {
-                let address = self.address(&target);
+            let id = if matches!(target.ty, Ty::Array(..) | Ty::Pointer(_)) {
+                let address = self.load(&target);
                 self.push(Expr::Opaque { children: vec![address], effect: Effect::Writes }, code::Ty::Void, site)
             } else {
                 let ty = self.ty(&target.ty);

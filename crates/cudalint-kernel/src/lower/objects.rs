@@ -37,7 +37,7 @@ impl<'p> Lowerer<'p> {
             site,
             space,
             bytes,
-            element: self.size_of(element).unwrap_or(0),
+            element: self.size_of(element).filter(|bytes| *bytes > 0).unwrap_or(1),
             align,
             values,
         };

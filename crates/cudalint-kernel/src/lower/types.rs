@@ -59,6 +59,8 @@ impl<'p> Lowerer<'p> {
             Ty::Vector { .. } | Ty::Array(..) => self.aggregate(ty, nesting),
             Ty::Library(..) if self.closure_of(ty).is_some() => self.aggregate(ty, nesting),
             Ty::Library(..) if super::library_types::is_handle(ty) => code::Ty::Pointer,
+            // A group has no contents: its type says all.
+            Ty::Library(..) if super::groups::kind_of(ty).is_some() => code::Ty::INT,
             Ty::Library(name, args) => {
                 let bytes = self.context.scope.size_of(ty).and_then(|bytes| u32::try_from(bytes).ok());
                 match library_scalar(name, args) {
@@ -233,6 +235,9 @@ impl<'p> Lowerer<'p> {
             Ty::Library(name, args) => {
                 if super::library_types::is_handle(ty) {
                     return Some(8);
+                }
+                if super::groups::kind_of(ty).is_some() {
+                    return Some(4);
                 }
                 if let Some(closure) = self.closure_of(ty) {
                     return Some(self.closures.get(closure)?.bytes);

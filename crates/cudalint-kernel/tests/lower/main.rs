@@ -1,0 +1,9 @@
+//! Kernels from source text to resolved device code, which is compared as text.
+#![allow(clippy::unwrap_used)]
+
+mod calls;
+mod constructs;
+mod groups;
+mod memory;
+mod support;
+mod types;

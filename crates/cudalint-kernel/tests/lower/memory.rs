@@ -1,0 +1,60 @@
+//! Variables, arrays and static objects.
+
+use crate::support::{code, text};
+use insta::assert_snapshot;
+
+#[test]
+fn a_variable_is_a_register_until_its_address_is_asked_for() {
+    assert_snapshot!(text(
+        "__device__ void set(int& r, int* p) { r = *p; }\n\
+         __global__ void k(int n) {\n  int a = 1, b = 2, c = 3;\n  a = b;\n  set(a, &b);\n  int& r = c;\n  r += a;\n  n++;\n\
+           float2 v = make_float2(1, 2);\n  float* f = &v.y;\n  v.x = *f;\n}\n"
+    ));
+}
+
+#[test]
+fn arrays_of_every_kind() {
+    assert_snapshot!(text(
+        "__constant__ float coef[9];\n__device__ int counter;\nconst int table[2][3] = {{1, 2}, {4, 5, 6}};\n\
+         __global__ void k(float (*rows)[8], int grid[][4], float* out) {\n\
+           __shared__ float tile[4][5];\n  extern __shared__ double dyn[];\n  __shared__ int flag;\n\
+           int local[3] = {1, 2};\n  int full[] = {7, 8};\n  tile[threadIdx.y][threadIdx.x] = rows[1][2];\n\
+           float* p = tile[2];\n  p[1] = *tile[3];\n  flag = grid[1][2];\n  dyn[threadIdx.x] = coef[4];\n\
+           local[flag] += table[1][local[2]];\n  out[0] = full[1];\n  counter++;\n  float (*q)[5] = tile;\n  q[1][1] = 0;\n\
+           char text[] = \"ab\";\n}\n"
+    ));
+}
+
+#[test]
+fn arrays_inside_records() {
+    assert_snapshot!(text(
+        "struct M { int n; float v[2][2]; };\nunion U { float f; int i; };\n\
+         struct N { M m; U u; };\n\
+         __global__ void k(M* ms, N* ns, int i) {\n  M m = ms[0];\n  m.n = 1;\n  float x = ms[i].v[1][i];\n  x = m.v[i][0];\n\
+           U u;\n  u.f = x;\n  i = u.i;\n  ns->m.v[0][1] = ns->u.f;\n}\n"
+    ));
+}
+
+#[test]
+fn shared_arrays_of_a_device_function_are_one_for_each_instance() {
+    let found = code(
+        "template <class T, int N> __device__ T sum(T x) {\n  __shared__ T part[N];\n  part[threadIdx.x] = x;\n  return part[0];\n}\n\
+         __global__ void k(float* p) {\n  p[0] = sum<float, 32>(p[1]) + sum<float, 32>(p[2]);\n  p[3] = sum<double, 64>(p[4]);\n}\n",
+    );
+    let sizes: Vec<_> = found.objects.iter().map(|object| (object.bytes, object.element)).collect();
+    assert_eq!(sizes, [(Some(128), 4), (Some(512), 8)]);
+    assert_eq!(found.functions.len(), 3);
+}
+
+#[test]
+fn a_store_stands_at_its_target() {
+    let source = "__global__ void k(float* p, int i) { p[i + 1] = p[i]; }\n";
+    let found = code(source);
+    let texts: Vec<&str> = found
+        .exprs
+        .iter()
+        .filter(|node| matches!(node.kind, cudalint_kernel::code::Expr::Write(..)))
+        .map(|node| &source[node.site.span.range()])
+        .collect();
+    assert_eq!(texts, ["p[i + 1]"]);
+}
