@@ -1,6 +1,7 @@
 //! The macros of all files, and which definition each file sees.
 
 use crate::condition::{Defines, evaluate};
+use crate::cuda::passes_on;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::MacroDefinition;
 use crate::name::Name;
@@ -57,6 +58,8 @@ pub struct MacroFile<'a> {
 pub trait Definition: Sized {
     /// The macro's name.
     fn name(&self) -> &str;
+    /// What it stands for.
+    fn body(&self) -> &str;
     /// Whether two definitions say the same.
     fn same(&self, other: &Self) -> bool;
     /// Whether it is an object-like macro that stands for something.
@@ -70,6 +73,10 @@ pub trait Definition: Sized {
 impl Definition for Define {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn body(&self) -> &str {
+        &self.body
     }
 
     fn same(&self, other: &Self) -> bool {
@@ -101,6 +108,10 @@ impl Definition for Define {
 impl Definition for MacroDefinition {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn body(&self) -> &str {
+        &self.body
     }
 
     fn same(&self, other: &Self) -> bool {
@@ -146,6 +157,8 @@ struct Entry<D> {
     file: u32,
     /// Whether its conditions are surely false.
     dead: bool,
+    /// Whether it only passes on a name that some builds define.
+    passes_on: bool,
     /// Whether it is a default: it stands under `!defined` of its own name.
     fallback: bool,
     conditions: Vec<Box<str>>,
@@ -184,6 +197,9 @@ impl<D: Definition> MacroIndex<D> {
             let entry = Entry {
                 file,
                 dead: conditions.iter().any(|text| evaluate(text, defines) == Some(false)),
+                passes_on: conditions
+                    .iter()
+                    .any(|text| passes_on(definition.body(), text) && evaluate(text, defines) != Some(true)),
                 fallback: conditions.iter().any(|text| text.replace(' ', "") == own),
                 conditions,
                 definition,
@@ -325,7 +341,10 @@ impl<D> VisibleMacros<'_, D> {
 
 /// The definition that holds, where conditions leave one, or several that exclude each other (then the first).
 fn choose<'e, D: Definition>(entries: impl Iterator<Item = &'e Entry<D>>) -> Option<&'e D> {
-    let live: Vec<&Entry<D>> = entries.filter(|entry| !entry.dead).collect();
+    let mut live: Vec<&Entry<D>> = entries.filter(|entry| !entry.dead).collect();
+    if live.iter().any(|entry| !entry.passes_on) {
+        live.retain(|entry| !entry.passes_on);
+    }
     // A default counts only where nothing else defines the name.
     let firm: Vec<&Entry<D>> = live.iter().copied().filter(|entry| !entry.fallback).collect();
     let candidates = if firm.is_empty() { live } else { firm };

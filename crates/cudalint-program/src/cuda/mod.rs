@@ -30,6 +30,7 @@ mod types;
 
 use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
 use crate::name::Name;
+pub(crate) use preprocessor::passes_on;
 use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Frame;
@@ -173,7 +174,7 @@ impl<'a> Lowerer<'a> {
             record_names: Vec::new(),
             macros: macros::Macros::new(input.directives),
             depth: 0,
-            conditions: preprocessor::Assumed::default(),
+            conditions: preprocessor::Assumed::of(&input.directives.defines),
         }
     }
 

@@ -3,13 +3,32 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::Src;
-use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
+use cudalint_syntax::{Define, Node};
 use rustc_hash::FxHashMap;
 
 /// What was assumed for conditions that nothing decides, so that one file's groups agree with each other.
 #[derive(Debug, Default)]
 pub(crate) struct Assumed(FxHashMap<String, bool>);
+
+impl Assumed {
+    /// To begin with: a name that a macro only passes on where it is defined (`#ifdef X`, `#define N X`) comes from the
+    /// command line of some builds. Taking it for defined would leave `N` without a value, so it is not.
+    pub(crate) fn of(defines: &[Define]) -> Self {
+        let passed_on = defines.iter().flat_map(|define| {
+            let conditions = define.conditions.iter().filter(|condition| !condition.negated);
+            conditions.filter(|condition| passes_on(&define.body, &condition.text))
+        });
+        Self(passed_on.map(|condition| (condition.text.trim().to_owned(), false)).collect())
+    }
+}
+
+/// Whether a condition asks for the very name that a definition stands for.
+pub(crate) fn passes_on(body: &str, condition: &str) -> bool {
+    let Some(rest) = condition.trim().strip_prefix("defined") else { return false };
+    let name = rest.trim().trim_start_matches('(').trim_end_matches(')').trim();
+    !name.is_empty() && name == body && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
 
 /// Names with a known state under nvcc on Linux: `None` for not defined.
 #[allow(clippy::option_option)] // Unknown, known to be missing, known with a value.
