@@ -59,7 +59,7 @@ impl Lowerer<'_> {
             if matches!(target.at, At::Value(_)) || matches!(target.ty, Ty::Array(..)) {
                 continue;
             }
-            let value = if lane && outputs.len() == 1 { self.lane_number(site) } else { None };
+            let value = (lane && outputs.len() == 1).then(|| self.lane_number(site));
             let value = match value {
                 Some(value) => self.convert(&value, &target.ty),
                 None => {
@@ -73,13 +73,13 @@ impl Lowerer<'_> {
     }
 
     /// `%laneid`: a warp is 32 threads of the block in order of their ranks.
-    fn lane_number(&mut self, site: Site) -> Option<Out> {
+    fn lane_number(&mut self, site: Site) -> Out {
         let uint = Ty::Int { bytes: 4, signed: false };
         let rank = self.intrinsic(Intrinsic::GroupRank(code::Group::Block), Vec::new(), uint.clone(), site);
         let rank = self.load(&rank);
         let mask = self.int(31, code::Ty::UINT, site);
         let id = self.push(Expr::Binary(code::BinaryOp::And, rank, mask), code::Ty::UINT, site);
-        Some(self.computed(id, uint, site))
+        self.computed(id, uint, site)
     }
 
     fn instruction(&mut self, line: &str, outputs: &[Out], inputs: &[Out], site: Site) -> Option<Known> {

@@ -12,22 +12,22 @@ const MAX_LIST: usize = 512;
 
 impl<'p> Lowerer<'p> {
     /// Gives a new object its first value.
-    pub(super) fn initialize(&mut self, target: Out, init: ir::ExprId, out: &mut code::Block) {
+    pub(super) fn initialize(&mut self, target: &Out, init: ir::ExprId, out: &mut code::Block) {
         let site = self.site_of(init);
         match self.node(init).map(|node| &node.kind) {
-            Some(ir::Expr::InitList(items)) => self.initialize_list(&target, items, site, out),
+            Some(ir::Expr::InitList(items)) => self.initialize_list(target, items, site, out),
             Some(ir::Expr::Construct { ty, args, braces }) => {
                 let written = self.resolve(*ty);
                 if written == target.ty || matches!(written, Ty::Array(..) | Ty::Unknown | Ty::Auto) {
-                    return self.construct_at(&target, args, *braces, site, out);
+                    return self.construct_at(target, args, *braces, site, out);
                 }
                 let value = self.expr(init);
-                self.copy_in(&target, &value, out);
+                self.copy_in(target, &value, out);
             }
-            Some(ir::Expr::Str(_)) if matches!(target.ty, Ty::Array(..)) => self.forget(&target, Vec::new(), out),
+            Some(ir::Expr::Str(_)) if matches!(target.ty, Ty::Array(..)) => self.forget(target, Vec::new(), out),
             _ => {
                 let value = self.expr(init);
-                self.copy_in(&target, &value, out);
+                self.copy_in(target, &value, out);
             }
         }
     }
@@ -41,7 +41,7 @@ impl<'p> Lowerer<'p> {
     /// A field by the values that a member initializer gives.
     pub(super) fn initialize_field(
         &mut self,
-        target: Out,
+        target: &Out,
         declared: &Ty,
         values: &'p [ir::ExprId],
         site: Site,
@@ -52,11 +52,11 @@ impl<'p> Lowerer<'p> {
             let to = (**to).clone();
             let value = self.expr(*value);
             let address = self.bind_reference(&value, &to, false);
-            let holder = Out { ty: Ty::pointer_to(to), ..target };
+            let holder = Out { ty: Ty::pointer_to(to), ..target.clone() };
             let stored = self.store(&holder, address);
             return self.emit_effect(&stored, site, out);
         }
-        self.construct_at(&target, values, false, site, out);
+        self.construct_at(target, values, false, site, out);
     }
 
     /// `T x(args)`, `T x{args}`.
@@ -71,7 +71,7 @@ impl<'p> Lowerer<'p> {
         match &target.ty {
             Ty::Record(entry, env) => {
                 let (entry, env) = (*entry, env.clone());
-                self.construct_record(target, entry, &env, args, braces, site, out);
+                self.construct_record(target, (entry, &env), args, braces, site, out);
             }
             Ty::Array(..) => self.initialize_list(target, args, site, out),
             Ty::Vector { name, lanes, .. } => {
@@ -104,7 +104,7 @@ impl<'p> Lowerer<'p> {
             }
             _ => match args {
                 [] => self.zero(target, out),
-                [one] => self.initialize(target.clone(), *one, out),
+                [one] => self.initialize(target, *one, out),
                 many => {
                     let children = many.iter().map(|arg| self.expr(*arg)).collect::<Vec<_>>();
                     let children = children.iter().map(|child| self.load(child)).collect();
@@ -157,8 +157,7 @@ impl<'p> Lowerer<'p> {
     fn construct_record(
         &mut self,
         target: &Out,
-        entry: Entry,
-        env: &TypeEnv,
+        (entry, env): (Entry, &TypeEnv),
         args: &'p [ir::ExprId],
         braces: bool,
         site: Site,
@@ -256,7 +255,7 @@ impl<'p> Lowerer<'p> {
                     let at = self.int(index as i64, code::Ty::INT, site);
                     let at = self.computed(at, Ty::INT, site);
                     let element = self.element(target, &at, self.site_of(*item));
-                    self.initialize(element, *item, out);
+                    self.initialize(&element, *item, out);
                 }
             }
             Ty::Record(entry, env) => self.initialize_record(target, entry, &env, items, site, out),
@@ -264,7 +263,7 @@ impl<'p> Lowerer<'p> {
             Ty::Library(..) => self.construct_at(target, items, true, site, out),
             _ => match items {
                 [] => self.zero(target, out),
-                [one] => self.initialize(target.clone(), *one, out),
+                [one] => self.initialize(target, *one, out),
                 _ => self.forget(target, Vec::new(), out),
             },
         }
@@ -316,7 +315,7 @@ impl<'p> Lowerer<'p> {
                 let stored = self.store(&part, address);
                 self.emit_effect(&stored, site, out);
             } else {
-                self.initialize(part, value, out);
+                self.initialize(&part, value, out);
             }
         }
     }
@@ -329,7 +328,7 @@ impl<'p> Lowerer<'p> {
             let Some(found) = self.field(&target.ty, &field.name) else { continue };
             let part = self.part(target, found.offset, &found.ty, target.site);
             if let Some(context) = self.record_context(entry, env) {
-                self.elsewhere(context, |this| this.initialize(part, init, out));
+                self.elsewhere(context, |this| this.initialize(&part, init, out));
             }
         }
     }

@@ -58,7 +58,7 @@ impl<'p> Lowerer<'p> {
         out.push(stmt);
         let target = self.variable_place(variable, &declared, volatile, place);
         match found.init {
-            Some(init) => self.initialize(target, init, out),
+            Some(init) => self.initialize(&target, init, out),
             None => self.default_initialize(&target, out),
         }
     }
@@ -241,7 +241,7 @@ impl<'p> Lowerer<'p> {
         if matches!(found.space, Space::Shared) && matches!(ty, Ty::Record(..)) && found.init.is_some() {
             let target = self.object_place(object, &ty, volatile, place);
             if let Some(init) = found.init {
-                self.initialize(target, init, out);
+                self.initialize(&target, init, out);
             }
         }
     }

@@ -243,7 +243,7 @@ impl<'p> Lowerer<'p> {
             done.push(name);
             let target = self.own_field(&field, site);
             let site = values.first().map_or(site, |value| self.site_of(*value));
-            self.initialize_field(target, &field.ty, values, site, block);
+            self.initialize_field(&target, &field.ty, values, site, block);
         }
         for field in &record.fields {
             let Some(init) = field.init.filter(|_| !done.contains(&&field.name)) else { continue };
@@ -252,7 +252,7 @@ impl<'p> Lowerer<'p> {
             let Some(context) = self.record_context(entry, &env) else { continue };
             let this = self.context.this.clone();
             self.elsewhere(Context { this, ..context }, |this| {
-                this.initialize(target, init, block);
+                this.initialize(&target, init, block);
             });
         }
         // Fields of record types with constructors of their own come into being as well.
@@ -287,7 +287,7 @@ impl<'p> Lowerer<'p> {
             let Some(offset) = self.base_offset(own, &base) else { break };
             let field = super::types::Field { offset, ty: base.clone() };
             let target = self.own_field(&field, site);
-            self.initialize_field(target, &base, values, site, block);
+            self.initialize_field(&target, &base, values, site, block);
             return;
         }
         self.gap("member initializer");

@@ -219,10 +219,10 @@ impl Lowerer<'_> {
     fn number_function(&mut self, name: &str, explicit: &[Argument], args: &[Out], site: Site) -> Option<Out> {
         match (name, args) {
             ("min" | "fmin" | "fminf" | "umin" | "llmin" | "ullmin" | "minimum", [a, b]) => {
-                return self.extreme(Intrinsic::Min, a, b, explicit, name, site);
+                return Some(self.extreme(Intrinsic::Min, a, b, explicit, name, site));
             }
             ("max" | "fmax" | "fmaxf" | "umax" | "llmax" | "ullmax" | "maximum", [a, b]) => {
-                return self.extreme(Intrinsic::Max, a, b, explicit, name, site);
+                return Some(self.extreme(Intrinsic::Max, a, b, explicit, name, site));
             }
             ("abs" | "labs" | "llabs" | "fabs" | "fabsf", [a]) => {
                 let ty = a.ty.decayed().promoted()?;
@@ -248,26 +248,18 @@ impl Lowerer<'_> {
         self.converting_function(name, args, site)
     }
 
-    fn extreme(
-        &mut self,
-        what: Intrinsic,
-        a: &Out,
-        b: &Out,
-        explicit: &[Argument],
-        name: &str,
-        site: Site,
-    ) -> Option<Out> {
+    fn extreme(&mut self, what: Intrinsic, a: &Out, b: &Out, explicit: &[Argument], name: &str, site: Site) -> Out {
         let common = match explicit.first() {
             Some(Argument::Type(ty)) => ty.clone(),
             _ => match (a.ty.decayed().common(&b.ty.decayed()), name) {
                 (_, "fminf" | "fmaxf") => FLOAT,
                 (Some(ty), _) => ty,
                 (None, _) if matches!(a.ty, Ty::Float { .. }) => a.ty.clone(),
-                _ => return Some(self.pure(name, &[a.clone(), b.clone()], a.ty.clone(), site)),
+                _ => return self.pure(name, &[a.clone(), b.clone()], a.ty.clone(), site),
             },
         };
         let operands = vec![self.convert(a, &common), self.convert(b, &common)];
-        Some(self.intrinsic(what, operands, common, site))
+        self.intrinsic(what, operands, common, site)
     }
 
     fn bit_function(&mut self, name: &str, args: &[Out], site: Site) -> Option<Out> {
@@ -398,7 +390,7 @@ impl Lowerer<'_> {
                 }
                 Some(value.clone())
             }
-            ("swap", [a, b]) => self.swap(a, b, site),
+            ("swap", [a, b]) => Some(self.swap(a, b, site)),
             ("clock", []) => none(self, LONG),
             ("clock64" | "wall_clock64" | "__globaltimer", []) => none(self, LONG),
             ("malloc" | "__nv_malloc", [_]) => none(self, Ty::pointer_to(Ty::Void)),
@@ -476,10 +468,10 @@ impl Lowerer<'_> {
         }
     }
 
-    fn swap(&mut self, a: &Out, b: &Out, site: Site) -> Option<Out> {
+    fn swap(&mut self, a: &Out, b: &Out, site: Site) -> Out {
         if a.ty != b.ty || a.ty == Ty::Unknown || matches!(a.ty, Ty::Array(..)) {
             let children = vec![self.address(a), self.address(b)];
-            return Some(self.unknown(children, Effect::Writes, Ty::Void, site));
+            return self.unknown(children, Effect::Writes, Ty::Void, site);
         }
         let code_ty = self.ty(&a.ty);
         let variable = self.variable("", code_ty, site);
@@ -492,7 +484,7 @@ impl Lowerer<'_> {
         let second = self.store(b, kept);
         let second = self.load(&second);
         let id = self.push(Expr::Sequence(vec![keep, first, second]), code::Ty::Void, site);
-        Some(self.computed(id, Ty::Void, site))
+        self.computed(id, Ty::Void, site)
     }
 }
 

@@ -79,9 +79,10 @@ impl<'p> Lowerer<'p> {
             out.push(self.table_value(init, ty)?);
             return Some(());
         };
-        let items = match &self.node(init)?.kind {
-            ir::Expr::InitList(items) | ir::Expr::Construct { args: items, braces: true, .. } => items,
-            _ => return None,
+        let (ir::Expr::InitList(items) | ir::Expr::Construct { args: items, braces: true, .. }) =
+            &self.node(init)?.kind
+        else {
+            return None;
         };
         let start = out.len();
         let scalars = !matches!(**of, Ty::Array(..));

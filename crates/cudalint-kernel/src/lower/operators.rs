@@ -153,7 +153,7 @@ impl Lowerer<'_> {
     pub(super) fn select(&mut self, condition: &Out, yes: &Out, no: &Out, site: Site) -> Out {
         let condition = self.truth(condition);
         if let Some(value) = self.fold(condition) {
-            let ty = self.select_type(yes, no);
+            let ty = Self::select_type(yes, no);
             let live = if value != 0 { yes } else { no };
             return match ty {
                 Some(ty) if ty != live.ty.decayed() => {
@@ -163,7 +163,7 @@ impl Lowerer<'_> {
                 _ => live.clone(),
             };
         }
-        let Some(ty) = self.select_type(yes, no) else {
+        let Some(ty) = Self::select_type(yes, no) else {
             let children = vec![condition, self.load(yes), self.load(no)];
             return self.unknown(children, Effect::None, Ty::Unknown, site);
         };
@@ -179,7 +179,7 @@ impl Lowerer<'_> {
         Out { volatile, ..self.computed(id, ty, site) }
     }
 
-    fn select_type(&self, yes: &Out, no: &Out) -> Option<Ty> {
+    fn select_type(yes: &Out, no: &Out) -> Option<Ty> {
         let (a, b) = (yes.ty.decayed(), no.ty.decayed());
         if a == b {
             return Some(a);

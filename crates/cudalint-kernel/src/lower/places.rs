@@ -14,6 +14,7 @@ impl Lowerer<'_> {
     }
 
     /// A computed value.
+    #[allow(clippy::unused_self)] // Reads like the other makers of outs.
     pub(super) fn computed(&self, id: ExprId, ty: Ty, site: Site) -> Out {
         Out { at: At::Value(id), ty, volatile: false, site }
     }
@@ -44,6 +45,7 @@ impl Lowerer<'_> {
         self.push(Expr::Offset { base: address, index, stride: 1 }, code::Ty::Pointer, site)
     }
 
+    #[allow(clippy::unused_self)]
     /// The place of an out for reading and storing; `None` for a computed value.
     pub(super) fn place(&self, out: &Out) -> Option<Place> {
         match out.at {

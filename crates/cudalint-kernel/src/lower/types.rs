@@ -12,8 +12,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     layouts: FxHashMap<(u32, u32), Vec<(TypeEnv, code::Ty)>>,
-    fields: FxHashMap<(u32, u32, Name), Vec<(TypeEnv, Option<Field>)>>,
+    fields: FxHashMap<(u32, u32, Name), Vec<KnownField>>,
 }
+
+/// A field for one binding of the record's template parameters.
+type KnownField = (TypeEnv, Option<Field>);
 
 /// A field of a record or a lane of a vector.
 #[derive(Clone, Debug)]
