@@ -110,7 +110,7 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
     let reads = [race.first.kind, race.second.kind].iter().any(|kind| !kind.writes());
     let defect = match race.scope {
         _ if update => Defect::ReadModifyWrite,
-        RaceScope::Grid if race.barrier_between || reads && race.first.site != race.second.site => Defect::CrossBlock,
+        RaceScope::Grid if race.first.site != race.second.site && (race.barrier_between || reads) => Defect::CrossBlock,
         _ => Defect::GlobalRace,
     };
     (defect, None)

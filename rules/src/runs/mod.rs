@@ -16,6 +16,7 @@ use cudalint_engine::ModuleContext;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Event, EventKind, RaceValues, Site, Thread};
+use cudalint_syntax::Span;
 use races::race;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +40,8 @@ enum Cause {
     NoGuard,
     /// The same conditions let the same thread through.
     Guards(Vec<Site>, Thread),
+    /// The same conditions stand before accesses of one line, which begins at this byte.
+    Line(Vec<Site>, usize),
     /// The same object is too short, or not filled.
     Object(Option<Site>, String),
     /// The same launch.
@@ -78,25 +81,25 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
     let mut by_cause: BTreeMap<(Defect, Cause), usize> = BTreeMap::new();
     let mut found: Vec<(Defect, Shown<'a>)> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
-        if !races.is_best(index, event) || !places.insert(place_of(event)) {
+        if !races.is_best(index, event) || is_misaligned_too(run, event) || !places.insert(place_of(event)) {
             continue;
         }
         let Some((defect, formula)) = classify::classify(context, run, event, races.group(index)) else { continue };
         if told.holds(run, defect, event) {
             continue;
         }
-        let cause = cause(defect, event, formula.as_ref(), races.cause(index));
-        match by_cause.get(&(defect, cause.clone())).and_then(|at| found.get_mut(*at)) {
+        let causes = causes(context, defect, event, formula.as_ref(), races.cause(index));
+        let known = causes.iter().find_map(|cause| by_cause.get(&(defect, cause.clone())).copied());
+        let at = known.unwrap_or(found.len());
+        by_cause.extend(causes.into_iter().map(|cause| ((defect, cause), at)));
+        match found.get_mut(at) {
             // What does harm tells the defect, what happens to do none stands beside.
             Some((_, shown)) if is_harmless(shown.event) && !is_harmless(event) => {
                 let before = std::mem::replace(&mut shown.event, event);
                 shown.alike.push(before);
             }
             Some((_, shown)) => shown.alike.push(event),
-            None => {
-                by_cause.insert((defect, cause), found.len());
-                found.push((defect, Shown { run, event, alike: Vec::new(), formula }));
-            }
+            None => found.push((defect, Shown { run, event, alike: Vec::new(), formula })),
         }
     }
     found
@@ -105,6 +108,16 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
 /// Whether an event is a race after which memory is alike whoever comes last.
 fn is_harmless(event: &Event) -> bool {
     race(event).is_some_and(|race| race.values == RaceValues::Same)
+}
+
+/// Whether an access beyond its object is told as misaligned: an address that is wrong in both ways is no element at all.
+fn is_misaligned_too(run: &KernelRun, event: &Event) -> bool {
+    let EventKind::OutOfBounds { access, .. } = &event.kind else { return false };
+    let at = (access.site, access.thread);
+    run.report
+        .events
+        .iter()
+        .any(|other| matches!(&other.kind, EventKind::Misaligned { access, .. } if (access.site, access.thread) == at))
 }
 
 /// What earlier runs have shown: another launch of a kernel shows the same defects once more.
@@ -165,22 +178,38 @@ fn place_of(event: &Event) -> (u8, Site, Site) {
     }
 }
 
-fn cause(defect: Defect, event: &Event, formula: Option<&Formula>, race: usize) -> Cause {
+/// The causes by which an event may be put to others.
+fn causes(
+    context: &ModuleContext<'_>,
+    defect: Defect,
+    event: &Event,
+    formula: Option<&Formula>,
+    race: usize,
+) -> Vec<Cause> {
     if let Some(formula) = formula {
-        return Cause::Formula(formula.site);
+        return vec![Cause::Formula(formula.site)];
     }
     match &event.kind {
         EventKind::OutOfBounds { object, access, .. } => match defect {
-            Defect::MissingGuard => Cause::NoGuard,
-            Defect::GuardTooWide | Defect::IndexOverflow => Cause::Guards(event.guards.clone(), access.thread),
-            _ => Cause::Object(object.declared, object.name.clone()),
+            Defect::MissingGuard => vec![Cause::NoGuard],
+            Defect::GuardTooWide | Defect::IndexOverflow => vec![
+                Cause::Guards(event.guards.clone(), access.thread),
+                Cause::Line(event.guards.clone(), line_start(context, access.site)),
+            ],
+            _ => vec![Cause::Object(object.declared, object.name.clone())],
         },
-        EventKind::UninitializedRead { object, .. } => Cause::Object(object.declared, object.name.clone()),
-        EventKind::Race { .. } => Cause::Races(race),
-        EventKind::GridSyncWithoutCooperation { .. } => Cause::Launch,
+        EventKind::UninitializedRead { object, .. } => vec![Cause::Object(object.declared, object.name.clone())],
+        EventKind::Race { .. } => vec![Cause::Races(race)],
+        EventKind::GridSyncWithoutCooperation { .. } => vec![Cause::Launch],
         _ => {
             let (_, site, _) = place_of(event);
-            Cause::Place(site)
+            vec![Cause::Place(site)]
         }
     }
+}
+
+/// The byte at which the line of a place begins.
+fn line_start(context: &ModuleContext<'_>, site: Site) -> usize {
+    let before = context.project.text(site.module, Span::new(0, site.span.start as usize));
+    before.rfind('\n').map_or(0, |end| end + 1)
 }
