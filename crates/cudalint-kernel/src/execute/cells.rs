@@ -30,7 +30,13 @@ impl Machine<'_> {
         };
         let grain = self.objects[index].refine(piece.bytes, low);
         let uniform = matches!(address.bits(), Bits::One(_)) && mask.count() > 3;
-        let representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
+        let mut representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
+        if let (Some(value), Some(&one)) = (value, representatives.first())
+            && value.varies()
+        {
+            let differs = |lane: &usize| mask.levels()[*lane] == SURE && value.lane(*lane) != value.lane(one);
+            representatives.extend((0..self.n).find(differs));
+        }
         let order = Order {
             trace: &self.trace,
             stamp: piece.stamp,
@@ -38,6 +44,7 @@ impl Machine<'_> {
             block_start: self.block_start,
             warp_start: &self.warp_start,
             waited: self.waited,
+            copies: self.code.gaps.is_empty(),
             global: self.objects[index].is_global(),
         };
         let memory = &mut self.objects[index];

@@ -156,6 +156,9 @@ impl Machine<'_> {
         }
         self.guards.truncate(guards);
         self.act = self.restored(&entry);
+        if self.act.count() < entry.count() {
+            self.splits.push((site, entry));
+        }
         // Who went on did so because the condition said so.
         if varies && (leaves(self.code, then) || leaves(self.code, otherwise)) {
             self.guards.push(site);

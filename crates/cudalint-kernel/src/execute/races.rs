@@ -19,6 +19,8 @@ pub(super) struct Order<'o> {
     pub(super) warp_start: &'o [u32],
     /// First stamp since the last wait for asynchronous copies.
     pub(super) waited: u32,
+    /// Whether all of the code is understood, so that a wait for copies would have been seen.
+    pub(super) copies: bool,
     /// Whether other blocks see the object.
     pub(super) global: bool,
 }
@@ -31,7 +33,8 @@ impl Order<'_> {
         }
         if stamp < self.interval_start {
             // A barrier does not wait for the copy engine.
-            let late = stamp >= self.waited
+            let late = self.copies
+                && stamp >= self.waited
                 && usize::from(other) != lane
                 && self.trace.record(stamp).is_some_and(|record| record.asynchronous);
             return late.then_some(RaceScope::Block);

@@ -3,6 +3,7 @@
 
 mod barriers;
 mod bounds;
+mod damage;
 mod doubt;
 mod memory;
 mod races;

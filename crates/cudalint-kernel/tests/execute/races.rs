@@ -107,8 +107,10 @@ fn who_waited_for_a_flag_is_ordered() {
 
 #[test]
 fn one_thread_that_reads_what_all_wrote_races_with_both_warps() {
-    kernel("__shared__ int s[128]; __global__ void k(int* a, int* sum) { int t = threadIdx.x; s[t] = a[t] + t;
-        if (t == 0) { *sum = 0; for (int i = 0; i < 128; ++i) { *sum += s[i]; } } }")
+    kernel(
+        "__shared__ int s[128]; __global__ void k(int* a, int* sum) { int t = threadIdx.x; s[t] = a[t] + t;
+        if (t == 0) { *sum = 0; for (int i = 0; i < 128; ++i) { *sum += s[i]; } } }",
+    )
     .block(128)
     .buffer(512)
     .buffer(4)

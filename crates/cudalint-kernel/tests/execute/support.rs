@@ -77,6 +77,15 @@ impl Case {
     }
 
     pub fn run(&self) -> Report {
+        self.run_or_damage().0
+    }
+
+    /// Whether the parser lost a part of the text.
+    pub fn is_damaged(&self) -> bool {
+        self.run_or_damage().1
+    }
+
+    fn run_or_damage(&self) -> (Report, bool) {
         let text = &self.text;
         let directives = scan_directives(text, Span::new(0, text.len()));
         let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
@@ -90,9 +99,12 @@ impl Case {
         let module = cudalint_program::cuda::lower(input);
         let source = Source { path: "a.cu".into(), text: text.as_str().into(), module, alone: false };
         let project = Project::build(vec![source], &ProjectOptions::default());
-        let (module, kernel) = project.kernels().next().unwrap();
-        let code = lower(&project, module, kernel, &TypeEnv::default()).unwrap();
-        execute(&code, &self.launch, &self.budget)
+        let damaged = !parsed.damage.is_empty();
+        let Some((module, kernel)) = project.kernels().next() else { return (Report::default(), damaged) };
+        let Some(code) = lower(&project, module, kernel, &TypeEnv::default()) else {
+            return (Report::default(), damaged);
+        };
+        (execute(&code, &self.launch, &self.budget), damaged)
     }
 
     /// What the events are, in short words.
