@@ -308,7 +308,7 @@ void run(float* a, float* b, int n) {{
 }}"
     );
     let (_, counts) = runs_and_counts(&text);
-    assert_eq!((counts.launches, counts.with_facts, counts.assumed, counts.first_block), (5, 1, 1, 1));
+    assert_eq!((counts.launches, counts.with_facts, counts.assumed, counts.first_block), (5, 1, 1, 2));
     let causes: Vec<(&str, u64)> = counts.not_executed.iter().map(|(cause, count)| (*cause, *count)).collect();
     assert_eq!(causes, [("block out of range", 1), ("kernel out of sight", 1)]);
 }

@@ -187,7 +187,7 @@ fn kernels(counts: &KernelCounts, text: &mut String) {
         ("launches", counts.launches),
         ("launches executed with facts", counts.with_facts),
         ("launches executed with assumptions", counts.assumed),
-        ("launches executed in their first block only", counts.first_block),
+        ("launches executed with facts in their first block only", counts.first_block),
         ("launches executed with a guessed block", counts.guessed),
         ("kernels without a launch in sight", counts.unlaunched),
         ("kernels without a launch in sight executed", counts.unlaunched_executed),

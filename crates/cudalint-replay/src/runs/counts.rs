@@ -9,9 +9,9 @@ pub struct Counts {
     pub launches: u64,
     /// Those executed with nothing but facts.
     pub with_facts: u64,
-    /// Those of which only the first block was executed, with nothing but facts: the grid is not known, nor chosen.
+    /// Of the others those of which the first block was executed with nothing but facts: the grid is not known.
     pub first_block: u64,
-    /// Those executed only with assumptions.
+    /// Of all but the first those executed with assumptions as well.
     pub assumed: u64,
     /// Those executed only with a block that was guessed.
     pub guessed: u64,

@@ -48,12 +48,22 @@ enum Outcome {
     Facts,
 }
 
+/// All that became of one launch, over the ways that lead to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcomes {
+    not: Option<Cause>,
+    guessed: bool,
+    first_block: bool,
+    assumed: bool,
+    facts: bool,
+}
+
 struct Module<'p> {
     project: &'p Project,
     id: ModuleId,
     operations_left: u64,
     codes: Vec<(FunctionId, TypeEnv, Option<Arc<Code>>)>,
-    outcomes: FxHashMap<Site, Outcome>,
+    outcomes: FxHashMap<Site, Outcomes>,
     /// The runs of each kernel with the environment that they were lowered for.
     runs: FxHashMap<FunctionId, Vec<(TypeEnv, KernelRun)>>,
     counts: Counts,
@@ -85,7 +95,7 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
         module.with_guess(*kernel, seen);
     }
     for event in &launches.unseen {
-        module.outcomes.entry(event.site).or_insert(Outcome::Not("kernel out of sight"));
+        module.note(event.site, Outcome::Not("kernel out of sight"));
     }
     module.finish(launches)
 }
@@ -194,18 +204,14 @@ impl Module<'_> {
         report
     }
 
-    /// The best that became of a launch counts.
     fn note(&mut self, site: Site, outcome: Outcome) {
-        let rank = |outcome: Outcome| match outcome {
-            Outcome::Not(_) => 0,
-            Outcome::Guessed => 1,
-            Outcome::FirstBlock => 2,
-            Outcome::Assumed => 3,
-            Outcome::Facts => 4,
-        };
-        let old = self.outcomes.entry(site).or_insert(outcome);
-        if rank(outcome) > rank(*old) {
-            *old = outcome;
+        let all = self.outcomes.entry(site).or_default();
+        match outcome {
+            Outcome::Not(cause) => all.not = all.not.or(Some(cause)),
+            Outcome::Guessed => all.guessed = true,
+            Outcome::FirstBlock => all.first_block = true,
+            Outcome::Assumed => all.assumed = true,
+            Outcome::Facts => all.facts = true,
         }
     }
 
@@ -265,12 +271,17 @@ impl Module<'_> {
         }
         self.counts.launches = self.outcomes.len() as u64;
         for outcome in self.outcomes.values() {
+            let counts = &mut self.counts;
             match outcome {
-                Outcome::Facts => self.counts.with_facts += 1,
-                Outcome::Assumed => self.counts.assumed += 1,
-                Outcome::Guessed => self.counts.guessed += 1,
-                Outcome::FirstBlock => self.counts.first_block += 1,
-                Outcome::Not(cause) => *self.counts.not_executed.entry(cause).or_default() += 1,
+                Outcomes { facts: true, .. } => counts.with_facts += 1,
+                Outcomes { first_block: false, assumed: false, guessed: true, .. } => counts.guessed += 1,
+                Outcomes { first_block: false, assumed: false, not, .. } => {
+                    *counts.not_executed.entry(not.unwrap_or("not reached")).or_default() += 1;
+                }
+                Outcomes { first_block, assumed, .. } => {
+                    counts.first_block += u64::from(*first_block);
+                    counts.assumed += u64::from(*assumed);
+                }
             }
         }
         ModuleRuns { runs: all, counts: self.counts }
