@@ -113,12 +113,8 @@ impl Lowerer<'_> {
                 match name {
                     "sync" | "wait" | "wait_prior" => Some(self.group_barrier(kind, site)),
                     "thread_rank" | "size" | "group_size" | "num_threads" => self.group_number(kind, name, site),
-                    "reduce"
-                    | "inclusive_scan"
-                    | "exclusive_scan"
-                    | "reduce_update_async"
-                    | "reduce_store_async"
-                    | "invoke_one_broadcast" => {
+                    "reduce" => Some(self.group_reduction(kind, rest, site)),
+                    "inclusive_scan" | "exclusive_scan" | "invoke_one_broadcast" => {
                         let ty = rest.first().map_or(Ty::Unknown, |value| value.ty.decayed());
                         let children = self.loads(rest.get(..1).unwrap_or(&[]));
                         let value = self.unknown(children, Effect::None, ty, site);
@@ -141,6 +137,30 @@ impl Lowerer<'_> {
         let barrier = self.intrinsic(barrier, Vec::new(), Ty::Void, site);
         let barrier = self.load(&barrier);
         self.after(vec![barrier], value, site)
+    }
+
+    /// `cg::reduce(group, value, op)`: the threads of the group get one value.
+    fn group_reduction(&mut self, kind: Kind, args: &[Out], site: Site) -> Out {
+        let Some(value) = args.first() else {
+            return self.unknown(Vec::new(), Effect::None, Ty::Unknown, site);
+        };
+        let ty = value.ty.decayed();
+        let id = self.load(value);
+        let vote = Intrinsic::WarpVote { kind: Vote::Reduce, masked: false };
+        let result = match kind {
+            Kind::Known(Group::Tile(32) | Group::Coalesced) => self.intrinsic(vote, vec![id], ty, site),
+            Kind::Known(Group::Tile(lanes)) => {
+                // Each lane has a value of its own until the first lane's is given to all.
+                let own = self.pure("reduce", std::slice::from_ref(value), ty.clone(), site);
+                let zero = self.int(0, code::Ty::INT, site);
+                let width = self.int(i64::from(lanes), code::Ty::INT, site);
+                let operands = vec![self.load(&own), zero, width];
+                let shuffle = Intrinsic::Shuffle { kind: Shuffle::Index, masked: false };
+                self.intrinsic(shuffle, operands, ty, site)
+            }
+            _ => self.unknown(vec![id], Effect::None, ty, site),
+        };
+        self.behind_barrier(kind, &result, site)
     }
 
     fn group_barrier(&mut self, kind: Kind, site: Site) -> Out {

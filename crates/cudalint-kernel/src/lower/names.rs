@@ -22,6 +22,8 @@ pub(super) enum Meaning {
     Constant(Entry),
     Field(super::types::Field),
     Global(code::ObjectId, Ty, bool),
+    /// A variable that device code can only mean by words that are not understood: its place is not known.
+    Elsewhere(Ty),
     Function(ModuleId, FunctionId),
     /// A template parameter that stands for a function.
     Callable(Ty),
@@ -69,6 +71,11 @@ impl<'p> Lowerer<'p> {
                 self.through_reference(place, site)
             }
             Meaning::Global(object, ty, volatile) => self.object_place(object, &ty, volatile, site),
+            Meaning::Elsewhere(ty) => {
+                self.gap("variable of unknown space");
+                let address = self.opaque_pointer(Vec::new(), site);
+                self.pointed(address, ty, false, site)
+            }
             Meaning::Function(module, function) => {
                 let ty = self.function_type(module, function, targs);
                 self.function_value(ty, site)
@@ -179,6 +186,9 @@ impl<'p> Lowerer<'p> {
         let constant = found.is_constexpr || super::types::is_const(self.project.module(entry.module), found.ty);
         if constant && found.init.is_some() && matches!(ty, Ty::Float { .. } | Ty::Vector { .. }) {
             return Meaning::Constant(entry);
+        }
+        if !constant && matches!(found.space, ir::Space::Static | ir::Space::Ordinary | ir::Space::Extern) {
+            return Meaning::Elsewhere(ty);
         }
         match self.global_object(entry) {
             Some((object, ty, volatile)) => Meaning::Global(object, ty, volatile),

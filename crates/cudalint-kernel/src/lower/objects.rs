@@ -14,8 +14,13 @@ const MAX_VALUES: usize = 65_536;
 impl<'p> Lowerer<'p> {
     /// Makes the object of a declaration.
     pub(super) fn static_object(&mut self, found: &'p ir::Variable, ty: &Ty, site: Site) -> ObjectId {
+        let at_namespace_scope = self.context.function.is_none();
         let (space, open) = match found.space {
             Space::Shared => (ObjectSpace::Shared, false),
+            // At namespace scope `extern` is not kept; what has a size is no array of the launch.
+            Space::DynamicShared if at_namespace_scope && !matches!(ty, Ty::Array(_, None)) => {
+                (ObjectSpace::Shared, false)
+            }
             // With a size it is one all the same.
             Space::DynamicShared => (ObjectSpace::DynamicShared, true),
             Space::Constant => (ObjectSpace::Constant, false),

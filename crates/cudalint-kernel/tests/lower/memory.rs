@@ -58,3 +58,12 @@ fn a_store_stands_at_its_target() {
         .collect();
     assert_eq!(texts, ["p[i + 1]"]);
 }
+
+#[test]
+fn variables_at_namespace_scope_live_where_they_say() {
+    assert_snapshot!(text(
+        "__shared__ int tile[8][8];\nextern __shared__ float open[];\nint host;\nstatic const int T[3] = {1, -2, 3};\n\
+         __managed__ int m;\n__constant__ int c = 4;\nnamespace n { __device__ float d[2]; }\n\
+         __global__ void k(int* p) {\n  tile[1][threadIdx.x] = T[2] + m + c;\n  open[0] = n::d[1];\n  p[0] = host;\n}\n"
+    ));
+}
