@@ -5,7 +5,6 @@ use crate::runs::words::{self, add_access, add_object, beyond_label, both, eleme
 use crate::runs::{Defect, Mistake, Shown, bounds, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_replay::runs::report::RaceValues;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -18,7 +17,7 @@ pub static RULE: Rule = Rule {
         guideline: None,
         cwe: Some(682),
     },
-    confidence: &[Confidence::Definite, Confidence::Likely],
+    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
     fix: None,
     check: Check::Facts(check),
 };
@@ -58,7 +57,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         add_object(context, &mut finding, run, race.object, race.first);
         add_access(context, &mut finding, race.first, race.object);
         add_access(context, &mut finding, race.second, race.object);
-        if race.values == RaceValues::Same {
+        if race.is_weak() {
             words::only_possible(&mut finding);
         }
         finding

@@ -15,7 +15,7 @@ pub use formula::{Formula, Mistake};
 use cudalint_engine::ModuleContext;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_replay::runs::KernelRun;
-use cudalint_replay::runs::report::{Event, EventKind, RaceValues, Site, Thread};
+use cudalint_replay::runs::report::{Event, EventKind, Site, Thread};
 use cudalint_syntax::Span;
 use races::race;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,52 +78,94 @@ pub fn shown<'a>(context: &'a ModuleContext<'_>, wanted: Defect) -> Vec<Shown<'a
 fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> Vec<(Defect, Shown<'a>)> {
     let races = races::Races::of(run);
     let mut places = BTreeSet::new();
-    let mut by_cause: BTreeMap<(Defect, Cause), usize> = BTreeMap::new();
-    let mut found: Vec<(Defect, Shown<'a>)> = Vec::new();
+    let mut found: Vec<Found<'a>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
-        if !races.is_best(index, event) || is_misaligned_too(run, event) || !places.insert(place_of(event)) {
+        if !races.is_best(index, event) || is_told_otherwise(run, event) || !places.insert(place_of(event)) {
             continue;
         }
         let Some((defect, formula)) = classify::classify(context, run, event, races.group(index)) else { continue };
-        if told.holds(run, defect, event) {
-            continue;
-        }
-        let causes = causes(context, defect, event, formula.as_ref(), races.cause(index));
-        let known = causes.iter().find_map(|cause| by_cause.get(&(defect, cause.clone())).copied());
-        let at = known.unwrap_or(found.len());
-        by_cause.extend(causes.into_iter().map(|cause| ((defect, cause), at)));
-        match found.get_mut(at) {
-            // What does harm tells the defect, what happens to do none stands beside.
-            Some((_, shown)) if is_harmless(shown.event) && !is_harmless(event) => {
-                let before = std::mem::replace(&mut shown.event, event);
-                shown.alike.push(before);
-            }
-            Some((_, shown)) => shown.alike.push(event),
-            None => found.push((defect, Shown { run, event, alike: Vec::new(), formula })),
+        if !told.holds(run, defect, event) {
+            found.push(Found { event, defect, formula, cause: races.cause(index) });
         }
     }
-    found
+    // Races with one cause are one defect: the one that says most.
+    let mut best: BTreeMap<usize, &Found<'a>> = BTreeMap::new();
+    for own in found.iter().filter(|found| race(found.event).is_some()) {
+        let best = best.entry(own.cause).or_insert(own);
+        if own.rank() < best.rank() {
+            *best = own;
+        }
+    }
+    let mut by_cause: BTreeMap<(Defect, Cause), usize> = BTreeMap::new();
+    let mut all: Vec<(Defect, Shown<'a>)> = Vec::new();
+    for own in &found {
+        let told_by = best.get(&own.cause).copied().filter(|_| race(own.event).is_some()).unwrap_or(own);
+        let causes = causes(context, told_by, own.event);
+        let known = causes.iter().find_map(|cause| by_cause.get(&(told_by.defect, cause.clone())).copied());
+        let at = known.unwrap_or(all.len());
+        by_cause.extend(causes.into_iter().map(|cause| ((told_by.defect, cause), at)));
+        if all.len() == at {
+            let formula = told_by.formula.clone();
+            all.push((told_by.defect, Shown { run, event: told_by.event, alike: Vec::new(), formula }));
+        }
+        if let Some((_, shown)) = all.get_mut(at)
+            && !std::ptr::eq(shown.event, own.event)
+        {
+            shown.alike.push(own.event);
+        }
+    }
+    all
 }
 
-/// Whether an event is a race after which memory is alike whoever comes last.
-fn is_harmless(event: &Event) -> bool {
-    race(event).is_some_and(|race| race.values == RaceValues::Same)
+/// An event with the defect that it is by itself.
+struct Found<'a> {
+    event: &'a Event,
+    defect: Defect,
+    formula: Option<Formula>,
+    /// The first event with the same cause, for races.
+    cause: usize,
 }
 
-/// Whether an access beyond its object is told as misaligned: an address that is wrong in both ways is no element at all.
-fn is_misaligned_too(run: &KernelRun, event: &Event) -> bool {
-    let EventKind::OutOfBounds { access, .. } = &event.kind else { return false };
-    let at = (access.site, access.thread);
-    run.report
-        .events
-        .iter()
-        .any(|other| matches!(&other.kind, EventKind::Misaligned { access, .. } if (access.site, access.thread) == at))
+impl Found<'_> {
+    /// Which of several races with one cause tells it best: the smaller.
+    fn rank(&self) -> (bool, u8) {
+        let defect = match self.defect {
+            Defect::IndexFormula => 0,
+            Defect::ReadModifyWrite => 1,
+            Defect::SharedRace | Defect::GlobalRace => 2,
+            _ => 3,
+        };
+        (is_weak(self.event), defect)
+    }
+}
+
+/// Whether an event is a race that perhaps does no harm.
+fn is_weak(event: &Event) -> bool {
+    race(event).is_some_and(|race| race.is_weak())
+}
+
+/// Whether another event of a run says what is wrong with an access: an address that is no multiple of its size is no
+/// element beyond the end either, and what lies beyond the end has no first value.
+fn is_told_otherwise(run: &KernelRun, event: &Event) -> bool {
+    let others = || run.report.events.iter().map(|event| &event.kind);
+    match &event.kind {
+        EventKind::OutOfBounds { access: own, .. } => others().any(|other| {
+            matches!(other, EventKind::Misaligned { access, .. }
+                if access.site == own.site && access.thread == own.thread)
+        }),
+        EventKind::UninitializedRead { access: own, .. } => {
+            others().any(|other| matches!(other, EventKind::OutOfBounds { access, .. } if access.site == own.site))
+        }
+        _ => false,
+    }
 }
 
 /// What earlier runs have shown: another launch of a kernel shows the same defects once more.
 #[derive(Default)]
 struct Told {
     places: BTreeSet<(u8, Site, Site)>,
+    /// Accesses beyond their objects.
+    beyond: BTreeSet<Site>,
     /// Kernels with conditions that let accesses out of bounds.
     guards: BTreeSet<(Kernel, Defect, Vec<Site>)>,
     /// Kernels, objects and places that race.
@@ -136,10 +178,13 @@ impl Told {
     fn insert(&mut self, defect: Defect, shown: &Shown<'_>) {
         let kernel = shown.run.kernel;
         for event in std::iter::once(&shown.event).chain(&shown.alike) {
-            if is_harmless(event) {
+            if is_weak(event) {
                 continue;
             }
             self.places.insert(place_of(event));
+            if let EventKind::OutOfBounds { access, .. } = &event.kind {
+                self.beyond.insert(access.site);
+            }
             if let EventKind::OutOfBounds { .. } = &event.kind {
                 self.guards.insert((kernel, defect, event.guards.clone()));
             }
@@ -153,7 +198,9 @@ impl Told {
 
     fn holds(&self, run: &KernelRun, defect: Defect, event: &Event) -> bool {
         let of_buffer = matches!(defect, Defect::MissingGuard | Defect::GuardTooWide);
+        let beyond = |site| self.beyond.contains(&site);
         self.places.contains(&place_of(event))
+            || matches!(&event.kind, EventKind::UninitializedRead { access, .. } if beyond(access.site))
             || of_buffer && self.guards.contains(&(run.kernel, defect, event.guards.clone()))
             || race(event).is_some_and(|race| {
                 [race.first.site, race.second.site]
@@ -178,19 +225,13 @@ fn place_of(event: &Event) -> (u8, Site, Site) {
     }
 }
 
-/// The causes by which an event may be put to others.
-fn causes(
-    context: &ModuleContext<'_>,
-    defect: Defect,
-    event: &Event,
-    formula: Option<&Formula>,
-    race: usize,
-) -> Vec<Cause> {
-    if let Some(formula) = formula {
+/// The causes by which an event may be put to others; `found` is what tells its defect.
+fn causes(context: &ModuleContext<'_>, found: &Found<'_>, event: &Event) -> Vec<Cause> {
+    if let Some(formula) = &found.formula {
         return vec![Cause::Formula(formula.site)];
     }
     match &event.kind {
-        EventKind::OutOfBounds { object, access, .. } => match defect {
+        EventKind::OutOfBounds { object, access, .. } => match found.defect {
             Defect::MissingGuard => vec![Cause::NoGuard],
             Defect::GuardTooWide | Defect::IndexOverflow => vec![
                 Cause::Guards(event.guards.clone(), access.thread),
@@ -199,7 +240,7 @@ fn causes(
             _ => vec![Cause::Object(object.declared, object.name.clone())],
         },
         EventKind::UninitializedRead { object, .. } => vec![Cause::Object(object.declared, object.name.clone())],
-        EventKind::Race { .. } => vec![Cause::Races(race)],
+        EventKind::Race { .. } => vec![Cause::Races(found.cause)],
         EventKind::GridSyncWithoutCooperation { .. } => vec![Cause::Launch],
         _ => {
             let (_, site, _) = place_of(event);

@@ -51,6 +51,13 @@ impl Race<'_> {
         matches!(self.object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
     }
 
+    /// Whether the race perhaps does no harm: two stores of the same value, or of values of which nothing is known, which
+    /// are often the same.
+    pub fn is_weak(&self) -> bool {
+        let stores = self.first.kind.writes() && self.second.kind.writes();
+        self.values == RaceValues::Same || stores && self.values == RaceValues::Unknown
+    }
+
     fn pair(&self) -> (Site, Site) {
         (self.first.site.min(self.second.site), self.first.site.max(self.second.site))
     }
@@ -69,8 +76,8 @@ impl Race<'_> {
             RaceValues::Unknown => 1,
             RaceValues::Same => 2,
         };
-        // Same values never hide others.
-        if values == 2 { (4 + scope, values) } else { (scope, values) }
+        // What may be harmless never hides what is not.
+        if self.is_weak() { (4 + scope, values) } else { (scope, values) }
     }
 }
 
@@ -151,12 +158,16 @@ impl Races {
 /// A finding about a race at its later access: who does what, then `why` nothing orders it.
 pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'_>, why: &str) -> Option<Finding> {
     let race = race(shown.event)?;
-    let alike = if race.values == RaceValues::Same { ", although with the same value" } else { "" };
-    finding_with(rule, context, shown, format!("{}{alike}, {why}", both(shown.run, &race)))
+    let perhaps = match race.values {
+        RaceValues::Same => ", although with the same value",
+        RaceValues::Unknown if race.is_weak() => ", perhaps with the same value",
+        _ => "",
+    };
+    finding_with(rule, context, shown, format!("{}{perhaps}, {why}", both(shown.run, &race)))
 }
 
-/// The same with a message of its own. Where both write the same, memory ends up alike whoever comes last, and the finding
-/// is *possible* only.
+/// The same with a message of its own. Where both perhaps write the same, memory ends up alike whoever comes last, and the
+/// finding is *possible* only.
 pub fn finding_with(
     rule: &'static Rule,
     context: &ModuleContext<'_>,
@@ -164,7 +175,8 @@ pub fn finding_with(
     message: String,
 ) -> Option<Finding> {
     let run = shown.run;
-    let Race { object, first, second, values, .. } = race(shown.event)?;
+    let race = race(shown.event)?;
+    let Race { object, first, second, .. } = race;
     // Blocks run in any order: the access that needs the other one is the read.
     let (first, second) = if first.thread.block != second.thread.block && !first.kind.writes() {
         (second, first)
@@ -180,10 +192,10 @@ pub fn finding_with(
     add_object(context, &mut finding, run, object, first);
     add_access(context, &mut finding, first, object);
     add_access(context, &mut finding, second, object);
-    for other in shown.alike.iter().filter_map(|event| race(event)).take(MAX_ALIKE) {
+    for other in shown.alike.iter().filter_map(|event| self::race(event)).take(MAX_ALIKE) {
         finding.related.push(label(context, other.second.site, format!("also: {}", both(run, &other))));
     }
-    if values == RaceValues::Same {
+    if race.is_weak() {
         words::only_possible(&mut finding);
     }
     Some(finding)

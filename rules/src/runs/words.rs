@@ -221,9 +221,18 @@ pub fn only_possible(finding: &mut Finding) {
 
 /// Adds an access to a finding: to its witness, and the calls that lead there.
 pub fn add_access(context: &ModuleContext<'_>, finding: &mut Finding, access: &Access, object: &Object) {
-    finding.related.extend(access.calls.iter().take(MAX_PLACES).map(|call| label(context, *call, "called from here")));
+    for call in access.calls.iter().take(MAX_PLACES) {
+        add_place(finding, label(context, *call, "called from here"));
+    }
     if let (Some(witness), Some(access)) = (&mut finding.witness, access_witness(context, access, object)) {
         witness.accesses.push(access);
+    }
+}
+
+/// Adds a place, once.
+pub fn add_place(finding: &mut Finding, label: Label) {
+    if !finding.related.contains(&label) {
+        finding.related.push(label);
     }
 }
 
