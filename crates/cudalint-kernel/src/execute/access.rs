@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
-use super::value::{Bits, Data, KNOWN, SOMEWHERE, Val, object_of, offset_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, offset_of, place_of};
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
 
@@ -49,7 +49,7 @@ impl Machine<'_> {
         self.spend(if matches!(address.data, Data::Uniform(..)) { 16 } else { self.n as u64 });
         let unknown = self.note_unknown(touch, address, &mask);
         if unknown == Addresses::None {
-            return unknown_of(touch.ty);
+            return self.named_load(touch, address, &mask);
         }
         let stamp = self.new_record(touch);
         // All lanes in one object is the rule.
@@ -82,6 +82,30 @@ impl Machine<'_> {
             result = result.blended(&read, &part);
         }
         result
+    }
+
+    /// What is read at places that have only names: equal ones hold equal values, as long as nobody writes.
+    fn named_load(&mut self, touch: Touch<'_>, address: &Val, mask: &Mask) -> Val {
+        if touch.kind.writes() || touch.volatile || matches!(touch.ty, Ty::Aggregate(_) | Ty::Pointer) {
+            return unknown_of(touch.ty);
+        }
+        let class = super::ops::class(touch.ty);
+        let name = |(bits, tag): (i64, u8)| -> (i64, u8) {
+            let memory = (object_of(bits) as usize).checked_sub(1).and_then(|index| self.objects.get(index));
+            match memory {
+                Some(memory) if tag == SOMEWHERE && place_of(bits) != 0 && memory.local.is_none() => {
+                    (mix(mix(bits as u64, class), u64::from(memory.changed)) as i64, NUMBER)
+                }
+                _ => (0, UNKNOWN),
+            }
+        };
+        if let Data::Uniform(bits, tag) = address.data {
+            let (bits, tag) = name((bits, tag));
+            return Data::Uniform(bits, tag).into();
+        }
+        let at = |lane: usize| if mask.levels()[lane] == OFF { (0, KNOWN) } else { name(address.lane(lane)) };
+        let tags = Lanes::from_fn(self.n, |lane| at(lane).1);
+        Val::tagged(Lanes::from_fn(self.n, |lane| at(lane).0), tags)
     }
 
     /// Notes accesses whose address is not known: what they might have changed is forgotten.
@@ -142,6 +166,7 @@ impl Machine<'_> {
         memory.usage.written |= writes;
         memory.usage.inexact = true;
         if writes {
+            memory.changed = stamp + 1;
             memory.forgotten = stamp;
             memory.in_doubt = true;
             if let Some(local) = &mut memory.local {
@@ -176,6 +201,9 @@ impl Machine<'_> {
         let usage = &mut self.objects[index].usage;
         usage.read |= touch.kind != AccessKind::Write && touch.kind != AccessKind::UpdateWrite;
         usage.written |= touch.kind.writes();
+        if touch.kind.writes() {
+            self.objects[index].changed = stamp;
+        }
         let Some(size) = size.filter(|&size| size > 0) else {
             self.lose(index, touch.kind.writes());
             return unknown_of(touch.ty);

@@ -214,6 +214,7 @@ impl Machine<'_> {
         for memory in &mut self.objects {
             if memory.is_global() {
                 memory.forgotten = stamp;
+                memory.changed = stamp + 1;
                 memory.in_doubt = true;
                 memory.initial = Initial::Something;
             }

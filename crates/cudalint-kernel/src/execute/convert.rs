@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Mask, OFF};
 use super::ops::{class, float, map2, round, unary, wrap, wrap_lanes};
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, place_of, somewhere};
 use crate::code::{ExprId, Ty};
 
 /// Converted from one scalar type to another; `at` names the conversion where it cuts an integer short.
@@ -70,9 +70,19 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
             (KNOWN, KNOWN) if i.0 == 0 => p,
             (KNOWN, KNOWN) if p.0 != 0 => {
                 let moved = p.0.wrapping_add(i.0.wrapping_mul(stride));
-                if object_of(moved) == object_of(p.0) { (moved, KNOWN) } else { (p.0, SOMEWHERE) }
+                if object_of(moved) == object_of(p.0) {
+                    (moved, KNOWN)
+                } else {
+                    (somewhere(object_of(p.0), 0), SOMEWHERE)
+                }
             }
-            (KNOWN | SOMEWHERE, _) if p.0 != 0 => (p.0, SOMEWHERE),
+            (SOMEWHERE, KNOWN) if i.0 == 0 => p,
+            (SOMEWHERE, _) if place_of(p.0) == 0 => p,
+            (KNOWN | SOMEWHERE, KNOWN | NUMBER) if p.0 != 0 => {
+                let name = mix(mix(p.0 as u64, i.0 as u64), mix(u64::from(i.1), stride as u64));
+                (somewhere(object_of(p.0), name | 1), SOMEWHERE)
+            }
+            (KNOWN | SOMEWHERE, _) if p.0 != 0 => (somewhere(object_of(p.0), 0), SOMEWHERE),
             (NUMBER, KNOWN) if i.0 == 0 => p,
             (NUMBER, KNOWN | NUMBER) => (mix(mix(p.0 as u64, i.0 as u64), mix(u64::from(i.1), 300)) as i64, NUMBER),
             _ => (0, UNKNOWN),

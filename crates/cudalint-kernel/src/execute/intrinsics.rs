@@ -5,7 +5,7 @@ use super::lanes::{Lanes, MAYBE, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Data, NUMBER, Val, mix, object_of};
 use super::{convert, ops};
-use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Ty};
+use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Scope, Ty};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
 /// A plain access at an operation.
@@ -46,10 +46,13 @@ impl Machine<'_> {
                 }
                 self.warp_barrier();
             }
+            Intrinsic::TileBarrier(0..=1) => {}
             Intrinsic::TileBarrier(_) | Intrinsic::CoalescedBarrier => self.warp_barrier(),
             Intrinsic::Shuffle { kind, masked } => return self.shuffle(id, *kind, *masked, &values, ty),
             Intrinsic::WarpVote { kind, masked } => return self.warp_vote(id, *kind, *masked, &values),
             Intrinsic::ActiveMask => return self.active_mask(),
+            // Waits for copies of its own are written so.
+            Intrinsic::Fence(Scope::Thread) => self.waited = self.trace.next(),
             Intrinsic::Fence(_) => {}
             Intrinsic::Atomic { op, bytes, .. } => return self.atomic(id, *op, *bytes, &values, ty),
             Intrinsic::AsyncCopy => self.copy(id, &values, true),
@@ -229,15 +232,20 @@ impl Machine<'_> {
     }
 
     fn extreme(&mut self, ty: &Ty, a: &Val, b: &Val, least: bool, id: ExprId) -> Val {
+        // The name is that of a sum with a salt of its own: the order of the two does not matter.
+        let named = |machine: &mut Self| {
+            let both = ops::binary(BinaryOp::Add, &Ty::Opaque { bytes: None }, a, b, &machine.act, id);
+            machine.pure(&[both], u32::MAX - u32::from(least), ty)
+        };
         if let (Data::Uniform(_, NUMBER), Data::Uniform(_, NUMBER)) = (&a.data, &b.data) {
-            return self.pure(&[a.clone(), b.clone()], u32::MAX - u32::from(least), ty);
+            return named(self);
         }
         let smaller = ops::binary(BinaryOp::Lt, ty, a, b, &self.act, id);
         let parting = self.part(&smaller);
         let (yes, no) = if least { (a, b) } else { (b, a) };
         let mut value = no.blended(yes, &parting.yes);
         if !parting.unknown.is_empty() {
-            let name = self.pure(&[a.clone(), b.clone()], u32::MAX - u32::from(least), ty);
+            let name = named(self);
             value = value.blended(&name, &parting.unknown);
         }
         value

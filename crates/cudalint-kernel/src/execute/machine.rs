@@ -8,7 +8,7 @@ use super::memory::{Initial, LocalCells, Memory};
 use super::races::Conflicts;
 use super::record::{Record, Trace};
 use super::scan::Scan;
-use super::value::{MAX_OBJECTS, Val};
+use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
 use crate::code::{Code, ExprId, FunctionId, VariableId};
 use crate::launch::{Budget, Launch};
 use crate::report::{ObjectKind, Site};
@@ -112,6 +112,8 @@ pub(super) struct Machine<'a> {
     pub(super) events: Events,
     pub(super) pending: Vec<Pending>,
 
+    /// Names given so far.
+    names: u64,
     pub(super) operations: u64,
     /// Operations at which the running block stops.
     pub(super) limit: u64,
@@ -172,6 +174,7 @@ impl<'a> Machine<'a> {
             conflicts: Conflicts::default(),
             events: Events::default(),
             pending: Vec::new(),
+            names: 0,
             operations: 0,
             limit: 0,
             complete: true,
@@ -234,6 +237,26 @@ impl<'a> Machine<'a> {
             asynchronous: touch.asynchronous,
         });
         self.trace.records.len() as u32
+    }
+
+    /// Another name that nothing else has.
+    pub(super) fn fresh(&mut self) -> u64 {
+        self.names += 1;
+        mix(self.names, 0xf2e5)
+    }
+
+    /// The value with a name of its own in each active lane where nothing is known of it.
+    pub(super) fn named(&mut self, value: &Val) -> Val {
+        if value.all_known() || matches!(value.data, Data::Aggregate(_)) {
+            return value.clone();
+        }
+        let name = self.fresh();
+        let at = |lane: usize| match value.lane(lane) {
+            (_, UNKNOWN) => (mix(name, lane as u64) as i64, NUMBER),
+            known => known,
+        };
+        let tags = Lanes::from_fn(self.n, |lane| at(lane).1);
+        Val::tagged(Lanes::from_fn(self.n, |lane| at(lane).0), tags)
     }
 
     /// Adds an object; its number from 1, 0 where there are too many.

@@ -181,6 +181,8 @@ pub(super) struct Memory {
     pub(super) local: Option<LocalCells>,
     /// Stamp at which all values in it were forgotten; 0 for never.
     pub(super) forgotten: u32,
+    /// Stamp of the last write of any kind.
+    pub(super) changed: u32,
     /// Somebody perhaps wrote somewhere in it.
     pub(super) in_doubt: bool,
     /// Somebody surely wrote somewhere in it, this block or another.
@@ -210,6 +212,7 @@ impl Memory {
             initial: Initial::Something,
             local: None,
             forgotten: 0,
+            changed: 0,
             in_doubt: false,
             wrote: false,
             primitive: 0,

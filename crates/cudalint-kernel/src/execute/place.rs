@@ -3,7 +3,7 @@
 use super::lanes::Mask;
 use super::machine::{Frame, Machine, Slot};
 use super::memory::{Initial, Memory};
-use super::value::{Shape, Val, pointer};
+use super::value::{Data, Shape, Val, mix, pointer};
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
 use crate::launch::{Argument, Contents};
 use crate::report::{BufferUse, Coverage, ObjectKind, Report};
@@ -144,6 +144,7 @@ impl Machine<'_> {
         for number in 0..kernel.parameters.min(kernel.variables.len() as u32) {
             let argument = self.launch.arguments.get(number as usize).unwrap_or(&Argument::Unknown);
             let value = self.argument(argument, &kernel.variables[number as usize].ty);
+            let value = one_for_all(value, mix(0x5eed, u64::from(number)));
             self.set_parameter(VariableId(number), &value);
         }
         self.run_block(&kernel.body);
@@ -181,6 +182,18 @@ impl Machine<'_> {
             _ => return Val::unknown(),
         };
         Val { shape: Shape::Constant, ..value }
+    }
+}
+
+/// What nobody knows of an argument is still one value for all threads.
+fn one_for_all(value: Val, name: u64) -> Val {
+    match &value.data {
+        Data::Aggregate(leaves) => {
+            let leaf = |(at, leaf): (usize, &Val)| one_for_all(leaf.clone(), mix(name, at as u64 + 1));
+            Val::aggregate(leaves.iter().enumerate().map(leaf).collect())
+        }
+        _ if value.is_unknown() => Val { shape: Shape::Constant, ..Val::number(name) },
+        _ => value,
     }
 }
 

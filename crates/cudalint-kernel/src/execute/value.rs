@@ -13,7 +13,7 @@ pub(super) const KNOWN: u8 = 0;
 pub(super) const NUMBER: u8 = 1;
 /// Nothing is known.
 pub(super) const UNKNOWN: u8 = 2;
-/// A pointer to somewhere in the object that the bits name.
+/// A pointer to somewhere in the object that the bits name; its low bits are a name for the place, or 0.
 pub(super) const SOMEWHERE: u8 = 3;
 
 const OFFSET_BITS: u32 = 44;
@@ -35,6 +35,16 @@ pub(super) const fn object_of(bits: i64) -> u32 {
 /// The byte offset of a pointer that is not null.
 pub(super) const fn offset_of(bits: i64) -> i64 {
     (bits & ((1 << OFFSET_BITS) - 1)) - MIDDLE
+}
+
+/// A pointer to a place in `id` that has only a name; 0 for none.
+pub(super) const fn somewhere(id: u32, name: u64) -> i64 {
+    ((id as i64) << OFFSET_BITS) | (name & ((1 << OFFSET_BITS) - 1)) as i64
+}
+
+/// The name of the place that a pointer to somewhere points to; 0 for none.
+pub(super) const fn place_of(bits: i64) -> u64 {
+    (bits & ((1 << OFFSET_BITS) - 1)) as u64
 }
 
 /// How a value came to be, as far as reports ask.

@@ -103,6 +103,7 @@ impl Machine<'_> {
             return Val { wrapped: None, ..value.clone() };
         }
         self.spend(self.n as u64 * 2);
+        let value = &self.named(value);
         let from = |lane: usize| -> (i64, u8) {
             if self.act.levels()[lane] == OFF {
                 return (0, KNOWN);
@@ -154,7 +155,10 @@ impl Machine<'_> {
         let mut results = Vec::new();
         for warp in 0..self.n.div_ceil(32) {
             let lanes = self.warp_lanes(warp);
-            results.push(Self::vote_of(kind, lanes, &act, value, mask, at));
+            let result = Self::vote_of(kind, lanes, &act, value, mask, at);
+            // Whatever it is, all lanes of the warp get the same.
+            let result = if result.1 == UNKNOWN { (self.fresh() as i64, NUMBER) } else { result };
+            results.push(result);
         }
         if let [only] = results[..] {
             return Data::Uniform(only.0, only.1).into();

@@ -116,3 +116,27 @@ fn one_thread_that_reads_what_all_wrote_races_with_both_warps() {
     .buffer(4)
     .sees(&["race warp Write s[t] / Read s[i]", "race block Write s[t] / Read s[i]"]);
 }
+
+#[test]
+fn a_value_that_nobody_knows_may_be_the_same_in_all_threads() {
+    // Of a parameter, of memory at an index that all threads share, of a reduction, of a vote.
+    for value in [
+        "v + 1",
+        "a[v]",
+        "a[a[v] + 1]",
+        "sum(a[threadIdx.x])",
+        "most(a[threadIdx.x])",
+        "__shfl_sync(0xffffffff, a[threadIdx.x], 0)",
+        "__any_sync(0xffffffff, a[threadIdx.x] > 3)",
+    ] {
+        let text = format!("
+            __device__ int sum(int v) {{ for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(0xffffffff, v, o); return v; }}
+            __device__ int most(int v) {{ for (int o = 16; o; o >>= 1) v = max(v, __shfl_xor_sync(0xffffffff, v, o)); return v; }}
+            __global__ void k(const int* a, int v) {{ __shared__ int s; int x = {value}; s = x; }}");
+        kernel(&text).block(32).buffer(1024).unknown().sees(&["race warp same Write s / Write s"]);
+    }
+    kernel("__global__ void k(const int* a) { __shared__ int s; s = a[threadIdx.x]; }")
+        .block(32)
+        .buffer(1024)
+        .sees(&["race warp Write s / Write s"]);
+}
