@@ -209,7 +209,7 @@ impl Context<'_> {
                 let element = self.layout(of)?;
                 Some(Layout::new(element.size.checked_mul((*count)?)?, element.align))
             }
-            Ty::Record(entry, env) => self.record_layout(*entry, env, None).map(|(layout, _)| layout),
+            Ty::Record(entry, env) => self.record_layout(*entry, env, None, &mut |_| {}).map(|(layout, _)| layout),
             Ty::Library(name, args) => self.library_layout(name, args),
             Ty::Void | Ty::Function | Ty::Auto | Ty::Unknown => None,
         }
@@ -238,8 +238,15 @@ impl Context<'_> {
         }
     }
 
-    /// The layout of a record, and the offset of a field when it is asked for.
-    fn record_layout(&self, entry: Entry, env: &TypeEnv, field: Option<&str>) -> Option<(Layout, Option<i64>)> {
+    /// The layout of a record, and the offset of a field when it is asked for; the offsets of its own fields are handed
+    /// out in order.
+    fn record_layout(
+        &self,
+        entry: Entry,
+        env: &TypeEnv,
+        field: Option<&str>,
+        each: &mut dyn FnMut(i64),
+    ) -> Option<(Layout, Option<i64>)> {
         let record = self.project.record_at(entry)?;
         if !record.defined || record.is_specialization {
             return None;
@@ -256,7 +263,7 @@ impl Context<'_> {
             if found.fields.is_empty() && found.bases.is_empty() && !found.has_virtual {
                 continue;
             }
-            let (layout, inner) = self.budget.deeper(|| self.record_layout(base, &base_env, field))??;
+            let (layout, inner) = self.budget.deeper(|| self.record_layout(base, &base_env, field, &mut |_| {}))??;
             if self.has_tail_padding(base, &base_env, layout)? {
                 return None;
             }
@@ -282,13 +289,14 @@ impl Context<'_> {
                 ty => here.layout(ty)?,
             };
             let at = placer.place(layout)?;
+            each(at);
             if field.is_some_and(|field| variable.name == *field) {
                 offset = Some(at);
             }
             if variable.name.is_empty()
                 && let (Ty::Record(inner, inner_env), Some(name)) = (&ty, field)
                 && let Some((_, Some(inner))) =
-                    self.budget.deeper(|| self.record_layout(*inner, inner_env, Some(name)))?
+                    self.budget.deeper(|| self.record_layout(*inner, inner_env, Some(name), &mut |_| {}))?
             {
                 offset = offset.or(Some(at + inner));
             }
@@ -330,7 +338,14 @@ impl Context<'_> {
 
     /// Byte offset of a field of a record.
     pub fn field_offset(&self, entry: Entry, env: &TypeEnv, field: &str) -> Option<i64> {
-        self.budget.deeper(|| self.record_layout(entry, env, Some(field)))??.1
+        self.budget.deeper(|| self.record_layout(entry, env, Some(field), &mut |_| {}))??.1
+    }
+
+    /// Byte offsets of a record's own fields in order, those of its bases excluded.
+    pub fn field_offsets(&self, entry: Entry, env: &TypeEnv) -> Option<Vec<i64>> {
+        let mut offsets = Vec::new();
+        self.budget.deeper(|| self.record_layout(entry, env, None, &mut |at| offsets.push(at)))??;
+        Some(offsets)
     }
 }
 

@@ -103,6 +103,12 @@ impl<'p> Scope<'p> {
         self.context().field_offset(*entry, env, field)
     }
 
+    /// Byte offsets of a record's own fields in order, those of its bases excluded.
+    pub fn field_offsets(&self, ty: &Ty) -> Option<Vec<i64>> {
+        let Ty::Record(entry, env) = ty.value() else { return None };
+        self.context().field_offsets(*entry, env)
+    }
+
     /// The type of a member of a record or vector type.
     pub fn member(&self, of: &Ty, name: &str) -> Ty {
         self.context().member(of, name)

@@ -190,14 +190,12 @@ impl<'p> Lowerer<'p> {
                 return false;
             }
         }
-        let own = Ty::Record(entry, env.clone());
-        for field in &record.fields {
+        let Some(offsets) = scope.field_offsets(&Ty::Record(entry, env.clone())) else { return false };
+        for (field, offset) in record.fields.iter().zip(offsets) {
+            let Ok(offset) = u32::try_from(offset) else { return false };
             if field.name.is_empty() {
                 return false;
             }
-            let Some(offset) = scope.offset_of(&own, &field.name).and_then(|offset| u32::try_from(offset).ok()) else {
-                return false;
-            };
             let ty = canonical(scope.resolve(field.ty));
             let whole = match &ty {
                 Ty::Reference(_) => {
