@@ -1,6 +1,6 @@
 //! The mask of a warp-wide operation does not fit the lanes that take part.
 
-use crate::runs::words::{self, label, other_thread, thread};
+use crate::runs::words::{self, add_place, label, other_thread, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
@@ -59,6 +59,11 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let mut finding = words::finding(&RULE, context, shown, *site, message)?;
     if let Some(condition) = condition {
         finding.related.push(label(context, *condition, "the lanes part here"));
+    }
+    for event in &shown.alike {
+        if let EventKind::WarpMask { site, name, .. } = &event.kind {
+            add_place(&mut finding, label(context, *site, format!("`{name}` under the same condition")));
+        }
     }
     finding.help = Some(help.to_owned());
     Some(finding)

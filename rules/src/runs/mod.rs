@@ -56,7 +56,7 @@ enum Cause {
 
 /// The defects of one kind in the executions of a module's kernels: those that rest on facts first.
 pub fn shown<'a>(context: &'a ModuleContext<'_>, wanted: Defect) -> Vec<Shown<'a>> {
-    let mut told = Told::default();
+    let mut told = Told { beyond: beyond(&context.facts.runs), ..Told::default() };
     let mut found = Vec::new();
     for run in &context.facts.runs {
         if run.report.events.is_empty() {
@@ -145,7 +145,7 @@ fn is_weak(event: &Event) -> bool {
 }
 
 /// Whether another event of a run says what is wrong with an access: an address that is no multiple of its size is no
-/// element beyond the end either, and what lies beyond the end has no first value.
+/// element beyond the end either.
 fn is_told_otherwise(run: &KernelRun, event: &Event) -> bool {
     let others = || run.report.events.iter().map(|event| &event.kind);
     match &event.kind {
@@ -153,18 +153,25 @@ fn is_told_otherwise(run: &KernelRun, event: &Event) -> bool {
             matches!(other, EventKind::Misaligned { access, .. }
                 if access.site == own.site && access.thread == own.thread)
         }),
-        EventKind::UninitializedRead { access: own, .. } => {
-            others().any(|other| matches!(other, EventKind::OutOfBounds { access, .. } if access.site == own.site))
-        }
         _ => false,
     }
+}
+
+/// The accesses that leave their objects in some run.
+fn beyond(runs: &[KernelRun]) -> BTreeSet<Site> {
+    let events = runs.iter().flat_map(|run| &run.report.events);
+    let sites = events.filter_map(|event| match &event.kind {
+        EventKind::OutOfBounds { access, .. } => Some(access.site),
+        _ => None,
+    });
+    sites.collect()
 }
 
 /// What earlier runs have shown: another launch of a kernel shows the same defects once more.
 #[derive(Default)]
 struct Told {
     places: BTreeSet<(u8, Site, Site)>,
-    /// Accesses beyond their objects.
+    /// Accesses beyond their objects, in any run.
     beyond: BTreeSet<Site>,
     /// Kernels with conditions that let accesses out of bounds.
     guards: BTreeSet<(Kernel, Defect, Vec<Site>)>,
@@ -182,9 +189,6 @@ impl Told {
                 continue;
             }
             self.places.insert(place_of(event));
-            if let EventKind::OutOfBounds { access, .. } = &event.kind {
-                self.beyond.insert(access.site);
-            }
             if let EventKind::OutOfBounds { .. } = &event.kind {
                 self.guards.insert((kernel, defect, event.guards.clone()));
             }
@@ -240,7 +244,12 @@ fn causes(context: &ModuleContext<'_>, found: &Found<'_>, event: &Event) -> Vec<
             _ => vec![Cause::Object(object.declared, object.name.clone())],
         },
         EventKind::UninitializedRead { object, .. } => vec![Cause::Object(object.declared, object.name.clone())],
+        // Each step of a reduction without barriers races by itself: what they miss is the same.
+        EventKind::Race { object, .. } if found.defect == Defect::ImplicitWarpSync => {
+            vec![Cause::Object(object.declared, object.name.clone())]
+        }
         EventKind::Race { .. } => vec![Cause::Races(found.cause)],
+        EventKind::WarpMask { condition: Some(condition), .. } => vec![Cause::Place(*condition)],
         EventKind::GridSyncWithoutCooperation { .. } => vec![Cause::Launch],
         _ => {
             let (_, site, _) = place_of(event);
