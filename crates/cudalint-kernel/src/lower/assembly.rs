@@ -13,6 +13,8 @@ enum Known {
     Lane,
     /// Its outputs get values that are not known, and nothing else happens.
     Computes,
+    /// It stores something somewhere.
+    Stores,
 }
 
 impl Lowerer<'_> {
@@ -31,7 +33,7 @@ impl Lowerer<'_> {
         }
         let mut does = Vec::new();
         let mut lane = false;
-        let mut known = true;
+        let mut effect = Effect::None;
         for line in text.split([';', '\n']) {
             let line = line.trim().trim_matches(['{', '}']).trim();
             if line.is_empty() || line.starts_with('.') || line.starts_with("//") {
@@ -41,17 +43,19 @@ impl Lowerer<'_> {
                 Some(Known::Does(what, operands)) => does.push((what, operands)),
                 Some(Known::Lane) => lane = true,
                 Some(Known::Computes) => {}
-                None => known = false,
+                Some(Known::Stores) if effect == Effect::None => effect = Effect::Writes,
+                Some(Known::Stores) => {}
+                None => effect = Effect::Anything,
             }
         }
         for (what, operands) in does {
             let value = self.intrinsic(what, operands, Ty::Void, site);
             self.emit_effect(&value, site, out);
         }
-        if !known {
+        if effect != Effect::None {
             self.gap("assembly");
             let children = inputs.iter().map(|input| self.load(input)).collect();
-            let id = self.push(Expr::Opaque { children, effect: Effect::Writes }, code::Ty::Void, site);
+            let id = self.push(Expr::Opaque { children, effect }, code::Ty::Void, site);
             let stmt = self.push_stmt(Stmt::Expr(id), site);
             out.push(stmt);
         }
@@ -206,8 +210,17 @@ impl Lowerer<'_> {
                         | "mma"
                         | "wmma"
                 );
-                // `wmma.store` writes memory.
-                (computes && !name.starts_with("wmma.store")).then_some(Known::Computes)
+                // What may be a barrier, or jump, is none of these.
+                let reads = matches!(base, "ld" | "ldu" | "ldmatrix");
+                let stores = matches!(base, "st" | "red" | "atom" | "stmatrix")
+                    || name.starts_with("wmma.store")
+                    || name.starts_with("cp.async.ca.")
+                    || name.starts_with("cp.async.cg.");
+                match (stores, computes || reads) {
+                    (true, _) => Some(Known::Stores),
+                    (false, true) => Some(Known::Computes),
+                    (false, false) => None,
+                }
             }
         }
     }

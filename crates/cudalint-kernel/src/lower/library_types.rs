@@ -68,6 +68,11 @@ fn is_shape(ty: &Ty) -> bool {
     last(ty) == Some("aligned_size_t")
 }
 
+/// Whether a type is the address of a `cuda::barrier`.
+pub(super) fn is_barrier_pointer(ty: &Ty) -> bool {
+    matches!(ty, Ty::Pointer(to) if last(to) == Some("barrier"))
+}
+
 /// Whether a library type is a functor that computes a number from numbers.
 pub(super) fn is_functor(name: &str) -> bool {
     matches!(
@@ -146,8 +151,10 @@ impl Lowerer<'_> {
             return group.clone();
         }
         let children = self.loads(args);
-        // A functor of the libraries, such as `cub::Sum()`, does nothing when it is made.
-        let effect = if children.is_empty() { Effect::None } else { Effect::Writes };
+        // A functor of the libraries, such as `cub::Sum()`, or a number of theirs does nothing when it is made.
+        let numbers =
+            args.iter().all(|arg| matches!(arg.ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Enum { .. }));
+        let effect = if numbers { Effect::None } else { Effect::Writes };
         self.unknown(children, effect, ty.clone(), site)
     }
 

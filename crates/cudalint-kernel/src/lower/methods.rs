@@ -177,7 +177,16 @@ impl Lowerer<'_> {
                 let callee = self.member(object, name, site);
                 return self.call_value(&callee, args, site);
             }
-            let is_virtual = arrow && self.project.record_at(entry).is_some_and(|record| record.has_virtual);
+            // What a pointer or reference refers to may be of a derived class.
+            let whole = match object.at {
+                super::At::Memory { address, .. } => matches!(
+                    self.kind(address),
+                    Some(crate::code::Expr::VariableAddress(_) | crate::code::Expr::ObjectAddress(_))
+                ),
+                super::At::Register { .. } | super::At::Value(_) => true,
+            };
+            let is_virtual =
+                (arrow || !whole) && self.project.record_at(entry).is_some_and(|record| record.has_virtual);
             if !is_virtual
                 && let Some(found) = self.method_of(entry, &env, name, &[], args)
                 && let Some(out) = self.invoke_method(&found, object, args, site)

@@ -26,6 +26,9 @@ pub(super) struct Pick {
     found: Option<Found>,
 }
 
+/// How well an argument fits whose type is the parameter's.
+const EXACT: u32 = 8;
+
 impl Lowerer<'_> {
     /// The function of the project that a call by name means; one without a body is none.
     pub(super) fn function_for(&mut self, path: &Path, explicit: &[Argument], args: &[Out]) -> Option<Found> {
@@ -69,11 +72,17 @@ impl Lowerer<'_> {
                 let function = self.project.function_at(module, id)?;
                 function.body.as_ref()?;
                 let on_device = function.space.device || function.space.global || function.is_constexpr;
-                if !on_device && super::library::is_known(path) {
-                    // The host's own `max`: the device has the library's.
-                    return None;
+                let env = self.bind((module, id), &TypeEnv::default(), explicit, args);
+                if super::library::is_known(path) {
+                    // The host's own `max`, one of another program, or one for other types: the device has the library's.
+                    let included = &self.project.includes().reach(self.context.module.0).included;
+                    let near = module == self.context.module || included.binary_search(&module.0).is_ok();
+                    let exact = self.score(module, id, function, &env, args) == Some(1 + EXACT * args.len() as u32);
+                    if !on_device || !near || !exact {
+                        return None;
+                    }
                 }
-                (module, id, self.bind((module, id), &TypeEnv::default(), explicit, args))
+                (module, id, env)
             }
             None => {
                 let candidates = self.project.overloads(module, inside, path);
@@ -177,7 +186,7 @@ impl Lowerer<'_> {
         let param = param.decayed();
         let arg = arg.decayed();
         if param == arg {
-            return Some(8);
+            return Some(EXACT);
         }
         match (&param, &arg) {
             (Ty::Unknown | Ty::Auto | Ty::Function, _) | (_, Ty::Unknown | Ty::Auto) => Some(2),

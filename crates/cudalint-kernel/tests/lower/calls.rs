@@ -84,3 +84,15 @@ fn what_is_out_of_sight_may_do_anything() {
            p[1] = unknown(p, n);\n  p[2] = max(n, 3u) + fminf(p[0], 1) + abs(n);\n}\n"
     ));
 }
+
+#[test]
+fn what_may_be_another_function_is_none() {
+    assert_snapshot!(text(
+        "struct V { int n; __device__ virtual int get() { return n; } __device__ int plain() { return n; } };\n\
+         __device__ float max(float a, float b) { return a > b ? a : b; }\n\
+         template <class T> __device__ T pick() { return 1; }\ntemplate <> __device__ float pick<float>() { return 2; }\n\
+         template <class T> __device__ T same(T x) { return x; }\ntemplate <> __device__ float same(float x) { return x + 1; }\n\
+         __global__ void k(V* v, int* p, float f) {\n  p[0] = v->get();\n  V own;\n  p[1] = own.get();\n\
+           p[2] = max(p[0], p[1]) + max(f, 1.0f);\n  p[3] = pick<float>();\n  p[4] = same(f) + same(p[0]);\n}\n"
+    ));
+}

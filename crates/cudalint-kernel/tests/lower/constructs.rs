@@ -56,3 +56,19 @@ fn deep_code_ends() {
         format!("__global__ void k(int* p) {{ {} p[0] = 1; {} }}\n", "if (p[1]) {".repeat(300), "}".repeat(300));
     let _ = code(&nested);
 }
+
+#[test]
+fn assembly_that_may_wait_or_jump_may_do_anything() {
+    use cudalint_kernel::code::{Effect, Expr};
+    let effect = |line: &str| {
+        let found = code(&format!("__global__ void k(int* p) {{ asm volatile(\"{line}\" :: \"l\"(p)); }}\n"));
+        found.exprs.iter().find_map(|node| match node.kind {
+            Expr::Opaque { effect, .. } => Some(effect),
+            _ => None,
+        })
+    };
+    assert_eq!(effect("st.shared.u32 [%0], 1;"), Some(Effect::Writes));
+    assert_eq!(effect("mbarrier.try_wait.b64 %0, [x];"), Some(Effect::Anything));
+    assert_eq!(effect("@p bra DONE;"), Some(Effect::Anything));
+    assert_eq!(effect("ld.global.u32 r, [%0];"), None);
+}
