@@ -58,7 +58,7 @@ fn key(kind: &EventKind) -> Key {
                 RaceScope::Block => 1,
                 RaceScope::Grid => 2,
             };
-            let detail = access(first.kind) * 64 + access(second.kind) * 8 + scope * 2 + u8::from(across.is_some());
+            let detail = access(first.kind) * 40 + access(second.kind) * 8 + scope * 2 + u8::from(across.is_some());
             Key { kind: 2, detail, object: object(o), first: first.site, second: Some(second.site) }
         }
         EventKind::DivergentBarrier { barrier, goes_on, .. } => {
