@@ -85,6 +85,9 @@ enum Chore {
         /// Replay only: for a machine without a GPU.
         #[arg(long)]
         lint_only: bool,
+        /// Read the reports that an earlier run left in the folder.
+        #[arg(long, conflicts_with = "lint_only")]
+        reread: bool,
     },
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
@@ -107,8 +110,13 @@ fn main() -> ExitCode {
             .map_err(|error| error.to_string()),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
-        Chore::Differential { count, seed, out, jobs, lint_only } => {
-            differential::run(&out, count, seed, jobs, lint_only)
+        Chore::Differential { count, seed, out, jobs, lint_only, reread } => {
+            let mode = match (lint_only, reread) {
+                (true, _) => differential::Mode::Lint,
+                (_, true) => differential::Mode::Reread,
+                _ => differential::Mode::Run,
+            };
+            differential::run(&out, count, seed, jobs, mode)
         }
         Chore::Mutants { folders, rounds, survivors } => mutants::run(&folders, rounds, survivors),
         Chore::Bench { folders } => bench::run(&root, &folders),

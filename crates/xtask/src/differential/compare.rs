@@ -77,6 +77,12 @@ impl Class {
     }
 }
 
+/// Whether memcheck reports an access of the kernel on these lines.
+pub fn is_faulty(memory: &Observed, (first, last): (usize, usize)) -> bool {
+    let lines = memory.records.iter().flat_map(|record| Class::Bounds.lines(record));
+    lines.into_iter().any(|line| (first..=last).contains(&line))
+}
+
 #[derive(Default)]
 struct Counts {
     confirmed: usize,

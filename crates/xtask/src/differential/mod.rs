@@ -20,6 +20,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Kernels in one program.
 const PER_PROGRAM: usize = 50;
 
+/// What is done with the generated programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They are linted only.
+    Lint,
+    /// They are built and run.
+    Run,
+    /// Reports of an earlier run are read again.
+    Reread,
+}
+
 /// One file of kernels.
 struct Program {
     path: PathBuf,
@@ -31,13 +42,13 @@ struct Program {
 ///
 /// # Errors
 /// When files cannot be written, the tools are missing, or a definite finding was not there on the GPU.
-pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, lint_only: bool) -> Result<(), String> {
+pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, mode: Mode) -> Result<(), String> {
     let out = std::path::absolute(out).map_err(|error| error.to_string())?;
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     let programs = generate(&out, count, seed)?;
     let claims = lint(&out, &programs)?;
     println!("{count} kernels in {} programs, seed {seed}: {}", programs.len(), compare::summary(&claims));
-    if lint_only {
+    if mode == Mode::Lint {
         return Ok(());
     }
     let next = AtomicUsize::new(0);
@@ -49,7 +60,7 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, lint_only: bool) ->
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(program) = programs.get(index) else { break };
-                    match observe(program) {
+                    match observe(program, mode) {
                         Ok(observed) => push(&seen, (index, observed)),
                         Err(error) => push(&failures, error),
                     }
@@ -129,10 +140,25 @@ fn lint(out: &Path, programs: &[Program]) -> Result<Vec<Claim>, String> {
     Ok(claims)
 }
 
-fn observe(program: &Program) -> Result<Vec<(Tool, Observed)>, String> {
+fn observe(program: &Program, mode: Mode) -> Result<Vec<(Tool, Observed)>, String> {
+    let all: Vec<usize> = (0..program.kernels.len()).collect();
+    if mode == Mode::Reread {
+        let binary = program.path.with_extension("bin");
+        let tools = [Tool::Memcheck, Tool::Racecheck, Tool::Synccheck];
+        return Ok(tools.map(|tool| (tool, run::reread(&binary, tool, &all))).into());
+    }
     let binary = run::build(&program.path)?;
-    [Tool::Memcheck, Tool::Racecheck, Tool::Synccheck]
-        .into_iter()
-        .map(|tool| Ok((tool, run::watch(&binary, tool, program.kernels.len())?)))
-        .collect()
+    let memory = run::watch(&binary, Tool::Memcheck, &all)?;
+    // A kernel that leaves its memory takes the other tools' contexts with it.
+    let (sound, faulty): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|kernel| {
+        let (_, first, last) = &program.kernels[*kernel];
+        !compare::is_faulty(&memory, (*first, *last)) && !memory.lost.contains(kernel) && !memory.hung.contains(kernel)
+    });
+    let mut seen = vec![(Tool::Memcheck, memory)];
+    for tool in [Tool::Racecheck, Tool::Synccheck] {
+        let mut observed = run::watch(&binary, tool, &sound)?;
+        observed.lost.extend(&faulty);
+        seen.push((tool, observed));
+    }
+    Ok(seen)
 }

@@ -36,13 +36,14 @@ pub struct Observed {
     pub hung: Vec<usize>,
 }
 
-/// A `main` that runs all kernels from a given one on, and says which.
+/// A `main` that runs the kernels whose numbers it is given, and says which.
 pub fn main_text(names: &[String]) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "typedef void (*Run)();");
     let _ = writeln!(text, "static const Run runs[] = {{{}}};", names.join(", "));
     let _ = writeln!(text, "int main(int argc, char** argv) {{");
-    let _ = writeln!(text, "    for (int k = argc > 1 ? atoi(argv[1]) : 0; k < {}; ++k) {{", names.len());
+    let _ = writeln!(text, "    for (int at = 1; at < argc; ++at) {{");
+    let _ = writeln!(text, "        int k = atoi(argv[at]);");
     let _ = writeln!(text, "        printf(\"[run %d]\\n\", k);");
     let _ = writeln!(text, "        fflush(stdout);");
     let _ = writeln!(text, "        runs[k]();");
@@ -71,12 +72,12 @@ pub fn build(source: &Path) -> Result<PathBuf, String> {
     Err(format!("{}: {}", source.display(), String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Runs all kernels under a tool.
-pub fn watch(binary: &Path, tool: Tool, kernels: usize) -> Result<Observed, String> {
+/// Runs kernels under a tool.
+pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, String> {
     let mut observed = Observed::default();
-    let mut from = 0;
-    while from < kernels {
-        let xml = binary.with_extension(format!("{}.{from}.xml", tool.word()));
+    let mut left = kernels;
+    while let Some(first) = left.first() {
+        let xml = report_file(binary, tool, *first);
         let mut command = Command::new("timeout");
         command.args(["--kill-after=5", "90", "compute-sanitizer", "--tool", tool.word()]);
         match tool {
@@ -88,7 +89,7 @@ pub fn watch(binary: &Path, tool: Tool, kernels: usize) -> Result<Observed, Stri
             .args(["--print-limit", "100000", "--xml", "--save"])
             .arg(&xml)
             .arg(binary)
-            .arg(from.to_string())
+            .args(left.iter().map(ToString::to_string))
             .output()
             .map_err(|error| format!("compute-sanitizer: {error}"))?;
         let printed = String::from_utf8_lossy(&output.stdout);
@@ -108,7 +109,25 @@ pub fn watch(binary: &Path, tool: Tool, kernels: usize) -> Result<Observed, Stri
         };
         let timed_out = matches!(output.status.code(), Some(124 | 137));
         if timed_out { &mut observed.hung } else { &mut observed.lost }.push(last);
-        from = last + 1;
+        left = left.iter().position(|kernel| *kernel == last).map_or(&[], |at| &left[at + 1..]);
     }
     Ok(observed)
+}
+
+/// What an earlier run left: the reports of a tool beside a program.
+pub fn reread(binary: &Path, tool: Tool, kernels: &[usize]) -> Observed {
+    let mut observed = Observed::default();
+    for kernel in kernels {
+        let Ok(saved) = fs::read_to_string(report_file(binary, tool, *kernel)) else { continue };
+        observed.records.extend(Report::read(Some(&saved), "").records);
+        // A report that begins later is that of a process which went on behind a kernel that had ended badly.
+        if let Some(before) = kernels.iter().take_while(|other| *other < kernel).last() {
+            observed.lost.push(*before);
+        }
+    }
+    observed
+}
+
+fn report_file(binary: &Path, tool: Tool, first: usize) -> PathBuf {
+    binary.with_extension(format!("{}.{first}.xml", tool.word()))
 }
