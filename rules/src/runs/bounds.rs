@@ -59,7 +59,7 @@ pub fn finding(
         finding.label = format!("{}, and {} more such accesses", finding.label, shown.event.count - 1);
     }
     add_object(context, &mut finding, run, object, access);
-    add_guards(context, &mut finding, guards, "holds or not, this does not keep the thread out");
+    add_guards(context, &mut finding, guards, "this does not keep the thread out");
     if let Some(wrapped) = wrapped {
         finding.related.push(label(context, wrapped, "wraps around the range of its type"));
     }

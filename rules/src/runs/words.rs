@@ -229,6 +229,10 @@ pub fn add_access(context: &ModuleContext<'_>, finding: &mut Finding, access: &A
     }
 }
 
+fn elements(count: i64) -> String {
+    if count == 1 { "1 element".to_owned() } else { format!("{count} elements") }
+}
+
 /// Adds a place, once.
 pub fn add_place(finding: &mut Finding, label: Label) {
     if !finding.related.contains(&label) {
@@ -251,13 +255,13 @@ pub fn add_object(
     if let Some(allocation) = buffer.and_then(|buffer| buffer.allocation.as_ref()) {
         let mut label = allocation_label(context, allocation);
         if let Some(extent) = extent(access, object) {
-            label.message = format!("{}, so {} has {extent} elements", label.message, named(object));
+            label.message = format!("{}, so {} has {}", label.message, named(object), elements(extent));
         }
         finding.related.push(label);
     } else if let Some(declared) = object.declared {
         let message = match (object.kind, extent(access, object)) {
-            (ObjectKind::DynamicShared, Some(extent)) => format!("the launch gives it room for {extent} elements"),
-            (_, Some(extent)) => format!("{} has {extent} elements", named(object)),
+            (ObjectKind::DynamicShared, Some(extent)) => format!("the launch gives it room for {}", elements(extent)),
+            (_, Some(extent)) => format!("{} has {}", named(object), elements(extent)),
             (_, None) => format!("{} is declared here", named(object)),
         };
         finding.related.push(label(context, declared, message));
