@@ -8,8 +8,8 @@ use super::guess::{bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
 use super::solve::proposals;
 use super::{KernelRun, RunBuffer, report};
-use crate::facts::Site;
-use crate::value::{assume, union};
+use crate::facts::{LaunchFact, Site};
+use crate::value::{Quantity, assume, union};
 use cudalint_kernel::{Budget, Code, Launch};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
@@ -248,8 +248,8 @@ impl Module<'_> {
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
         let mut report = self.spend(&code, &numbers.launch);
         if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
-            let block_known = seen.fact.block.axes.iter().all(|axis| axis.quantity.known().is_some());
-            report.events.retain(|event| holds_for_any_size(event, block_known));
+            let block = block_knowledge(seen.fact);
+            report.events.retain(|event| holds_for_any_size(event, block));
         }
         let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
         self.runs.entry(kernel).or_default().push((env.clone(), run));
@@ -288,17 +288,43 @@ impl Module<'_> {
     }
 }
 
+/// What is known of the block of a launch some of whose numbers are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockKnowledge {
+    /// Its extents follow from the source.
+    Known,
+    /// Its size is one number that is chosen: it is as good as any other.
+    Free,
+    /// It is computed from several: they may not go together.
+    Computed,
+}
+
+fn block_knowledge(fact: &LaunchFact) -> BlockKnowledge {
+    let open: Vec<&Quantity> =
+        fact.block.axes.iter().map(|axis| &axis.quantity).filter(|extent| extent.known().is_none()).collect();
+    match open.as_slice() {
+        [] => BlockKnowledge::Known,
+        [Quantity::Symbolic(poly)] if poly.terms.len() == 1 && poly.terms.keys().all(|product| product.len() == 1) => {
+            BlockKnowledge::Free
+        }
+        _ => BlockKnowledge::Computed,
+    }
+}
+
 /// Whether an event inside a block means something although sizes are not what the program gives.
-fn holds_for_any_size(event: &report::Event, block_known: bool) -> bool {
+fn holds_for_any_size(event: &report::Event, block: BlockKnowledge) -> bool {
     use report::{EventKind, ObjectKind, RaceScope};
+    if block == BlockKnowledge::Computed {
+        return false;
+    }
     match &event.kind {
         EventKind::Race { object, scope, .. } => {
             *scope != RaceScope::Grid && matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
         }
         EventKind::OutOfBounds { object, .. } => {
-            block_known && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
+            block == BlockKnowledge::Known && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
         }
-        EventKind::UninitializedRead { .. } => false,
+        EventKind::UninitializedRead { .. } | EventKind::WarpMask { .. } | EventKind::ExitBeforeBarrier { .. } => false,
         _ => true,
     }
 }

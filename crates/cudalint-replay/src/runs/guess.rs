@@ -35,11 +35,16 @@ impl Guess {
     /// Whether an event of an execution with a guessed block means anything: those that hang on sizes do not.
     pub fn admits(&self, event: &Event) -> bool {
         match &event.kind {
-            EventKind::Race { scope, .. } => *scope != RaceScope::Grid,
+            // A kernel may be meant for one thread.
+            EventKind::Race { object, scope, .. } => {
+                *scope != RaceScope::Grid && matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+            }
             EventKind::OutOfBounds { object, .. } => {
                 self.stated && matches!(object.kind, ObjectKind::Shared | ObjectKind::Local)
             }
-            EventKind::UninitializedRead { .. } | EventKind::GridSyncWithoutCooperation { .. } => false,
+            EventKind::UninitializedRead { .. }
+            | EventKind::WarpMask { .. }
+            | EventKind::GridSyncWithoutCooperation { .. } => false,
             _ => true,
         }
     }

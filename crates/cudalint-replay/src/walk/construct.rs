@@ -46,6 +46,25 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// `T x[] = { … }` with the number of its elements.
+    pub fn counted(&self, ty: Ty, init: Option<ExprId>) -> Ty {
+        let (Ty::Array(inner, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
+        let items = match self.node(init).map(|node| &node.kind) {
+            Some(Expr::InitList(items)) => items,
+            Some(Expr::Construct { args, braces: true, .. }) => args,
+            _ => return ty,
+        };
+        let kind = |id: &ExprId| self.node(*id).map(|node| &node.kind);
+        let plain = !items.iter().any(|item| matches!(kind(item), Some(Expr::Designated { .. })));
+        // The braces around inner arrays may be missing.
+        let whole = !inner.is_array() || items.iter().all(|item| matches!(kind(item), Some(Expr::InitList(_))));
+        if plain && whole && !items.is_empty() {
+            Ty::Array(inner.clone(), Quantity::Known(items.len() as i64))
+        } else {
+            ty
+        }
+    }
+
     fn same_record(&self, a: &Ty, b: &Ty) -> bool {
         matches!((a.value(), b.value()), (Ty::Record(m, i, _), Ty::Record(n, j, _)) if m == n && i == j)
     }

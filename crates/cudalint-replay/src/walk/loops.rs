@@ -37,11 +37,14 @@ impl<'p> Walker<'p> {
             }
             let mut rounds = 0;
             let mut first = true;
+            let enough = self.steps / 2;
             loop {
                 let tested = !(first && kind == LoopKind::DoWhile);
                 first = false;
                 if tested {
-                    if rounds >= most || self.iterations_left == 0 {
+                    // A dear body leaves something for what comes after the loop.
+                    let dear = rounds >= 3 && self.steps < enough;
+                    if rounds >= most || self.iterations_left == 0 || dear {
                         break;
                     }
                     let before = self.memory.mark();

@@ -181,6 +181,7 @@ impl Walker<'_> {
         let variable = &self.project.module(module).globals[index as usize];
         self.push_frame(module, None, Rc::new(Env::default()), None);
         let ty = self.resolve(variable.ty);
+        let ty = self.counted(ty, variable.init);
         let space = match variable.space {
             Space::Device | Space::Constant => MemorySpace::Device,
             Space::Managed => MemorySpace::Managed,

@@ -243,6 +243,7 @@ impl<'p> Walker<'p> {
             self.set_slot(id, Slot::Alias(place, known));
             return;
         }
+        let ty = self.counted(ty, variable.init);
         // The initializer may mention an outer variable of the same name, so the object comes after it; but
         // `T x = f(&x)` is legal too and needs it before.
         let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
@@ -285,6 +286,7 @@ impl<'p> Walker<'p> {
             None => {
                 let variable = &function.locals[id.index()];
                 let ty = self.resolve(variable.ty);
+                let ty = self.counted(ty, variable.init);
                 // Earlier calls may have changed it, unless it cannot change.
                 let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
                 if let Some(init) = variable.init
