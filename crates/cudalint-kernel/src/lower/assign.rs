@@ -28,6 +28,9 @@ impl Lowerer<'_> {
         };
         let ty = self.ty(&target.ty);
         let id = self.push_access(Expr::Write(place, value), ty, target.site);
+        if let (Ty::Record(..), At::Register { count: 0, .. }) = (&target.ty, target.at) {
+            self.body.copies.push(id);
+        }
         Out { volatile: target.volatile, ..self.computed(id, target.ty.clone(), target.site) }
     }
 

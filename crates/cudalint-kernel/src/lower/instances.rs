@@ -204,6 +204,7 @@ impl<'p> Lowerer<'p> {
 
     /// Places of variables whose address was asked for become memory.
     fn finish(&mut self) {
+        self.narrow();
         for id in std::mem::take(&mut self.body.register_uses) {
             let Some(node) = self.code.exprs.get(id.index()) else { continue };
             let (Expr::Read(place) | Expr::Write(place, _) | Expr::Update { place, .. }) = &node.kind else { continue };

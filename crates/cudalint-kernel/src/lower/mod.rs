@@ -11,6 +11,7 @@ mod calls;
 mod closures;
 mod construct;
 mod convert;
+mod copies;
 mod declare;
 mod exprs;
 mod fold;
@@ -21,6 +22,7 @@ mod library;
 mod library_types;
 mod methods;
 mod names;
+mod numbers;
 mod objects;
 mod operators;
 mod overloads;
@@ -124,6 +126,8 @@ struct Body {
     variables: Vec<code::Variable>,
     /// Expressions whose place is a register, for [`Lowerer::finish`].
     register_uses: Vec<ExprId>,
+    /// Stores of a record from memory into a register variable: see [`Lowerer::narrow`].
+    copies: Vec<ExprId>,
     /// What it returns as far as known; [`Ty::Auto`] until the first `return` says.
     returns: Option<Ty>,
 }

@@ -73,7 +73,7 @@ impl Lowerer<'_> {
                 function.body.as_ref()?;
                 let on_device = function.space.device || function.space.global || function.is_constexpr;
                 let env = self.bind((module, id), &TypeEnv::default(), explicit, args);
-                if super::library::is_known(path) {
+                if super::numbers::is_known(path) {
                     // The host's own `max`, one of another program, or one for other types: the device has the library's.
                     let included = &self.project.includes().reach(self.context.module.0).included;
                     let near = module == self.context.module || included.binary_search(&module.0).is_ok();

@@ -67,3 +67,12 @@ fn variables_at_namespace_scope_live_where_they_say() {
          __global__ void k(int* p) {\n  tile[1][threadIdx.x] = T[2] + m + c;\n  open[0] = n::d[1];\n  p[0] = host;\n}\n"
     ));
 }
+
+#[test]
+fn a_copy_of_a_record_reads_what_is_used_of_it() {
+    assert_snapshot!(text(
+        "struct P { float x, y; int tag; };\n\
+         __global__ void k(P* ps, float* out, int n) {\n  P p = ps[n];\n  out[0] = p.y;\n  P all = ps[1];\n  ps[2] = all;\n\
+           P next = ps[n++];\n  out[1] = next.x;\n  for (int i = 0; i < n; i++) { auto q = ps[i]; n += q.tag; }\n}\n"
+    ));
+}
