@@ -27,6 +27,8 @@ pub(super) struct Piece<'t> {
     pub(super) ty: &'t Ty,
     pub(super) bytes: u32,
     pub(super) stamp: u32,
+    /// All offsets, joined by `|`: their lowest bit tells how they are aligned.
+    pub(super) low: i64,
 }
 
 impl Machine<'_> {
@@ -53,6 +55,13 @@ impl Machine<'_> {
         }
         let stamp = self.new_record(touch);
         // All lanes in one object is the rule.
+        if unknown == Addresses::All
+            && let Bits::Each(bits) = address.bits()
+            && let Some(&first) = bits.first()
+            && bits.iter().fold(0, |other, &bits| other | (object_of(bits) ^ object_of(first))) == 0
+        {
+            return self.access_object(touch, object_of(first), address, &mask, value, stamp);
+        }
         let mut objects: Vec<u32> = Vec::new();
         match address.bits() {
             Bits::One(bits) => objects.push(object_of(bits)),
@@ -208,7 +217,7 @@ impl Machine<'_> {
             self.lose(index, touch.kind.writes());
             return unknown_of(touch.ty);
         };
-        let inside = self.check_address(touch, index, address, size, mask);
+        let (inside, low) = self.check_address(touch, index, address, size, mask);
         if inside.is_empty() {
             return unknown_of(touch.ty);
         }
@@ -220,7 +229,7 @@ impl Machine<'_> {
         let one = |machine: &mut Self, ty: &Ty, offset: u32, value: Option<&Val>| {
             let Some(bytes) = ty.bytes().filter(|&bytes| bytes > 0) else { return Val::unknown() };
             let address = if offset == 0 { address.clone() } else { moved(address, offset) };
-            let piece = Piece { touch, ty, bytes, stamp };
+            let piece = Piece { touch, ty, bytes, stamp, low: low | i64::from(offset) };
             if local {
                 machine.touch_local(&piece, index, &address, &inside, value)
             } else {
@@ -256,8 +265,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The lanes whose access lies inside the object; reports the others.
-    fn check_address(&mut self, touch: Touch<'_>, index: usize, address: &Val, size: u32, mask: &Mask) -> Mask {
+    /// The lanes whose access lies inside the object, and all offsets joined by `|`; reports the other lanes.
+    fn check_address(&mut self, touch: Touch<'_>, index: usize, address: &Val, size: u32, mask: &Mask) -> (Mask, i64) {
         let memory = &self.objects[index];
         let align = i64::from(touch.ty.align());
         let limit = memory.bytes.map(|bytes| bytes as i64 - i64::from(size));
@@ -284,7 +293,7 @@ impl Machine<'_> {
             self.misaligned(touch, index, address, size, mask);
         }
         if limit.is_none_or(|limit| most <= limit) && least >= 0 {
-            return mask.clone();
+            return (mask.clone(), low);
         }
         let outside =
             |offset: i64| limit.is_some_and(|limit| offset < 0 || offset > limit) || (limit.is_none() && offset < 0);
@@ -295,7 +304,7 @@ impl Machine<'_> {
         if limit.is_some() {
             self.out_of_bounds(touch, index, address, size, mask, outside);
         }
-        Mask::new(levels)
+        (Mask::new(levels), low)
     }
 
     fn constant_written(&mut self, touch: Touch<'_>, index: usize, address: &Val, mask: &Mask, size: u32) {

@@ -4,8 +4,8 @@ use super::access::{Piece, STORES_ONLY};
 use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::Machine;
-use super::memory::{CHANGED, Cell, INITIAL, KEPT, Memory};
-use super::ops::{class, is_float, wrap};
+use super::memory::{CHANGED, Cell, Cells, INITIAL, Initial, KEPT, Memory, PAGE};
+use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, mix, offset_of};
 use crate::code::Ty;
@@ -21,14 +21,7 @@ impl Machine<'_> {
         mask: &Mask,
         value: Option<&Val>,
     ) -> Val {
-        let low = match address.bits() {
-            Bits::One(bits) => offset_of(bits),
-            Bits::Each(bits) => bits
-                .iter()
-                .zip(mask.levels())
-                .fold(0, |low, (&bits, &level)| if level == OFF { low } else { low | offset_of(bits) }),
-        };
-        let grain = self.objects[index].refine(piece.bytes, low);
+        let grain = self.objects[index].refine(piece.bytes, piece.low);
         let uniform = matches!(address.bits(), Bits::One(_)) && mask.count() > 3;
         let mut representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
         if let (Some(value), Some(&one)) = (value, representatives.first())
@@ -44,28 +37,20 @@ impl Machine<'_> {
             block_start: self.block_start,
             warp_start: &self.warp_start,
             waited: self.waited,
-            copies: self.code.gaps.is_empty(),
+            copies: self.copies && self.code.gaps.is_empty(),
             global: self.objects[index].is_global(),
         };
         let memory = &mut self.objects[index];
-        let mut job = Job {
-            order,
-            piece,
-            cells: 1 << (piece.bytes.trailing_zeros().max(grain) - grain),
-            grain,
-            whole: piece.bytes == 1 << grain,
-            class: class_byte(piece.ty),
-            index,
-            conflicts: &mut self.conflicts,
-            unwritten: None,
+        let mut job = Job::new(order, piece, grain, index, memory, &mut self.conflicts);
+        let addresses = address.bits();
+        let offset_at = |lane: usize| match addresses {
+            Bits::One(bits) => offset_of(bits) as u64,
+            Bits::Each(bits) => offset_of(bits[lane]) as u64,
         };
-        if !piece.bytes.is_power_of_two() {
-            job.cells = u64::from(piece.bytes >> grain);
-        }
         let result = if uniform {
             let mut first: Option<(i64, u8)> = None;
             for &lane in &representatives {
-                let read = job.lane(memory, lane, mask.levels()[lane], address, value);
+                let read = job.lane(memory, lane, mask.levels()[lane], offset_at(lane), value);
                 first = Some(match first {
                     Some(first) if first != read => (0, UNKNOWN),
                     _ => read,
@@ -81,7 +66,7 @@ impl Machine<'_> {
         } else if value.is_some() {
             for (lane, &level) in mask.levels().iter().enumerate() {
                 if level != OFF {
-                    job.lane(memory, lane, level, address, value);
+                    job.lane(memory, lane, level, offset_at(lane), value);
                 }
             }
             Val::unknown()
@@ -90,9 +75,14 @@ impl Machine<'_> {
             let mut tags = Lanes::any(self.n);
             {
                 let (bits, tags) = (bits.edit(), tags.edit());
+                // Lanes that are away count as what the one before them is: most vectors are of one kind.
+                let mut tag = KNOWN;
                 for (lane, &level) in mask.levels().iter().enumerate() {
-                    (bits[lane], tags[lane]) =
-                        if level == OFF { (0, KNOWN) } else { job.lane(memory, lane, level, address, None) };
+                    bits[lane] = 0;
+                    if level != OFF {
+                        (bits[lane], tag) = job.lane(memory, lane, level, offset_at(lane), None);
+                    }
+                    tags[lane] = tag;
                 }
             }
             Val::tagged(bits, tags)
@@ -139,58 +129,105 @@ struct Job<'j> {
     /// Whether the scalar is one whole cell.
     whole: bool,
     class: u8,
-    index: usize,
+    /// Of names for what was there before.
+    seed: u64,
+    /// Whether some of what was there before is known.
+    foreknown: bool,
+    /// Whether nobody has written some of it before, and nobody in doubt.
+    empty: bool,
+    /// Stamps up to this one say nothing of values.
+    forgotten: u32,
+    /// The page found last, with its number.
+    page: Option<(u64, usize)>,
     conflicts: &'j mut Conflicts,
     unwritten: Option<Unwritten>,
 }
 
-impl Job<'_> {
+impl<'j> Job<'j> {
+    fn new(
+        order: Order<'j>,
+        piece: &'j Piece<'j>,
+        grain: u32,
+        index: usize,
+        memory: &Memory,
+        conflicts: &'j mut Conflicts,
+    ) -> Self {
+        let class = class_byte(piece.ty);
+        let cells = if piece.bytes.is_power_of_two() {
+            1 << (piece.bytes.trailing_zeros().max(grain) - grain)
+        } else {
+            u64::from(piece.bytes >> grain).max(1)
+        };
+        let untouched = memory.forgotten == 0;
+        Self {
+            order,
+            piece,
+            cells,
+            grain,
+            whole: piece.bytes == 1 << grain,
+            class,
+            seed: mix(mix(index as u64 + 1, u64::from(class)), u64::from(memory.forgotten)),
+            foreknown: untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..)),
+            empty: untouched && !memory.in_doubt && matches!(memory.initial, Initial::Nothing | Initial::NothingBut(_)),
+            forgotten: memory.forgotten,
+            page: None,
+            conflicts,
+            unwritten: None,
+        }
+    }
+
+    fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
+        let page = match self.page {
+            Some((known, page)) if known == number / PAGE as u64 => page,
+            _ => {
+                let page = cells.page(number / PAGE as u64)?;
+                self.page = Some((number / PAGE as u64, page));
+                page
+            }
+        };
+        cells.on_page(page, number)
+    }
+
     /// Lets one lane touch its cells; what it reads.
-    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, address: &Val, value: Option<&Val>) -> (i64, u8) {
-        let offset = offset_of(address.lane(lane).0) as u64;
+    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, offset: u64, value: Option<&Val>) -> (i64, u8) {
         let first = offset >> self.grain;
         let kind = self.piece.touch.kind;
         let sure = level == SURE;
         let mut result = (0, UNKNOWN);
-        for number in first..first + self.cells.max(1) {
-            let initial = (memory.forgotten == 0).then_some(offset);
-            let known_before = initial.and_then(|offset| memory.initially(offset, self.piece.bytes));
-            let empty = sure
-                && memory.forgotten == 0
-                && !memory.in_doubt
-                && memory.was_empty(number << self.grain, 1 << self.grain);
-            let forgotten = memory.forgotten;
+        for number in first..first + self.cells {
             let partly = memory.wrote;
-            let Some(cell) = memory.cells.at(number) else {
+            let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
+            let empty = self.empty && sure && memory.was_empty(number << self.grain, 1 << self.grain);
+            let Some(cell) = self.cell(&mut memory.cells, number) else {
                 memory.in_doubt = true;
                 memory.usage.inexact = true;
                 return (0, UNKNOWN);
             };
+            let untouched = cell.write == 0 && cell.doubt == 0;
             if kind == AccessKind::Atomic {
                 let reads = !matches!(value, Some(v) if v.uniform() == Some(STORES_ONLY));
-                if empty && reads && cell.write == 0 && cell.doubt == 0 {
+                if empty && reads && untouched {
                     self.missing(lane, number, partly);
                 }
-                self.write(cell, lane, sure, number, (0, UNKNOWN), forgotten);
+                self.write(cell, lane, sure, number, (0, UNKNOWN));
             } else if kind.writes() {
                 let stored =
                     value.map_or((0, UNKNOWN), |value| if self.whole { value.lane(lane) } else { (0, UNKNOWN) });
-                let before = known_before.map(|bits| wrap(self.piece.ty, bits));
-                if cell.tag == INITIAL
+                if let Some(bits) = before
+                    && cell.tag == INITIAL
                     && self.whole
                     && sure
-                    && let Some(bits) = before
                 {
-                    cell.value = bits;
+                    cell.value = wrap(self.piece.ty, bits);
                     cell.tag = if is_float(self.piece.ty) && bits != 0 { UNKNOWN } else { KNOWN };
                     cell.class = self.class;
                 }
-                self.write(cell, lane, sure, number, stored, forgotten);
+                self.write(cell, lane, sure, number, stored);
             } else {
-                if empty && cell.write == 0 && cell.doubt == 0 {
+                if empty && untouched {
                     self.missing(lane, number, partly);
                 }
-                result = self.read(cell, lane, sure, number, known_before, forgotten);
+                result = self.read(cell, lane, sure, number, before);
                 if !self.whole && cell.tag != INITIAL {
                     result = (0, UNKNOWN);
                 }
@@ -208,16 +245,7 @@ impl Job<'_> {
         }
     }
 
-    fn read(
-        &mut self,
-        cell: &mut Cell,
-        lane: usize,
-        sure: bool,
-        number: u64,
-        before: Option<i64>,
-        forgotten: u32,
-    ) -> (i64, u8) {
-        let offset = (number << self.grain) as i64;
+    fn read(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, before: Option<i64>) -> (i64, u8) {
         let mut visible = true;
         if cell.write != 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
@@ -229,56 +257,56 @@ impl Job<'_> {
                     CHANGED => RaceValues::Differ,
                     _ => RaceValues::Unknown,
                 };
+                let offset = (number << self.grain) as i64;
                 self.conflicts.add(cell.write, cell.writer, lane as u16, scope, offset, values);
             }
         }
         if sure {
             self.order.note_reader(cell, lane);
         }
-        if !visible || (cell.doubt != 0 && cell.doubt >= cell.write) {
+        if !visible || self.piece.touch.volatile {
             return (0, UNKNOWN);
         }
-        if self.piece.touch.volatile {
-            return (0, UNKNOWN);
+        if cell.doubt != 0 && cell.doubt >= cell.write {
+            // Somebody perhaps wrote; since the barrier all read the same.
+            let settled = cell.doubt < self.order.interval_start && cell.doubt >= self.order.block_start;
+            return if settled { self.name(u64::from(cell.doubt), number) } else { (0, UNKNOWN) };
         }
         if cell.tag == INITIAL {
             if let Some(bits) = before {
                 // The bytes of a float are not its value, except for zero.
                 return match self.piece.ty {
-                    Ty::Float { .. } | Ty::Pointer if bits != 0 => {
-                        (mix(bits as u64, class(self.piece.ty)) as i64, NUMBER)
-                    }
+                    Ty::Float { .. } | Ty::Pointer if bits != 0 => self.name(bits as u64, 0),
                     ty => (wrap(ty, bits), KNOWN),
                 };
             }
-            let place = mix(self.index as u64 + 1, number << self.grain);
-            return (mix(place, mix(u64::from(forgotten), u64::from(self.class))) as i64, NUMBER);
+            return self.name(0, number);
         }
-        if cell.write <= forgotten || cell.write < self.order.block_start || cell.class != self.class {
+        if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             return (0, UNKNOWN);
         }
         (if cell.tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value }, cell.tag)
     }
 
-    fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8), forgotten: u32) {
+    /// A name for what lies in a cell since `when`.
+    fn name(&self, when: u64, number: u64) -> (i64, u8) {
+        (mix(self.seed ^ when, number << self.grain) as i64, NUMBER)
+    }
+
+    fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8)) {
         if !sure {
             cell.doubt = self.piece.stamp;
             return;
         }
         let offset = (number << self.grain) as i64;
-        let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
-        let old = if fresh && cell.class == self.class && cell.doubt < cell.write.max(1) {
-            (cell.value, cell.tag)
-        } else {
-            (0, UNKNOWN)
-        };
-        let values = if stored.1 == UNKNOWN { RaceValues::Unknown } else { values_of(old, stored) };
+        let fresh = cell.write > self.forgotten || (self.forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         // What the other writer wrote, whoever may have written in between.
-        let same_writes = if cell.class == self.class && cell.write != 0 && stored.1 != UNKNOWN {
+        let same_writes = if cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN {
             values_of((cell.value, cell.tag), stored)
         } else {
             RaceValues::Unknown
         };
+        let values = if fresh && cell.doubt < cell.write.max(1) { same_writes } else { RaceValues::Unknown };
         let mut certain = cell.doubt == 0 || cell.doubt < self.order.interval_start;
         if cell.write != 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
@@ -306,11 +334,9 @@ impl Job<'_> {
         cell.write = self.piece.stamp;
         cell.writer = lane as u16;
         cell.class = self.class;
-        (cell.value, cell.tag) = if !certain || self.piece.touch.kind == AccessKind::Atomic {
-            (0, UNKNOWN)
-        } else if stored.1 == UNKNOWN {
-            // Nobody knows what was stored, but all who read it read the same.
-            (mix(u64::from(self.piece.stamp), lane as u64 + 1) as i64, NUMBER)
+        (cell.value, cell.tag) = if !certain || stored.1 == UNKNOWN {
+            // Nobody knows what is there, but all who read it after the next barrier read the same.
+            (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
         } else {
             stored
         };
@@ -319,9 +345,9 @@ impl Job<'_> {
     /// Several lanes stored different things in one place.
     fn blur(&mut self, memory: &mut Memory, offset: i64) {
         let first = offset as u64 >> self.grain;
-        for number in first..first + self.cells.max(1) {
+        for number in first..first + self.cells {
             if let Some(cell) = memory.cells.at(number) {
-                cell.tag = UNKNOWN;
+                (cell.value, cell.tag) = (mix(u64::from(self.piece.stamp), number << 10) as i64, NUMBER);
             }
         }
     }

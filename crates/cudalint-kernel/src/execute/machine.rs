@@ -97,6 +97,8 @@ pub(super) struct Machine<'a> {
     pub(super) block_start: u32,
     pub(super) warp_start: Vec<u32>,
     pub(super) waited: u32,
+    /// Whether the block has started asynchronous copies.
+    pub(super) copies: bool,
     pub(super) phase: u32,
     /// This block waited for others: what it touches from then on may be ordered with them.
     pub(super) acquired: bool,
@@ -165,6 +167,7 @@ impl<'a> Machine<'a> {
             block_start: 1,
             warp_start: vec![1; n.div_ceil(32)],
             waited: 0,
+            copies: false,
             phase: 0,
             acquired: false,
             acquired_block: false,
@@ -222,6 +225,7 @@ impl<'a> Machine<'a> {
 
     /// Writes down that an access happens now; its stamp.
     pub(super) fn new_record(&mut self, touch: Touch<'_>) -> u32 {
+        self.copies |= touch.asynchronous;
         self.trace.records.push(Record {
             site: self.code.expr(touch.at).site,
             kind: touch.kind,

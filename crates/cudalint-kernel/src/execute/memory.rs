@@ -53,7 +53,8 @@ const FRESH: Cell = Cell {
 };
 
 const PAGE_BITS: u32 = 7;
-const PAGE: usize = 1 << PAGE_BITS;
+/// Cells of a page.
+pub(super) const PAGE: usize = 1 << PAGE_BITS;
 /// Pages that are found without hashing.
 const NEAR_PAGES: usize = 2048;
 /// Most pages of one object; what lies beyond is not followed.
@@ -69,7 +70,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    fn page(&mut self, number: u64) -> Option<usize> {
+    /// Where the page with this number is kept; it is made where there is none.
+    pub(super) fn page(&mut self, number: u64) -> Option<usize> {
         let slot = if (number as usize) < NEAR_PAGES {
             if self.near.len() <= number as usize {
                 self.near.resize(number as usize + 1, 0);
@@ -91,6 +93,11 @@ impl Cells {
             *slot = self.used as u32;
         }
         Some(*slot as usize - 1)
+    }
+
+    /// A cell of a page that [`Self::page`] gave.
+    pub(super) fn on_page(&mut self, page: usize, cell: u64) -> Option<&mut Cell> {
+        self.pages.get_mut(page)?.get_mut(cell as usize & (PAGE - 1))
     }
 
     /// The cell with this number.

@@ -222,11 +222,25 @@ fn opaque(op: BinaryOp, ty: &Ty, a: (i64, u8), b: (i64, u8)) -> (i64, u8) {
     if a.1 == UNKNOWN || b.1 == UNKNOWN || a.1 == SOMEWHERE || b.1 == SOMEWHERE {
         return (0, UNKNOWN);
     }
-    let (mut x, mut y) = (mix(a.0 as u64, u64::from(a.1)), mix(b.0 as u64, u64::from(b.1)));
-    if matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) && y < x {
-        (x, y) = (y, x);
-    }
-    (mix(mix(x, y), mix(op as u64 + 1, class(ty))) as i64, NUMBER)
+    (named(op, salt(op, ty), a.0, b.0), NUMBER)
+}
+
+/// What makes names of results of different operations differ.
+fn salt(op: BinaryOp, ty: &Ty) -> u64 {
+    mix(op as u64 + 1, class(ty))
+}
+
+/// The name of a result, of the names or values of its operands.
+#[inline]
+const fn named(op: BinaryOp, salt: u64, a: i64, b: i64) -> i64 {
+    let (a, b) = (a as u64, b as u64);
+    let both = match op {
+        BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+            a.wrapping_add(b).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (a ^ b)
+        }
+        _ => a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.rotate_left(29),
+    };
+    mix(both, salt) as i64
 }
 
 /// `a op b`. `operands` is the type of both sides (of the left one for shifts), `result` that of the outcome; `at` names
@@ -274,8 +288,12 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
     let n = mask.levels().len();
     let (x, y) = (a.bits(), b.bits());
     let known = a.all_known() && b.all_known();
+    if !known && let Some(names) = names(op, operands, a, b, n) {
+        return Val { shape, wrapped, ..names };
+    }
     let mut holes = false;
     let mut bits = match (op, operands) {
+        _ if !known => Lanes::filled(n, 0),
         (_, Ty::Float { .. } | Ty::Pointer) => slow(n, x, y, &mut holes, |p, q| one(op, operands, p, q)),
         (BinaryOp::Add, _) => map2(n, x, y, i64::wrapping_add),
         (BinaryOp::Sub, _) => map2(n, x, y, i64::wrapping_sub),
@@ -302,7 +320,7 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         {
             wrapped = Some(at);
         }
-        if wrap_lanes(operands, bits.edit(), mask) && may_wrap && known {
+        if known && wrap_lanes(operands, bits.edit(), mask) && may_wrap {
             wrapped = Some(at);
         }
     }
@@ -318,7 +336,8 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
                 (0, KNOWN)
             } else if p.1 == KNOWN && q.1 == KNOWN {
                 match one(op, operands, p.0, q.0) {
-                    Some(_) => (bits[lane], KNOWN),
+                    Some(raw) if arithmetic => (wrap(operands, raw), KNOWN),
+                    Some(raw) => (raw, KNOWN),
                     None => (0, UNKNOWN),
                 }
             } else {
@@ -329,6 +348,34 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         }
     }
     Val { shape, wrapped, ..Val::tagged(bits, tags) }
+}
+
+/// The names of all results at once, where one side has a name in every lane and the other has, or is one number.
+fn names(op: BinaryOp, ty: &Ty, a: &Val, b: &Val, n: usize) -> Option<Val> {
+    let all = |v: &Val| match &v.data {
+        Data::Lanes(_, Some(tags)) => tags.get().iter().all(|&tag| tag == NUMBER),
+        Data::Uniform(_, tag) => *tag == NUMBER,
+        _ => false,
+    };
+    let usable = |v: &Val| match &v.data {
+        Data::Lanes(_, None) => true,
+        Data::Uniform(bits, KNOWN) => *bits != 0,
+        _ => false,
+    };
+    let (ours, theirs) = (all(a), all(b));
+    // Zero lanes of a factor would be known.
+    let zeros = matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty);
+    let other = if ours { b } else { a };
+    if !(ours && theirs) && (!(ours || theirs) || !usable(other) || (zeros && other.varies()) || *ty == Ty::Pointer) {
+        return None;
+    }
+    let tags = [a, b].into_iter().find_map(|v| match &v.data {
+        Data::Lanes(_, Some(tags)) => Some(tags.clone()),
+        _ => None,
+    });
+    let salt = salt(op, ty);
+    let bits = map2(n, a.bits(), b.bits(), |x, y| named(op, salt, x, y));
+    Some(Data::Lanes(bits, Some(tags.unwrap_or_else(|| Lanes::filled(n, NUMBER)))).into())
 }
 
 fn active_pairs<'a>(n: usize, a: Bits<'a>, b: Bits<'a>, mask: &'a Mask) -> impl Iterator<Item = (i64, i64)> + 'a {

@@ -128,6 +128,7 @@ impl Machine<'_> {
         self.block_start = now;
         self.warp_start.fill(now);
         self.waited = 0;
+        self.copies = false;
         // A thread's own variables do not outlive it; those of the code and the launch come first.
         self.objects.truncate(self.statics.iter().chain(&self.buffers).max().copied().unwrap_or_default() as usize);
         for memory in &mut self.objects {

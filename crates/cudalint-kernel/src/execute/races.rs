@@ -27,7 +27,11 @@ pub(super) struct Order<'o> {
 
 impl Order<'_> {
     /// How the lane now accessing stands to one that accessed at `stamp`; `None` where something orders them.
+    #[inline]
     pub(super) fn unordered(&self, stamp: u32, other: u16, lane: usize) -> Option<RaceScope> {
+        if stamp >= self.block_start && stamp < self.interval_start && !self.copies {
+            return None;
+        }
         if stamp < self.block_start {
             return (self.global && !self.other_phase(stamp)).then_some(RaceScope::Grid);
         }
@@ -76,6 +80,7 @@ impl Order<'_> {
     }
 
     /// Remembers a reader of a cell: one, and another of another lane, better of another warp.
+    #[inline]
     pub(super) fn note_reader(&self, cell: &mut Cell, lane: usize) {
         let lane = lane as u16;
         if cell.read[0] != 0 && cell.read[0] < self.block_start && self.global {
