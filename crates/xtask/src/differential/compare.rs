@@ -146,7 +146,10 @@ impl Tally {
                 .collect();
             let own: Vec<&&Claim> =
                 claims.iter().filter(|claim| Class::of(claim.rule) == Some(class) && inside(&claim.line)).collect();
-            let cut_short = seen.lost.contains(&number) || seen.hung.contains(&number);
+            // An access out of bounds ends the kernel: what would come behind it is not reached.
+            let cut_short = seen.lost.contains(&number)
+                || seen.hung.contains(&number)
+                || observed.iter().any(|(tool, seen)| *tool == Tool::Memcheck && is_faulty(seen, (first, last)));
             for claim in &own {
                 let counts = self.claims.entry((class, claim.definite)).or_default();
                 let shown = records.iter().any(|lines| lines.contains(&claim.line));

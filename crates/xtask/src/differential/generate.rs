@@ -61,25 +61,26 @@ struct Writer<'r> {
 pub fn kernel(random: &mut Random, number: usize) -> Kernel {
     let block: u64 = *random.pick(&[&32, &48, &64, &64, &96, &128]);
     let grid: u64 = *random.pick(&[&1, &1, &2, &3]);
-    let shared: u64 = match random.below(6) {
+    let shared: u64 = match random.below(12) {
         0 => block - 1,
-        1 => block + 1,
-        2 => 2 * block,
+        1 | 2 => block + 1,
+        3..=6 => 2 * block,
         _ => block,
     };
     let threads = block * grid;
-    let n = match random.below(5) {
+    let n = match random.below(8) {
         0 => threads,
         1 => threads - 1 - random.below(block - 1),
         2 => threads + random.below(20),
-        _ => threads - random.below(block / 2),
+        3 => threads - random.below(block / 2),
+        _ => threads,
     };
-    let extent = |random: &mut Random| match random.below(6) {
+    let extent = |random: &mut Random| match random.below(12) {
         0 => n.max(2) - 1,
         1 => n + 1,
-        2 => threads,
-        3 => 2 * threads,
-        _ => n,
+        2 | 3 => n,
+        4 | 5 => threads.max(n),
+        _ => 2 * threads + 2,
     };
     let (first, second) = (extent(random), extent(random));
     let mut writer = Writer {
@@ -174,7 +175,7 @@ impl Writer<'_> {
 
     fn barrier(&mut self) {
         // A barrier that part of a block misses may hang: few of those.
-        if self.uniform || self.random.chance(4) {
+        if self.uniform || self.random.chance(1) {
             self.line("__syncthreads();");
         } else if self.random.chance(30) {
             self.line("__syncwarp();");
@@ -302,8 +303,9 @@ impl Writer<'_> {
             (0 | 1, Some(name)) => name,
             (2, Some(name)) => format!("(t + {name}) % {}", self.shared),
             (0..=6, _) => "t".to_owned(),
-            (7, _) => "t + 1".to_owned(),
-            (8, _) => format!("{} - t", self.shared - 1),
+            (7, _) if self.random.chance(30) => "t + 1".to_owned(),
+            (7, _) => format!("(t + 1) % {}", self.shared),
+            (8, _) if self.shared >= self.block => format!("{} - t", self.shared - 1),
             (9, _) => "t ^ 1".to_owned(),
             (10, _) => constant.to_string(),
             (11, _) => format!("(t + {constant}) % {}", self.shared),
@@ -318,8 +320,8 @@ impl Writer<'_> {
             (0..=2, Some(name)) => name,
             (3, Some(name)) => format!("{name} * blockDim.x + t"),
             (0..=6, _) => "i".to_owned(),
-            (7, _) => "i + 1".to_owned(),
-            (8, _) => "n - 1 - i".to_owned(),
+            (7, _) if self.random.chance(40) => "i + 1".to_owned(),
+            (8, _) if self.random.chance(40) => "n - 1 - i".to_owned(),
             (9, _) => "i % n".to_owned(),
             (10, _) => "blockIdx.x".to_owned(),
             _ => "min(i, n - 1)".to_owned(),

@@ -79,10 +79,11 @@ pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, S
     while let Some(first) = left.first() {
         let xml = report_file(binary, tool, *first);
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "90", "compute-sanitizer", "--tool", tool.word()]);
+        command.args(["--kill-after=5", "40", "compute-sanitizer", "--tool", tool.word()]);
         match tool {
             Tool::Memcheck => command.args(["--padding", "65536", "--destroy-on-device-error", "kernel"]),
-            Tool::Racecheck => command.args(["--racecheck-report", "analysis"]),
+            // A race whose values happen to be equal is told at this level only.
+            Tool::Racecheck => command.args(["--racecheck-report", "analysis", "--print-level", "info"]),
             Tool::Synccheck => &mut command,
         };
         let output = command
@@ -94,6 +95,7 @@ pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, S
             .map_err(|error| format!("compute-sanitizer: {error}"))?;
         let printed = String::from_utf8_lossy(&output.stdout);
         let saved = fs::read_to_string(&xml).ok();
+        fs::write(xml.with_extension("txt"), printed.as_bytes()).map_err(|error| error.to_string())?;
         let report = Report::read(saved.as_deref(), &printed);
         if let Some(refusal) = report.refusal() {
             return Err(format!("{}: {refusal}", tool.word()));
@@ -118,8 +120,9 @@ pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, S
 pub fn reread(binary: &Path, tool: Tool, kernels: &[usize]) -> Observed {
     let mut observed = Observed::default();
     for kernel in kernels {
-        let Ok(saved) = fs::read_to_string(report_file(binary, tool, *kernel)) else { continue };
-        observed.records.extend(Report::read(Some(&saved), "").records);
+        let file = report_file(binary, tool, *kernel);
+        let Ok(printed) = fs::read_to_string(file.with_extension("txt")) else { continue };
+        observed.records.extend(Report::read(fs::read_to_string(file).ok().as_deref(), &printed).records);
         // A report that begins later is that of a process which went on behind a kernel that had ended badly.
         if let Some(before) = kernels.iter().take_while(|other| *other < kernel).last() {
             observed.lost.push(*before);
