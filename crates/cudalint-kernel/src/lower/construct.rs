@@ -423,6 +423,11 @@ impl<'p> Lowerer<'p> {
 
     /// A value turned into a record by a constructor of one argument.
     pub(super) fn convert_by_constructor(&mut self, value: &Out, to: &Ty) -> Option<code::ExprId> {
+        // The argument may need a conversion of its own, and that one this one.
+        self.deeper(|this| this.convert_by_constructor_inner(value, to))?
+    }
+
+    fn convert_by_constructor_inner(&mut self, value: &Out, to: &Ty) -> Option<code::ExprId> {
         let Ty::Record(entry, env) = to else { return None };
         if !self.has_constructor(*entry) {
             return None;

@@ -154,7 +154,6 @@ impl<'p> Lowerer<'p> {
         let outer_context = std::mem::replace(&mut self.context, context);
         let returns = if deduced { None } else { Some(instance.returns.clone()) };
         let outer_body = std::mem::replace(&mut self.body, Body { returns, ..Body::default() });
-        let outer_depth = std::mem::take(&mut self.depth);
 
         let site = self.site(function.name_span);
         let mut first = 0;
@@ -198,7 +197,6 @@ impl<'p> Lowerer<'p> {
             slot.body = block;
         }
         self.context = outer_context;
-        self.depth = outer_depth;
         returns
     }
 

@@ -282,6 +282,12 @@ impl Lowerer<'_> {
             _ if matches!(index.ty, Ty::Pointer(_) | Ty::Array(..)) => return self.element(index, base, site),
             _ => return self.lost_element(base, index, site),
         };
+        if let (Ty::Array(_, Some(count)), At::Register { .. }, At::Value(at)) = (&base.ty, base.at, index.at)
+            && let Some(at) = self.fold(at).filter(|at| (0..*count).contains(at))
+            && let Some(size) = self.size_of(&of)
+        {
+            return self.part(base, at as u32 * size, &of, site);
+        }
         let address = match base.ty {
             Ty::Array(..) => self.address(base),
             _ => self.load(base),

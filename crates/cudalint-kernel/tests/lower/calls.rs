@@ -96,3 +96,12 @@ fn what_may_be_another_function_is_none() {
            p[2] = max(p[0], p[1]) + max(f, 1.0f);\n  p[3] = pick<float>();\n  p[4] = same(f) + same(p[0]);\n}\n"
     ));
 }
+
+#[test]
+fn conversions_that_need_each_other_end() {
+    let found = code(
+        "struct B;\nstruct A { __device__ A(B b); int x; };\nstruct B { __device__ B(A a) {} int y; };\n\
+         __device__ A::A(B b) {}\n__device__ void f(A a) {}\n__global__ void k(int n) { f(n); }\n",
+    );
+    assert!(!found.gaps.is_empty());
+}

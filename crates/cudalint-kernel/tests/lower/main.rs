@@ -4,6 +4,7 @@
 mod calls;
 mod constructs;
 mod groups;
+mod idioms;
 mod memory;
 mod support;
 mod types;
