@@ -6,6 +6,9 @@ use cudalint_engine::ModuleContext;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
 
+/// Lanes of a warp.
+const WARP: u32 = 32;
+
 /// A kind of defect that executions show: each has a rule of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Defect {
@@ -66,6 +69,8 @@ pub(super) fn classify(
             ObjectKind::Shared => Defect::SharedIndex,
             ObjectKind::DynamicShared => Defect::DynamicShared,
             ObjectKind::Local => Defect::LocalIndex,
+            // What has no bytes at all was not understood, or never allocated.
+            _ if object.bytes == Some(0) => return None,
             _ if wrapped.is_some() => Defect::IndexOverflow,
             ObjectKind::Buffer(_) | ObjectKind::Constant | ObjectKind::Device => {
                 if let Some(formula) = formula::out_of_bounds(context, run, access.site) {
@@ -95,11 +100,15 @@ pub(super) fn classify(
 fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group: Group) -> (Defect, Option<Formula>) {
     let update = is_update(context, race);
     if race.is_shared() {
+        let looped = !group.within_iteration;
         let defect = match race.scope {
             _ if update => Defect::ReadModifyWrite,
             // One instruction that stores several values to one place: no order of the lanes would help.
-            RaceScope::Warp if race.first.site != race.second.site && !group.warps => Defect::ImplicitWarpSync,
-            _ if !group.within_iteration => Defect::SharedRaceAcross,
+            // A barrier that a loop lacks is one of the block, where the block has more than this warp.
+            RaceScope::Warp if race.first.site != race.second.site && !group.warps && !(looped && has_warps(run)) => {
+                Defect::ImplicitWarpSync
+            }
+            _ if looped => Defect::SharedRaceAcross,
             _ => Defect::SharedRace,
         };
         return (defect, None);
@@ -114,6 +123,11 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
         _ => Defect::GlobalRace,
     };
     (defect, None)
+}
+
+/// Whether a block has several warps.
+fn has_warps(run: &KernelRun) -> bool {
+    run.block.iter().product::<u32>() > WARP
 }
 
 /// Whether two threads read, change and write back one element: `x += v` in both, or `x = x + v` spelled out.

@@ -85,7 +85,9 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
         }
         let Some((defect, formula)) = classify::classify(context, run, event, races.group(index)) else { continue };
         if !told.holds(run, defect, event) {
-            found.push(Found { event, defect, formula, cause: races.cause(index) });
+            let group = races.group(index);
+            let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
+            found.push(Found { event, defect, formula, cause: races.cause(index), in_one_warp });
         }
     }
     // Races with one cause are one defect: the one that says most.
@@ -124,6 +126,8 @@ struct Found<'a> {
     formula: Option<Formula>,
     /// The first event with the same cause, for races.
     cause: usize,
+    /// Whether races with the same cause are all between lanes of one warp.
+    in_one_warp: bool,
 }
 
 impl Found<'_> {
@@ -245,7 +249,7 @@ fn causes(context: &ModuleContext<'_>, found: &Found<'_>, event: &Event) -> Vec<
         },
         EventKind::UninitializedRead { object, .. } => vec![Cause::Object(object.declared, object.name.clone())],
         // Each step of a reduction without barriers races by itself: what they miss is the same.
-        EventKind::Race { object, .. } if found.defect == Defect::ImplicitWarpSync => {
+        EventKind::Race { object, .. } if found.in_one_warp => {
             vec![Cause::Object(object.declared, object.name.clone())]
         }
         EventKind::Race { .. } => vec![Cause::Races(found.cause)],

@@ -5,7 +5,9 @@ use super::words::{self, add_access, add_object, both, does, label, other_thread
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::Finding;
 use cudalint_replay::runs::KernelRun;
-use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, RaceScope, RaceValues, Site};
+use cudalint_replay::runs::report::{
+    Access, AccessKind, Event, EventKind, Object, ObjectKind, RaceScope, RaceValues, Site,
+};
 use std::collections::BTreeMap;
 
 /// Other races with the same cause that are named, at most.
@@ -52,10 +54,20 @@ impl Race<'_> {
     }
 
     /// Whether the race perhaps does no harm: two stores of the same value, or of values of which nothing is known, which
-    /// are often the same.
+    /// are often the same; and a look at what atomic operations change later, such as the first guess of a loop around
+    /// `atomicCAS`.
     pub fn is_weak(&self) -> bool {
         let stores = self.first.kind.writes() && self.second.kind.writes();
-        self.values == RaceValues::Same || stores && self.values == RaceValues::Unknown
+        let guess = !self.first.kind.writes() && self.second.kind == AccessKind::Atomic;
+        self.values == RaceValues::Same
+            || stores && self.values == RaceValues::Unknown
+            || guess && self.scope != RaceScope::Grid
+    }
+
+    /// Whether one of the two is an atomic operation, and the other a plain read.
+    fn is_look_at_atomic(&self) -> bool {
+        let kinds = [self.first.kind, self.second.kind];
+        kinds.contains(&AccessKind::Atomic) && kinds.iter().any(|kind| !kind.writes())
     }
 
     fn pair(&self) -> (Site, Site) {
@@ -77,7 +89,12 @@ impl Race<'_> {
             RaceValues::Same => 2,
         };
         // What may be harmless never hides what is not.
-        if self.is_weak() { (4 + scope, values) } else { (scope, values) }
+        match (self.is_weak(), self.scope) {
+            (true, _) => (4 + scope, values),
+            // Blocks run one after another here: which of the two comes first within a block says more.
+            (false, RaceScope::Grid) if self.is_look_at_atomic() => (8, values),
+            (false, _) => (scope, values),
+        }
     }
 }
 

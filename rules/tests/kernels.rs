@@ -1,0 +1,197 @@
+//! What executed kernels show comes out as findings: one for each defect, with the numbers that show it.
+#![allow(clippy::panic, clippy::indexing_slicing)]
+
+use cudalint_engine::Engine;
+use cudalint_findings::{AccessKind, Confidence, Finding};
+
+/// Findings of a rule in a text.
+fn findings(rule: &str, settings: &str, text: &str) -> Vec<Finding> {
+    let engine = Engine::new(cudalint_rules::RULES);
+    match engine.lint_texts(&[("example.cu".to_owned(), text)], Some(settings)) {
+        Ok(all) => all.into_iter().filter(|finding| finding.rule.name == rule).collect(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn of(rule: &str, text: &str) -> Vec<Finding> {
+    findings(rule, "", text)
+}
+
+fn line(text: &str, finding: &Finding) -> usize {
+    text[..finding.place.range.start].matches('\n').count() + 1
+}
+
+const TAIL: &str = "__global__ void sum(const int *values, int *total) {
+    __shared__ volatile int parts[64];
+    int t = threadIdx.x;
+    parts[t] = values[t];
+    __syncthreads();
+    if (t < 32) {
+        parts[t] += parts[t + 32];
+        parts[t] += parts[t + 16];
+        parts[t] += parts[t + 8];
+        parts[t] += parts[t + 4];
+    }
+    if (t == 0) *total = parts[0];
+}
+int main() {
+    int *values, *total;
+    cudaMalloc(&values, 64 * sizeof(int));
+    cudaMalloc(&total, sizeof(int));
+    cudaMemset(values, 1, 64 * sizeof(int));
+    sum<<<1, 64>>>(values, total);
+}
+";
+
+#[test]
+fn the_steps_of_one_reduction_are_one_finding() {
+    let found = of("implicit-warp-sync", TAIL);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(line(TAIL, &found[0]), 8);
+    assert!(found[0].related.iter().any(|label| label.message.starts_with("also: ")));
+    assert!(of("shared-memory-race", TAIL).is_empty());
+}
+
+#[test]
+fn another_launch_does_not_tell_the_same_defect_again() {
+    let text = "__global__ void clear(float *values) { values[blockIdx.x * blockDim.x + threadIdx.x] = 0; }
+int main(int argc, char **argv) {
+    float *values;
+    cudaMalloc(&values, 1000 * sizeof(float));
+    clear<<<4, 256>>>(values);
+    clear<<<8, 128>>>(values);
+    clear<<<2, 512>>>(values);
+}
+";
+    let found = of("missing-bounds-guard", text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_witness_names_thread_element_and_launch() {
+    let text = "__global__ void copy(const float *from, float *to, int n) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y <= n) to[y * n + x] = from[y * n + x];
+}
+int main() {
+    float *from, *to;
+    cudaMalloc(&from, 2500 * sizeof(float));
+    cudaMalloc(&to, 2500 * sizeof(float));
+    cudaMemset(from, 0, 2500 * sizeof(float));
+    copy<<<dim3(4, 4), dim3(16, 16)>>>(from, to, 50);
+}
+";
+    let found = of("guard-does-not-cover-access", text);
+    // Read and write under one condition by one thread.
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let finding = &found[0];
+    assert_eq!(finding.confidence, Confidence::Definite);
+    assert_eq!(finding.function, "copy");
+    let Some(witness) = &finding.witness else { panic!("no witness") };
+    let Some(launch) = &witness.launch else { panic!("no launch") };
+    assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([4, 4, 1], [16, 16, 1], 0));
+    let access = &witness.accesses[0];
+    assert_eq!((access.extent, access.kind), (2500, AccessKind::Read));
+    let [x, y] = [0, 1].map(|axis| access.block[axis] * 16 + access.thread[axis]);
+    assert_eq!((y, y * 50 + x), (50, access.index as u64));
+    let words = format!("reads element {} of `from`, which has 2500: `x < n && y <= n`", access.index);
+    assert!(finding.message.contains(&words), "{}", finding.message);
+    assert!(witness.assumptions.is_empty());
+    assert!(witness.bindings.contains(&("n".to_owned(), 50)));
+}
+
+#[test]
+fn a_chosen_size_is_the_one_assumption() {
+    let text = "__global__ void clear(float *values, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n) values[i] = 0;
+}
+void run(int n) {
+    float *values;
+    cudaMalloc(&values, n * sizeof(float));
+    clear<<<(n + 127) / 128, 128>>>(values, n);
+}
+";
+    let found = of("guard-does-not-cover-access", text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].confidence, Confidence::Likely);
+    let Some(witness) = &found[0].witness else { panic!("no witness") };
+    assert_eq!(witness.assumptions.len(), 1);
+    assert_eq!(witness.accesses[0].index, witness.accesses[0].extent);
+}
+
+#[test]
+fn one_missing_barrier_is_one_finding_whatever_reads() {
+    let text = "__global__ void mix(float *values) {
+    __shared__ float staged[256];
+    int t = threadIdx.x;
+    staged[t] = values[t];
+    values[t] = staged[255 - t] + staged[t ^ 1] + staged[(t + 32) % 256];
+}
+int main() {
+    float *values;
+    cudaMalloc(&values, 256 * sizeof(float));
+    cudaMemset(values, 0, 256 * sizeof(float));
+    mix<<<1, 256>>>(values);
+}
+";
+    assert_eq!(of("shared-memory-race", text).len(), 1);
+    // Lanes of one warp are among them, and need the same barrier.
+    assert!(of("implicit-warp-sync", text).is_empty());
+}
+
+#[test]
+fn equal_stores_are_possible_only() {
+    let text = "__global__ void flag(int *to) { *to = 1; }
+int main() {
+    int *to;
+    cudaMalloc(&to, sizeof(int));
+    flag<<<2, 64>>>(to);
+}
+";
+    assert!(of("global-memory-race", text).is_empty());
+    let found = findings("global-memory-race", "[lint]\nmin-confidence = \"possible\"", text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].confidence, Confidence::Possible);
+    assert!(found[0].message.contains("with the same value"), "{}", found[0].message);
+}
+
+#[test]
+fn an_update_and_the_store_before_it_are_one_finding() {
+    // Threads that differ in y do the same work.
+    let text = "__global__ void rows(const float *a, float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        to[i] = 0;
+        for (int j = 0; j < 4; j++) to[i] += a[i + j];
+    }
+}
+int main() {
+    float *a, *to;
+    cudaMalloc(&a, 104 * sizeof(float));
+    cudaMalloc(&to, 100 * sizeof(float));
+    cudaMemset(a, 1, 104 * sizeof(float));
+    rows<<<4, dim3(32, 8)>>>(a, to, 100);
+}
+";
+    assert_eq!(of("non-atomic-read-modify-write", text).len(), 1);
+    assert!(of("global-memory-race", text).is_empty());
+}
+
+#[test]
+fn the_guess_of_a_compare_and_swap_loop_is_no_race() {
+    let text = "__device__ void add(int *address, int by) {
+    int guess = *address, seen;
+    while ((seen = atomicCAS(address, guess, guess + by)) != guess) guess = seen;
+}
+__global__ void count(int *total) { add(total, 1); }
+int main() {
+    int *total;
+    cudaMalloc(&total, sizeof(int));
+    cudaMemset(total, 0, sizeof(int));
+    count<<<4, 128>>>(total);
+}
+";
+    assert!(of("global-memory-race", text).is_empty());
+    assert!(of("cross-block-dependency", text).is_empty());
+}
