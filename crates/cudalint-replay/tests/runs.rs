@@ -312,3 +312,24 @@ void run(float* a, float* b, int n) {{
     let causes: Vec<(&str, u64)> = counts.not_executed.iter().map(|(cause, count)| (*cause, *count)).collect();
     assert_eq!(causes, [("block out of range", 1), ("kernel out of sight", 1)]);
 }
+
+#[test]
+fn lists_have_their_elements() {
+    let text = format!(
+        "{ADD}
+int main() {{
+    std::vector<int> sizes = {{128, 512}};
+    int blocks[] = {{32, 64}};
+    int n = sizes[sizes.size() - 1];
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    for (int i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {{
+        add<<<n / blocks[i], blocks[i]>>>(a, b, n);
+    }}
+}}"
+    );
+    let found: Vec<([u32; 3], [u32; 3], Option<u64>)> =
+        runs(&text).iter().map(|run| (run.grid, run.block, run.input.buffers[0].bytes)).collect();
+    assert_eq!(found, [([16, 1, 1], [32, 1, 1], Some(2048)), ([8, 1, 1], [64, 1, 1], Some(2048))]);
+}

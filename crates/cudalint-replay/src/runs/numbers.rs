@@ -242,7 +242,8 @@ impl Maker<'_> {
         let sized = buffer.space != MemorySpace::Host && !buffer.freed;
         let value = if sized { self.choice.value(&buffer.bytes, &mut self.used) } else { None };
         self.complete &= value.is_some() || !sized || buffer.bytes.quantity.is_unknown();
-        let bytes = value.and_then(|bytes| u64::try_from(bytes).ok());
+        // Nobody allocates nothing on purpose: such a size is one that was not understood.
+        let bytes = value.and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
         let contents = match held {
             Some(held) if sized => self.contents(held),
             _ => Contents::Unknown,

@@ -83,12 +83,8 @@ impl<'p> Walker<'p> {
                 self.initialize_elements(place, &inner, items);
             }
             Ty::Container(..) => {
-                let count = items.len() as i64;
-                for item in items {
-                    let out = self.eval(*item);
-                    self.hand_out(&out);
-                }
-                self.resize_container(place, ty, &Val::size(Quantity::Known(count)), true);
+                let outs: Vec<Out> = items.iter().map(|item| self.eval(*item)).collect();
+                self.fill_container(place, ty, &outs);
             }
             _ => self.construct_at(place, ty, items, true),
         }

@@ -13,6 +13,8 @@ use std::rc::Rc;
 
 /// The hidden part of a container that points to its storage.
 const DATA: &str = "#data";
+/// Most elements of a list that are kept.
+const MAX_ITEMS: usize = 256;
 /// The hidden part of a container that counts its elements.
 const COUNT: &str = "#count";
 
@@ -66,6 +68,28 @@ impl<'p> Walker<'p> {
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
         self.memory.store(&data, Val::from(pointer));
         self.memory.store(&length, Val::size(q).because(&count.why));
+    }
+
+    /// A container of the elements that a list gives.
+    pub fn fill_container(&mut self, place: &Place, ty: &Ty, items: &[Out]) {
+        for out in items {
+            self.hand_out(out);
+        }
+        self.resize_container(place, ty, &Val::size(Quantity::Known(items.len() as i64)), false);
+        let Ty::Container(Container::Vector, inner, _) = ty.value() else { return };
+        let inner = inner.clone();
+        let (true, Some(storage), Some(size)) = (inner.is_scalar(), self.storage(place), self.size_of(&inner).known())
+        else {
+            return;
+        };
+        if items.len() > MAX_ITEMS {
+            return;
+        }
+        self.strides.insert((storage, root()), size);
+        for (index, out) in items.iter().enumerate() {
+            let at = Place::Cell(storage, extend(&root(), Key::At(size * index as i64)));
+            self.store(&at, &inner, out.val.clone());
+        }
     }
 
     /// The pointer to a container's storage.
@@ -142,13 +166,8 @@ impl<'p> Walker<'p> {
                 let count = self.operate(cudalint_program::ir::BinaryOp::Sub, last, first);
                 self.resize_container(place, ty, &count.val, false);
             }
-            (Container::Vector | Container::DeviceVector, _) if braces => {
-                for out in &outs {
-                    self.hand_out(out);
-                }
-                // `{n}` of numbers is a list of one.
-                self.resize_container(place, ty, &Val::size(Quantity::Known(outs.len() as i64)), false);
-            }
+            // `{n}` of numbers is a list of one.
+            (Container::Vector | Container::DeviceVector, _) if braces => self.fill_container(place, ty, &outs),
             (_, [other]) if matches!(other.ty.value(), Ty::Container(..)) => self.assign_container(place, ty, other),
             _ => {
                 for out in &outs {
