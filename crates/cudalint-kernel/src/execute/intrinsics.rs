@@ -146,6 +146,8 @@ impl Machine<'_> {
             self.load(touch, address);
             return unknown_of(ty);
         }
+        // The read before the first try is checked by the try itself.
+        touch.volatile = op == AtomicOp::CompareExchange;
         let stores_only = matches!(op, AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange);
         let marker = if stores_only { Val::known(STORES_ONLY) } else { Val::unknown() };
         self.access(touch, address, Some(&marker));

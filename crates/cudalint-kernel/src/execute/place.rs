@@ -47,7 +47,9 @@ impl Machine<'_> {
             let variable = parameter.and_then(|at| kernel?.variables.get(at));
             let name = variable.map_or("", |variable| variable.name.as_str());
             let site = variable.map(|variable| variable.site);
-            let mut memory = Memory::new(ObjectKind::Buffer(number), name, site, buffer.bytes, buffer.align.max(1));
+            // An allocation of nothing gives no memory at all: more likely its size was not understood.
+            let bytes = buffer.bytes.filter(|&bytes| bytes > 0);
+            let mut memory = Memory::new(ObjectKind::Buffer(number), name, site, bytes, buffer.align.max(1));
             memory.initial = match &buffer.contents {
                 Contents::Unknown => Initial::Something,
                 Contents::WrittenOnly(ranges) if ranges.is_empty() => Initial::Nothing,

@@ -73,6 +73,13 @@ impl Order<'_> {
         {
             return false;
         }
+        // `old = *p; do … atomicCAS(p, old, …)` reads plainly first, as the programming guide shows.
+        let compares = |kind: AccessKind, volatile: bool| kind == AccessKind::Atomic && volatile;
+        if (compares(other.kind, other.volatile) && touch.kind == AccessKind::Read)
+            || (compares(touch.kind, touch.volatile) && other.kind == AccessKind::Read)
+        {
+            return false;
+        }
         if scope == RaceScope::Grid && other.volatile && touch.volatile {
             return false;
         }

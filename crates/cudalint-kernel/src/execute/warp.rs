@@ -22,6 +22,7 @@ impl Machine<'_> {
                 continue;
             }
             let mut faults = Vec::new();
+            let (mut alien, mut compared) = (false, None);
             for lane in lanes.clone() {
                 if act.levels()[lane] != SURE {
                     continue;
@@ -32,9 +33,16 @@ impl Machine<'_> {
                 }
                 let bits = bits as u32;
                 if bits >> (lane % 32) & 1 == 0 {
-                    faults.push((lane, bits, MaskFault::CallerMissing, lane));
-                    break;
+                    if !alien {
+                        faults.push((lane, bits, MaskFault::CallerMissing, lane));
+                    }
+                    alien = true;
+                    continue;
                 }
+                if compared == Some(bits) {
+                    continue;
+                }
+                compared = Some(bits);
                 // Others that the mask names and that are not here.
                 for other in lanes.clone() {
                     if bits >> (other % 32) & 1 == 0 || act.levels()[other] != OFF {
@@ -47,7 +55,6 @@ impl Machine<'_> {
                         break;
                     }
                 }
-                break;
             }
             for (lane, bits, fault, other) in faults {
                 let condition = match fault {

@@ -140,3 +140,16 @@ fn a_value_that_nobody_knows_may_be_the_same_in_all_threads() {
         .buffer(1024)
         .sees(&["race warp Write s / Write s"]);
 }
+
+#[test]
+fn an_atomic_of_ones_own_making_begins_with_a_plain_read() {
+    kernel("__device__ int add(int* p, int v) { int old = *p, seen; do { seen = old; old = atomicCAS(p, seen, seen + v); } while (old != seen); return old; }
+        __global__ void k(int* c) { add(c, 1); }")
+    .grid(2)
+    .buffer(4)
+    .clean();
+    kernel("__global__ void k(int* c, int* o) { atomicAdd(c, 1); o[threadIdx.x] = *c; }")
+        .buffer(4)
+        .buffer(1024)
+        .sees(&["race block Atomic atomicAdd(c,1) / Read *c"]);
+}

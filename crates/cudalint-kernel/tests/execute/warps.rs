@@ -50,3 +50,12 @@ fn the_old_way_of_the_last_warp() {
     .seen();
     assert!(!seen.is_empty() && seen.iter().all(|e| e.starts_with("race warp")), "{seen:?}");
 }
+
+#[test]
+fn a_lane_that_its_mask_does_not_name() {
+    kernel("__global__ void k(int* sum) { __shared__ int s[32]; int t = threadIdx.x; unsigned mask = __ballot_sync(0xffffffff, t < 16);
+        if (t <= 16) { s[t] = t; __syncwarp(mask); if (t == 0) { *sum = s[3]; } } }")
+    .block(32)
+    .buffer(4)
+    .sees(&["mask ffff by 0.16 CallerMissing"]);
+}
