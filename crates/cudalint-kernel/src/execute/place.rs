@@ -27,7 +27,9 @@ impl Machine<'_> {
             }
             let mut memory = Memory::new(kind, &object.name, Some(object.site), bytes, object.align.max(1));
             memory.initial = match (&object.values, object.space) {
-                (Some((bytes, values)), ObjectSpace::Constant) => Initial::Integers(*bytes, values.clone()),
+                (Some((bytes, values)), ObjectSpace::Constant | ObjectSpace::Device) => {
+                    Initial::Integers(*bytes, values.clone())
+                }
                 (_, ObjectSpace::Shared | ObjectSpace::DynamicShared) => Initial::Nothing,
                 _ => Initial::Something,
             };

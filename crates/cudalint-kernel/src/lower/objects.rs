@@ -35,6 +35,7 @@ impl<'p> Lowerer<'p> {
         let align = self.ty(element).align();
         let values = match space {
             ObjectSpace::Constant => self.table(found, ty),
+            ObjectSpace::Device if self.is_const(found) => self.table(found, ty),
             _ => None,
         };
         let object = StaticObject {
@@ -55,17 +56,18 @@ impl<'p> Lowerer<'p> {
         found.is_constexpr || super::types::is_const(self.context.ir, found.ty)
     }
 
-    /// The integers of an initializer. A `__constant__` table that is not `const` may be overwritten by the host, which
-    /// nothing here would see: its values are not taken.
+    /// The integers of an initializer. A `__constant__` table that is not `const` may be overwritten by the host: its values
+    /// are taken where no call that names a symbol names it.
     fn table(&self, found: &ir::Variable, ty: &Ty) -> Option<(u8, Arc<[i64]>)> {
-        if !self.is_const(found) {
-            return None;
-        }
+        found.init?;
         let mut element = ty;
         while let Ty::Array(of, _) = element {
             element = of;
         }
         let (bytes, _) = element.integer()?;
+        if !self.is_const(found) && self.is_symbol_of_host(&found.name) {
+            return None;
+        }
         let total = self.size_of(ty)? as usize / usize::from(bytes.max(1));
         let mut values = Vec::new();
         self.table_values(found.init?, ty, &mut values, 0)?;
@@ -74,6 +76,26 @@ impl<'p> Lowerer<'p> {
         }
         values.resize(total, 0);
         Some((bytes, values.into()))
+    }
+
+    /// Whether some file hands a symbol of this name to the runtime: `cudaMemcpyToSymbol(name, …)`.
+    fn is_symbol_of_host(&self, name: &str) -> bool {
+        const CALLS: [&str; 3] = ["ToSymbol", "SymbolAddress", "cuModuleGetGlobal"];
+        // The symbol is among the first arguments.
+        const NEAR: usize = 200;
+        self.project.modules().any(|module| {
+            let text = self.project.source(module);
+            text.contains(name)
+                && CALLS.iter().any(|call| {
+                    text.match_indices(call).any(|(at, _)| {
+                        let mut end = (at + NEAR).min(text.len());
+                        while !text.is_char_boundary(end) {
+                            end -= 1;
+                        }
+                        text.get(at..end).is_some_and(|near| near.contains(name))
+                    })
+                })
+        })
     }
 
     fn table_values(&self, init: ir::ExprId, ty: &Ty, out: &mut Vec<i64>, nesting: u32) -> Option<()> {

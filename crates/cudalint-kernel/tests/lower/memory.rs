@@ -76,3 +76,19 @@ fn a_copy_of_a_record_reads_what_is_used_of_it() {
            P next = ps[n++];\n  out[1] = next.x;\n  for (int i = 0; i < n; i++) { auto q = ps[i]; n += q.tag; }\n}\n"
     ));
 }
+
+#[test]
+fn a_constant_table_has_values_unless_the_host_may_write_it() {
+    let kernel = "__constant__ int order[4] = {3, 1, 2, 0};\n__device__ const unsigned char bytes[2] = {255, 1};\n\
+                  __global__ void k(int* p) { p[0] = order[1] + bytes[0]; }\n";
+    let values = |source: &str| {
+        code(source)
+            .objects
+            .iter()
+            .map(|object| object.values.as_ref().map(|(_, values)| values.to_vec()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(values(kernel), [Some(vec![3, 1, 2, 0]), Some(vec![255, 1])]);
+    let written = format!("{kernel}void f(int* h) {{ cudaMemcpyToSymbol(order, h, 16); }}\n");
+    assert_eq!(values(&written), [None, Some(vec![255, 1])]);
+}
