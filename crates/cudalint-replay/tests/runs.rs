@@ -333,3 +333,21 @@ int main() {{
         runs(&text).iter().map(|run| (run.grid, run.block, run.input.buffers[0].bytes)).collect();
     assert_eq!(found, [([16, 1, 1], [32, 1, 1], Some(2048)), ([8, 1, 1], [64, 1, 1], Some(2048))]);
 }
+
+#[test]
+fn templates_nobody_calls_are_those_instantiated() {
+    let text = "
+template <class T> __global__ void fill(T* out) { out[threadIdx.x] = 0; }
+template <class T> __global__ void lone(T* out) { out[threadIdx.x] = 0; }
+template <class T> void run(int n) {
+    T* out;
+    cudaMalloc(&out, 64 * sizeof(T));
+    fill<T><<<1, 64>>>(out);
+}
+template void run<double>(int n);
+template __global__ void lone<float>(float* out);
+";
+    let found: Vec<(String, Option<u64>)> =
+        runs(text).iter().map(|run| (run.name.clone(), run.input.buffers[0].bytes)).collect();
+    assert_eq!(found, [("fill<double>".to_owned(), Some(512)), ("lone<float>".to_owned(), None)]);
+}

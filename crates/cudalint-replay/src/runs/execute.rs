@@ -11,16 +11,16 @@ use super::{KernelRun, RunBuffer, report};
 use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
 use cudalint_kernel::{Budget, Code, Launch};
-use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
+use cudalint_program::{Project, Scope};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Most distinct configurations that a kernel is executed with, for one binding of its template parameters.
 const MAX_CONFIGURATIONS: usize = 3;
 /// Most executions of one kernel with all its template arguments.
-const MAX_EXECUTIONS: usize = 48;
+const MAX_EXECUTIONS: usize = 96;
 /// Most assignments that are taken from a search over the kernel's code, for one launch.
 const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
@@ -50,6 +50,7 @@ enum Outcome {
 
 /// All that became of one launch, over the ways that lead to it.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is so by itself.
 struct Outcomes {
     not: Option<Cause>,
     guessed: bool,
@@ -144,7 +145,7 @@ impl Module<'_> {
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
         let first = seen.first();
-        let env = first.map_or_else(|| TypeEnv::unbound(&function.template_params), |seen| seen.fact.env.clone());
+        let env = first.map_or_else(|| self.instance(kernel, function), |seen| seen.fact.env.clone());
         let Some(guess) = guess(self.project, self.id, kernel, &env) else { return };
         let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
         report.events.retain(|event| guess.admits(event));
@@ -176,6 +177,18 @@ impl Module<'_> {
             report,
         };
         self.runs.entry(kernel).or_default().push((env, run));
+    }
+
+    /// What the template parameters of a kernel stand for that nobody launches: those of its first explicit
+    /// instantiation.
+    fn instance(&self, kernel: FunctionId, function: &Function) -> TypeEnv {
+        let written = &self.project.module(self.id).instantiations;
+        match written.iter().find(|it| it.path.last() == Some(&function.name)) {
+            Some(first) => {
+                Scope::new(self.project, self.id, None, &TypeEnv::default()).bind((self.id, kernel), &first.targs, &[])
+            }
+            None => TypeEnv::unbound(&function.template_params),
+        }
     }
 
     /// Executes a kernel of which only the block is guessed.

@@ -133,9 +133,10 @@ fn equality(condition: &Condition) -> Option<(u32, i64)> {
     let mut terms = condition.poly.terms.iter();
     let (Some((product, 1)), None) = (terms.next(), terms.next()) else { return None };
     let [atom] = product.as_slice() else { return None };
-    let (a, b) = match (atom.kind(), condition.holds) {
-        (AtomKind::Closed(ClosedOp::Eq, a, b), true) | (AtomKind::Closed(ClosedOp::Ne, a, b), false) => (a, b),
-        _ => return None,
+    let ((AtomKind::Closed(ClosedOp::Eq, a, b), true) | (AtomKind::Closed(ClosedOp::Ne, a, b), false)) =
+        (atom.kind(), condition.holds)
+    else {
+        return None;
     };
     let difference = a.plus_times(b, -1)?;
     let constant = difference.terms.get(&Vec::new()).copied().unwrap_or(0);

@@ -224,7 +224,8 @@ impl<'p> Walker<'p> {
         let Some(body) = &function.body else { return };
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
         self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
-        self.push_frame(module, Some(id), Rc::default(), None);
+        let env = self.instance(module, id, function);
+        self.push_frame(module, Some(id), Rc::new(env), None);
         if matches!(
             function.role,
             cudalint_program::ir::FunctionRole::Method
@@ -244,6 +245,21 @@ impl<'p> Walker<'p> {
         if let Some(cause) = self.stopped {
             *self.limits.entry(cause).or_insert(0) += 1;
         }
+    }
+
+    /// What an entry's template parameters stand for: those of its first explicit instantiation, which surely exists.
+    fn instance(&mut self, module: ModuleId, id: FunctionId, function: &Function) -> Env {
+        if function.template_params.is_empty() {
+            return Env::default();
+        }
+        let written = &self.project.module(module).instantiations;
+        let Some(first) = written.iter().find(|it| it.path.last() == Some(&function.name)) else {
+            return Env::default();
+        };
+        self.push_frame(module, None, Rc::default(), None);
+        let env = self.explicit_env(module, id, &first.targs);
+        self.frames.pop();
+        env
     }
 
     fn bind_entry_parameter(&mut self, function: &'p Function, id: LocalId) {
