@@ -17,7 +17,7 @@ pub static RULE: Rule = Rule {
         guideline: None,
         cwe: Some(787),
     },
-    confidence: &[Confidence::Definite, Confidence::Likely],
+    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
     fix: None,
     check: Check::Facts(check),
 };

@@ -17,7 +17,7 @@ pub static RULE: Rule = Rule {
         guideline: Some("2.1"),
         cwe: Some(833),
     },
-    confidence: &[Confidence::Definite, Confidence::Likely],
+    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
     fix: None,
     check: Check::Facts(check),
 };
@@ -66,5 +66,9 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         }
     }
     finding.help = Some(help.to_owned());
+    // Lanes that have left the kernel may be named; only what is read from them means nothing.
+    if matches!(fault, MaskFault::LaneGone(_)) {
+        words::only_possible(&mut finding);
+    }
     Some(finding)
 }

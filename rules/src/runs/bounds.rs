@@ -3,9 +3,9 @@
 use super::Shown;
 use super::words::{self, add_access, add_guards, add_object, beyond, beyond_label, label};
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::Finding;
+use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::runs::KernelRun;
-use cudalint_replay::runs::report::{Access, Event, EventKind, Object, Site};
+use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, Site};
 
 /// Other accesses with the same cause that are named, at most.
 const MAX_ALIKE: usize = 8;
@@ -66,6 +66,11 @@ pub fn finding(
     add_access(context, &mut finding, access, object);
     for other in shown.alike.iter().filter_map(|event| Overrun::of_event(run, event)).take(MAX_ALIKE) {
         finding.related.push(label(context, other.access.site, format!("also: {}", other.sentence())));
+    }
+    // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
+    let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);
+    if fixed && finding.confidence < Confidence::Definite {
+        words::only_possible(&mut finding);
     }
     Some(finding)
 }
