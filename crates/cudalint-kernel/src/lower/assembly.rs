@@ -31,6 +31,15 @@ impl Lowerer<'_> {
                 }
             }
         }
+        // `asm volatile("" : "+f"(x))` keeps the compiler from moving things, and changes nothing.
+        if text.trim().is_empty() {
+            let parts: Vec<_> = inputs.iter().filter_map(|input| self.effect_of(input)).collect();
+            for id in parts {
+                let stmt = self.push_stmt(Stmt::Expr(id), site);
+                out.push(stmt);
+            }
+            return;
+        }
         let mut does = Vec::new();
         let mut lane = false;
         let mut effect = Effect::None;

@@ -27,6 +27,7 @@ mod objects;
 mod operators;
 mod overloads;
 mod places;
+mod ranges;
 mod stmts;
 mod templates;
 mod types;

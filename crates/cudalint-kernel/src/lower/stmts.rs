@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{At, Binding, Bound, Lowerer, Out};
+use super::{Binding, Bound, Lowerer};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_program::ir::{self, LoopKind};
@@ -26,7 +26,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn emit(&mut self, kind: Stmt, site: Site, out: &mut code::Block) {
+    pub(super) fn emit(&mut self, kind: Stmt, site: Site, out: &mut code::Block) {
         let id = self.push_stmt(kind, site);
         out.push(id);
     }
@@ -198,58 +198,6 @@ impl<'p> Lowerer<'p> {
             }
         };
         self.emit(Stmt::Return(Some(returned)), site, out);
-    }
-
-    /// `for (T x : array)`.
-    fn for_each(
-        &mut self,
-        local: ir::LocalId,
-        range: ir::ExprId,
-        body: &'p [ir::StmtId],
-        site: Site,
-        out: &mut code::Block,
-    ) {
-        let range = self.expr(range);
-        let (Ty::Array(of, Some(count)), false) = (range.ty.clone(), matches!(range.at, At::Value(_))) else {
-            self.gap("range of a loop");
-            let children = self.effect_of(&range).into_iter().collect();
-            self.bind_unknown(local, site);
-            let blocks = vec![self.block(body)];
-            return self.emit(Stmt::Opaque { exprs: children, blocks, effect: Effect::Writes }, site, out);
-        };
-        let mut whole = Vec::new();
-        let index = self.variable("", code::Ty::INT, site);
-        let base = self.address(&range);
-        let pointer = self.variable("", code::Ty::Pointer, site);
-        let write = self.write_register(pointer, base, site);
-        self.emit(Stmt::Expr(write), site, &mut whole);
-        let zero = self.int(0, code::Ty::INT, site);
-        let write = self.write_register(index, zero, site);
-        self.emit(Stmt::Expr(write), site, &mut whole);
-        let at = self.read_register(index, site);
-        let end = self.int(count, code::Ty::INT, site);
-        let condition = self.push(Expr::Binary(code::BinaryOp::Lt, at, end), code::Ty::Bool, site);
-        let one = self.int(1, code::Ty::INT, site);
-        let place = Place::Register { variable: index, first: 0, count: 0 };
-        let update = Expr::Update { place, op: code::BinaryOp::Add, value: one, compute: code::Ty::INT, old: false };
-        let step = self.push(update, code::Ty::INT, site);
-
-        let size = self.size_of(&of).unwrap_or(0);
-        let base = self.read_register(pointer, site);
-        let at = self.read_register(index, site);
-        let address = self.push(Expr::Offset { base, index: at, stride: i64::from(size) }, code::Ty::Pointer, site);
-        let element = Out {
-            at: At::Memory { address, element: size },
-            ty: (*of).clone(),
-            volatile: range.volatile,
-            site: range.site,
-        };
-        let mut inner = Vec::new();
-        self.declare_with(local, &element, site, &mut inner);
-        inner.extend(self.block(body));
-        let looped = Stmt::Loop { condition: Some(condition), body_first: false, step: Some(step), body: inner };
-        self.emit(looped, site, &mut whole);
-        self.emit(Stmt::Block(whole), site, out);
     }
 
     pub(super) fn bind_unknown(&mut self, local: ir::LocalId, site: Site) {

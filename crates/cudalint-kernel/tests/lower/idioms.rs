@@ -65,3 +65,16 @@ fn damage_never_ends_in_a_panic() {
     }
     assert!(code(source).gaps.is_empty(), "{:?}", code(source).gaps);
 }
+
+#[test]
+fn ranges_of_the_program() {
+    assert_snapshot!(text(
+        "template <class T> struct View { T* p; int n; __device__ T* begin() { return p; } __device__ T* end() { return p + n; } };\n\
+         struct Steps {\n  struct It { int i, by; __device__ int operator*() const { return i; }\n\
+             __device__ It& operator++() { i += by; return *this; } __device__ bool operator!=(const It& o) const { return i < o.i; } };\n\
+           int from, to; __device__ Steps(int a, int b) : from(a), to(b) {}\n\
+           __device__ It begin() const { return It{from, 1}; } __device__ It end() const { return It{to, 0}; } };\n\
+         __global__ void k(View<float> v, float* out, int n) {\n  for (float x : v) out[0] += x;\n\
+           for (int i : Steps(threadIdx.x, n)) out[i] = i;\n  for (auto& x : v) x = 1;\n}\n"
+    ));
+}
