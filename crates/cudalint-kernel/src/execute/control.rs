@@ -197,21 +197,14 @@ impl Machine<'_> {
             if self.act.is_empty() {
                 break;
             }
-            // Too long to follow: the rest of the rounds is one round of which nothing is known.
+            // Too long to follow: the rest of the rounds is one round of which nothing is known, and the last one.
             let tired = number >= self.budget.iterations || self.operations > limit;
             let idle = number >= 3 && self.act.sure() == 0;
             let mut unknown = Mask::none(self.n);
-            if tired || idle {
-                if tired {
-                    self.cause("long loop");
-                    self.complete = false;
-                }
-                unknown = self.act.clone();
-            } else if let Some(condition) = condition
+            if let Some(condition) = condition
                 && !(body_first && number == 0)
             {
                 let value = self.eval(condition);
-                let before = self.act.clone();
                 let parting = self.part(&value);
                 unknown = parting.unknown;
                 if value.varies() || !unknown.is_empty() {
@@ -230,45 +223,60 @@ impl Machine<'_> {
                 if self.act.is_empty() {
                     break;
                 }
-                drop(before);
             }
-            let rest = unknown.count() > 0 && running.or(&unknown).count() == unknown.count();
-            if unknown.count() > 0 {
-                if tired || idle {
-                    last = true;
-                    running = Mask::none(self.n);
-                    self.act = self.act.doubted();
+            let mut final_round = None;
+            let inside = self.act.clone();
+            if tired || idle {
+                if tired {
+                    self.cause("long loop");
+                    self.complete = false;
+                    if unknown.is_empty() && !body_first {
+                        final_round = self.last_round(id, condition, step, body);
+                    }
                 }
-                let assigned = self.scan.assigned(self.code, id);
-                self.forget_registers(&assigned, &unknown);
+                last = true;
+                unknown = inside.or(&unknown);
+                running = Mask::none(self.n);
+                self.act = inside.doubted();
             }
             let uncounted = self.uncounted;
-            self.uncounted |= rest && number > 0;
-            let round = self.act.clone();
-            self.run_block(body);
-            if self.left_any & CONTINUE_MAYBE != 0 {
-                let doubtful = self.lanes_left(CONTINUE_MAYBE);
-                for &stmt in body {
-                    let assigned = self.scan.assigned(self.code, stmt);
-                    self.forget_registers(&assigned, &doubtful);
+            // Where all lanes are in doubt, what one such round did is met by a second one.
+            let rest = unknown.count() > 0 && running.is_empty();
+            for pass in 0..if rest { 2 } else { 1 } {
+                self.uncounted |= rest && (number > 0 || pass > 0);
+                let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned(self.code, id) };
+                let loosened = self.loosen(&assigned, &unknown);
+                let round = self.act.clone();
+                self.run_block(body);
+                if self.left_any & CONTINUE_MAYBE != 0 {
+                    let doubtful = self.lanes_left(CONTINUE_MAYBE);
+                    for &stmt in body {
+                        let assigned = self.scan.assigned(self.code, stmt);
+                        self.forget_registers(&assigned, &doubtful);
+                    }
+                }
+                self.act = self.finish_round(&round);
+                if let Some(step) = step
+                    && !self.act.is_empty()
+                {
+                    self.eval(step);
+                }
+                self.settle_loosened(&assigned, &loosened, &unknown);
+                if self.stopped || self.act.is_empty() {
+                    break;
                 }
             }
-            self.clear_left(CONTINUE_SURE | CONTINUE_MAYBE);
-            self.act = self.restored(&round);
-            if let Some(step) = step
-                && !self.act.is_empty()
-            {
-                self.eval(step);
-            }
             self.uncounted = uncounted;
-            if unknown.count() > 0 {
-                let assigned = self.scan.assigned(self.code, id);
-                self.forget_registers(&assigned, &unknown);
-            }
             if self.stopped {
                 break;
             }
             number += 1;
+            if let (Some(round), Some(condition)) = (final_round, condition) {
+                self.act = self.restored(&inside);
+                if !self.act.is_empty() {
+                    self.run_last_round(&round, condition, step, body);
+                }
+            }
         }
         if self.left_any & BREAK_MAYBE != 0 {
             undecided = true;
@@ -285,9 +293,15 @@ impl Machine<'_> {
         self.guards.truncate(guards);
         self.splits.truncate(splits);
         self.act = self.restored(&entry);
-        if undecided && self.scan.may_wait(self.code, id) {
+        if undecided && self.scan.nature(self.code, id).may_wait {
             self.acquire();
         }
+    }
+
+    /// The lanes of a round that go on to its end or have said `continue`.
+    pub(super) fn finish_round(&mut self, round: &Mask) -> Mask {
+        self.clear_left(CONTINUE_SURE | CONTINUE_MAYBE);
+        self.restored(round)
     }
 
     fn clear_left(&mut self, bits: u8) {

@@ -24,6 +24,7 @@ mod record;
 mod scan;
 mod value;
 mod warp;
+mod widen;
 
 use crate::code::Code;
 use crate::launch::{Budget, Launch};

@@ -12,7 +12,18 @@ const DEEPEST: u32 = 400;
 pub(super) struct Scan {
     stmts: FxHashMap<StmtId, Rc<[VariableId]>>,
     exprs: FxHashMap<ExprId, Rc<[VariableId]>>,
-    waits: FxHashMap<StmtId, bool>,
+    natures: FxHashMap<StmtId, Nature>,
+}
+
+/// What a loop may do besides computing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Nature {
+    /// It may wait for somebody else: it has an atomic operation, a volatile read, a fence or a call out of sight in it.
+    pub(super) may_wait: bool,
+    /// Lanes may leave it otherwise than by its condition.
+    pub(super) may_leave: bool,
+    /// It has a barrier in it.
+    pub(super) has_barrier: bool,
 }
 
 impl Scan {
@@ -40,16 +51,15 @@ impl Scan {
         found
     }
 
-    /// Whether a loop may wait for somebody else: it has an atomic operation, a volatile read, a fence or a call out of
-    /// sight in it.
-    pub(super) fn may_wait(&mut self, code: &Code, stmt: StmtId) -> bool {
-        if let Some(&known) = self.waits.get(&stmt) {
+    /// What a loop may do.
+    pub(super) fn nature(&mut self, code: &Code, stmt: StmtId) -> Nature {
+        if let Some(&known) = self.natures.get(&stmt) {
             return known;
         }
         let mut walk = Walk::new(code);
         walk.stmt(stmt, 0);
-        self.waits.insert(stmt, walk.waits);
-        walk.waits
+        self.natures.insert(stmt, walk.nature);
+        walk.nature
     }
 }
 
@@ -70,14 +80,22 @@ pub(super) fn leaves(code: &Code, block: &Block) -> bool {
 struct Walk<'c> {
     code: &'c Code,
     assigned: Vec<VariableId>,
-    waits: bool,
+    nature: Nature,
+    /// Loops and switches around, from the loop that is asked about on.
+    loops: u32,
     /// Calls that the walk is in, for finding waits in callees.
     calls: u32,
 }
 
 impl<'c> Walk<'c> {
     const fn new(code: &'c Code) -> Self {
-        Self { code, assigned: Vec::new(), waits: false, calls: 0 }
+        Self {
+            code,
+            assigned: Vec::new(),
+            nature: Nature { may_wait: false, may_leave: false, has_barrier: false },
+            loops: 0,
+            calls: 0,
+        }
     }
 
     fn finish(mut self) -> Rc<[VariableId]> {
@@ -110,21 +128,28 @@ impl<'c> Walk<'c> {
                 for expr in condition.iter().chain(step) {
                     self.expr(*expr, depth);
                 }
+                self.loops += 1;
                 self.block(body, depth);
+                self.loops -= 1;
             }
             Stmt::Switch { value, cases } => {
                 self.expr(*value, depth);
+                self.loops += 1;
                 for (_, block) in cases {
                     self.block(block, depth);
                 }
+                self.loops -= 1;
             }
-            Stmt::Break | Stmt::Continue => {}
+            Stmt::Break => self.nature.may_leave |= self.calls == 0 && self.loops <= 1,
+            Stmt::Continue => {}
             Stmt::Return(value) => {
+                self.nature.may_leave |= self.calls == 0;
                 if let Some(value) = value {
                     self.expr(*value, depth);
                 }
             }
             Stmt::Opaque { exprs, blocks, .. } => {
+                self.nature.may_leave = true;
                 for &expr in exprs {
                     self.expr(expr, depth);
                 }
@@ -149,7 +174,7 @@ impl<'c> Walk<'c> {
                 }
             }
             Place::Memory { address, volatile, .. } => {
-                self.waits |= *volatile && !written;
+                self.nature.may_wait |= *volatile && !written;
                 self.expr(*address, depth);
             }
         }
@@ -191,7 +216,8 @@ impl<'c> Walk<'c> {
                 }
             }
             Expr::Opaque { children, effect } => {
-                self.waits |= *effect == Effect::Anything;
+                self.nature.may_wait |= *effect == Effect::Anything;
+                self.nature.may_leave |= *effect == Effect::Anything;
                 for &part in children {
                     self.expr(part, depth);
                 }
@@ -200,21 +226,38 @@ impl<'c> Walk<'c> {
                 for &argument in arguments {
                     self.expr(argument, depth);
                 }
-                if self.calls < 6
-                    && let Some(function) = self.code.functions.get(function.index())
-                {
+                if self.calls >= 6 {
+                    self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true };
+                } else if let Some(function) = self.code.functions.get(function.index()) {
                     self.calls += 1;
                     self.block(&function.body, depth);
                     self.calls -= 1;
                 }
             }
             Expr::Intrinsic(intrinsic, operands) => {
-                self.waits |= matches!(
+                self.nature.may_wait |= matches!(
                     intrinsic,
                     Intrinsic::Atomic { .. }
                         | Intrinsic::Fence(_)
                         | Intrinsic::BarrierObjectWait
                         | Intrinsic::LoadCached
+                );
+                self.nature.may_leave |= matches!(intrinsic, Intrinsic::Exit | Intrinsic::Assume);
+                self.nature.has_barrier |= matches!(
+                    intrinsic,
+                    Intrinsic::BlockBarrier
+                        | Intrinsic::BlockVote(_)
+                        | Intrinsic::NamedBarrier
+                        | Intrinsic::GridBarrier
+                        | Intrinsic::WarpBarrier
+                        | Intrinsic::UnknownBarrier
+                        | Intrinsic::TileBarrier(_)
+                        | Intrinsic::CoalescedBarrier
+                        | Intrinsic::BarrierObjectWait
+                        | Intrinsic::Shuffle { .. }
+                        | Intrinsic::WarpVote { .. }
+                        | Intrinsic::BlockPrimitive
+                        | Intrinsic::WarpPrimitive
                 );
                 for &operand in operands {
                     self.expr(operand, depth);

@@ -112,3 +112,28 @@ fn a_loop_that_runs_long_is_left_and_what_follows_is_seen() {
         .int(1_000_000)
         .sees(&["outside a[threadIdx.x] at 1020 by 0.255 x1"]);
 }
+
+#[test]
+fn the_last_round_of_a_long_loop_is_seen() {
+    let text = "__global__ void k(const float* b, float* a, int n) { float s = 0; for (int i = 0; CONDITION; STEP) s += b[i]; a[threadIdx.x] = s; }";
+    let case = |condition: &str, step: &str| {
+        kernel(&text.replace("CONDITION", condition).replace("STEP", step))
+            .buffer(4_000_000)
+            .buffer(1024)
+            .int(1_000_000)
+    };
+    case("i < n", "i++").clean();
+    case("i <= n", "i++").sees(&["outside b[i] at 4000000 by 0.0 x256"]);
+    case("i < n", "i += 3").clean();
+    case("i < n + 3", "i += 3").sees(&["outside b[i] at 4000008 by 0.0 x256"]);
+    case("i != n", "++i").clean();
+    // Whether it comes to the last round nobody knows.
+    case("i <= n", "i++").launch_text("s += b[i];", "{ if (b[i] > 3) break; s += b[i]; }").clean();
+    // A tile at a time.
+    kernel("__global__ void k(float* a, float* b, int n) { __shared__ float s[256]; float v = 0; int t = threadIdx.x;
+        for (int i = 0; i < n; i += 256) { s[t] = a[i + t]; __syncthreads(); for (int j = 0; j < 256; j++) v += s[j]; __syncthreads(); } b[t] = v; }")
+    .buffer(4_000_000)
+    .buffer(1024)
+    .int(1_000_000)
+    .sees(&["outside a[i+t] at 4000000 by 0.64 x192"]);
+}

@@ -67,3 +67,19 @@ fn a_call_out_of_sight_ends_what_is_sure() {
         .buffer(1024)
         .clean();
 }
+
+#[test]
+fn pointers_that_loops_move_stay_in_their_objects() {
+    // The store through `p` may be to any element, but to none of `b`.
+    kernel("__global__ void k(int* a, int* b, int m) { int* p = a; int t = threadIdx.x; if (t == 0) { b[0] = 260; for (int i = 0; i < m; i++) { *p = i; p += 2; } } __syncthreads(); b[b[0]] = 1; }")
+        .buffer(4096)
+        .buffer(1024)
+        .unknown()
+        .sees(&["outside b[b[0]] at 1040 by 0.0 x256"]);
+    // Two that take turns may be anywhere in both.
+    kernel("__global__ void k(int* a, int* b, int m) { int *p = a, *q = b; int t = threadIdx.x; if (t == 0) { b[0] = 260; for (int i = 0; i < m; i++) { p[i] = i; int* o = p; p = q; q = o; } } __syncthreads(); b[b[0]] = 1; }")
+        .buffer(4096)
+        .buffer(1024)
+        .unknown()
+        .clean();
+}

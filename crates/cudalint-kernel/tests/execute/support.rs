@@ -76,6 +76,12 @@ impl Case {
         self
     }
 
+    /// Another text in the kernel.
+    pub fn launch_text(mut self, from: &str, to: &str) -> Self {
+        self.text = self.text.replace(from, to);
+        self
+    }
+
     pub fn run(&self) -> Report {
         self.run_or_damage().0
     }
