@@ -1,10 +1,12 @@
 //! A buffer that is filled in part, and read beyond that part.
 
+use crate::counts::miscount;
 use crate::runs::words::{self, add_access, add_object, does, element_of, label, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_replay::runs::report::EventKind;
+use cudalint_replay::facts::{self, Pointer};
+use cudalint_replay::runs::report::{EventKind, ObjectKind};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -24,6 +26,10 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::PartialInitialization) {
+        // `element-count-as-bytes` says it better.
+        if is_filled_by_miscount(context, &shown) {
+            continue;
+        }
         sink.report_some(finding(context, &shown));
     }
 }
@@ -47,4 +53,21 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     }
     finding.help = Some("fill the whole buffer, or read only what is filled".to_owned());
     Some(finding)
+}
+
+/// Whether the host fills the buffer by a count that is no number of bytes.
+fn is_filled_by_miscount(context: &ModuleContext<'_>, shown: &Shown<'_>) -> bool {
+    let EventKind::UninitializedRead { object, .. } = &shown.event.kind else { return false };
+    let ObjectKind::Buffer(index) = object.kind else { return false };
+    let Some(allocation) = shown.run.buffers.get(index).and_then(|buffer| buffer.allocation.as_ref()) else {
+        return false;
+    };
+    context.facts.events.iter().any(|event| match &event.kind {
+        facts::EventKind::Copy { destination, bytes, count, .. }
+        | facts::EventKind::Set { destination, bytes, count, .. } => {
+            matches!(&destination.pointer, Pointer::Into { buffer, .. } if buffer.site == allocation.site)
+                && miscount(destination, &bytes.quantity, count).is_some()
+        }
+        _ => false,
+    })
 }

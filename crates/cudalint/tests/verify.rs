@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A launch with no blocks whose status nobody asks for: findings of two rules.
 const UNCHECKED: &str = "#include <cuda_runtime.h>\n\
-                         __global__ void increment(float *values) { values[blockIdx.x] += 1; }\n\
+                         __global__ void increment(float *values) { values[blockIdx.x] = 1; }\n\
                          void run(float *values) {\n    increment<<<20 / 32, 32>>>(values);\n}\n";
 
 /// Runs with all GPUs hidden, so that the outcome is the same on a machine that has some.

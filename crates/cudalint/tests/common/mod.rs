@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// A kernel launched with no blocks: one definite finding of a correctness rule, at line 4, and nothing else.
 pub const EMPTY_GRID: &str = "#include <cuda_runtime.h>\n\
-                              __global__ void increment(float *values) { values[blockIdx.x] += 1; }\n\
+                              __global__ void increment(float *values) { values[blockIdx.x] = 1; }\n\
                               cudaError_t run(float *values) {\n    increment<<<20 / 32, 32>>>(values);\n    \
                               return cudaGetLastError();\n}\n";
 
