@@ -105,8 +105,17 @@ impl<'p> Lowerer<'p> {
             }
             ir::Expr::Delete { value, .. } => self.not_read(std::slice::from_ref(value), "delete", Effect::None, site),
             ir::Expr::Throw(value) => self.not_read(value.as_slice(), "throw", Effect::Anything, site),
+            // Questions about types and packs do nothing.
+            ir::Expr::Unknown(values) if values.is_empty() && self.asks_the_compiler(site) => {
+                self.unknown(Vec::new(), Effect::None, Ty::SIZE, site)
+            }
             ir::Expr::Unknown(values) => self.not_read(values, "expression not read", Effect::Anything, site),
         }
+    }
+
+    fn asks_the_compiler(&self, site: Site) -> bool {
+        let text = self.project.text(site.module, site.span);
+        ["alignof", "_Alignof", "__alignof", "sizeof", "noexcept"].iter().any(|word| text.starts_with(word))
     }
 
     /// Something that is not followed; what is in it is evaluated.

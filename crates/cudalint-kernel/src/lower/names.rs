@@ -71,6 +71,10 @@ impl<'p> Lowerer<'p> {
                 self.through_reference(place, site)
             }
             Meaning::Global(object, ty, volatile) => self.object_place(object, &ty, volatile, site),
+            // A texture reference is a name for the functions that read it.
+            Meaning::Elsewhere(ty) if matches!(&ty, Ty::Library(name, _) if is_texture_reference(name)) => {
+                self.unknown(Vec::new(), Effect::None, ty, site)
+            }
             Meaning::Elsewhere(ty) => {
                 self.gap("variable of unknown space");
                 let address = self.opaque_pointer(Vec::new(), site);
@@ -360,4 +364,8 @@ impl<'p> Lowerer<'p> {
         let before = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at))?;
         before.starts_with("is_").then(|| self.unknown(Vec::new(), Effect::None, Ty::Bool, site))
     }
+}
+
+fn is_texture_reference(name: &str) -> bool {
+    matches!(name, "texture" | "surface" | "textureReference" | "surfaceReference")
 }

@@ -72,3 +72,14 @@ fn assembly_that_may_wait_or_jump_may_do_anything() {
     assert_eq!(effect("@p bra DONE;"), Some(Effect::Anything));
     assert_eq!(effect("ld.global.u32 r, [%0];"), None);
 }
+
+#[test]
+fn texture_references_and_alignments_are_no_gaps() {
+    let found = code(
+        "texture<float, 1, cudaReadModeElementType> source;\n\
+         template <class T> __global__ void k(T* p) {\n  p[alignof(T)] = tex1Dfetch(source, threadIdx.x);\n}\n\
+         template __global__ void k<double>(double*);\n",
+    );
+    assert!(found.gaps.is_empty(), "{:?}", found.gaps);
+    assert!(found.to_string().contains("opaque none:u64()"), "{found}");
+}
