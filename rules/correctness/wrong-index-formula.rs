@@ -1,6 +1,6 @@
 //! An index formula that mixes up blocks, threads and their numbers.
 
-use crate::runs::races::race;
+use crate::runs::races::{race, weighed};
 use crate::runs::words::{self, add_access, add_object, beyond_label, both, element_of, label, text};
 use crate::runs::{Defect, Mistake, Shown, bounds, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
@@ -57,10 +57,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         add_object(context, &mut finding, run, race.object, race.first);
         add_access(context, &mut finding, race.first, race.object);
         add_access(context, &mut finding, race.second, race.object);
-        if race.is_weak() {
-            words::only_possible(&mut finding);
-        }
-        finding
+        weighed(finding, shown.harm)?
     } else {
         let overrun = bounds::Overrun::of(shown)?;
         let mut finding = bounds::finding(&RULE, context, shown, format!("{}: {wrong}", overrun.sentence()))?;

@@ -195,3 +195,52 @@ int main() {
     assert!(of("global-memory-race", text).is_empty());
     assert!(of("cross-block-dependency", text).is_empty());
 }
+
+#[test]
+fn equal_data_makes_a_missing_barrier_likely() {
+    let text = "__global__ void sums(const float *from, float *to) {
+    __shared__ float tile[128];
+    float sum = 0;
+    for (int start = 0; start < 1024; start += 128) {
+        tile[threadIdx.x] = from[start + threadIdx.x];
+        for (int k = 0; k < 128; ++k) sum += tile[k];
+        __syncthreads();
+    }
+    to[threadIdx.x] = sum;
+}
+int main() {
+    float *from, *to;
+    cudaMalloc(&from, 1024 * sizeof(float));
+    cudaMalloc(&to, 128 * sizeof(float));
+    cudaMemset(from, 0, 1024 * sizeof(float));
+    sums<<<1, 128>>>(from, to);
+}
+";
+    let found = of("shared-memory-race", text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let Some(witness) = &found[0].witness else { panic!("no witness") };
+    if found[0].confidence == Confidence::Likely {
+        assert_eq!(witness.assumptions.len(), 1);
+    }
+}
+
+#[test]
+fn a_shared_value_that_every_thread_stores_is_no_race() {
+    let text = "__global__ void rows(const float *from, float *to, int pitch) {
+    __shared__ const float *row;
+    __shared__ int first;
+    row = from + blockIdx.x * pitch;
+    first = blockIdx.x * pitch;
+    to[first + threadIdx.x] = row[threadIdx.x];
+}
+int main() {
+    float *from, *to;
+    cudaMalloc(&from, 1024 * sizeof(float));
+    cudaMalloc(&to, 1024 * sizeof(float));
+    cudaMemset(from, 0, 1024 * sizeof(float));
+    rows<<<8, 128>>>(from, to, 128);
+}
+";
+    assert!(of("shared-memory-race", text).is_empty());
+    assert!(of("implicit-warp-sync", text).is_empty());
+}

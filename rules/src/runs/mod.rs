@@ -17,7 +17,7 @@ use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Event, EventKind, Site, Thread};
 use cudalint_syntax::Span;
-use races::race;
+use races::{Harm, race};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A defect as one execution shows it.
@@ -31,6 +31,8 @@ pub struct Shown<'a> {
     pub alike: Vec<&'a Event>,
     /// The index formula that is the cause, for [`Defect::IndexFormula`].
     pub formula: Option<Formula>,
+    /// How sure it is that a race does harm.
+    pub harm: Harm,
 }
 
 /// What makes two events of one run the same defect.
@@ -87,7 +89,8 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
         if !told.holds(run, defect, event) {
             let group = races.group(index);
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
-            found.push(Found { event, defect, formula, cause: races.cause(index), in_one_warp });
+            let harm = race(event).map_or(Harm::Surely, |race| race.harm(group));
+            found.push(Found { event, defect, formula, cause: races.cause(index), in_one_warp, harm });
         }
     }
     // Races with one cause are one defect: the one that says most.
@@ -108,11 +111,17 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
         by_cause.extend(causes.into_iter().map(|cause| ((told_by.defect, cause), at)));
         if all.len() == at {
             let formula = told_by.formula.clone();
-            all.push((told_by.defect, Shown { run, event: told_by.event, alike: Vec::new(), formula }));
+            let (event, harm) = (told_by.event, told_by.harm);
+            all.push((told_by.defect, Shown { run, event, alike: Vec::new(), formula, harm }));
         }
-        if let Some((_, shown)) = all.get_mut(at)
-            && !std::ptr::eq(shown.event, own.event)
-        {
+        let Some((_, shown)) = all.get_mut(at) else { continue };
+        if std::ptr::eq(shown.event, own.event) {
+            continue;
+        }
+        if own.harm < shown.harm {
+            shown.harm = own.harm;
+            shown.alike.push(std::mem::replace(&mut shown.event, own.event));
+        } else {
             shown.alike.push(own.event);
         }
     }
@@ -128,24 +137,20 @@ struct Found<'a> {
     cause: usize,
     /// Whether races with the same cause are all between lanes of one warp.
     in_one_warp: bool,
+    harm: Harm,
 }
 
 impl Found<'_> {
     /// Which of several races with one cause tells it best: the smaller.
-    fn rank(&self) -> (bool, u8) {
+    fn rank(&self) -> (Harm, u8) {
         let defect = match self.defect {
             Defect::IndexFormula => 0,
             Defect::ReadModifyWrite => 1,
             Defect::SharedRace | Defect::GlobalRace => 2,
             _ => 3,
         };
-        (is_weak(self.event), defect)
+        (self.harm, defect)
     }
-}
-
-/// Whether an event is a race that perhaps does no harm.
-fn is_weak(event: &Event) -> bool {
-    race(event).is_some_and(|race| race.is_weak())
 }
 
 /// Whether another event of a run says what is wrong with an access: an address that is no multiple of its size is no
@@ -188,10 +193,11 @@ type Kernel = (ModuleId, FunctionId);
 impl Told {
     fn insert(&mut self, defect: Defect, shown: &Shown<'_>) {
         let kernel = shown.run.kernel;
+        // Another launch may show more.
+        if shown.harm == Harm::Perhaps || shown.harm == Harm::WithOtherData && shown.run.assumptions.is_some() {
+            return;
+        }
         for event in std::iter::once(&shown.event).chain(&shown.alike) {
-            if is_weak(event) {
-                continue;
-            }
             self.places.insert(place_of(event));
             if let EventKind::OutOfBounds { .. } = &event.kind {
                 self.guards.insert((kernel, defect, event.guards.clone()));

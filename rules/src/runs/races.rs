@@ -53,15 +53,23 @@ impl Race<'_> {
         matches!(self.object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
     }
 
-    /// Whether the race perhaps does no harm: two stores of the same value, or of values of which nothing is known, which
-    /// are often the same; and a look at what atomic operations change later, such as the first guess of a loop around
-    /// `atomicCAS`.
-    pub fn is_weak(&self) -> bool {
-        let stores = self.first.kind.writes() && self.second.kind.writes();
-        let guess = !self.first.kind.writes() && self.second.kind == AccessKind::Atomic;
-        self.values == RaceValues::Same
-            || stores && self.values == RaceValues::Unknown
-            || guess && self.scope != RaceScope::Grid
+    /// How sure it is that the race does harm, as far as races with the same cause tell.
+    pub fn harm(&self, group: Group) -> Harm {
+        let stores = self.is_between_stores();
+        // The first guess of a loop around `atomicCAS`, and the like.
+        let looks_first = !self.first.kind.writes() && self.second.kind == AccessKind::Atomic;
+        match self.values {
+            _ if looks_first && self.scope != RaceScope::Grid => Harm::Perhaps,
+            RaceValues::Same | RaceValues::Unknown if stores => Harm::Perhaps,
+            // Each thread stores what it reads: that others store the same once more changes nothing.
+            RaceValues::Same if group.stores => Harm::Perhaps,
+            RaceValues::Same => Harm::WithOtherData,
+            RaceValues::Differ | RaceValues::Unknown => Harm::Surely,
+        }
+    }
+
+    fn is_between_stores(&self) -> bool {
+        self.first.kind.writes() && self.second.kind.writes()
     }
 
     /// Whether one of the two is an atomic operation, and the other a plain read.
@@ -89,13 +97,23 @@ impl Race<'_> {
             RaceValues::Same => 2,
         };
         // What may be harmless never hides what is not.
-        match (self.is_weak(), self.scope) {
-            (true, _) => (4 + scope, values),
+        match (self.harm(Group::default()), self.scope) {
             // Blocks run one after another here: which of the two comes first within a block says more.
-            (false, RaceScope::Grid) if self.is_look_at_atomic() => (8, values),
-            (false, _) => (scope, values),
+            (Harm::Surely, RaceScope::Grid) if self.is_look_at_atomic() => (12, values),
+            (harm, _) => (4 * harm as u8 + scope, values),
         }
     }
+}
+
+/// How sure it is that a race does harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// Memory, or what is read of it, depends on who comes first.
+    Surely,
+    /// It would, if the data were not the same everywhere, as it is after a `cudaMemset`.
+    WithOtherData,
+    /// Both store the same, or values of which nothing is known, which are often the same.
+    Perhaps,
 }
 
 /// What the races of a run say together, by the events' numbers.
@@ -117,6 +135,8 @@ pub struct Group {
     pub warps: bool,
     /// Whether accesses of one iteration, or of no loop, are among them.
     pub within_iteration: bool,
+    /// Whether two stores are among them.
+    pub stores: bool,
 }
 
 impl Races {
@@ -147,6 +167,7 @@ impl Races {
             let group = races.groups.entry(cause).or_default();
             group.warps |= own.scope != RaceScope::Warp;
             group.within_iteration |= own.across.is_none();
+            group.stores |= own.is_between_stores();
         }
         races
     }
@@ -175,16 +196,15 @@ impl Races {
 /// A finding about a race at its later access: who does what, then `why` nothing orders it.
 pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'_>, why: &str) -> Option<Finding> {
     let race = race(shown.event)?;
-    let perhaps = match race.values {
-        RaceValues::Same => ", although with the same value",
-        RaceValues::Unknown if race.is_weak() => ", perhaps with the same value",
+    let perhaps = match (race.values, shown.harm) {
+        (RaceValues::Same, Harm::Perhaps) => ", although with the same value",
+        (_, Harm::Perhaps) => ", perhaps with the same value",
         _ => "",
     };
     finding_with(rule, context, shown, format!("{}{perhaps}, {why}", both(shown.run, &race)))
 }
 
-/// The same with a message of its own. Where both perhaps write the same, memory ends up alike whoever comes last, and the
-/// finding is *possible* only.
+/// The same with a message of its own.
 pub fn finding_with(
     rule: &'static Rule,
     context: &ModuleContext<'_>,
@@ -212,8 +232,16 @@ pub fn finding_with(
     for other in shown.alike.iter().filter_map(|event| self::race(event)).take(MAX_ALIKE) {
         finding.related.push(label(context, other.second.site, format!("also: {}", both(run, &other))));
     }
-    if race.is_weak() {
-        words::only_possible(&mut finding);
+    weighed(finding, shown.harm)
+}
+
+/// A finding with the confidence that the harm leaves it: where both perhaps write the same, memory ends up alike whoever
+/// comes last.
+pub fn weighed(mut finding: Finding, harm: Harm) -> Option<Finding> {
+    match harm {
+        Harm::Surely => {}
+        Harm::WithOtherData => words::assume(&mut finding, "the data is not the same everywhere")?,
+        Harm::Perhaps => words::only_possible(&mut finding),
     }
     Some(finding)
 }

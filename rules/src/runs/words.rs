@@ -213,6 +213,15 @@ pub fn finding(
     Some(finding)
 }
 
+/// Lets a finding rest on one more assumption; `None` when it rests on one already.
+pub fn assume(finding: &mut Finding, assumption: &str) -> Option<()> {
+    let assumptions = &mut finding.witness.get_or_insert_default().assumptions;
+    assumptions.push(assumption.to_owned());
+    finding.confidence = confidence_for(assumptions)?;
+    finding.severity = cudalint_engine::rule::default_severity(finding.rule.group, finding.confidence);
+    Some(())
+}
+
 /// Lowers a finding to *possible*: not shown unless asked for.
 pub fn only_possible(finding: &mut Finding) {
     finding.confidence = Confidence::Possible;
