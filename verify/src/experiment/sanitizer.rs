@@ -107,7 +107,9 @@ fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> 
     if let Some(judgement) = host_fault(finding, &spot, &prepared, bench) {
         return judgement;
     }
-    if let Some(judgement) = Judgement::of_end(&prepared.alone, "run alone") {
+    // Threads that wait for others for ever are what synccheck looks for: it ends such a kernel by itself.
+    let hangs = prepared.alone.end == End::TimedOut && finding.verification.method == Method::Synccheck;
+    if let Some(judgement) = Judgement::of_end(&prepared.alone, "run alone").filter(|_| !hangs) {
         return judgement;
     }
     let reach = prepared.trace.as_ref().map_or(Reach::Unknown, |trace| reach(finding, &spot, trace));

@@ -104,7 +104,11 @@ __device__ inline unsigned long long in_space(const volatile void *pointer, unsi
 __device__ inline void note(unsigned site, unsigned kind, const volatile void *place, unsigned size,
                             const volatile void *base, unsigned long long extent) {
     const void *pointer = const_cast<const void *>(place);
-    if (control.records == nullptr || __isLocal(pointer)) return;
+    if (control.records == nullptr) return;
+    // What is a thread's own matters to nobody else, but where it leaves its object.
+    const volatile char *first = (const volatile char *)place, *object = (const volatile char *)base;
+    bool leaves = object != nullptr && extent != 0 && (first < object || first + size > object + extent);
+    if (__isLocal(pointer) && !leaves) return;
     unsigned focus;
     Thread *thread = self(&focus);
     if (thread == nullptr || thread->logged >= (focus ? FOCUS_EACH : GENERAL_EACH)) return;
