@@ -183,7 +183,8 @@ impl Machine<'_> {
         let parent = self.iteration;
         self.trace.instances += 1;
         let instance = self.trace.instances;
-        let limit = self.operations + self.limit.saturating_sub(self.operations) / 2;
+        let start = self.operations;
+        let limit = start + self.limit.saturating_sub(start) / 2;
         let mut running = entry.clone();
         let mut number = 0;
         let mut last = false;
@@ -198,8 +199,11 @@ impl Machine<'_> {
                 break;
             }
             // Too long to follow: the rest of the rounds is one round of which nothing is known, and the last one.
-            let tired = number >= self.budget.iterations || self.operations > limit;
-            let idle = number >= 3 && self.act.sure() == 0;
+            let idle = self.act.sure() == 0 && number >= if self.uncounted { 1 } else { 3 };
+            let round_cost = (self.operations - start) / u64::from(number.max(1));
+            let next = if number == 0 { 0 } else { round_cost };
+            let tired = number >= self.budget.iterations || self.operations + next > limit;
+            let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < machine.limit;
             let mut unknown = Mask::none(self.n);
             if let Some(condition) = condition
                 && !(body_first && number == 0)
@@ -230,7 +234,7 @@ impl Machine<'_> {
                 if tired {
                     self.cause("long loop");
                     self.complete = false;
-                    if unknown.is_empty() && !body_first {
+                    if unknown.is_empty() && !body_first && affordable(self, 4) {
                         final_round = self.last_round(id, condition, step, body);
                     }
                 }
@@ -262,7 +266,7 @@ impl Machine<'_> {
                     self.eval(step);
                 }
                 self.settle_loosened(&assigned, &loosened, &unknown);
-                if self.stopped || self.act.is_empty() {
+                if self.stopped || self.act.is_empty() || !affordable(self, 3) {
                     break;
                 }
             }

@@ -106,7 +106,7 @@ impl Machine<'_> {
             Builtin::BlockIdx(axis) => Val { shape: Shape::Block(axis), ..Val::known(at(self.block, axis)) },
             Builtin::BlockDim(axis) => Val { shape: Shape::Dim(axis), ..Val::known(at(self.launch.block, axis)) },
             Builtin::GridDim(axis) => match at(self.launch.grid, axis) {
-                0 => Val::unknown(),
+                0 => Val::number(mix(0x6d1e, u64::from(axis))),
                 blocks => Val::known(blocks),
             },
             Builtin::WarpSize => Val::constant(32),

@@ -362,6 +362,7 @@ impl Machine<'_> {
         match group {
             Group::Block => Val::known(self.n as i64),
             Group::Grid if self.launch.grid.contains(&0) => Val::unknown(),
+            Group::Grid if self.launch.grid.contains(&0) => Val::number(mix(0x6d1d, 1)),
             Group::Grid => {
                 let blocks = self.launch.grid.iter().fold(1i64, |all, &size| all.wrapping_mul(i64::from(size)));
                 Val::known(blocks.wrapping_mul(self.n as i64))

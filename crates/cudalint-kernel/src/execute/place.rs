@@ -66,17 +66,26 @@ impl Machine<'_> {
 
     /// Runs the blocks that matter and says what happened.
     pub(super) fn run_grid(mut self) -> Report {
-        let blocks = chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
+        let mut blocks =
+            chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
         let total = self.budget.lane_operations;
-        for (number, &block) in blocks.iter().enumerate() {
+        let mut number = 0;
+        while let Some(&block) = blocks.get(number) {
             let left = total.saturating_sub(self.operations);
-            let share = if number + 1 == blocks.len() { left } else { left / 2 };
+            let ahead = (blocks.len() - number) as u64;
+            let share = if number == 0 && ahead > 1 { left / 2 } else { left / ahead };
             if share < 64 {
                 self.complete = false;
                 break;
             }
             self.limit = self.operations + share;
             self.run_block_of_grid(block);
+            if number == 0 {
+                // A few blocks to their ends say more than many to their beginnings.
+                let affordable = total.saturating_sub(self.operations) / self.operations.max(1);
+                blocks.truncate(1 + affordable.max(2) as usize);
+            }
+            number += 1;
         }
         let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         let every = self.blocks_run.len() as u64 == of_blocks;
