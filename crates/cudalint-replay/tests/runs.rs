@@ -351,3 +351,24 @@ template __global__ void lone<float>(float* out);
         runs(text).iter().map(|run| (run.name.clone(), run.input.buffers[0].bytes)).collect();
     assert_eq!(found, [("fill<double>".to_owned(), Some(512)), ("lone<float>".to_owned(), None)]);
 }
+
+#[test]
+fn pointers_that_get_lost_may_be_written_through() {
+    let text = "
+__global__ void use(int* a, int* b, int* c) { a[0] = b[0] + c[0]; }
+int main() {
+    int *a, *b, *c;
+    cudaMalloc(&a, 400);
+    cudaMalloc(&b, 400);
+    cudaMalloc(&c, 400);
+    size_t number = (size_t)a;
+    fill_somehow(number);
+    cudaMemcpy3DParms parms = {0};
+    parms.dstPtr = make_cudaPitchedPtr(b, 20, 20, 5);
+    cudaMemcpy3D(&parms);
+    use<<<1, 32>>>(a, b, c);
+}";
+    let runs = runs(text);
+    let contents: Vec<&Contents> = runs[0].input.buffers.iter().map(|buffer| &buffer.contents).collect();
+    assert_eq!(contents, [&Contents::Unknown, &Contents::Unknown, &Contents::WrittenOnly(Vec::new())]);
+}

@@ -111,7 +111,9 @@ impl<'p> Walker<'p> {
             }
             // Not a status call but a macro or type of the same prefix.
             ("cudaCreateChannelDesc" | "make_cudaExtent" | "make_cudaPos" | "make_cudaPitchedPtr", _) => {
-                self.arguments(args);
+                for out in self.arguments(args) {
+                    self.escape_pointers(&out.val);
+                }
                 return Some(Out::unknown());
             }
             _ => {

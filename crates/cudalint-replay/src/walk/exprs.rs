@@ -152,7 +152,8 @@ impl<'p> Walker<'p> {
             }
             Expr::Unknown(parts) => {
                 for part in parts {
-                    self.eval(*part);
+                    let out = self.eval(*part);
+                    self.lose(&out);
                     self.forget_lvalue(*part);
                 }
                 Out::unknown()
@@ -356,6 +357,10 @@ impl<'p> Walker<'p> {
         let target = ty.value().clone();
         if matches!(target, Ty::Auto) {
             return out.clone();
+        }
+        if !target.is_pointer() && matches!(out.val.kind, Kind::Ptr(_)) {
+            // An address as a number can become a pointer again, unseen.
+            self.escape_pointers(&out.val);
         }
         let val = if target.is_scalar() {
             arith::convert(&mut self.atoms, &out.val, &target)

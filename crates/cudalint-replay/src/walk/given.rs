@@ -233,6 +233,19 @@ impl Walker<'_> {
         }
     }
 
+    /// A pointer goes where it is not followed.
+    pub fn escape_pointers(&mut self, val: &Val) {
+        let mut pointers = Vec::new();
+        val.pointers(&mut pointers);
+        self.memory.escaped.extend(pointers.iter().map(|pointer| pointer.obj));
+    }
+
+    /// A value is part of something that is not understood: a launch, for all that is known.
+    pub fn lose(&mut self, out: &Out) {
+        self.escape_pointers(&out.val);
+        self.memory.reached_by_device(&out.val, false);
+    }
+
     /// Whether a kernel's parameter is a pointer through which nothing can be written.
     pub fn reads_only(&self, kernel: Option<(ModuleId, FunctionId)>, index: usize) -> bool {
         let Some((module, function)) = kernel else { return false };

@@ -133,7 +133,9 @@ impl<'p> Walker<'p> {
             && !name.starts_with("make_unique")
             && !name.starts_with("make_shared")
         {
-            self.arguments(args);
+            for out in self.arguments(args) {
+                self.escape_pointers(&out.val);
+            }
             return Some(Out::unknown());
         }
         if !qualified && C_INTERFACES.iter().any(|prefix| name.starts_with(prefix)) {

@@ -383,7 +383,8 @@ impl<'p> Walker<'p> {
 
     fn unknown_statement(&mut self, exprs: &'p [ExprId], blocks: &'p [Block]) -> Flow {
         for expr in exprs {
-            self.eval(*expr);
+            let out = self.eval(*expr);
+            self.lose(&out);
             self.forget_lvalue(*expr);
         }
         for block in blocks {
