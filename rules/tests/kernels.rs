@@ -203,8 +203,8 @@ fn equal_data_makes_a_missing_barrier_likely() {
     float sum = 0;
     for (int start = 0; start < 1024; start += 128) {
         tile[threadIdx.x] = from[start + threadIdx.x];
-        for (int k = 0; k < 128; ++k) sum += tile[k];
         __syncthreads();
+        for (int k = 0; k < 128; ++k) sum += tile[k];
     }
     to[threadIdx.x] = sum;
 }
@@ -216,12 +216,11 @@ int main() {
     sums<<<1, 128>>>(from, to);
 }
 ";
-    let found = of("shared-memory-race", text);
+    let found = of("shared-memory-race-across-iterations", text);
     assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].confidence, Confidence::Likely, "{found:#?}");
     let Some(witness) = &found[0].witness else { panic!("no witness") };
-    if found[0].confidence == Confidence::Likely {
-        assert_eq!(witness.assumptions.len(), 1);
-    }
+    assert_eq!(witness.assumptions, ["the data is not the same everywhere"]);
 }
 
 #[test]
@@ -243,4 +242,25 @@ int main() {
 ";
     assert!(of("shared-memory-race", text).is_empty());
     assert!(of("implicit-warp-sync", text).is_empty());
+}
+
+#[test]
+fn two_arrays_that_one_loop_overruns_are_one_finding() {
+    let text = "__global__ void dots(float *to) {
+    __shared__ float a[32], b[32];
+    a[threadIdx.x] = b[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k <= 32; ++k) sum += a[k] * b[k];
+    to[threadIdx.x] = sum;
+}
+int main() {
+    float *to;
+    cudaMalloc(&to, 32 * sizeof(float));
+    dots<<<1, 32>>>(to);
+}
+";
+    let found = of("shared-index-out-of-range", text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].related.iter().any(|label| label.message.contains("also: ")));
 }

@@ -251,7 +251,10 @@ fn causes(context: &ModuleContext<'_>, found: &Found<'_>, event: &Event) -> Vec<
                 Cause::Guards(event.guards.clone(), access.thread),
                 Cause::Line(event.guards.clone(), line_start(context, access.site)),
             ],
-            _ => vec![Cause::Object(object.declared, object.name.clone())],
+            _ => vec![
+                Cause::Object(object.declared, object.name.clone()),
+                Cause::Line(event.guards.clone(), line_start(context, access.site)),
+            ],
         },
         EventKind::UninitializedRead { object, .. } => vec![Cause::Object(object.declared, object.name.clone())],
         // Each step of a reduction without barriers races by itself: what they miss is the same.
