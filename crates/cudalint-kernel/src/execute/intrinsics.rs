@@ -31,12 +31,16 @@ impl Machine<'_> {
                 return self.block_vote(*vote, &first);
             }
             // Who takes part is not followed: it orders everything.
-            Intrinsic::NamedBarrier
-            | Intrinsic::NamedArrive
-            | Intrinsic::UnknownBarrier
-            | Intrinsic::BarrierObjectArrive => self.new_interval(),
+            Intrinsic::NamedBarrier | Intrinsic::NamedArrive | Intrinsic::BarrierObjectArrive => self.new_interval(),
+            // Threads of other blocks may be among them: those of a cluster, say.
+            Intrinsic::UnknownBarrier => {
+                self.new_interval();
+                self.acquire();
+                self.acquired_block = false;
+            }
             Intrinsic::BarrierObjectWait => {
                 self.new_interval();
+                self.acquired = true;
                 self.waited = self.trace.next();
             }
             Intrinsic::GridBarrier => self.grid_barrier(id),

@@ -103,6 +103,9 @@ impl Machine<'_> {
         if *stepped != variable || body_assigns || !matches!(ty, Ty::Int { .. }) {
             return None;
         }
+        if !self.scan.assigned_in(code, bound).is_empty() {
+            return None;
+        }
         let nature = self.scan.nature(code, id);
         let by = self.eval(*value).uniform()?;
         let by = match way {
