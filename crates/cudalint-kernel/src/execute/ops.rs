@@ -212,6 +212,16 @@ fn opaque(op: BinaryOp, ty: &Ty, a: (i64, u8), b: (i64, u8)) -> (i64, u8) {
     if (b == (0, KNOWN) || a == (0, KNOWN)) && matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty) {
         return (0, KNOWN);
     }
+    // What adds nothing changes nothing (but the sign of a zero).
+    if !matches!(ty, Ty::Pointer) {
+        let neutral = matches!(op, BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor);
+        if neutral && a == (0, KNOWN) {
+            return b;
+        }
+        if (neutral || matches!(op, BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Shr)) && b == (0, KNOWN) {
+            return a;
+        }
+    }
     // An address is known not to be null wherever in its object it lies.
     if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && ty == &Ty::Pointer {
         let other = |x: (i64, u8), y: (i64, u8)| x.1 == SOMEWHERE && y.1 != UNKNOWN && object_of(x.0) != object_of(y.0);

@@ -153,3 +153,13 @@ fn an_atomic_of_ones_own_making_begins_with_a_plain_read() {
         .buffer(1024)
         .sees(&["race block Atomic atomicAdd(c,1) / Read *c"]);
 }
+
+#[test]
+fn adding_nothing_stores_what_was_there() {
+    kernel("__global__ void k(const float* a, float* b) { __shared__ float s[128]; int t = threadIdx.x; s[t] = a[t]; __syncthreads();
+        float v = t < 64 ? s[t + 64] : 0.f; if (t >= 64) s[t] += v; b[t] = v; }")
+    .block(128)
+    .buffer(512)
+    .buffer(512)
+    .sees(&["race block same Read s[t+64] / UpdateWrite s[t]"]);
+}
