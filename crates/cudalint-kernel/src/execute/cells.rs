@@ -135,6 +135,8 @@ struct Job<'j> {
     foreknown: bool,
     /// Whether nobody has written some of it before, and nobody in doubt.
     empty: bool,
+    /// Whether that goes for all of it.
+    all_empty: bool,
     /// Stamps up to this one say nothing of values.
     forgotten: u32,
     /// The page found last, with its number.
@@ -169,6 +171,7 @@ impl<'j> Job<'j> {
             seed: mix(mix(index as u64 + 1, u64::from(class)), u64::from(memory.forgotten)),
             foreknown: untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..)),
             empty: untouched && !memory.in_doubt && matches!(memory.initial, Initial::Nothing | Initial::NothingBut(_)),
+            all_empty: matches!(memory.initial, Initial::Nothing),
             forgotten: memory.forgotten,
             page: None,
             conflicts,
@@ -176,6 +179,7 @@ impl<'j> Job<'j> {
         }
     }
 
+    #[inline]
     fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
         let page = match self.page {
             Some((known, page)) if known == number / PAGE as u64 => page,
@@ -189,6 +193,7 @@ impl<'j> Job<'j> {
     }
 
     /// Lets one lane touch its cells; what it reads.
+    #[inline]
     fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, offset: u64, value: Option<&Val>) -> (i64, u8) {
         let first = offset >> self.grain;
         let kind = self.piece.touch.kind;
@@ -197,7 +202,8 @@ impl<'j> Job<'j> {
         for number in first..first + self.cells {
             let partly = memory.wrote;
             let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
-            let empty = self.empty && sure && memory.was_empty(number << self.grain, 1 << self.grain);
+            let empty =
+                self.empty && sure && (self.all_empty || memory.was_empty(number << self.grain, 1 << self.grain));
             let Some(cell) = self.cell(&mut memory.cells, number) else {
                 memory.in_doubt = true;
                 memory.usage.inexact = true;

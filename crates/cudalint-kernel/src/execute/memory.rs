@@ -194,7 +194,7 @@ pub(super) struct Memory {
     pub(super) in_doubt: bool,
     /// Somebody surely wrote somewhere in it, this block or another.
     pub(super) wrote: bool,
-    /// Stamp and lane of the last library primitive that used it as its storage.
+    /// Stamp of the last library primitive that used it as its storage.
     pub(super) primitive: u32,
     pub(super) usage: Usage,
 }

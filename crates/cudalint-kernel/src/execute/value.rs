@@ -78,13 +78,10 @@ impl Shape {
         }
     }
 
-    /// Of a product. `block` is the size of the block, `factor` the other side where it is one number.
+    /// Of a product.
     pub(super) const fn times(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Constant | Self::Dim(_), Self::Constant | Self::Dim(_)) => match (self, other) {
-                (Self::Constant, Self::Constant) => Self::Constant,
-                _ => Self::Other,
-            },
+            (Self::Constant, Self::Constant) => Self::Constant,
             (Self::Block(a), Self::Dim(b)) | (Self::Dim(a), Self::Block(b)) if a == b => Self::BlockStart(a),
             _ => Self::Other,
         }
