@@ -119,6 +119,14 @@ fn class_byte(ty: &Ty) -> u8 {
     ty.bytes().unwrap_or(0) as u8 | if is_float(ty) { 128 } else { 0 } | if *ty == Ty::Pointer { 64 } else { 0 }
 }
 
+/// How much of an object is known to hold nothing.
+#[derive(Clone, Copy)]
+enum Empty {
+    Nothing,
+    Parts,
+    All,
+}
+
 /// The work on single lanes of one piece.
 struct Job<'j> {
     order: Order<'j>,
@@ -133,10 +141,8 @@ struct Job<'j> {
     seed: u64,
     /// Whether some of what was there before is known.
     foreknown: bool,
-    /// Whether nobody has written some of it before, and nobody in doubt.
-    empty: bool,
-    /// Whether that goes for all of it.
-    all_empty: bool,
+    /// What of it nobody has written before, not even in doubt.
+    empty: Empty,
     /// Stamps up to this one say nothing of values.
     forgotten: u32,
     /// The page found last, with its number.
@@ -170,8 +176,11 @@ impl<'j> Job<'j> {
             class,
             seed: mix(mix(index as u64 + 1, u64::from(class)), u64::from(memory.forgotten)),
             foreknown: untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..)),
-            empty: untouched && !memory.in_doubt && matches!(memory.initial, Initial::Nothing | Initial::NothingBut(_)),
-            all_empty: matches!(memory.initial, Initial::Nothing),
+            empty: match memory.initial {
+                Initial::Nothing if untouched && !memory.in_doubt => Empty::All,
+                Initial::NothingBut(_) if untouched && !memory.in_doubt => Empty::Parts,
+                _ => Empty::Nothing,
+            },
             forgotten: memory.forgotten,
             page: None,
             conflicts,
