@@ -211,8 +211,12 @@ impl<'j> Job<'j> {
         for number in first..first + self.cells {
             let partly = memory.wrote;
             let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
-            let empty =
-                self.empty && sure && (self.all_empty || memory.was_empty(number << self.grain, 1 << self.grain));
+            let empty = sure
+                && match self.empty {
+                    Empty::Nothing => false,
+                    Empty::Parts => memory.was_empty(number << self.grain, 1 << self.grain),
+                    Empty::All => true,
+                };
             let Some(cell) = self.cell(&mut memory.cells, number) else {
                 memory.in_doubt = true;
                 memory.usage.inexact = true;
