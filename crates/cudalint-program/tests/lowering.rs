@@ -304,3 +304,20 @@ fn runaway_macros_end() {
     text.push_str("int f(int a) { return M39(a); }\n");
     assert!(module(&text).exprs.len() < 3_000_000);
 }
+
+#[test]
+fn a_launch_behind_variable_arguments_is_whole() {
+    let text = dump(
+        "#define CHECK(code) assert((code) == 0)\n\
+         #define LAUNCH(...) CHECK((__VA_ARGS__, cudaPeekAtLastError()))\n\
+         #define WITH(name, ...) note(name, (__VA_ARGS__))\n\
+         void run(int *p, int n) {\n\
+             LAUNCH(kernel<<<n / 2, 128, 0>>>(p, n));\n\
+             WITH(\"k\", kernel<<<1, 32>>>(p, 1));\n\
+             WITH(\"k\", first(p, n), second(n));\n\
+         }\n",
+    );
+    assert!(text.contains("(launch kernel [(%n Div 2), 128, 0] (%p, %n), cudaPeekAtLastError())"), "{text}");
+    assert!(text.contains("launch kernel [1, 32] (%p, 1)"), "{text}");
+    assert!(text.contains("(first(%p, %n), second(%n))"), "{text}");
+}

@@ -112,6 +112,33 @@ pub(super) fn arguments_of<'t>(s: Src<'t>, list: Node<'t>) -> Vec<Argument<'t>> 
     out
 }
 
+/// The arguments of a macro call from number `first` on, which `...` stands for: what the commas of a launch's
+/// configuration part (`k<<<1, 128>>>(p)`) is whole again behind `__VA_ARGS__`. `arguments` are those that
+/// [`arguments_of`] gives.
+pub(super) fn rest_of<'t>(s: Src<'t>, list: Node<'t>, arguments: Vec<Argument<'t>>, first: usize) -> Vec<Argument<'t>> {
+    let inner_start = list.start_byte() + 1;
+    let inner_end = list.end_byte().saturating_sub(1).max(inner_start);
+    let pieces = split(s.text.get(inner_start..inner_end).unwrap_or(""));
+    // An argument that stands for several is no piece of this text.
+    let launches: Vec<Node<'t>> = if pieces.len() == arguments.len() {
+        children(list).into_iter().filter(|node| super::launches::configuration(*node).is_some()).collect()
+    } else {
+        Vec::new()
+    };
+    let mut rest = Vec::new();
+    let mut within: Option<Node<'t>> = None;
+    for (index, argument) in arguments.into_iter().enumerate().skip(first) {
+        let (start, end) = pieces.get(index).map_or((0, 0), |(start, end)| (inner_start + start, inner_start + end));
+        if within.is_some_and(|node| start < node.end_byte()) {
+            continue;
+        }
+        within =
+            launches.iter().copied().find(|node| (start..end).contains(&node.start_byte()) && node.end_byte() > end);
+        rest.push(within.map_or(argument, |node| Argument::Node(node, s)));
+    }
+    rest
+}
+
 /// Ranges between top-level commas.
 pub(super) fn split(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();

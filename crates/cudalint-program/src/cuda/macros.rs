@@ -7,7 +7,7 @@
 
 use super::Lowerer;
 use super::macro_text::{
-    ATTACHED, STRINGIZED, argument_text, arguments_of, body_text, looks_like_statements, substitute,
+    ATTACHED, STRINGIZED, argument_text, arguments_of, body_text, looks_like_statements, rest_of, substitute,
 };
 use super::source::{Argument, Bindings, Src};
 use super::{MAX_EXPANSIONS, MacroLookup};
@@ -451,7 +451,8 @@ fn macro_arguments<'t>(
     if given.len() > fixed && !define.variadic && !(fixed == 0 && given.is_empty()) {
         return None;
     }
-    let rest = given.split_off(fixed);
+    let rest = rest_of(s, list, given.clone(), fixed);
+    given.truncate(fixed);
     let mut bound: Vec<(&str, Argument<'_>)> = params.iter().map(String::as_str).zip(given).collect();
     if define.variadic {
         if named_rest && let Some(last) = params.last() {
