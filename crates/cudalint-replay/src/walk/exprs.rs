@@ -122,8 +122,10 @@ impl<'p> Walker<'p> {
                 self.construct(&ty, args, *braces)
             }
             Expr::InitList(items) => {
+                // What is made of them is not followed, and hands on what they point to.
                 for item in items {
-                    self.eval(*item);
+                    let out = self.eval(*item);
+                    self.lose(&out);
                 }
                 Out::unknown()
             }
