@@ -30,8 +30,8 @@ mod types;
 
 use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
 use crate::name::Name;
-pub(crate) use preprocessor::passes_on;
 use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
+pub(crate) use preprocessor::passes_on;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;
