@@ -5,6 +5,7 @@ mod attributes;
 mod branches;
 mod builtin;
 mod condition;
+mod doubts;
 mod edit;
 mod gaps;
 mod less;
@@ -130,6 +131,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     gaps::run(&mut edit);
     semicolons::run(&mut edit);
     less::run(&mut edit);
+    doubts::run(&mut edit);
     let mut notes = edit.notes;
     for note in &mut notes {
         note.span.start += offset;
