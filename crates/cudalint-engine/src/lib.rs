@@ -19,6 +19,7 @@ mod steps;
 mod suppress;
 #[cfg(test)]
 mod testing;
+mod unmentioned;
 mod walk;
 
 pub use cudalint_replay::runs::Counts as KernelCounts;

@@ -11,15 +11,16 @@ use crate::settings::Settings;
 use crate::settle::{damaged_functions, settle, texts};
 use crate::steps::Steps;
 use crate::suppress::{MARK, Suppressions};
+use crate::unmentioned::{unmentioned, waits};
 use crate::walk::Globs;
 use cudalint_findings::Finding;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::python::LocalPackages;
-use cudalint_program::{Project, ProjectOptions};
+use cudalint_program::{Name, Project, ProjectOptions};
 use cudalint_replay::facts::Facts;
 use cudalint_replay::runs::{Counts, ModuleRuns};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, comments, parse_region};
+use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, Span, comments, parse_region_without};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -70,6 +71,8 @@ pub(crate) struct FileFacts {
     pub suppressions: Suppressions,
     damaged: bool,
     fault: Option<Fault>,
+    /// What its code names.
+    names: FxHashSet<Name>,
 }
 
 thread_local! {
@@ -109,22 +112,34 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     );
 
     let python = PythonRules::new(input);
-    let mut parsed: Vec<FileFacts> = files
-        .par_iter()
-        .zip(&first_unit)
-        .map(|(file, first)| {
-            let facts = guarded(&file.source, || parse_file(file, *first, &front, &macros, &python, input));
-            input.steps.step();
-            facts.unwrap_or_else(|fault| {
-                let lost = file.regions.iter().filter(|(region, _)| region.language == Language::Cuda);
-                FileFacts {
-                    modules: lost.map(|_| Module::default()).collect(),
-                    fault: Some(fault),
-                    ..FileFacts::default()
-                }
-            })
+    let parse = |(index, without): (usize, &[Span])| {
+        let (Some(file), Some(first)) = (files.get(index), first_unit.get(index)) else { return FileFacts::default() };
+        let facts = guarded(&file.source, || parse_file(file, *first, without, &front, &macros, &python, input));
+        input.steps.step();
+        facts.unwrap_or_else(|fault| {
+            let lost = file.regions.iter().filter(|(region, _)| region.language == Language::Cuda);
+            FileFacts { modules: lost.map(|_| Module::default()).collect(), fault: Some(fault), ..FileFacts::default() }
         })
-        .collect();
+    };
+    let (late, early): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|index| waits(&files[*index]));
+    let mut parsed: Vec<FileFacts> = early.par_iter().map(|index| parse((*index, &[]))).collect();
+    // What the others name says what of a large header is worth a tree.
+    if !late.is_empty() {
+        let headers: Vec<&Loaded> = late.iter().map(|index| &files[*index]).collect();
+        let names: Vec<FxHashSet<Name>> = parsed.iter_mut().map(|facts| std::mem::take(&mut facts.names)).collect();
+        let bodies = early.iter().flat_map(|index| &files[*index].regions).flat_map(|(_, found)| &found.defines);
+        let texts = bodies.map(|define| define.body.as_str()).chain(input.defines.iter().map(String::as_str));
+        let without = unmentioned(&headers, &names, texts, &macros);
+        let waited: Vec<FileFacts> =
+            late.par_iter().zip(&without).map(|(index, without)| parse((*index, without))).collect();
+        let (mut early, mut late) = (early.iter().zip(parsed).peekable(), late.iter().zip(waited).peekable());
+        parsed = (0..files.len())
+            .filter_map(|index| {
+                early.next_if(|(at, _)| **at == index).or_else(|| late.next_if(|(at, _)| **at == index))
+            })
+            .map(|(_, facts)| facts)
+            .collect();
+    }
 
     let modules = parsed.iter_mut().flat_map(|facts| facts.modules.drain(..)).collect();
     part.faults.extend(parsed.iter_mut().filter_map(|facts| facts.fault.take()));
@@ -200,6 +215,7 @@ pub(crate) fn runs(input: &ProjectInput<'_>, index: usize, source: &Source) -> b
 fn parse_file(
     file: &Loaded,
     first_unit: usize,
+    without: &[Span],
     front: &Front,
     macros: &MacroTable,
     python: &PythonRules,
@@ -212,11 +228,17 @@ fn parse_file(
     let listens = file.source.reported && text.contains(MARK);
     for (region, directives) in &file.regions {
         PARSERS.with_borrow_mut(|pool| {
-            let parsed = parse_region(text, region, macros, &directives.defines, pool);
+            let parsed = parse_region_without(text, region, without, macros, &directives.defines, pool);
             facts.damaged |= !parsed.damage.is_empty();
             match region.language {
                 Language::Cuda => {
-                    facts.modules.push(front.lower(unit, &parsed, text, directives, pool));
+                    let (module, names) = front.lower(unit, &parsed, text, directives, pool);
+                    facts.modules.push(module);
+                    if facts.names.is_empty() {
+                        facts.names = names;
+                    } else {
+                        facts.names.extend(names);
+                    }
                     unit += 1;
                 }
                 Language::Python if python.any && file.source.reported => {

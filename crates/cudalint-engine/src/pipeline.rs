@@ -5,12 +5,13 @@ use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::{LocalPackages, PythonNames};
-use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_program::{Name, Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
 use cudalint_replay::runs::{self, ModuleLaunches, ModuleRuns};
 use cudalint_replay::status::{StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
 use cudalint_syntax::{Define, Directives, Node, ParsedRegion, ParserPool};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// One CUDA C++ region on its way into a project. The position in the list of all units is its module's id.
@@ -39,7 +40,7 @@ impl Front {
         Self { macros: MacroIndex::build(&files, &options.include_folders, &defines), options }
     }
 
-    /// Lowers the unit at a position of the list.
+    /// Lowers the unit at a position of the list; the names that stand in it come with it.
     pub fn lower(
         &self,
         unit: usize,
@@ -47,9 +48,9 @@ impl Front {
         text: &str,
         directives: &Directives,
         pool: &mut ParserPool,
-    ) -> Module {
+    ) -> (Module, FxHashSet<Name>) {
         let macros = self.macros.visible(unit);
-        cuda::lower(LowerInput { text, parsed, directives, macros: &macros, pool })
+        cuda::lower_with_names(LowerInput { text, parsed, directives, macros: &macros, pool })
     }
 
     /// Joins the modules of all units.

@@ -10,6 +10,7 @@
 //! with a cursor or count the depth.
 
 mod comments;
+mod declarations;
 mod defines;
 mod files;
 pub mod kinds;
@@ -25,12 +26,14 @@ mod vendors;
 mod words;
 
 pub use comments::{Comment, comments};
+pub use declarations::{Declaration, Declarations, declarations, words};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
 pub use files::{FileKind, contains_cuda, contains_gpu_python};
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};
 pub use parse::{
     FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
+    parse_region_without,
 };
 pub use python_mask::{PythonChevron, python_chevrons};
 pub use region::{Language, Region, regions};

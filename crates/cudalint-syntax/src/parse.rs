@@ -94,6 +94,18 @@ pub fn parse_region(
     file_defines: &[Define],
     pool: &mut ParserPool,
 ) -> ParsedRegion {
+    parse_region_without(text, region, &[], macros, file_defines, pool)
+}
+
+/// As [`parse_region`], as if blanks stood in some spans: what nobody asks for there is not worth a tree.
+pub fn parse_region_without(
+    text: &str,
+    region: &Region,
+    without: &[Span],
+    macros: &MacroTable,
+    file_defines: &[Define],
+    pool: &mut ParserPool,
+) -> ParsedRegion {
     let mut parsed = ParsedRegion {
         language: region.language,
         span: region.span,
@@ -103,7 +115,9 @@ pub fn parse_region(
         notes: Vec::new(),
         damage: Vec::new(),
     };
-    let raw = text.as_bytes().get(region.span.range()).unwrap_or(&[]);
+    let whole = text.as_bytes().get(region.span.range()).unwrap_or(&[]);
+    let cut = (!without.is_empty()).then(|| cut(whole, region.span.start, without));
+    let raw = cut.as_deref().unwrap_or(whole);
     let (depth, lexed) = match region.language {
         Language::Cuda => {
             let lexed = lex(raw, 0);
@@ -119,14 +133,15 @@ pub fn parse_region(
     if let Some(lexed) = lexed {
         let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
-        if masked.text != raw {
+        if masked.text != whole {
             parsed.masked = Some(masked.text);
         }
     } else {
         parsed.masked = crate::python_mask::mask_python(raw);
     }
     let bytes = parsed.masked.as_deref().unwrap_or(raw);
-    match parse_bytes(bytes, region.span.start as usize, region.language, pool) {
+    let gaps = if region.language == Language::Cuda { gaps(bytes) } else { Vec::new() };
+    match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
         Some(tree) => {
             damage(&tree, &mut parsed.damage);
             parsed.tree = Some(tree);
@@ -139,17 +154,29 @@ pub fn parse_region(
     parsed
 }
 
-/// Parses `bytes`, which stand at `offset` of their file.
-fn parse_bytes(bytes: &[u8], offset: usize, language: Language, pool: &mut ParserPool) -> Option<Tree> {
+/// A copy with blanks in some spans; lines stay.
+fn cut(bytes: &[u8], offset: u32, without: &[Span]) -> Vec<u8> {
+    let mut copy = bytes.to_vec();
+    for span in without {
+        let range = span.start.saturating_sub(offset) as usize..span.end.saturating_sub(offset) as usize;
+        for byte in copy.get_mut(range).into_iter().flatten().filter(|byte| !matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+    copy
+}
+
+/// Parses `bytes`, which stand at `offset` of their file; `gaps` of blanks are passed over.
+fn parse_bytes(
+    bytes: &[u8],
+    offset: usize,
+    gaps: &[std::ops::Range<usize>],
+    language: Language,
+    pool: &mut ParserPool,
+) -> Option<Tree> {
     let parser = pool.parser(language);
-    let whole = Range {
-        start_byte: offset,
-        end_byte: offset + bytes.len(),
-        start_point: Point::new(0, offset),
-        end_point: Point::new(usize::MAX >> 33, 0),
-    };
-    let ranges: &[Range] = if offset == 0 { &[] } else { std::slice::from_ref(&whole) };
-    parser.set_included_ranges(ranges).ok()?;
+    let ranges = if offset == 0 && gaps.is_empty() { Vec::new() } else { ranges(bytes, offset, gaps) };
+    parser.set_included_ranges(&ranges).ok()?;
     // The parser calls back every hundred steps: 0.006 times a byte on real code, 0.014 at most. Forty times that is a
     // text that the grammar cannot get through; counting steps instead of time keeps the outcome the same everywhere.
     let mut budget = 20_000 + bytes.len() / 4;
@@ -164,6 +191,66 @@ fn parse_bytes(bytes: &[u8], offset: usize, language: Language, pool: &mut Parse
         parser.reset();
     }
     tree
+}
+
+/// What lies between gaps.
+fn ranges(bytes: &[u8], offset: usize, gaps: &[std::ops::Range<usize>]) -> Vec<Range> {
+    let mut ranges = Vec::with_capacity(gaps.len() + 1);
+    let mut start = (0, Point::new(0, offset));
+    for gap in gaps {
+        // Rows have to be true: where the text is damaged, the parser weighs the lines that it passes over.
+        let after = |from: usize, at: Point, to: usize| {
+            let passed = bytes.get(from..to).unwrap_or(&[]);
+            match memchr::memrchr(b'\n', passed) {
+                Some(last) => Point::new(at.row + memchr::memchr_iter(b'\n', passed).count(), passed.len() - last - 1),
+                None => Point::new(at.row, at.column + passed.len()),
+            }
+        };
+        let end_point = after(start.0, start.1, gap.start);
+        ranges.push(Range {
+            start_byte: offset + start.0,
+            end_byte: offset + gap.start,
+            start_point: start.1,
+            end_point,
+        });
+        start = (gap.end, after(gap.start, end_point, gap.end));
+    }
+    ranges.push(Range {
+        start_byte: offset + start.0,
+        end_byte: offset + bytes.len(),
+        start_point: start.1,
+        end_point: Point::new(usize::MAX >> 33, 0),
+    });
+    ranges
+}
+
+/// Stretches of blanks that are long enough to tell the parser about: the lexer steps through blanks as slowly as through
+/// anything else, but it looks for its place among the ranges again for every token.
+fn gaps(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    /// The shortest gap, and one more byte of it for so many bytes of text.
+    const SHORTEST: usize = 128;
+    const BYTES: usize = 64;
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut at = SHORTEST / 2;
+    // A stretch of that length is hit by one of these steps at least.
+    while let Some(byte) = bytes.get(at) {
+        if !byte.is_ascii_whitespace() {
+            at += SHORTEST / 2;
+            continue;
+        }
+        let is_code = |byte: &u8| !byte.is_ascii_whitespace();
+        let start = bytes[..at].iter().rposition(is_code).map_or(0, |last| last + 1);
+        let end = bytes[at..].iter().position(is_code).map_or(bytes.len(), |next| at + next);
+        // The end of a line may end a directive, and blanks keep words apart.
+        let first = memchr::memchr(b'\n', &bytes[start..end]).map_or(start + 1, |line| start + line + 1);
+        if end - first > SHORTEST {
+            found.push(first..end - 1);
+        }
+        at = end + SHORTEST / 2;
+    }
+    let code = bytes.len() - found.iter().map(ExactSizeIterator::len).sum::<usize>();
+    found.retain(|gap| gap.len() >= SHORTEST.max(code / BYTES));
+    found
 }
 
 /// Outermost ERROR nodes and MISSING nodes.
@@ -261,7 +348,7 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
         return None;
     }
     let masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
-    let tree = parse_bytes(&masked.text, 0, Language::Cuda, pool)?;
+    let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, pool)?;
     let mut spans = Vec::new();
     damage(&tree, &mut spans);
     let shift = before.len();

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field, fields};
-use super::source::{Src, children, first_child};
+use super::source::{Src, children, statement_expression};
 use crate::ir::{Alias, Expr, ExprId, Instantiation, Path, Type, Variable};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -54,7 +54,7 @@ impl Lowerer<'_> {
                 }
             }
             CudaKind::ExpressionStatement => {
-                if let Some(call) = first_child(node)
+                if let Some(call) = statement_expression(s, node)
                     && cuda_kind(call) == CudaKind::CallExpression
                     && let (Some(name), Some(list)) = (field(call, Field::Function), field(call, Field::Arguments))
                 {

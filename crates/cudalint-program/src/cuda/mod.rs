@@ -95,6 +95,11 @@ const MAX_EXPRESSIONS: usize = 6_000_000;
 
 /// Lowers a region. Without a tree the module is empty but for its damage.
 pub fn lower(input: LowerInput<'_>) -> Module {
+    lower_with_names(input).0
+}
+
+/// As [`lower`]; beside the module are the names that stand in it, which are all that it may ask other modules for.
+pub fn lower_with_names(input: LowerInput<'_>) -> (Module, FxHashSet<Name>) {
     let mut lowerer = Lowerer::new(input);
     if let Some(root) = lowerer.parsed.root() {
         let source = Src::file(lowerer.text);
@@ -178,7 +183,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn finish(mut self) -> Module {
+    fn finish(mut self) -> (Module, FxHashSet<Name>) {
         self.join_methods();
         // The room that they grew in serves the next region; what stays is as large as it must be.
         let exprs = self.module.exprs.drain(..).collect();
@@ -195,7 +200,7 @@ impl<'a> Lowerer<'a> {
             let definition = crate::macro_index::macro_definition(define);
             self.module.macros.push(definition);
         }
-        self.module
+        (self.module, self.names)
     }
 
     /// The shared name of a text.

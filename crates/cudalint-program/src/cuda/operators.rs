@@ -36,6 +36,10 @@ impl Lowerer<'_> {
         let operator = s.text(operator);
         let span = s.span(node);
         let value = self.expr(s, argument);
+        if operator.is_empty() {
+            // The mask wrote it.
+            return value;
+        }
         let kind = match operator {
             "+" => Expr::Unary(UnaryOp::Plus, value),
             "-" => Expr::Unary(UnaryOp::Minus, value),

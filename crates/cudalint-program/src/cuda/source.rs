@@ -75,9 +75,17 @@ impl<'t> Src<'t> {
         self.text.get(node.byte_range()).unwrap_or("").trim_end()
     }
 
-    /// The place of a node in the file.
+    /// The place of a node in the file, without an operator that the mask wrote into the blank before it.
     pub fn span(self, node: Node<'_>) -> Span {
-        self.map(Span::from(node))
+        let mut span = Span::from(node);
+        if span.start < span.end && self.is_blank(span.start as usize) {
+            span.start += 1;
+        }
+        self.map(span)
+    }
+
+    fn is_blank(self, at: usize) -> bool {
+        self.text.as_bytes().get(at).is_some_and(u8::is_ascii_whitespace)
     }
 
     /// The place in the file of a range of this text.
@@ -158,6 +166,16 @@ pub(crate) fn first_child(node: Node<'_>) -> Option<Node<'_>> {
     (0..node.named_child_count() as u32)
         .filter_map(|index| node.named_child(index))
         .find(|child| cuda_kind(*child) != CudaKind::Comment)
+}
+
+/// What an expression statement holds. The mask writes a `!` into the blank before some calls, so that the grammar is in
+/// no doubt whether a declaration starts there: no such operator stands in the text.
+pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Option<Node<'t>> {
+    let inner = first_child(statement)?;
+    if cuda_kind(inner) == CudaKind::UnaryExpression && s.is_blank(inner.start_byte()) {
+        return super::fields::field(inner, super::fields::Field::Argument);
+    }
+    Some(inner)
 }
 
 /// The first child of a kind.

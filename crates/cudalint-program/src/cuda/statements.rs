@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field};
-use super::source::{Argument, Src, children, first_child, is_expression};
+use super::source::{Argument, Src, children, first_child, is_expression, statement_expression};
 use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -129,7 +129,7 @@ impl Lowerer<'_> {
     }
 
     fn expression_statement<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let Some(inner) = first_child(node) else { return };
+        let Some(inner) = statement_expression(s, node) else { return };
         match cuda_kind(inner) {
             CudaKind::GnuAsmExpression => return self.assembly(s, inner, out),
             CudaKind::Identifier => {

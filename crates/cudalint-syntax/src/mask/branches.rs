@@ -234,7 +234,7 @@ fn ends_statement(edit: &Edit<'_>, i: Option<usize>, enumeration: bool) -> bool 
     c == p(b';') || c == p(b'{') || c == p(b'}') || enumeration && c == p(b',') || c == p(b':')
 }
 
-fn directive_name(spelled: &[u8]) -> &[u8] {
+pub(super) fn directive_name(spelled: &[u8]) -> &[u8] {
     let rest = spelled.get(1..).unwrap_or(&[]).trim_ascii_start();
     let end = rest.iter().position(|b| !b.is_ascii_alphabetic()).unwrap_or(rest.len());
     &rest[..end]

@@ -5,16 +5,18 @@ mod attributes;
 mod branches;
 mod builtin;
 mod condition;
+mod doubts;
 mod edit;
 mod gaps;
 mod less;
 mod places;
 mod semicolons;
+mod unread;
 
 pub use condition::condition_holds;
 
 use crate::defines::Define;
-use crate::lexer::{Lexed, lex};
+use crate::lexer::{Lexed, Token, lex};
 use crate::macros::MacroTable;
 use crate::span::Span;
 
@@ -104,12 +106,22 @@ pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Defin
     mask_lexed(raw, region.start, lexed, macros, file_defines)
 }
 
+/// The tokens of a region without the branches that the mask takes out.
+pub(crate) fn live_tokens(raw: &[u8], offset: u32, macros: &MacroTable, defines: &[Define]) -> Vec<Token> {
+    let mut edit = edit::Edit::new(raw, lex(raw, 0).tokens, macros, defines);
+    branches::clean_directives(&mut edit);
+    edit.refresh();
+    branches::run(&mut edit, offset, defines);
+    edit.tokens
+}
+
 /// Masks the bytes of a region that stands at `offset`, already lexed.
 pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTable, defines: &[Define]) -> Masked {
     let mut edit = edit::Edit::new(raw, lexed.tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
     branches::run(&mut edit, offset, defines);
+    unread::run(&mut edit);
     builtin::run(&mut edit);
     attributes::defined(&mut edit);
     attributes::shaped(&mut edit);
@@ -119,6 +131,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     gaps::run(&mut edit);
     semicolons::run(&mut edit);
     less::run(&mut edit);
+    doubts::run(&mut edit);
     let mut notes = edit.notes;
     for note in &mut notes {
         note.span.start += offset;
