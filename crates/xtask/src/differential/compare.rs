@@ -63,6 +63,11 @@ impl Class {
         }
     }
 
+    /// Whether a finding of the rule tells of a defect of this class, whatever else it may be about.
+    fn is_told_by(self, rule: &str) -> bool {
+        Self::of(rule) == Some(self) || (self == Self::SharedRace && rule == "non-atomic-read-modify-write")
+    }
+
     /// Lines of a record of this class.
     fn lines(self, record: &Record) -> Vec<usize> {
         let own = || record.device.iter().filter_map(|frame| frame.line).map(|line| line as usize).collect();
@@ -165,8 +170,10 @@ impl Tally {
                     }
                 }
             }
+            let telling: Vec<&&Claim> =
+                claims.iter().filter(|claim| class.is_told_by(claim.rule) && inside(&claim.line)).collect();
             let told: BTreeSet<usize> =
-                own.iter().flat_map(|claim| claim.related.iter().copied().chain([claim.line])).collect();
+                telling.iter().flat_map(|claim| claim.related.iter().copied().chain([claim.line])).collect();
             let lines: BTreeSet<usize> = records.iter().flatten().copied().collect();
             *self.found.entry(class).or_default() += lines.intersection(&told).count();
             let missed: Vec<&usize> = lines.difference(&told).collect();
@@ -174,9 +181,9 @@ impl Tally {
             if !lines.is_empty() {
                 let (kernels, silent) = self.kernels.entry(class).or_default();
                 *kernels += 1;
-                *silent += usize::from(own.is_empty());
+                *silent += usize::from(telling.is_empty());
             }
-            if let Some(line) = missed.first().filter(|_| own.is_empty()) {
+            if let Some(line) = missed.first().filter(|_| telling.is_empty()) {
                 self.samples.push(format!("{}: {name}, line {line}", class.words()));
             }
         }
