@@ -19,11 +19,20 @@ struct Project {
     paths: Vec<String>,
     #[serde(default, rename = "max-damaged")]
     max_damaged: Option<f64>,
+    /// Least share of launches that are executed on facts alone, in percent.
+    #[serde(default, rename = "min-facts")]
+    min_facts: Option<f64>,
+    /// Least share of launches that are executed at all with their grid, assumptions included, in percent.
+    #[serde(default, rename = "min-executed")]
+    min_executed: Option<f64>,
+    /// Least share of accesses in executed kernels whose address is known, in percent.
+    #[serde(default, rename = "min-known")]
+    min_known: Option<f64>,
 }
 
 /// Lints every project of `test-corpus/projects.toml` that has a folder below `folder`, prints the difference to
 /// `test-corpus/accepted/<project>.txt`, and with `accept` writes that file. A share of damaged files above the
-/// project's ratchet is an error.
+/// project's ratchet is an error, and so is a share of executed launches or known addresses below its own.
 ///
 /// # Errors
 /// When a file cannot be read or written, a run is impossible, or a ratchet is exceeded.
@@ -71,11 +80,38 @@ pub fn run(root: &Path, folder: &Path, accept: bool) -> Result<(), String> {
         if let Some(limit) = project.max_damaged.filter(|limit| damaged > *limit + 0.005) {
             worse.push(format!("{}: {damaged:.2} % of the files are damaged, the ratchet is {limit} %", project.name));
         }
+        let kernels = &outcome.statistics.kernels;
+        let share = |part: u64, all: u64| if all == 0 { 100.0 } else { 100.0 * part as f64 / all as f64 };
+        let shares = [
+            (
+                "of the launches are executed on facts alone",
+                share(kernels.with_facts, kernels.launches),
+                project.min_facts,
+            ),
+            (
+                "of the launches are executed with all of their grid",
+                share(kernels.with_facts + kernels.assumed, kernels.launches),
+                project.min_executed,
+            ),
+            (
+                "of the accesses have a known address",
+                share(kernels.known_accesses, kernels.accesses),
+                project.min_known,
+            ),
+        ];
+        for (words, now, limit) in shares {
+            if let Some(limit) = limit.filter(|limit| now < limit - 0.005) {
+                worse.push(format!("{}: {now:.2} % {words}, the ratchet is {limit} %", project.name));
+            }
+        }
         let mut by_rule: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
         for finding in &outcome.report.findings {
             by_rule.entry(finding.rule.name).or_default()[finding.confidence as usize] += 1;
         }
         let _ = writeln!(table, "{}: {} files, {damaged:.2} % damaged", project.name, files.checked);
+        for (words, now, _) in shares {
+            let _ = writeln!(table, "  {now:.2} % {words}");
+        }
         for (rule, [_, likely, definite]) in by_rule {
             let _ = writeln!(table, "  {rule}: {definite} definite, {likely} likely");
         }
