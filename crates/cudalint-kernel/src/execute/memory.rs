@@ -3,7 +3,6 @@
 use super::value::Val;
 use crate::report::{Object, ObjectKind, Site};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,24 +60,6 @@ const NEAR_PAGES: usize = 2048;
 /// Most pages of one object; what lies beyond is not followed.
 const MAX_PAGES: usize = 1 << 14;
 
-thread_local! {
-    /// Pages that nobody uses: an execution is short, and new memory costs more than what is done in it.
-    static PAGES: RefCell<Vec<Vec<Cell>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Most pages that wait for their next use.
-const POOLED: usize = 1024;
-
-fn fresh_page() -> Vec<Cell> {
-    match PAGES.with(|pool| pool.borrow_mut().pop()) {
-        Some(mut page) => {
-            page.fill(FRESH);
-            page
-        }
-        None => vec![FRESH; PAGE],
-    }
-}
-
 /// The cells of one object, made as they are touched.
 #[derive(Default)]
 pub(super) struct Cells {
@@ -86,17 +67,6 @@ pub(super) struct Cells {
     far: FxHashMap<u64, u32>,
     pages: Vec<Vec<Cell>>,
     used: usize,
-}
-
-impl Drop for Cells {
-    fn drop(&mut self) {
-        // A thread that ends has no pool any more.
-        let _ = PAGES.try_with(|pool| {
-            let mut pool = pool.borrow_mut();
-            let room = POOLED.saturating_sub(pool.len());
-            pool.extend(self.pages.drain(..).take(room));
-        });
-    }
 }
 
 impl Cells {
@@ -115,7 +85,7 @@ impl Cells {
                 return None;
             }
             if self.used == self.pages.len() {
-                self.pages.push(fresh_page());
+                self.pages.push(vec![FRESH; PAGE]);
             } else {
                 self.pages[self.used].fill(FRESH);
             }
