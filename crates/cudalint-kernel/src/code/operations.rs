@@ -1,0 +1,193 @@
+//! The operations that the executor knows by meaning: barriers, warp operations, atomics, copies, arithmetic of the library.
+
+/// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intrinsic {
+    /// A barrier of the whole block: `__syncthreads()`, `cta.sync()`, `bar.sync 0`.
+    BlockBarrier,
+    /// `__syncthreads_and(x)`, `_or`, `_count`: a barrier whose result is equal in all threads.
+    BlockVote(Vote),
+    /// `bar.sync id, count`, `barrier.sync`: operands are the id and, where given, the count of threads.
+    NamedBarrier,
+    /// `bar.arrive id, count`: arrives without waiting.
+    NamedArrive,
+    /// `__syncwarp(mask)`; the mask may be missing.
+    WarpBarrier,
+    /// `grid.sync()`.
+    GridBarrier,
+    /// `group.sync()` of a group whose make-up is not known: some threads are ordered, nobody knows which.
+    UnknownBarrier,
+    /// `tile.sync()` of a tile of so many lanes (at most 32).
+    TileBarrier(u8),
+    /// `coalesced.sync()`: the lanes that are active.
+    CoalescedBarrier,
+    /// Arrival at and waiting for a `cuda::barrier`, pipeline or `mbarrier` in shared memory whose participants are the
+    /// whole block (`wait`, `arrive_and_wait`); orders what was done before the arrival against what comes after.
+    BarrierObjectWait,
+    /// The arrival alone.
+    BarrierObjectArrive,
+    /// `__shfl_sync` and its kin: mask, value, lane or delta, width (32 when missing). The result of a lane that reads
+    /// an inactive one is unknown. Without mask (`__shfl`): the mask operand is missing and `masked` false.
+    Shuffle {
+        /// Which.
+        kind: Shuffle,
+        /// Whether the first operand is a mask.
+        masked: bool,
+    },
+    /// `__ballot_sync`, `__any_sync`, `__all_sync`, `__match_*`, `__reduce_*_sync`: mask, value.
+    WarpVote {
+        /// Which.
+        kind: Vote,
+        /// Whether the first operand is a mask.
+        masked: bool,
+    },
+    /// `__activemask()`.
+    ActiveMask,
+    /// `__threadfence*()`, `atomic_thread_fence`: scope.
+    Fence(Scope),
+    /// An atomic operation: the first operand is the address, the others its values; returns the old value.
+    Atomic {
+        /// Which.
+        op: AtomicOp,
+        /// Among whom it is atomic.
+        scope: Scope,
+        /// Bytes of what it changes.
+        bytes: u8,
+    },
+    /// `memcpy_async`, `__pipeline_memcpy_async`, `cp.async`: destination, source, bytes, performed by this thread, visible
+    /// to it after a wait and to the others after a barrier behind that.
+    AsyncCopy,
+    /// The same done by the whole group together (`cg::memcpy_async(block, …)`).
+    GroupAsyncCopy,
+    /// `memcpy(dst, src, bytes)` in device code.
+    Copy,
+    /// `memset(dst, value, bytes)` in device code.
+    Set,
+    /// `__ldg(p)`, `__ldcg(p)` and the like: a read of the node's type. One operand.
+    LoadCached,
+    /// `__stcg(p, v)` and the like.
+    StoreCached,
+    /// `min`, `max`, `abs` on integers and floats, operands converted to the node's type.
+    Min,
+    /// See [`Intrinsic::Min`].
+    Max,
+    /// See [`Intrinsic::Min`].
+    Abs,
+    /// `__popc`, `__clz`, `__ffs`, `__brev` and their 64-bit forms; operand converted to the unsigned type of its size.
+    PopCount,
+    /// Leading zeros.
+    LeadingZeros,
+    /// Position of the first set bit, from 1.
+    FirstSet,
+    /// Bits reversed.
+    ReverseBits,
+    /// `__mul24`, `__umul24`: 24-bit multiplication of the node's signedness.
+    Mul24,
+    /// `__mulhi`, `__umulhi`: the high half of the product.
+    MulHigh,
+    /// `floor`, `ceil`, `trunc`, `rint`, `sqrt`, `log2`, `pow` and the like on floats: the function's name. Known where all
+    /// operands are.
+    FloatMath(FloatMath),
+    /// `assert(x)`, `__builtin_assume(x)`: lanes where it is false do not go on.
+    Assume,
+    /// `__trap()`, `__builtin_unreachable()`, `asm("exit;")`, `asm("trap;")`: lanes leave the kernel.
+    Exit,
+    /// The rank of a thread in a group of the kind.
+    GroupRank(Group),
+    /// The number of threads in a group of the kind.
+    GroupSize(Group),
+    /// Operations of a block-wide library primitive (CUB) with its temporary storage: the operands are the address of the
+    /// storage, then what else is passed. It reads and writes the storage by all threads, with barriers inside but none
+    /// at its end; the value is unknown.
+    BlockPrimitive,
+    /// The same for a warp's.
+    WarpPrimitive,
+    /// `printf` and the like: operands are evaluated.
+    Print,
+}
+
+/// Groups of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// `this_thread_block()`.
+    Block,
+    /// `this_grid()`.
+    Grid,
+    /// A tile of so many lanes.
+    Tile(u8),
+    /// `coalesced_threads()`.
+    Coalesced,
+    /// `this_thread()`.
+    Thread,
+}
+
+/// Ways to shuffle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Shuffle {
+    Index,
+    Up,
+    Down,
+    Xor,
+}
+
+/// Ways to vote and to reduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Vote {
+    Any,
+    All,
+    Count,
+    Ballot,
+    MatchAny,
+    MatchAll,
+    /// A reduction whose value is not followed.
+    Reduce,
+}
+
+/// Among which threads something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scope {
+    Thread,
+    Block,
+    Device,
+    System,
+}
+
+/// Atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    CompareExchange,
+    Load,
+    Store,
+}
+
+/// Functions on floats that are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FloatMath {
+    Floor,
+    Ceil,
+    Trunc,
+    Round,
+    Rint,
+    Sqrt,
+    Log2,
+    Log,
+    Exp2,
+    Exp,
+    Pow,
+    Fmod,
+}
