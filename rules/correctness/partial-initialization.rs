@@ -1,10 +1,9 @@
 //! A buffer that is filled in part, and read beyond that part.
 
 use crate::counts::miscount;
-use crate::runs::words::{self, add_access, add_object, does, element_of, label, thread};
-use crate::runs::{Defect, Shown, shown};
+use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo};
 use cudalint_replay::facts::{self, Pointer};
 use cudalint_replay::runs::report::{EventKind, ObjectKind};
 
@@ -30,29 +29,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         if is_filled_by_miscount(context, &shown) {
             continue;
         }
-        sink.report_some(finding(context, &shown));
+        let state = "a part of the buffer that nothing has filled";
+        let help = "fill the whole buffer, or read only what is filled";
+        sink.report_some(unwritten::finding(&RULE, context, &shown, state, help));
     }
-}
-
-fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
-    let EventKind::UninitializedRead { object, access, .. } = &shown.event.kind else { return None };
-    let message = format!(
-        "{} {} {}, a part of the buffer that nothing has filled",
-        thread(shown.run, access.thread),
-        does(access.kind),
-        element_of(access, object)
-    );
-    let mut finding = words::finding(&RULE, context, shown, access.site, message)?;
-    finding.label = "holds whatever was there before".to_owned();
-    add_object(context, &mut finding, shown.run, object, access);
-    add_access(context, &mut finding, access, object);
-    for event in &shown.alike {
-        if let EventKind::UninitializedRead { access, .. } = &event.kind {
-            finding.related.push(label(context, access.site, "also reads it"));
-        }
-    }
-    finding.help = Some("fill the whole buffer, or read only what is filled".to_owned());
-    Some(finding)
 }
 
 /// Whether the host fills the buffer by a count that is no number of bytes.

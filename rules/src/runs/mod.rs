@@ -7,6 +7,7 @@ pub mod bounds;
 mod classify;
 mod formula;
 pub mod races;
+pub mod unwritten;
 pub mod words;
 
 pub use classify::Defect;
