@@ -18,6 +18,7 @@ mod dump;
 mod execute;
 pub mod launch;
 mod lower;
+pub mod python;
 pub mod report;
 pub mod solve;
 

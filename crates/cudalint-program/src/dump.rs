@@ -1,5 +1,7 @@
 //! A module as compact pseudo-code, for tests and for people who ask what a file was read as.
 
+mod python;
+
 use crate::ir::{
     Block, Expr, ExprId, Function, FunctionRole, LoopKind, Module, Space, Stmt, TemplateArg, TemplateParam, Type,
     TypeId, UnaryOp, Variable,
@@ -192,7 +194,7 @@ impl<'m> Dump<'m> {
         format!("<{}> ", parts.join(", "))
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &'m Block) {
         if self.depth > MAX_DEPTH {
             self.line("…");
             return;
@@ -208,13 +210,13 @@ impl<'m> Dump<'m> {
         self.depth -= 1;
     }
 
-    fn braced(&mut self, head: &str, block: &Block) {
+    fn braced(&mut self, head: &str, block: &'m Block) {
         self.line(&format!("{head} {{"));
         self.block(block);
         self.line("}");
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    fn stmt(&mut self, stmt: &'m Stmt) {
         match stmt {
             Stmt::Expr(value) => {
                 if let Some(Expr::Statements(block)) = self.module.exprs.get(value.index()).map(|node| &node.kind) {
@@ -260,6 +262,7 @@ impl<'m> Dump<'m> {
                 let head = format!("for each {name} in {}", self.expr(*range));
                 self.braced(&head, body);
             }
+            Stmt::Python(stmt) => self.python_stmt(stmt),
             Stmt::Switch { value, cases } => {
                 let head = format!("switch {}", self.expr(*value));
                 self.line(&head);
@@ -405,6 +408,7 @@ impl<'m> Dump<'m> {
                 Some(value) => format!("throw {}", self.expr(*value)),
                 None => "throw".to_owned(),
             },
+            Expr::Python(expr) => self.python_expr(expr),
             Expr::Unknown(values) => format!("unknown({})", self.list(values)),
         }
     }

@@ -65,6 +65,7 @@ impl Context<'_> {
             | Expr::InitList(_)
             | Expr::Designated { .. }
             | Expr::Lambda { .. }
+            | Expr::Python(_)
             | Expr::Unknown(_) => Ty::Unknown,
         }
     }

@@ -62,6 +62,7 @@ pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
         Expr::Construct { args, .. } | Expr::InitList(args) | Expr::Comma(args) | Expr::Unknown(args) => {
             args.iter().copied().for_each(visit);
         }
+        Expr::Python(python) => python.operands(visit),
         Expr::New { count, args, .. } => count.iter().chain(args).copied().for_each(visit),
     }
 }
@@ -164,6 +165,12 @@ fn statement_parts(stmt: &Stmt, parts: &mut Vec<Item>) {
             block(body, parts);
             for handler in handlers {
                 block(handler, parts);
+            }
+        }
+        Stmt::Python(python) => {
+            parts.extend(python.exprs().into_iter().map(Item::Expr));
+            for inner in python.blocks() {
+                parts.extend(inner.iter().map(|id| Item::Stmt(*id)));
             }
         }
         Stmt::Asm { operands, .. } => parts.extend(operands.iter().map(|id| Item::Expr(*id))),

@@ -250,6 +250,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Stmt::Goto(_) | Stmt::Label(_) => sure = false,
+                Stmt::Python(_) => self.summary.incomplete = true,
                 Stmt::Break | Stmt::Continue | Stmt::Elided { .. } => {}
             }
         }

@@ -4,9 +4,10 @@ use crate::files::FileKind;
 use crate::span::Span;
 
 /// A language with a grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Language {
     /// CUDA C++.
+    #[default]
     Cuda,
     /// Python.
     Python,

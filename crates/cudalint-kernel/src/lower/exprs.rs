@@ -105,6 +105,7 @@ impl<'p> Lowerer<'p> {
             }
             ir::Expr::Delete { value, .. } => self.not_read(std::slice::from_ref(value), "delete", Effect::None, site),
             ir::Expr::Throw(value) => self.not_read(value.as_slice(), "throw", Effect::Anything, site),
+            ir::Expr::Python(_) => self.not_read(&[], "Python", Effect::Anything, site),
             // Questions about types and packs do nothing.
             ir::Expr::Unknown(values) if values.is_empty() && self.asks_the_compiler(site) => {
                 self.unknown(Vec::new(), Effect::None, Ty::SIZE, site)

@@ -81,6 +81,10 @@ impl<'p> Lowerer<'p> {
                 self.gap("code left out");
                 self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
             }
+            ir::Stmt::Python(_) => {
+                self.gap("Python");
+                self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);
+            }
             ir::Stmt::Unknown { exprs, blocks } => {
                 self.gap("statement not read");
                 let blocks = blocks.iter().map(|block| self.block(block)).collect();

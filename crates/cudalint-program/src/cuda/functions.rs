@@ -116,6 +116,7 @@ impl Lowerer<'_> {
             damaged: damaged || frame.damaged,
             parent: None,
             captures: Vec::new(),
+            python: None,
         };
         if let Some(slot) = self.module.functions.get_mut(id.index()) {
             *slot = function;
@@ -149,6 +150,7 @@ impl Lowerer<'_> {
             damaged: false,
             parent: None,
             captures: Vec::new(),
+            python: None,
         }
     }
 

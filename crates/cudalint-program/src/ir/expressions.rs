@@ -1,6 +1,6 @@
 //! Expressions: what they are, and the macros and template arguments that they stand with.
 
-use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, StmtId, TypeId};
+use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, PythonExpr, StmtId, TypeId};
 use crate::name::Name;
 use cudalint_syntax::Span;
 
@@ -93,6 +93,8 @@ pub enum Expr {
     Statements(Vec<StmtId>),
     /// `throw x`.
     Throw(Option<ExprId>),
+    /// Expressions that only Python has.
+    Python(Box<PythonExpr>),
     /// Not understood; the children are still evaluated.
     Unknown(Vec<ExprId>),
 }

@@ -7,11 +7,15 @@
 //! make one.
 
 mod expressions;
+mod python;
 
 pub use expressions::{BinaryOp, Expansion, Expr, ExprNode, Launch, TemplateArg, TemplateArgs, UnaryOp};
+pub use python::{
+    Comprehension, Dialect, ForClause, FormatPart, Import, KernelDecorator, PythonExpr, PythonFunction, PythonStmt,
+};
 
 use crate::name::Name;
-use cudalint_syntax::Span;
+use cudalint_syntax::{Language, Span};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -49,6 +53,11 @@ pub struct ExpansionId(pub NonZeroU32);
 /// One region of one file, lowered.
 #[derive(Debug, Default)]
 pub struct Module {
+    /// What it is written in. Names never lead from C++ to Python or back: only the replay knows that a string is a
+    /// program.
+    pub language: Language,
+    /// For C++ inside a string of a Python file: the span of that string's expression (prefix, quotes and all pieces).
+    pub inside: Option<Span>,
     /// Expression arena.
     pub exprs: Vec<ExprNode>,
     /// Statement arena.
@@ -75,6 +84,10 @@ pub struct Module {
     pub instantiations: Vec<Instantiation>,
     /// Macros that [`ExpansionId`]s name.
     pub expanded: Vec<Name>,
+    /// Names that Python imports bind, at any level, in order.
+    pub imports: Vec<Import>,
+    /// The function whose body is the code of a Python module itself.
+    pub body: Option<FunctionId>,
 }
 
 impl Module {
@@ -185,6 +198,8 @@ pub enum Stmt {
     /// A comment that stands for code (`// ... allocate as before ...`): the names it mentions may have been given any
     /// value here; with none named, every variable that has no value yet.
     Elided { names: Vec<Name> },
+    /// Statements that only Python has.
+    Python(Box<PythonStmt>),
     /// Not understood; the children are still run.
     Unknown { exprs: Vec<ExprId>, blocks: Vec<Block> },
 }
@@ -343,6 +358,8 @@ pub struct Function {
     /// one segment; the number is that of the local of `parent`, or `None` where `parent` is itself a lambda that
     /// captures it. A name declared in the lambda itself is a local and never listed.
     pub captures: Vec<(Name, Option<LocalId>)>,
+    /// What only a Python function has.
+    pub python: Option<Box<PythonFunction>>,
 }
 
 /// Kinds of functions.

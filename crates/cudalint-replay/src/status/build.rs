@@ -149,6 +149,7 @@ impl Builder<'_> {
                 }
             }
             Stmt::Elided { .. } => self.elided(node.span),
+            Stmt::Python(_) => self.push(Action::Opaque),
             Stmt::Unknown { exprs, blocks } => {
                 for value in exprs {
                     self.expr(*value, Fate::Consumed);

@@ -97,6 +97,7 @@ impl Builder<'_> {
             Expr::Construct { args, .. } | Expr::InitList(args) | Expr::Unknown(args) => {
                 self.all(args, Fate::Consumed);
             }
+            Expr::Python(_) => {}
             Expr::New { count, args, .. } => {
                 if let Some(count) = count {
                     self.expr(*count, Fate::Consumed);

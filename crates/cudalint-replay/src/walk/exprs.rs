@@ -152,6 +152,7 @@ impl<'p> Walker<'p> {
                 self.ended = true;
                 Out::unknown()
             }
+            Expr::Python(_) => Out::unknown(),
             Expr::Unknown(parts) => {
                 for part in parts {
                     let out = self.eval(*part);

@@ -167,6 +167,7 @@ impl<'p> Walker<'p> {
                 self.elide(names);
                 Flow::Next
             }
+            Stmt::Python(_) => Flow::Next,
             Stmt::Unknown { exprs, blocks } => self.unknown_statement(exprs, blocks),
         }
     }
