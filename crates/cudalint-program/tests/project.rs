@@ -111,3 +111,16 @@ fn an_include_guard_hides_nothing() {
     assert!(project.kernel(ModuleId(0), &path(""), &path("k"), Some(1)).is_some());
     assert_eq!(called(&project, 0, "check", 2), Some(2));
 }
+
+#[test]
+fn a_linkage_specification_without_braces_declares_like_extern() {
+    let files = [
+        ("main.cu", "#include \"sizes.h\"\nint main() { return SMALLEST; }\n"),
+        ("sizes.h", "extern \"C\" const unsigned SMALLEST;\nextern \"C\" { const unsigned OWN = 3; }\n"),
+        ("sizes.cu", "#include \"sizes.h\"\nextern \"C\" const unsigned SMALLEST = 4;\n"),
+    ];
+    let project = project(&files, &[]);
+    let home = |name: &str| project.global(ModuleId(0), &path(""), &path(name)).map(|entry| entry.module.0);
+    assert_eq!(home("SMALLEST"), Some(2));
+    assert_eq!(home("OWN"), Some(1));
+}

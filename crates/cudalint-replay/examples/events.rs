@@ -118,7 +118,11 @@ fn main() {
         .into_iter()
         .filter_map(|path| Some((path.display().to_string(), SourceText::from_bytes(std::fs::read(&path).ok()?).ok()?)))
         .filter(|(path, text)| {
-            FileKind::of(Path::new(path)) == Some(FileKind::Cuda) || cudalint_syntax::contains_cuda(text.text())
+            // Headers are there for whoever includes them.
+            let header = path.ends_with(".h") || path.ends_with(".hpp");
+            header
+                || FileKind::of(Path::new(path)) == Some(FileKind::Cuda)
+                || cudalint_syntax::contains_cuda(text.text())
         })
         .collect();
     let directives: Vec<Directives> =

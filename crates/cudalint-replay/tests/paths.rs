@@ -150,8 +150,10 @@ int main() {
             _ => None,
         })
         .collect();
-    assert_eq!(sets.len(), 2);
-    assert!(sets.iter().all(|set| set != "8" && set != "16"), "{sets:?}");
+    // Of the first round of the second loop everything is known, of the others and of what comes after nothing.
+    assert_eq!(sets.len(), 3);
+    assert_eq!(sets.iter().filter(|set| *set == "8").count(), 1, "{sets:?}");
+    assert!(sets.iter().all(|set| set != "16"), "{sets:?}");
 }
 
 #[test]
@@ -320,4 +322,43 @@ void grid(float* a, int n) { k<<<n / 256, 256>>>(a, n); k<<<(int)ceil(n / 256.0)
     let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
     assert_eq!(configs[0], "<<<n / 256,1,1 | 256,1,1 | 0>>>");
     assert_eq!(configs[1], "<<<(n + 255) / 256,1,1 | 256,1,1 | 0>>>");
+}
+
+#[test]
+fn the_first_round_of_a_long_loop_finds_everything_as_it_was() {
+    let events = events(
+        r"
+__global__ void step(float* p, int width);
+void run(float* p, int rounds) {
+    dim3 grid(32);
+    for (int i = 0; i < rounds; i++) {
+        step<<<grid, 256>>>(p, i);
+        grid.x = pick();
+    }
+}
+",
+    );
+    let seen: Vec<String> = launches(&events).into_iter().map(config).collect();
+    assert!(seen.contains(&"<<<32,1,1 | 256,1,1 | 0>>>".to_owned()), "{seen:?}");
+    assert!(seen.iter().any(|config| config.starts_with("<<<unknown")), "{seen:?}");
+}
+
+#[test]
+fn a_loop_in_leaps_runs_less_often_than_it_counts() {
+    let events = events(
+        r"
+__global__ void step(float* p, int width);
+int main() {
+    float* p;
+    cudaMalloc(&p, 4096);
+    for (int width = 1024; width >= 256; width >>= 1) step<<<width / 32, 32>>>(p, width);
+    for (int width = 2; width <= 1000000; width *= 100) step<<<width, 64>>>(p, width);
+}
+",
+    );
+    let seen: Vec<String> = launches(&events).into_iter().map(config).collect();
+    let grid = |blocks: u32, threads: u32| format!("<<<{blocks},1,1 | {threads},1,1 | 0>>>");
+    for wanted in [grid(32, 32), grid(16, 32), grid(8, 32), grid(2, 64), grid(200, 64), grid(20000, 64)] {
+        assert!(seen.contains(&wanted), "{wanted} in {seen:?}");
+    }
 }

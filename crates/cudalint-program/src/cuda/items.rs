@@ -187,7 +187,9 @@ impl Lowerer<'_> {
 
     /// Variables and function declarations at namespace scope, and static members.
     pub(super) fn declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, templates: &[Node<'t>]) {
-        let storage = self.storage(s, node);
+        let mut storage = self.storage(s, node);
+        // Without braces, `extern "C"` declares like `extern` (C++ standard, [dcl.link]).
+        storage.is_extern |= node.parent().is_some_and(|parent| cuda_kind(parent) == CudaKind::LinkageSpecification);
         let declarators = fields(node, Field::Declarator);
         let Some(specifier) = field(node, Field::TypeOf) else {
             // Constructors, destructors, conversion operators, and macros that look like one.

@@ -2,6 +2,7 @@
 
 use super::Dump;
 use crate::ir::{Comprehension, FormatPart, PythonExpr, PythonStmt};
+use std::fmt::Write as _;
 
 impl<'m> Dump<'m> {
     pub(super) fn python_stmt(&mut self, stmt: &'m PythonStmt) {
@@ -97,12 +98,12 @@ impl<'m> Dump<'m> {
                 };
                 let mut text = format!("{kind}({}", self.expr(*element));
                 if let Some(value) = value {
-                    text.push_str(&format!(": {}", self.expr(*value)));
+                    let _ = write!(text, ": {}", self.expr(*value));
                 }
                 for clause in clauses {
-                    text.push_str(&format!(" for {} in {}", self.expr(clause.target), self.expr(clause.iterable)));
+                    let _ = write!(text, " for {} in {}", self.expr(clause.target), self.expr(clause.iterable));
                     for condition in &clause.conditions {
-                        text.push_str(&format!(" if {}", self.expr(*condition)));
+                        let _ = write!(text, " if {}", self.expr(*condition));
                     }
                 }
                 text.push(')');

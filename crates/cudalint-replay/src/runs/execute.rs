@@ -82,9 +82,12 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
         runs: FxHashMap::default(),
         counts: Counts::default(),
     };
-    for (kernel, seen) in &launches.kernels {
-        for one in seen {
-            module.with_facts(*kernel, one);
+    // Of a grid that is not known only the first block is executed: whoever says more goes first.
+    for whole in [true, false] {
+        for (kernel, seen) in &launches.kernels {
+            for one in seen {
+                module.with_facts(*kernel, one, whole);
+            }
         }
     }
     for (kernel, seen) in &launches.kernels {
@@ -102,11 +105,12 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
 }
 
 impl Module<'_> {
-    fn with_facts(&mut self, kernel: FunctionId, seen: &Seen<'_>) {
+    /// Executes a launch with facts alone, if its grid is known or not, as asked for.
+    fn with_facts(&mut self, kernel: FunctionId, seen: &Seen<'_>, whole: bool) {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
         match numbers(seen.fact, function, &facts_of(seen)) {
+            Ok(numbers) if whole == numbers.launch.grid.contains(&0) => {}
             Ok(numbers) => {
-                let whole = !numbers.launch.grid.contains(&0);
                 let outcome = match self.run(kernel, seen, numbers, None) {
                     Ok(()) if whole => Outcome::Facts,
                     Ok(()) => Outcome::FirstBlock,

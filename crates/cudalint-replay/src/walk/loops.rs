@@ -7,7 +7,10 @@ use crate::memory::{JoinRule, ObjId, Place};
 use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Block, Expr, ExprId, LocalId, LoopKind};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind};
+
+/// Deepest nesting of loops whose first rounds are run by themselves: each level doubles the work.
+const MAX_FIRST_ROUNDS: u32 = 2;
 
 impl<'p> Walker<'p> {
     /// A loop with a condition.
@@ -32,8 +35,8 @@ impl<'p> Walker<'p> {
         if self.dry == 0 {
             let worth = self.is_worth(body);
             let most = if worth { i64::from(self.options.iterations) } else { 6 };
-            if kind != LoopKind::DoWhile && self.trips(condition).is_some_and(|trips| trips > most) {
-                return self.abstract_loop(condition, step, body, start, base);
+            if kind != LoopKind::DoWhile && self.trips(condition, step).is_some_and(|trips| trips > most) {
+                return self.long_loop(condition, step, body, start, base);
             }
             let mut rounds = 0;
             let mut first = true;
@@ -69,6 +72,9 @@ impl<'p> Walker<'p> {
                         }
                         Truth::Unknown => {
                             self.memory.undo(before);
+                            if rounds == 0 {
+                                return self.long_loop(condition, step, body, start, base);
+                            }
                             break;
                         }
                     }
@@ -95,8 +101,19 @@ impl<'p> Walker<'p> {
         self.abstract_loop(condition, step, body, start, base)
     }
 
-    /// How often a loop `i < n` with both sides known still runs, if it counts by one.
-    fn trips(&mut self, condition: Option<ExprId>) -> Option<i64> {
+    /// How often a loop `i < n` with both sides known still runs at most: as often as it counts by one, or less where it
+    /// goes in leaps.
+    fn trips(&mut self, condition: Option<ExprId>, step: Option<ExprId>) -> Option<i64> {
+        let leaps = step.and_then(|step| self.node(step)).is_some_and(|node| {
+            let factor = |op: &BinaryOp| matches!(op, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr);
+            match &node.kind {
+                Expr::Assign { op: Some(op), .. } => factor(op),
+                Expr::Assign { op: None, value, .. } => {
+                    matches!(self.node(*value).map(|node| &node.kind), Some(Expr::Binary(op, ..)) if factor(op))
+                }
+                _ => false,
+            }
+        });
         let Some(Expr::Binary(op, a, b)) = self.node(condition?).map(|node| &node.kind) else { return None };
         let simple = |w: &Self, id: ExprId| {
             matches!(w.node(id).map(|node| &node.kind), Some(Expr::Local(_) | Expr::Int { .. } | Expr::Name { .. }))
@@ -105,7 +122,40 @@ impl<'p> Walker<'p> {
             return None;
         }
         let (left, right) = (self.eval(*a), self.eval(*b));
-        Some((left.val.known()? - right.val.known()?).saturating_abs())
+        let distance = left.val.known()?.checked_sub(right.val.known()?)?.saturating_abs();
+        Some(if leaps { i64::from(i64::BITS - distance.leading_zeros()) } else { distance })
+    }
+
+    /// A loop that runs too often, or nobody knows how often. Its first round, if there is one, finds everything as it is now:
+    /// where that can say something, it is run before what the loop writes is forgotten.
+    fn long_loop(
+        &mut self,
+        condition: Option<ExprId>,
+        step: Option<ExprId>,
+        body: &'p Block,
+        start: usize,
+        base: usize,
+    ) -> Flow {
+        if !self.is_worth(body) || self.iterations_left == 0 || self.loops_inside >= MAX_FIRST_ROUNDS {
+            return self.abstract_loop(condition, step, body, start, base);
+        }
+        self.iterations_left -= 1;
+        self.loops_inside += 1;
+        let mark = self.memory.mark();
+        let first = self.alternative(mark, |w| {
+            let inside = w.pendings.len();
+            let flow = w.loop_round(condition, step, body);
+            let reached = !matches!(flow, Flow::Stop | Flow::Return | Flow::Goto(_));
+            let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
+            if reached { Flow::Next } else { flow }
+        });
+        self.loops_inside -= 1;
+        let none = self.alternative(mark, |_| Flow::Next);
+        self.settle(mark, vec![none, first], &JoinRule::Either);
+        if self.stopped.is_some() {
+            return Flow::Stop;
+        }
+        self.abstract_loop(condition, step, body, start, base)
     }
 
     /// The end of a loop whose iterations were all run.

@@ -158,6 +158,8 @@ pub(crate) struct Walker<'p> {
     pub scan: &'p crate::merge::ProjectScan,
     /// The step count at which expensive loops stop being unrolled.
     pub iterations_left: u32,
+    /// How many loops around run their first round by itself.
+    pub loops_inside: u32,
     pub summaries: Summaries,
     pub lookups: Lookups,
     /// Loops whose iterations are worth running one by one, by module and first statement.
@@ -205,6 +207,7 @@ impl<'p> Walker<'p> {
             unknown_opt_in: false,
             scan,
             iterations_left: 120,
+            loops_inside: 0,
             summaries: Summaries::default(),
             lookups: Lookups::default(),
             visited: rustc_hash::FxHashSet::default(),
