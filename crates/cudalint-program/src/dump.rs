@@ -71,6 +71,9 @@ impl<'m> Dump<'m> {
             if record.is_specialization {
                 head.push_str(" specialized");
             }
+            for decorator in &record.decorators {
+                let _ = write!(head, " @{}", self.expr(*decorator));
+            }
             self.line(&head);
             self.indent += 1;
             for field in &record.fields {
@@ -122,7 +125,10 @@ impl<'m> Dump<'m> {
             }
         }
         let (params, _) = function.locals.split_at((function.param_count as usize).min(function.locals.len()));
-        let params: Vec<String> = params.iter().map(|param| self.variable(param)).collect();
+        let params: Vec<String> = match &function.python {
+            Some(python) => self.python_params(function, python),
+            None => params.iter().map(|param| self.variable(param)).collect(),
+        };
         let _ = write!(head, "{}{}({}", scope(&function.scope), function.name, params.join(", "));
         if function.variadic {
             head.push_str(", ...");
@@ -140,6 +146,9 @@ impl<'m> Dump<'m> {
         if !function.captures.is_empty() {
             let names: Vec<&str> = function.captures.iter().map(|(name, _)| name.as_str()).collect();
             let _ = write!(head, " captures {}", names.join(", "));
+        }
+        if let Some(python) = &function.python {
+            self.python_function(python, &mut head);
         }
         for (on, word) in [(function.is_specialization, " specialized"), (function.damaged, " damaged")] {
             if on {

@@ -4,10 +4,13 @@
 
 mod api;
 mod launch;
+mod lower;
 mod resolve;
 mod scope;
 pub mod tables;
 mod value;
+
+pub use lower::{LowerPython, lower};
 
 use cudalint_syntax::{Node, PythonChevron, Span, python_chevrons};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,6 +5,7 @@ use crate::ir::{
 };
 use crate::name::Name;
 use crate::project::Project;
+use cudalint_syntax::Language;
 use rustc_hash::FxHashMap;
 
 /// Things by the last segment of their names.
@@ -30,6 +31,7 @@ pub struct Entry {
 }
 
 impl Tables {
+    /// Adds what a module of C++ defines. Python's names are found by its own rules.
     pub(crate) fn add(&mut self, id: ModuleId, module: &Module) {
         fn add<'m>(table: &mut Table, id: ModuleId, names: impl Iterator<Item = &'m Name>) {
             for (index, name) in names.enumerate() {
@@ -37,6 +39,9 @@ impl Tables {
                     table.entry(name.clone()).or_default().push(Entry { module: id, index: index as u32 });
                 }
             }
+        }
+        if module.language != Language::Cuda {
+            return;
         }
         add(&mut self.functions, id, module.functions.iter().map(|it| &it.name));
         add(&mut self.records, id, module.records.iter().map(|it| &it.name));

@@ -92,6 +92,7 @@ impl Lowerer<'_> {
             defined: true,
             is_specialization: specialized,
             methods: Vec::new(),
+            decorators: Vec::new(),
             span,
         });
         self.scope.push(name.clone());

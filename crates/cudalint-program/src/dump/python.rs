@@ -1,10 +1,57 @@
 //! What only Python has, as pseudo-code.
 
 use super::Dump;
-use crate::ir::{Comprehension, FormatPart, PythonExpr, PythonStmt};
+use crate::ir::{Comprehension, FormatPart, Function, PythonExpr, PythonFunction, PythonStmt};
+use crate::name::Name;
 use std::fmt::Write as _;
 
 impl<'m> Dump<'m> {
+    /// Parameters with their defaults, which are written with the names of the function around.
+    pub(super) fn python_params(&mut self, function: &'m Function, python: &PythonFunction) -> Vec<String> {
+        let around = function.parent.or(self.module.body).and_then(|parent| self.module.functions.get(parent.index()));
+        let own = std::mem::replace(&mut self.function, around);
+        let mut params = Vec::new();
+        for (index, param) in function.locals.iter().take(function.param_count as usize).enumerate() {
+            let is = |local: Option<crate::ir::LocalId>| local.is_some_and(|local| local.index() == index);
+            let star = if is(python.rest) {
+                "*"
+            } else if is(python.keywords) {
+                "**"
+            } else if index >= python.positional as usize {
+                "keyword "
+            } else {
+                ""
+            };
+            let mut text = format!("{star}{}", param.name);
+            if let Some(default) = param.init {
+                let _ = write!(text, " = {}", self.expr(default));
+            }
+            params.push(text);
+        }
+        self.function = own;
+        params
+    }
+
+    /// What a definition says beside its parameters.
+    pub(super) fn python_function(&mut self, python: &PythonFunction, head: &mut String) {
+        if !python.outer.is_empty() {
+            let names: Vec<&str> = python.outer.iter().map(Name::as_str).collect();
+            let _ = write!(head, " outer {}", names.join(", "));
+        }
+        if python.is_generator {
+            head.push_str(" generator");
+        }
+        if let Some(kernel) = &python.kernel {
+            let _ = write!(head, " for {:?}", kernel.dialect);
+            if let Some(signature) = kernel.signature {
+                let _ = write!(head, " as {}", self.expr(signature));
+            }
+        }
+        for decorator in &python.decorators {
+            let _ = write!(head, " @{}", self.expr(*decorator));
+        }
+    }
+
     pub(super) fn python_stmt(&mut self, stmt: &'m PythonStmt) {
         match stmt {
             PythonStmt::For { target, iterable, body, otherwise } => {
@@ -44,7 +91,9 @@ impl<'m> Dump<'m> {
             }
             PythonStmt::Import(names) => {
                 for import in self.module.imports.get(names.start as usize..names.end as usize).unwrap_or(&[]) {
-                    let text = format!("import {} as {}", import.path, import.local);
+                    let dots = ".".repeat(import.level as usize);
+                    let word = if import.from { "from-import" } else { "import" };
+                    let text = format!("{word} {dots}{} as {}", import.path, import.local);
                     self.line(&text);
                 }
             }

@@ -415,6 +415,8 @@ pub struct Record {
     pub is_specialization: bool,
     /// Its methods: functions of this module whose scope is this record.
     pub methods: Vec<FunctionId>,
+    /// Expressions behind `@` of a Python class, outermost (first) first.
+    pub decorators: Vec<ExprId>,
     /// Place of the name.
     pub span: Span,
 }

@@ -4,9 +4,20 @@
 //! [`Expr::Str`], [`Expr::Null`] for `None`), operators (`x is None` is `==`; `a < b < c` is `a < b && b < c`), names, calls,
 //! attributes ([`Expr::Member`]), subscripts ([`Expr::Index`] with one operand for each part between commas), assignments
 //! (the target may be a [`PythonExpr::Tuple`]), conditional expressions and lambdas. A launch `k[grid, block](args)` is a
-//! call of a subscript: what `k` is turns out when the program runs.
+//! call of a subscript: what `k` is turns out when the program runs. `k[grid,]` has one operand, a tuple of one.
+//!
+//! Names: what a function binds anywhere (imports, functions and classes too) is a local in all of it
+//! ([`super::Function::python_local`]); variables of comprehensions are locals that no name outside means. An
+//! [`Expr::Name`] of one segment is a variable of a function around where [`super::Function::captures`] lists it, else global
+//! (or built in). Of several segments it is a variable of the class whose body is being executed: `C::x`. Only what is
+//! assigned is among [`super::Module::globals`], with a value where one assignment outside loops is all that there is;
+//! functions, classes and imports of the module have lists of their own.
+//!
+//! A function directly in a class's body is a method: its scope is the path of that class, and no [`PythonStmt::Define`] stands
+//! for it. `parent` is the function around; in the module itself there is none, except where a function uses a variable of
+//! a comprehension there. A lambda's body is one `return`.
 
-use super::{Block, Expr, ExprId, FunctionId, LocalId, StmtId};
+use super::{Block, Expr, ExprId, Function, FunctionId, LocalId, StmtId};
 use crate::name::Name;
 use cudalint_syntax::Span;
 
@@ -89,7 +100,10 @@ pub enum FormatPart {
 }
 
 /// Statements that only Python has. `try … finally` is a [`super::Stmt::Try`] with the `finally` block behind it, and `else` is
-/// the end of its body; `raise` is [`Expr::Throw`].
+/// the end of its body; a handler begins with a statement for what it catches: `except E` with the expression `E`, `except E as
+/// e` with the assignment of something unknown to `e`. `while … else` has the `else` as a block behind it, under an unknown condition
+/// where a `break` may leave the loop. `match` is a [`super::Stmt::Unknown`] with a block for each case. `raise` is
+/// [`Expr::Throw`].
 #[derive(Clone, Debug)]
 pub enum PythonStmt {
     /// `for target in iterable: … else: …`.
@@ -146,7 +160,7 @@ pub struct Import {
 /// [`super::Function`], defaults as their initializers, in the order positional, `*rest`, keyword-only, `**keywords`).
 #[derive(Clone, Debug, Default)]
 pub struct PythonFunction {
-    /// Expressions behind `@`, outermost (first) first.
+    /// Expressions behind `@`, outermost (first) first. Locals in them, and in defaults, are those of the function around.
     pub decorators: Vec<ExprId>,
     /// How many parameters may be given by position.
     pub positional: u32,
@@ -158,6 +172,8 @@ pub struct PythonFunction {
     pub is_generator: bool,
     /// Names that it declares `global` or `nonlocal`.
     pub outer: Vec<Name>,
+    /// Locals that are variables of comprehensions: no name outside the comprehension means them. Sorted.
+    pub inner: Vec<LocalId>,
     /// What decorators make of it, as far as imports tell.
     pub kernel: Option<KernelDecorator>,
     /// Whether it is the code of the module itself.
@@ -173,7 +189,8 @@ pub struct KernelDecorator {
     pub device: bool,
     /// The signature, where one is given: the expression (a string, a call such as `void(float32[:])`, a list of them).
     pub signature: Option<ExprId>,
-    /// The whole decorator's expression.
+    /// The whole decorator's expression; where the function was compiled by a call elsewhere (`k = cuda.jit(f)`), that call. Then
+    /// the function itself stays a plain one, and what the call gives is the kernel.
     pub expr: ExprId,
 }
 
@@ -245,6 +262,18 @@ impl PythonStmt {
             Self::With { body, .. } | Self::Class(_, body) => vec![body],
             Self::Define(_) | Self::Assert(..) | Self::Delete(_) | Self::Import(_) => Vec::new(),
         }
+    }
+}
+
+impl Function {
+    /// The local that a name means in this Python function, if it binds it; variables of comprehensions are not meant.
+    pub fn python_local(&self, name: &str) -> Option<LocalId> {
+        let python = self.python.as_ref()?;
+        let is_it = |local: &LocalId| {
+            self.locals.get(local.index()).is_some_and(|variable| variable.name == *name)
+                && python.inner.binary_search(local).is_err()
+        };
+        (0..self.locals.len() as u32).map(LocalId).find(is_it)
     }
 }
 

@@ -245,7 +245,7 @@ impl<'t> File<'t> {
                     open.extend((0..count).filter_map(|index| next.named_child(index as u32)));
                 }
                 // `del a, b` holds its targets in a list of expressions.
-                PythonKind::Other if next.kind() == "expression_list" => {
+                PythonKind::ExpressionList => {
                     open.extend((0..next.named_child_count()).filter_map(|index| next.named_child(index as u32)));
                 }
                 _ => {}

@@ -1,0 +1,265 @@
+//! What decorators make of functions: which are compiled for the GPU.
+
+use super::Lowerer;
+use super::scopes::Meaning;
+use crate::ir::{Dialect, ExecutionSpace, Expr, ExprId, FunctionId, KernelDecorator, PythonExpr};
+use crate::name::Name;
+
+/// How far attributes are followed.
+const MAX_ATTRIBUTES: usize = 16;
+
+/// A decorator that compiles for the GPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    /// `numba.cuda.jit`.
+    Jit,
+    /// `numba.cuda.reduce`.
+    Reduce,
+    /// `cupyx.jit.rawkernel`.
+    Raw,
+    /// `numba.vectorize`, which compiles for the CPU unless told otherwise.
+    Vectorize,
+    /// `numba.guvectorize`.
+    Guvectorize,
+}
+
+impl Maker {
+    /// Of a dotted path as imports give it.
+    fn of(path: &str) -> Option<Self> {
+        match path.strip_prefix("numba_cuda.").unwrap_or(path) {
+            "numba.cuda.jit" | "numba.cuda.decorators.jit" => Some(Self::Jit),
+            "numba.cuda.reduce" | "numba.cuda.Reduce" => Some(Self::Reduce),
+            "cupyx.jit.rawkernel" => Some(Self::Raw),
+            "numba.vectorize" | "numba.np.ufunc.vectorize" => Some(Self::Vectorize),
+            "numba.guvectorize" | "numba.np.ufunc.guvectorize" => Some(Self::Guvectorize),
+            _ => None,
+        }
+    }
+}
+
+/// The options of such a decorator.
+#[derive(Default)]
+struct Options {
+    /// The first argument by position.
+    first: Option<ExprId>,
+    /// `device=`, as far as it is a literal.
+    device: Option<bool>,
+    /// `target="cuda"`.
+    for_cuda: bool,
+    launch_bounds: Option<ExprId>,
+}
+
+impl Lowerer<'_> {
+    /// Whether a call of this might compile a function: `cuda.jit`, or a name that a package of kernels was imported as, or
+    /// what a call gives.
+    pub(super) fn may_make_kernels(&self, callee: ExprId) -> bool {
+        let of_package = |name: &Name| {
+            self.module
+                .imports
+                .iter()
+                .any(|import| import.local == *name && ["numba", "numba_cuda", "cupyx"].contains(&root(&import.path)))
+        };
+        match self.kind(callee) {
+            Some(Expr::Member { name, .. }) => {
+                matches!(name.as_str(), "jit" | "reduce" | "Reduce" | "rawkernel" | "vectorize" | "guvectorize")
+            }
+            Some(Expr::Name { path, .. }) => path.last().is_some_and(of_package),
+            Some(Expr::Local(local)) => {
+                self.frame.locals.get(local.index()).is_some_and(|variable| of_package(&variable.name))
+            }
+            Some(Expr::Call { .. }) => !self.module.imports.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Says of each function what it is compiled for.
+    pub(super) fn settle_kernels(&mut self) {
+        let known = |import: &crate::ir::Import| {
+            import.level == 0 && ["numba", "numba_cuda", "cupyx"].contains(&root(&import.path))
+        };
+        if !self.module.imports.iter().any(known) {
+            return;
+        }
+        for (id, scope) in std::mem::take(&mut self.decorated) {
+            let function = self.module.functions.get(id.index()).and_then(|function| function.python.as_ref());
+            // The innermost one gets the function itself.
+            let Some(decorator) = function.and_then(|python| python.decorators.last().copied()) else { continue };
+            if let Some((kernel, options)) = self.decorator(decorator, scope) {
+                self.mark(id, kernel, &options);
+            }
+        }
+        let mut made: Vec<(FunctionId, KernelDecorator, Options)> = Vec::new();
+        for (call, scope) in std::mem::take(&mut self.makers) {
+            if let Some(found) = self.made(call, scope) {
+                made.push(found);
+            }
+        }
+        for (id, kernel, options) in &made {
+            // What is compiled in two ways is neither for sure.
+            let agree = made.iter().filter(|(other, ..)| other == id).all(|(_, other, _)| {
+                (other.dialect, other.device, other.signature) == (kernel.dialect, kernel.device, kernel.signature)
+            });
+            let function = self.module.functions.get(id.index()).and_then(|function| function.python.as_ref());
+            let plain = function.is_some_and(|python| python.kernel.is_none() && python.decorators.is_empty());
+            if agree && plain {
+                self.mark(*id, kernel.clone(), options);
+            }
+        }
+    }
+
+    fn mark(&mut self, id: FunctionId, kernel: KernelDecorator, options: &Options) {
+        let bounds = options.launch_bounds.map(|bounds| match self.kind(bounds) {
+            Some(Expr::Python(python)) => match &**python {
+                PythonExpr::Tuple(all) => all.first().map(|first| (*first, all.get(1).copied())),
+                _ => None,
+            },
+            _ => Some((bounds, None)),
+        });
+        let Some(function) = self.module.functions.get_mut(id.index()) else { return };
+        function.space = ExecutionSpace { host: false, device: kernel.device, global: !kernel.device };
+        function.space_written = true;
+        function.launch_bounds = bounds.flatten();
+        if let Some(python) = &mut function.python {
+            python.kernel = Some(kernel);
+        }
+    }
+
+    /// `@cuda.jit`, `@cuda.jit(…)` and their kin.
+    fn decorator(&self, expr: ExprId, scope: FunctionId) -> Option<(KernelDecorator, Options)> {
+        if let Some(Expr::Call { callee, args }) = self.kind(expr) {
+            let maker = Maker::of(&self.path(*callee, scope)?)?;
+            return self.kernel(maker, expr, args, scope);
+        }
+        let maker = Maker::of(&self.path(expr, scope)?)?;
+        // Without a call it gets the function as its argument, which `rawkernel` does not take.
+        matches!(maker, Maker::Jit | Maker::Reduce).then(|| {
+            let device = maker == Maker::Reduce;
+            (KernelDecorator { dialect: Dialect::Numba, device, signature: None, expr }, Options::default())
+        })
+    }
+
+    /// What a decorator with these arguments makes of a function.
+    fn kernel(
+        &self,
+        maker: Maker,
+        expr: ExprId,
+        args: &[ExprId],
+        scope: FunctionId,
+    ) -> Option<(KernelDecorator, Options)> {
+        let options = self.options(args)?;
+        let signature = options.first.filter(|first| !matches!(self.kind(*first), Some(Expr::Null)));
+        let (dialect, device, signature) = match maker {
+            // A function among the arguments is what it compiles, and no signature.
+            Maker::Jit if signature.is_some_and(|first| self.is_function(first, scope)) => return None,
+            Maker::Jit => (Dialect::Numba, options.device.unwrap_or(false), signature),
+            Maker::Raw => (Dialect::CupyJit, options.device.unwrap_or(false), None),
+            Maker::Vectorize if options.for_cuda => (Dialect::Vectorize, true, signature),
+            Maker::Guvectorize if options.for_cuda => (Dialect::Guvectorize, true, signature),
+            Maker::Vectorize | Maker::Guvectorize | Maker::Reduce => return None,
+        };
+        Some((KernelDecorator { dialect, device, signature, expr }, options))
+    }
+
+    /// `cuda.jit(f)`, `cuda.jit(signature)(f)` and their kin, as calls anywhere.
+    fn made(&self, call: ExprId, scope: FunctionId) -> Option<(FunctionId, KernelDecorator, Options)> {
+        let Some(Expr::Call { callee, args }) = self.kind(call) else { return None };
+        let function = match self.meaning(self.kind(*args.first()?)?, scope)? {
+            Meaning::Function(function) => function,
+            Meaning::Remade(function, value) if value == call => function,
+            _ => return None,
+        };
+        if let Some(Expr::Call { callee, args: inner }) = self.kind(*callee) {
+            let maker = Maker::of(&self.path(*callee, scope)?)?;
+            let (kernel, options) = self.kernel(maker, call, inner, scope)?;
+            return (args.len() == 1).then_some((function, kernel, options));
+        }
+        let maker = Maker::of(&self.path(*callee, scope)?)?;
+        if !matches!(maker, Maker::Jit | Maker::Reduce) {
+            return None;
+        }
+        let options = self.options(args)?;
+        let device = maker == Maker::Reduce || options.device.unwrap_or(false);
+        Some((function, KernelDecorator { dialect: Dialect::Numba, device, signature: None, expr: call }, options))
+    }
+
+    /// The options among arguments; `None` where they are not all in sight.
+    fn options(&self, args: &[ExprId]) -> Option<Options> {
+        let mut options = Options::default();
+        for arg in args {
+            let Some(Expr::Python(python)) = self.kind(*arg) else {
+                options.first = options.first.or(Some(*arg));
+                continue;
+            };
+            match &**python {
+                PythonExpr::Spread { .. } => return None,
+                PythonExpr::Keyword(name, value) => match (name.as_str(), self.kind(*value)) {
+                    ("device", Some(Expr::Int { value, bytes: 1, .. })) => options.device = Some(*value != 0),
+                    ("device", _) => return None,
+                    ("target", Some(Expr::Str(target))) => options.for_cuda = **target == *"cuda",
+                    ("func_or_sig" | "ftylist_or_function", _) => options.first = options.first.or(Some(*value)),
+                    ("launch_bounds", _) => options.launch_bounds = Some(*value),
+                    _ => {}
+                },
+                _ => options.first = options.first.or(Some(*arg)),
+            }
+        }
+        Some(options)
+    }
+
+    /// What a name means in a function, by all its bindings.
+    fn meaning(&self, expr: &Expr, scope: FunctionId) -> Option<Meaning> {
+        let bound = |function: FunctionId, name: &str| Some(self.bound.get(function.index())?.get(name)?.meaning);
+        match expr {
+            Expr::Local(local) => {
+                let function = self.module.functions.get(scope.index())?;
+                if function.python.as_ref()?.inner.contains(local) {
+                    return None;
+                }
+                bound(scope, function.locals.get(local.index())?.name.as_str())
+            }
+            Expr::Name { path, .. } if path.segments.len() == 1 => {
+                let name = path.last()?;
+                // A captured name belongs to the nearest function around that has it as its own.
+                let mut at = scope;
+                while let Some(function) = self.module.functions.get(at.index())
+                    && let Some((_, local)) = function.captures.iter().find(|(captured, _)| captured == name)
+                {
+                    at = function.parent?;
+                    if local.is_some() {
+                        return bound(at, name);
+                    }
+                }
+                bound(FunctionId(0), name)
+            }
+            _ => None,
+        }
+    }
+
+    /// The dotted path of an expression that names something of a package.
+    fn path(&self, expr: ExprId, scope: FunctionId) -> Option<String> {
+        let mut attributes: Vec<&Name> = Vec::new();
+        let mut at = self.kind(expr)?;
+        while let Expr::Member { base, name, .. } = at {
+            attributes.push(name);
+            at = self.kind(*base).filter(|_| attributes.len() < MAX_ATTRIBUTES)?;
+        }
+        let Meaning::Import(number) = self.meaning(at, scope)? else { return None };
+        let import = self.module.imports.get(number as usize).filter(|import| import.level == 0)?;
+        let mut path = import.path.to_string();
+        for attribute in attributes.into_iter().rev() {
+            path.push('.');
+            path.push_str(attribute);
+        }
+        Some(path)
+    }
+
+    /// Whether a name means a function of this module.
+    fn is_function(&self, expr: ExprId, scope: FunctionId) -> bool {
+        let meaning = self.kind(expr).and_then(|expr| self.meaning(expr, scope));
+        matches!(meaning, Some(Meaning::Function(_) | Meaning::Remade(..)))
+    }
+}
+
+fn root(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
