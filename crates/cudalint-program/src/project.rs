@@ -5,11 +5,15 @@
 //! only when some include is out of sight, so that the name may come from it, and only when one single thing has that
 //! name. Several candidates in one step are no answer. A repository may hold many programs, and what one of them calls
 //! `run` says nothing of another.
+//!
+//! Python's names are not among these: a Python module is found by its file's path, as an import does, and its names are
+//! looked up in it alone.
 
 use crate::condition::Defines;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
 use crate::macro_index::{MacroIndex, VisibleMacros};
+use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
 use cudalint_syntax::Span;
 use std::sync::Arc;
@@ -43,6 +47,7 @@ pub struct Project {
     sources: Vec<(Arc<str>, Arc<str>)>,
     macros: MacroIndex<MacroDefinition>,
     pub(crate) tables: Tables,
+    pub(crate) python: PythonModules,
 }
 
 impl Project {
@@ -67,6 +72,7 @@ impl Project {
         for source in sources {
             let id = ModuleId(project.modules.len() as u32);
             project.tables.add(id, &source.module);
+            project.python.add(id, &source.path, &source.module, source.alone);
             project.modules.push(source.module);
             project.sources.push((source.path, source.text));
         }
@@ -113,7 +119,7 @@ impl Project {
         self.macros.graph()
     }
 
-    /// All kernels with a body, in order of modules.
+    /// All kernels with a body, in order of modules, C++ and Python.
     pub fn kernels(&self) -> impl Iterator<Item = (ModuleId, FunctionId)> + '_ {
         self.modules.iter().enumerate().flat_map(|(module, it)| {
             it.functions

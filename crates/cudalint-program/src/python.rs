@@ -5,6 +5,7 @@
 mod api;
 mod launch;
 mod lower;
+pub(crate) mod modules;
 mod resolve;
 mod scope;
 pub mod tables;

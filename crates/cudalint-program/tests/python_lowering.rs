@@ -1,7 +1,7 @@
 //! What the Python front end makes of small sources, as pseudo-code.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use cudalint_program::ir::{Dialect, Function, Module};
+use cudalint_program::ir::{Dialect, Expr, Function, Module};
 use cudalint_program::python::{LowerPython, lower};
 use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
 
@@ -288,4 +288,80 @@ def not_followed(a): pass
     let signature = |name: &str| function(&module, name).python.as_ref().unwrap().kernel.as_ref().unwrap().signature;
     assert!(["k2", "k3", "k7", "v1"].iter().all(|name| signature(name).is_some()));
     assert!(["k1", "k5", "k6", "k9"].iter().all(|name| signature(name).is_none()));
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown_and_its_function_damaged() {
+    let text = "from numba import cuda\n@cuda.jit\ndef good(a):\n    a[0] = 1\ndef bad(a):\n    x = = a[1]\n    return x\n\
+                def also_good(b):\n    return b\n";
+    let module = module(text);
+    assert!(!function(&module, "good").damaged && !function(&module, "also_good").damaged);
+    assert!(function(&module, "bad").damaged);
+    assert!(!module.functions[0].damaged);
+    assert!(function(&module, "good").space.global);
+}
+
+#[test]
+fn a_launch_in_chevrons_leaves_the_rest_of_its_file_readable() {
+    let text = "from numba import cuda\n@cuda.jit\ndef k(a):\n    a[0] = 1\nk<<<g,\n  256>>>(x)\nafter = 1\n";
+    let module = module(text);
+    assert!(function(&module, "k").space.global && !function(&module, "k").damaged);
+    assert!(module.dump().contains("  k[g, 256i64](x)\n  after = 1i64\n"), "{}", module.dump());
+}
+
+#[test]
+fn spans_are_those_of_the_file() {
+    let text = "# one\ncode = (r'''a'''  # first\n  \"b\" + tail)\n@deco\ndef f(): return f'{x}'\n";
+    let module = module(text);
+    let at = |span: Span| &text[span.range()];
+    let strings: Vec<_> = module
+        .exprs
+        .iter()
+        .filter(|node| matches!(node.kind, Expr::Str(_) | Expr::Python(_)))
+        .map(|node| at(node.span))
+        .collect();
+    assert_eq!(strings, ["r'''a'''  # first\n  \"b\"", "f'{x}'"]);
+    assert_eq!(at(function(&module, "f").span), "@deco\ndef f(): return f'{x}'");
+    assert_eq!(at(function(&module, "f").name_span), "f");
+    assert_eq!(at(module.globals[0].span), "code");
+}
+
+#[test]
+fn locals_are_found_by_name_and_comprehensions_keep_theirs() {
+    let module =
+        module("def f(x):\n    y = [x for x in x for y in x]\n    for x in y: pass\n    import z\n    return y\n");
+    let f = function(&module, "f");
+    let names: Vec<&str> = f.locals.iter().map(|local| local.name.as_str()).collect();
+    assert_eq!(names, ["x", "x", "y", "y", "z"]);
+    assert_eq!(f.python.as_ref().unwrap().inner.iter().map(|local| local.0).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(f.python_local("y").map(|local| local.0), Some(3));
+    assert_eq!(f.python_local("x").map(|local| local.0), Some(0));
+    assert!(f.python_local("z").is_some() && f.python_local("f").is_none());
+}
+
+#[test]
+fn broken_and_deep_texts_are_lowered() {
+    let text = "import a.b as c\nfrom .x import (y, z)\n@d(1, *e)\nclass A(B, k=C):\n  f: int = 1\n  def g(self, h=[i for i in j], /, *, \
+                k=lambda: 0, **l):\n    global m; nonlocal n\n    try:\n      with o as p, q: yield r\n    except (S, T) as u: \
+                raise V from w\n    else: del x[1:2, ::3], y.z\n    finally: assert a, f'{b!r:{c}}' 'd'\n    match e:\n      case \
+                [F(g=h), *i] if j: return {**k, 'l': {m}}\n    while n < o <= p: q @= (r := not s)\n    else: t[u,] = v, = -w \
+                if x else await y\n";
+    for end in 0..text.len() {
+        module(&text[..end]).dump();
+        module(&text[end..]).dump();
+    }
+    for deep in [
+        format!("x = {}1{}\n", "(".repeat(900), ")".repeat(900)),
+        format!("x = {}1\n", "-".repeat(5_000)),
+        format!("x = a{}\n", ".b".repeat(5_000)),
+        format!("x = 1{}\n", " + 1".repeat(5_000)),
+        format!("x = {}1\n", "1 ** ".repeat(5_000)),
+        format!("x = {}1\n", "lambda: ".repeat(2_000)),
+        format!("if a:\n  pass\n{}", "elif b:\n  pass\n".repeat(5_000)),
+        (0..300).map(|depth| format!("{}if a:\n", " ".repeat(depth))).collect(),
+        (0..300).map(|depth| format!("{}def f():\n", " ".repeat(depth))).collect(),
+        format!("{} = 1\n", "[".repeat(500)),
+    ] {
+        module(&deep).dump();
+    }
 }

@@ -9,7 +9,14 @@ use cudalint_program::{Name, Project, ProjectOptions, Source};
 use cudalint_syntax::{Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
 
 /// A project of these files; one whose path ends in `.md` stands for itself.
+#[allow(dead_code)]
 pub fn project(files: &[(&str, &str)], defines: &[&str]) -> Project {
+    let (sources, options) = sources(files, defines);
+    Project::build(sources, &options)
+}
+
+/// The modules of these files.
+pub fn sources(files: &[(&str, &str)], defines: &[&str]) -> (Vec<Source>, ProjectOptions) {
     let directives: Vec<Directives> =
         files.iter().map(|(_, text)| scan_directives(text, Span::new(0, text.len()))).collect();
     let list: Vec<MacroFile<'_>> = files
@@ -34,7 +41,7 @@ pub fn project(files: &[(&str, &str)], defines: &[&str]) -> Project {
             Source { path: (*path).into(), text: (*text).into(), module, alone: path.ends_with(".md") }
         })
         .collect();
-    Project::build(sources, &options)
+    (sources, options)
 }
 
 /// A path from `a::b`.
