@@ -4,6 +4,7 @@
 use cudalint_program::ir::{Dialect, Expr, Function, Module};
 use cudalint_program::python::{LowerPython, lower};
 use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
+use std::fmt::Write as _;
 
 fn module(text: &str) -> Module {
     let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
@@ -216,6 +217,8 @@ def d2(a, b): return a + b
 def v1(a): return a
 @numba.guvectorize(["void(f4[:], f4[:])"], "(n)->(n)", target="cuda")
 def v2(a, b): pass
+@nc.vectorize(["float32(float32)"])
+def v3(a): return a
 @vectorize(["float32(float32)"])
 def cpu(a): return a
 @jit.rawkernel()
@@ -276,7 +279,7 @@ def not_followed(a): pass
         assert_eq!(of(name), Some((Dialect::Numba, true)), "{name}");
         assert!(function(&module, name).space.device && !function(&module, name).space.global, "{name}");
     }
-    assert_eq!(of("v1"), Some((Dialect::Vectorize, true)));
+    assert_eq!((of("v1"), of("v3")), (Some((Dialect::Vectorize, true)), Some((Dialect::Vectorize, true))));
     assert_eq!(of("v2"), Some((Dialect::Guvectorize, true)));
     assert_eq!((of("r1"), of("r2")), (Some((Dialect::CupyJit, false)), Some((Dialect::CupyJit, true))));
     for name in
@@ -339,6 +342,15 @@ fn locals_are_found_by_name_and_comprehensions_keep_theirs() {
     assert!(f.python_local("z").is_some() && f.python_local("f").is_none());
 }
 
+/// The head of a block 300 times, each inside the one before.
+fn nested(head: &str) -> String {
+    let mut text = String::new();
+    for depth in 0..300 {
+        writeln!(text, "{}{head}", " ".repeat(depth)).unwrap();
+    }
+    text
+}
+
 #[test]
 fn broken_and_deep_texts_are_lowered() {
     let text = "import a.b as c\nfrom .x import (y, z)\n@d(1, *e)\nclass A(B, k=C):\n  f: int = 1\n  def g(self, h=[i for i in j], /, *, \
@@ -358,8 +370,8 @@ fn broken_and_deep_texts_are_lowered() {
         format!("x = {}1\n", "1 ** ".repeat(5_000)),
         format!("x = {}1\n", "lambda: ".repeat(2_000)),
         format!("if a:\n  pass\n{}", "elif b:\n  pass\n".repeat(5_000)),
-        (0..300).map(|depth| format!("{}if a:\n", " ".repeat(depth))).collect(),
-        (0..300).map(|depth| format!("{}def f():\n", " ".repeat(depth))).collect(),
+        nested("if a:"),
+        nested("def f():"),
         format!("{} = 1\n", "[".repeat(500)),
     ] {
         module(&deep).dump();

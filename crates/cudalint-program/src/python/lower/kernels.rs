@@ -17,10 +17,10 @@ enum Maker {
     Reduce,
     /// `cupyx.jit.rawkernel`.
     Raw,
-    /// `numba.vectorize`, which compiles for the CPU unless told otherwise.
-    Vectorize,
-    /// `numba.guvectorize`.
-    Guvectorize,
+    /// `numba.vectorize`, which compiles for the CPU unless told otherwise, or `numba.cuda.vectorize`, which does not.
+    Vectorize { for_cuda: bool },
+    /// `numba.guvectorize`, `numba.cuda.guvectorize`.
+    Guvectorize { for_cuda: bool },
 }
 
 impl Maker {
@@ -30,8 +30,10 @@ impl Maker {
             "numba.cuda.jit" | "numba.cuda.decorators.jit" => Some(Self::Jit),
             "numba.cuda.reduce" | "numba.cuda.Reduce" => Some(Self::Reduce),
             "cupyx.jit.rawkernel" => Some(Self::Raw),
-            "numba.vectorize" | "numba.np.ufunc.vectorize" => Some(Self::Vectorize),
-            "numba.guvectorize" | "numba.np.ufunc.guvectorize" => Some(Self::Guvectorize),
+            "numba.vectorize" | "numba.np.ufunc.vectorize" => Some(Self::Vectorize { for_cuda: false }),
+            "numba.cuda.vectorize" => Some(Self::Vectorize { for_cuda: true }),
+            "numba.guvectorize" | "numba.np.ufunc.guvectorize" => Some(Self::Guvectorize { for_cuda: false }),
+            "numba.cuda.guvectorize" => Some(Self::Guvectorize { for_cuda: true }),
             _ => None,
         }
     }
@@ -44,8 +46,8 @@ struct Options {
     first: Option<ExprId>,
     /// `device=`, as far as it is a literal.
     device: Option<bool>,
-    /// `target="cuda"`.
-    for_cuda: bool,
+    /// Whether `target=` is `"cuda"`, where it is given.
+    for_cuda: Option<bool>,
     launch_bounds: Option<ExprId>,
 }
 
@@ -95,14 +97,14 @@ impl Lowerer<'_> {
             }
         }
         for (id, kernel, options) in &made {
-            // What is compiled in two ways is neither for sure.
-            let agree = made.iter().filter(|(other, ..)| other == id).all(|(_, other, _)| {
-                (other.dialect, other.device, other.signature) == (kernel.dialect, kernel.device, kernel.signature)
-            });
+            let others = || made.iter().filter(|(other, ..)| other == id).map(|(_, other, _)| other);
+            // What is compiled in two ways is neither for sure; with several signatures each call has its own.
+            let agree = others().all(|other| (other.dialect, other.device) == (kernel.dialect, kernel.device));
+            let signature = kernel.signature.filter(|_| others().count() == 1);
             let function = self.module.functions.get(id.index()).and_then(|function| function.python.as_ref());
             let plain = function.is_some_and(|python| python.kernel.is_none() && python.decorators.is_empty());
             if agree && plain {
-                self.mark(*id, kernel.clone(), options);
+                self.mark(*id, KernelDecorator { signature, ..kernel.clone() }, options);
             }
         }
     }
@@ -153,9 +155,13 @@ impl Lowerer<'_> {
             Maker::Jit if signature.is_some_and(|first| self.is_function(first, scope)) => return None,
             Maker::Jit => (Dialect::Numba, options.device.unwrap_or(false), signature),
             Maker::Raw => (Dialect::CupyJit, options.device.unwrap_or(false), None),
-            Maker::Vectorize if options.for_cuda => (Dialect::Vectorize, true, signature),
-            Maker::Guvectorize if options.for_cuda => (Dialect::Guvectorize, true, signature),
-            Maker::Vectorize | Maker::Guvectorize | Maker::Reduce => return None,
+            Maker::Vectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
+                (Dialect::Vectorize, true, signature)
+            }
+            Maker::Guvectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
+                (Dialect::Guvectorize, true, signature)
+            }
+            Maker::Vectorize { .. } | Maker::Guvectorize { .. } | Maker::Reduce => return None,
         };
         Some((KernelDecorator { dialect, device, signature, expr }, options))
     }
@@ -195,7 +201,8 @@ impl Lowerer<'_> {
                 PythonExpr::Keyword(name, value) => match (name.as_str(), self.kind(*value)) {
                     ("device", Some(Expr::Int { value, bytes: 1, .. })) => options.device = Some(*value != 0),
                     ("device", _) => return None,
-                    ("target", Some(Expr::Str(target))) => options.for_cuda = **target == *"cuda",
+                    ("target", Some(Expr::Str(target))) => options.for_cuda = Some(**target == *"cuda"),
+                    ("target", _) => return None,
                     ("func_or_sig" | "ftylist_or_function", _) => options.first = options.first.or(Some(*value)),
                     ("launch_bounds", _) => options.launch_bounds = Some(*value),
                     _ => {}
