@@ -311,7 +311,10 @@ impl Dump<'_, '_, '_> {
     }
 
     fn intrinsic(&mut self, what: &Intrinsic) -> fmt::Result {
-        write!(self.out, "{what:?}(")
+        match what {
+            Intrinsic::WrapIndex { array, axis, .. } => write!(self.out, "wrap {array}.{axis}("),
+            what => write!(self.out, "{what:?}("),
+        }
     }
 
     fn builtin(&mut self, builtin: Builtin) -> fmt::Result {

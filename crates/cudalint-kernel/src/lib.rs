@@ -26,4 +26,5 @@ pub use code::Code;
 pub use execute::execute;
 pub use launch::{Argument, Budget, Buffer, Contents, Launch};
 pub use lower::lower;
+pub use python::lower_python;
 pub use report::{Event, Report};

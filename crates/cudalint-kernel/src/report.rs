@@ -253,6 +253,28 @@ pub enum EventKind {
         /// The access.
         access: Access,
     },
+    /// A computed index of Numba's is negative: it counts from the end of its axis, or lies before the array if it is less than
+    /// minus the extent. Positions from the end that are written as constants are none.
+    NegativeIndex {
+        /// The subscript: `a[i - 1]`.
+        site: Site,
+        /// The index in it: `i - 1`.
+        computed: Site,
+        /// The calls through which it was reached, outermost first.
+        calls: Vec<Site>,
+        /// The array as the code names it.
+        array: String,
+        /// The axis.
+        axis: u8,
+        /// Whose index it is.
+        thread: Thread,
+        /// Its value.
+        index: i64,
+        /// The extent of the axis, where known.
+        extent: Option<i64>,
+        /// What is done with the element.
+        access: AccessKind,
+    },
     /// A barrier of the whole grid in a launch that is not cooperative.
     GridSyncWithoutCooperation {
         /// The barrier.

@@ -93,6 +93,8 @@ pub(super) fn classify(
         },
         EventKind::ConstantWritten { .. } => Defect::ConstantWritten,
         EventKind::GridSyncWithoutCooperation { .. } => Defect::CrossBlock,
+        // A rule of its own reads these.
+        EventKind::NegativeIndex { .. } => return None,
     };
     Some((defect, None))
 }

@@ -237,6 +237,7 @@ fn place_of(event: &Event) -> (u8, Site, Site) {
         EventKind::UninitializedRead { access, .. } => (6, access.site, access.site),
         EventKind::ConstantWritten { access, .. } => (7, access.site, access.site),
         EventKind::GridSyncWithoutCooperation { site } => (8, *site, *site),
+        EventKind::NegativeIndex { site, computed, .. } => (9, *site, *computed),
     }
 }
 

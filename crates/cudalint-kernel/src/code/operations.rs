@@ -1,5 +1,8 @@
 //! The operations that the executor knows by meaning: barriers, warp operations, atomics, copies, arithmetic of the library.
 
+use crate::report::{AccessKind, Site};
+use std::sync::Arc;
+
 /// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intrinsic {
@@ -102,6 +105,19 @@ pub enum Intrinsic {
     BlockPrimitive,
     /// The same for a warp's.
     WarpPrimitive,
+    /// Python's `%` on integers: the remainder has the divisor's sign.
+    FloorRem,
+    /// An index of Numba's along an axis: index and extent. A negative one has the extent added, once.
+    WrapIndex {
+        /// The array as the code names it.
+        array: Arc<str>,
+        /// Which axis.
+        axis: u8,
+        /// What is done with the element.
+        access: AccessKind,
+        /// The whole subscript.
+        element: Site,
+    },
     /// `printf` and the like: operands are evaluated.
     Print,
 }

@@ -82,6 +82,9 @@ fn key(kind: &EventKind) -> Key {
         EventKind::ConstantWritten { object: o, access: a } => {
             Key { kind: 7, detail: 0, object: object(o), first: a.site, second: None }
         }
+        EventKind::NegativeIndex { site, computed, axis, .. } => {
+            Key { kind: 9, detail: *axis, object: None, first: *computed, second: Some(*site) }
+        }
         EventKind::GridSyncWithoutCooperation { site } => {
             Key { kind: 8, detail: 0, object: None, first: *site, second: None }
         }

@@ -135,6 +135,8 @@ impl Machine<'_> {
                 }
                 self.warp_barrier();
             }
+            Intrinsic::FloorRem => return self.floor_rem(ty, &first, &second, id),
+            Intrinsic::WrapIndex { .. } => return self.wrap_index(id, intrinsic, &first, &second),
             Intrinsic::Print => {}
         }
         unknown_of(ty)

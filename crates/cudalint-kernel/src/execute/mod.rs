@@ -19,6 +19,7 @@ mod machine;
 mod memory;
 mod ops;
 mod place;
+mod python;
 mod races;
 mod record;
 mod scan;

@@ -5,6 +5,23 @@
 //! `a.shape[0]` is a number like any other; [`parameters`] gives them in order, and whoever launches the kernel hands over
 //! a value for each.
 
+mod calls;
+mod device;
+mod exprs;
+mod fold;
+mod index;
+mod library;
+mod locals;
+mod loops;
+mod lower;
+mod names;
+mod scan;
+mod stmts;
+mod types;
+mod value;
+
+pub use lower::lower_python;
+
 use crate::code::Ty;
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};

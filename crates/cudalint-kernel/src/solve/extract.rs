@@ -438,7 +438,7 @@ impl<'c, 'p> Extractor<'c, 'p> {
             BinaryOp::Add => Operation::Add,
             BinaryOp::Sub => Operation::Sub,
             BinaryOp::Mul => Operation::Mul,
-            BinaryOp::Div => Operation::Div,
+            BinaryOp::Div | BinaryOp::FloorDiv => Operation::Div,
             BinaryOp::Rem => Operation::Rem,
             BinaryOp::Shl => Operation::Shl,
             BinaryOp::Shr => Operation::Shr,
@@ -464,6 +464,11 @@ impl<'c, 'p> Extractor<'c, 'p> {
             (Intrinsic::Max, [Value::Int(a), Value::Int(b)]) => {
                 Value::Int(self.problem.terms.of(Operation::Max, *a, *b))
             }
+            (Intrinsic::FloorRem, [Value::Int(a), Value::Int(b)]) => {
+                Value::Int(self.problem.terms.of(Operation::Rem, *a, *b))
+            }
+            // Who looks for what lies outside looks beyond the end.
+            (Intrinsic::WrapIndex { .. }, [index, _]) => *index,
             (Intrinsic::Mul24, [Value::Int(a), Value::Int(b)]) => {
                 Value::Int(self.problem.terms.of(Operation::Mul, *a, *b))
             }

@@ -186,6 +186,7 @@ impl Case {
                 ),
                 EventKind::ConstantWritten { access, .. } => format!("constant {}", at(access.site)),
                 EventKind::GridSyncWithoutCooperation { .. } => "grid sync".to_owned(),
+                EventKind::NegativeIndex { site, index, .. } => format!("negative {} is {index}", at(*site)),
             })
             .collect()
     }

@@ -440,6 +440,6 @@ fn places(kind: &report::EventKind) -> Vec<report::Site> {
             vec![*barrier]
         }
         EventKind::ExitBeforeBarrier { exit, barrier, .. } => vec![*exit, *barrier],
-        EventKind::WarpMask { site, .. } => vec![*site],
+        EventKind::WarpMask { site, .. } | EventKind::NegativeIndex { site, .. } => vec![*site],
     }
 }

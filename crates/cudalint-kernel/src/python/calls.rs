@@ -1,0 +1,208 @@
+//! Calls: functions of the project, and whose library the others belong to.
+
+use super::lower::{Key, Lowerer};
+use super::types::{Fixed, PyTy, named};
+use super::value::Value;
+use crate::code::{Effect, Expr, Place, Ty};
+use crate::report::Site;
+use cudalint_program::Name;
+use cudalint_program::ir::{self, PythonExpr};
+use std::sync::Arc;
+
+/// The arguments of a call.
+pub(super) struct Arguments {
+    pub given: Vec<Value>,
+    pub named: Vec<(Name, Value)>,
+}
+
+impl Arguments {
+    /// The argument that may be given at a position or by a name.
+    pub fn get(&self, at: usize, name: &str) -> Option<&Value> {
+        self.given.get(at).or_else(|| self.named.iter().find(|(known, _)| known == name).map(|(_, value)| value))
+    }
+
+    /// All of them, for what is evaluated and forgotten.
+    pub fn all(&self) -> Vec<Value> {
+        self.given.iter().chain(self.named.iter().map(|(_, value)| value)).cloned().collect()
+    }
+}
+
+/// Whether `from numba.cuda import *` brings a name.
+pub(super) fn is_device_name(name: &str) -> bool {
+    matches!(name, "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "grid" | "gridsize" | "syncthreads" | "shared" | "local" | "atomic")
+}
+
+impl Lowerer<'_> {
+    pub(super) fn call(&mut self, callee: ir::ExprId, args: &[ir::ExprId], site: Site) -> Value {
+        let function = self.expr(callee);
+        let mut arguments = Arguments { given: Vec::new(), named: Vec::new() };
+        let naming = self.naming.take();
+        for arg in args {
+            match self.node(*arg).map(|node| &node.kind) {
+                Some(ir::Expr::Python(python)) => match &**python {
+                    PythonExpr::Keyword(name, value) => {
+                        let value = self.expr(*value);
+                        arguments.named.push((name.clone(), value));
+                    }
+                    PythonExpr::Spread { value, keywords: false } => match self.expr(*value) {
+                        Value::Tuple(all) => arguments.given.extend(all),
+                        other => {
+                            let unknown = self.lost("spread", &[other], Effect::None, site);
+                            arguments.given.push(unknown);
+                        }
+                    },
+                    _ => {
+                        let value = self.expr(*arg);
+                        arguments.given.push(value);
+                    }
+                },
+                _ => {
+                    let value = self.expr(*arg);
+                    arguments.given.push(value);
+                }
+            }
+        }
+        self.naming = naming;
+        match &function {
+            Value::Fixed(Fixed::Function(module, id, captured)) => {
+                self.call_function(*module, *id, *captured, &arguments, site)
+            }
+            Value::Fixed(Fixed::Package(path)) => self.library(&path.clone(), &arguments, site),
+            Value::Fixed(Fixed::Type(ty)) => self.cast(&arguments.given, &ty.clone(), site),
+            Value::Method(of, name) => self.method(&of.clone(), &name.clone(), &arguments, site),
+            _ => self.out_of_sight(&arguments, site),
+        }
+    }
+
+    /// A call of what nobody knows.
+    pub(super) fn out_of_sight(&mut self, arguments: &Arguments, site: Site) -> Value {
+        self.lost("call out of sight", &arguments.all(), Effect::Anything, site)
+    }
+
+    /// A call of device code.
+    fn call_function(
+        &mut self,
+        module: ir::ModuleId,
+        id: ir::FunctionId,
+        captured: u32,
+        arguments: &Arguments,
+        site: Site,
+    ) -> Value {
+        let Some(function) = self.project.function_at(module, id) else {
+            return self.out_of_sight(arguments, site);
+        };
+        let mut values: Vec<Value> = arguments.given.clone();
+        let params = function.locals.iter().take(function.param_count as usize);
+        for param in params.skip(values.len()) {
+            let given = arguments.named.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value.clone());
+            let value = match (given, param.init) {
+                (Some(value), _) => value,
+                (None, Some(init)) if module == self.context.module => self.expr(init),
+                (None, _) => self.unknown(Vec::new(), Effect::None, site),
+            };
+            values.push(value);
+        }
+        let variadic = function.python.as_ref().is_none_or(|python| python.rest.is_some() || python.keywords.is_some());
+        if variadic || values.len() != function.param_count as usize || function.body.is_none() {
+            return self.out_of_sight(arguments, site);
+        }
+        let types: Vec<PyTy> = values.iter().map(|value| value.ty().unwrap_or(PyTy::Opaque)).collect();
+        let key = Key { module, function: id, captured, arguments: types.clone() };
+        let Some((callee, returns)) = self.instance(&key) else {
+            return self.out_of_sight(arguments, site);
+        };
+        let mut operands = Vec::new();
+        for (value, ty) in values.iter().zip(&types) {
+            if value.ty().is_none() {
+                let unknown = self.unknown(Vec::new(), Effect::None, site);
+                unknown.leaves(&mut operands);
+                continue;
+            }
+            self.coerce(value, ty, site).leaves(&mut operands);
+        }
+        let ty = returns.as_returned();
+        let call = self.push(Expr::Call(callee, operands), ty.clone(), site);
+        self.result(call, &returns, site)
+    }
+
+    /// A function's result as a value.
+    fn result(&mut self, call: crate::code::ExprId, returns: &PyTy, site: Site) -> Value {
+        let mut types = Vec::new();
+        returns.leaves(&mut types);
+        let leaves: Vec<crate::code::ExprId> = match types.as_slice() {
+            [] => {
+                self.emit(crate::code::Stmt::Expr(call), site);
+                Vec::new()
+            }
+            [_] => vec![call],
+            all => {
+                let variable = self.register("", call, site);
+                let all = all.to_vec();
+                all.into_iter()
+                    .enumerate()
+                    .map(|(at, ty)| {
+                        let place = Place::Register { variable, first: at as u16, count: 1 };
+                        self.push(Expr::Read(place), ty, site)
+                    })
+                    .collect()
+            }
+        };
+        match Value::from_leaves(returns, &Arc::from(""), &mut leaves.into_iter()) {
+            Some(value) => value,
+            None => self.unknown(Vec::new(), Effect::None, site),
+        }
+    }
+
+    /// `int32(x)`, `np.float32(x)`, `float(x)`.
+    pub(super) fn cast(&mut self, given: &[Value], ty: &Ty, site: Site) -> Value {
+        match given {
+            [Value::Number(id, from)] if !matches!(ty, Ty::Opaque { .. }) => {
+                let id = self.convert(*id, from, ty);
+                Value::Number(id, ty.clone())
+            }
+            [] if matches!(ty, Ty::Int { .. } | Ty::Bool) => self.integer(0, ty.clone(), site),
+            _ => {
+                let mut children = Vec::new();
+                given.iter().for_each(|value| value.leaves(&mut children));
+                let id = self.pure("cast", children, ty.clone(), site);
+                if matches!(ty, Ty::Opaque { .. }) { Value::Opaque(id) } else { Value::Number(id, ty.clone()) }
+            }
+        }
+    }
+
+    /// A function or type of a package.
+    fn library(&mut self, path: &str, arguments: &Arguments, site: Site) -> Value {
+        let (package, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let device = package.starts_with("numba.cuda") || package.starts_with("numba_cuda") || package.starts_with("cupyx.jit");
+        if device && let Some(value) = self.device_function(package, name, arguments, site) {
+            return value;
+        }
+        if package == "builtins"
+            && let Some(value) = self.builtin(name, arguments, site)
+        {
+            return value;
+        }
+        if let Some(value) = self.mathematics(package, name, arguments, site) {
+            return value;
+        }
+        let types = package.starts_with("numba") || matches!(package, "numpy" | "cupy" | "builtins");
+        if types && let Some(ty) = named(name) {
+            return self.cast(&arguments.given, &ty, site);
+        }
+        if let Some(value) = self.project_function(path, arguments, site) {
+            return value;
+        }
+        self.gap("function of a package");
+        let mut children = Vec::new();
+        arguments.all().iter().for_each(|value| value.leaves(&mut children));
+        // What a package computes of numbers alone has no effect that this kernel could see.
+        let numbers = arguments.all().iter().all(|value| matches!(value, Value::Number(..) | Value::Opaque(_)));
+        let quiet = numbers && !arguments.given.is_empty() && !device;
+        self.unknown(children, if quiet { Effect::None } else { Effect::Anything }, site)
+    }
+
+    /// A function that another module of the project defines.
+    fn project_function(&mut self, _path: &str, _arguments: &Arguments, _site: Site) -> Option<Value> {
+        None
+    }
+}

@@ -1,0 +1,445 @@
+//! What `numba.cuda` and `cupyx.jit` offer inside a kernel: indices, barriers, warp operations, atomics, arrays.
+
+use super::Order;
+use super::calls::Arguments;
+use super::lower::Lowerer;
+use super::types::{Fixed, is_integer};
+use super::value::{Array, Value};
+use crate::code::{
+    AtomicOp, BinaryOp, Builtin, Effect, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectId, ObjectSpace, Scope,
+    Shuffle, StaticObject, Stmt, Ty, Vote,
+};
+use crate::report::Site;
+use cudalint_program::ir::Dialect;
+use std::sync::Arc;
+
+impl Lowerer<'_> {
+    fn cupy(&self) -> bool {
+        self.dialect == Dialect::CupyJit
+    }
+
+    /// An operation of the executor as a value.
+    pub(super) fn operation(&mut self, what: Intrinsic, operands: Vec<ExprId>, ty: Ty, site: Site) -> Value {
+        let id = self.push(Expr::Intrinsic(what, operands), ty.clone(), site);
+        match ty {
+            Ty::Void => {
+                self.emit(Stmt::Expr(id), site);
+                Value::None
+            }
+            Ty::Opaque { .. } => Value::Opaque(id),
+            ty => Value::Number(id, ty),
+        }
+    }
+
+    /// A call of `package.name`, where the package is one of those for kernels; `None` where it has no such function.
+    pub(super) fn device_function(
+        &mut self,
+        package: &str,
+        name: &str,
+        arguments: &Arguments,
+        site: Site,
+    ) -> Option<Value> {
+        if package.ends_with(".atomic") || name.starts_with("atomic_") {
+            return self.atomic_function(name.strip_prefix("atomic_").unwrap_or(name), arguments, site);
+        }
+        if package.ends_with(".cg") {
+            return self.group_function(name, arguments, site);
+        }
+        match (package.rsplit('.').next().unwrap_or_default(), name) {
+            ("shared", "array") => return self.shared_array(arguments, site),
+            ("local", "array") => return self.local_array(arguments, site),
+            ("const", "array_like") => return arguments.given.first().cloned(),
+            (_, "shared_memory") if self.cupy() => return self.shared_memory(arguments, site),
+            _ => {}
+        }
+        match name {
+            "grid" => self.grid(arguments, false, site),
+            "gridsize" => self.grid(arguments, true, site),
+            "syncthreads" => Some(self.operation(Intrinsic::BlockBarrier, Vec::new(), Ty::Void, site)),
+            "syncthreads_count" => self.block_vote(Vote::Count, arguments, site),
+            "syncthreads_and" => self.block_vote(Vote::All, arguments, site),
+            "syncthreads_or" => self.block_vote(Vote::Any, arguments, site),
+            "syncwarp" => {
+                let mask = arguments.get(0, "mask").cloned().map(|mask| self.mask(&mask, site));
+                Some(self.operation(Intrinsic::WarpBarrier, mask.into_iter().collect(), Ty::Void, site))
+            }
+            "threadfence" => Some(self.operation(Intrinsic::Fence(Scope::Device), Vec::new(), Ty::Void, site)),
+            "threadfence_block" => Some(self.operation(Intrinsic::Fence(Scope::Block), Vec::new(), Ty::Void, site)),
+            "threadfence_system" => Some(self.operation(Intrinsic::Fence(Scope::System), Vec::new(), Ty::Void, site)),
+            "range" => self.range(&arguments.given, site),
+            "laneid" if self.cupy() => Some(self.lane(Ty::UINT, site)),
+            "nanosleep" => {
+                arguments.given.iter().for_each(|value| self.evaluate(value, site));
+                Some(Value::None)
+            }
+            "selp" => match arguments.given.as_slice() {
+                [test, a, b] => {
+                    let (test, a, b) = (self.truth(test, site), a.clone(), b.clone());
+                    Some(self.choice(test, (Vec::new(), a), (Vec::new(), b), site))
+                }
+                _ => None,
+            },
+            "fma" => match arguments.given.as_slice() {
+                [a, b, c] => {
+                    let product = self.binary(BinaryOp::Mul, a, b, site);
+                    Some(self.binary(BinaryOp::Add, &product, c, site))
+                }
+                _ => None,
+            },
+            "cbrt" => self.mathematics("math", "cbrt", arguments, site),
+            "popc" | "clz" | "brev" | "ffs" => self.bits(name, arguments, site),
+            _ => self.warp_function(name, arguments, site),
+        }
+    }
+
+    /// A number of a type, or what is not known of it.
+    fn number_as(&mut self, value: &Value, ty: &Ty, site: Site) -> ExprId {
+        match value {
+            Value::Number(id, from) => self.convert(*id, from, ty),
+            other => {
+                let mut children = Vec::new();
+                other.leaves(&mut children);
+                self.push(Expr::Opaque { children, effect: Effect::None }, ty.clone(), site)
+            }
+        }
+    }
+
+    fn mask(&mut self, value: &Value, site: Site) -> ExprId {
+        self.number_as(value, &Ty::UINT, site)
+    }
+
+    /// `cuda.grid(n)`: Numba computes with 64 bits, `cupyx.jit` with `unsigned`.
+    fn grid(&mut self, arguments: &Arguments, size: bool, site: Site) -> Option<Value> {
+        let axes = match arguments.get(0, "ndim")? {
+            Value::Number(id, _) => self.fold(*id)?,
+            _ => return None,
+        };
+        let ty = if self.cupy() { Ty::UINT } else { Ty::LONG };
+        let mut all = Vec::new();
+        for axis in 0..u8::try_from(axes).ok().filter(|axes| (1..=3).contains(axes))? {
+            let mut builtin = |which: Builtin| self.push(Expr::Builtin(which), ty.clone(), site);
+            let (first, second) = if size {
+                (builtin(Builtin::BlockDim(axis)), builtin(Builtin::GridDim(axis)))
+            } else {
+                (builtin(Builtin::BlockIdx(axis)), builtin(Builtin::BlockDim(axis)))
+            };
+            let thread = builtin(Builtin::ThreadIdx(axis));
+            let mut value = self.push(Expr::Binary(BinaryOp::Mul, first, second), ty.clone(), site);
+            if !size {
+                value = self.push(Expr::Binary(BinaryOp::Add, value, thread), ty.clone(), site);
+            }
+            all.push(Value::Number(value, ty.clone()));
+        }
+        Some(if axes == 1 { all.swap_remove(0) } else { Value::Tuple(all) })
+    }
+
+    fn block_vote(&mut self, vote: Vote, arguments: &Arguments, site: Site) -> Option<Value> {
+        let value = arguments.given.first()?.clone();
+        let value = self.number_as(&value, &Ty::INT, site);
+        Some(self.effectful(Intrinsic::BlockVote(vote), vec![value], Ty::INT, site))
+    }
+
+    /// An operation whose value may go unused, done once and now.
+    fn effectful(&mut self, what: Intrinsic, operands: Vec<ExprId>, ty: Ty, site: Site) -> Value {
+        let value = self.operation(what, operands, ty, site);
+        self.settled(&value)
+    }
+
+    fn bits(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        let Value::Number(id, ty) = arguments.given.first()? else { return None };
+        let (id, from) = (*id, ty.clone());
+        let Ty::Int { bytes, .. } = from else { return None };
+        let operand = self.convert(id, &from, &Ty::Int { bytes, signed: false });
+        let (what, ty) = match name {
+            "popc" => (Intrinsic::PopCount, from),
+            "clz" => (Intrinsic::LeadingZeros, from),
+            "ffs" => (Intrinsic::FirstSet, Ty::UINT),
+            _ => (Intrinsic::ReverseBits, Ty::Int { bytes: bytes.max(4), signed: false }),
+        };
+        Some(self.operation(what, vec![operand], ty, site))
+    }
+
+    fn warp_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        let given = &arguments.given;
+        if name == "activemask" {
+            return Some(self.operation(Intrinsic::ActiveMask, Vec::new(), Ty::UINT, site));
+        }
+        if name == "lanemask_lt" {
+            let Value::Number(lane, ty) = self.lane(Ty::UINT, site) else { return None };
+            let one = self.push(Expr::Int(1), ty.clone(), site);
+            let bit = self.push(Expr::Binary(BinaryOp::Shl, one, lane), ty.clone(), site);
+            let below = self.push(Expr::Binary(BinaryOp::Sub, bit, one), ty.clone(), site);
+            return Some(Value::Number(below, ty));
+        }
+        let shuffle = match name {
+            "shfl_sync" => Some(Shuffle::Index),
+            "shfl_up_sync" => Some(Shuffle::Up),
+            "shfl_down_sync" => Some(Shuffle::Down),
+            "shfl_xor_sync" => Some(Shuffle::Xor),
+            _ => None,
+        };
+        if let Some(kind) = shuffle {
+            let [mask, value, lane] = given.as_slice() else { return None };
+            let Value::Number(number, ty) = value else { return None };
+            let (number, ty) = (*number, ty.clone());
+            let mut operands = vec![self.mask(&mask.clone(), site), number];
+            operands.push(self.number_as(&lane.clone(), &Ty::INT, site));
+            if let Some(width) = arguments.get(3, "width").cloned() {
+                operands.push(self.number_as(&width, &Ty::INT, site));
+            }
+            return Some(self.effectful(Intrinsic::Shuffle { kind, masked: true }, operands, ty, site));
+        }
+        let (kind, ty) = match name {
+            "all_sync" => (Vote::All, Ty::Bool),
+            "any_sync" => (Vote::Any, Ty::Bool),
+            "ballot_sync" => (Vote::Ballot, Ty::UINT),
+            "match_any_sync" => (Vote::MatchAny, Ty::INT),
+            "match_all_sync" => (Vote::MatchAll, Ty::INT),
+            "eq_sync" => (Vote::Reduce, Ty::Bool),
+            _ => return None,
+        };
+        let [mask, value] = given.as_slice() else { return None };
+        let mask = self.mask(&mask.clone(), site);
+        let value = match value {
+            Value::Number(id, from) if matches!(kind, Vote::Any | Vote::All | Vote::Ballot) => {
+                self.convert(*id, &from.clone(), &Ty::INT)
+            }
+            Value::Number(id, _) => *id,
+            other => self.number_as(&other.clone(), &Ty::INT, site),
+        };
+        let vote = self.effectful(Intrinsic::WarpVote { kind, masked: true }, vec![mask, value], ty, site);
+        if kind == Vote::MatchAll {
+            let predicate = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, Ty::Bool, site);
+            let predicate = self.settled(&Value::Number(predicate, Ty::Bool));
+            return Some(Value::Tuple(vec![vote, predicate]));
+        }
+        Some(vote)
+    }
+
+    /// `cuda.atomic.add(array, index, value)` and its kin; `cupyx.jit.atomic_add` has the same operands.
+    fn atomic_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        let op = match name {
+            "add" => AtomicOp::Add,
+            "sub" => AtomicOp::Sub,
+            "max" | "nanmax" => AtomicOp::Max,
+            "min" | "nanmin" => AtomicOp::Min,
+            "and_" | "and" => AtomicOp::And,
+            "or_" | "or" => AtomicOp::Or,
+            "xor" => AtomicOp::Xor,
+            "inc" => AtomicOp::Inc,
+            "dec" => AtomicOp::Dec,
+            "exch" => AtomicOp::Exchange,
+            "cas" | "compare_and_swap" => AtomicOp::CompareExchange,
+            _ => return None,
+        };
+        let (array, index, values) = match arguments.given.as_slice() {
+            [array, values @ ..] if name == "compare_and_swap" => {
+                (array.clone(), self.integer(0, Ty::LONG, site), values.to_vec())
+            }
+            [array, index, values @ ..] => (array.clone(), index.clone(), values.to_vec()),
+            _ => return None,
+        };
+        let found = match &array {
+            Value::Array(array) => self.element_address(array, &[index], site),
+            _ => None,
+        };
+        let Some((address, element)) = found else {
+            return Some(self.lost("atomic on what is not known", &arguments.all(), Effect::Writes, site));
+        };
+        let bytes = element.bytes().and_then(|bytes| u8::try_from(bytes).ok());
+        let mut operands = vec![address];
+        for value in &values {
+            operands.push(self.number_as(value, &element, site));
+        }
+        let Some(bytes) = bytes else {
+            return Some(self.unknown(operands, Effect::Writes, site));
+        };
+        Some(self.effectful(Intrinsic::Atomic { op, scope: Scope::Device, bytes }, operands, element, site))
+    }
+
+    fn group_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        match name {
+            "this_grid" => Some(Value::Fixed(Fixed::Grid)),
+            "this_thread_block" => Some(Value::Fixed(Fixed::Block)),
+            "sync" => {
+                let group = arguments.given.first()?.clone();
+                self.group_method(&group, "sync", site)
+            }
+            _ => None,
+        }
+    }
+
+    /// A method of a group of threads.
+    pub(super) fn group_method(&mut self, group: &Value, name: &str, site: Site) -> Option<Value> {
+        use crate::code::Group;
+        let (grid, kind) = match group {
+            Value::Fixed(Fixed::Grid) => (true, Group::Grid),
+            Value::Fixed(Fixed::Block) => (false, Group::Block),
+            _ => return None,
+        };
+        match name {
+            "sync" if grid => {
+                let sync = self.operation(Intrinsic::GridBarrier, Vec::new(), Ty::Void, site);
+                drop(sync);
+                Some(self.integer(0, Ty::INT, site))
+            }
+            "sync" => Some(self.operation(Intrinsic::BlockBarrier, Vec::new(), Ty::Void, site)),
+            "thread_rank" => Some(self.operation(Intrinsic::GroupRank(kind), Vec::new(), Ty::SIZE, site)),
+            "num_threads" | "size" => Some(self.operation(Intrinsic::GroupSize(kind), Vec::new(), Ty::SIZE, site)),
+            _ => None,
+        }
+    }
+
+    /// The extents that an array is made with; `None` where they are no constants.
+    fn extents(&self, shape: &Value) -> Option<Vec<i64>> {
+        match shape {
+            Value::Number(id, ty) if is_integer(ty) => Some(vec![self.fold(*id)?]),
+            Value::Tuple(all) => all
+                .iter()
+                .map(|one| match one {
+                    Value::Number(id, ty) if is_integer(ty) => self.fold(*id),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+
+    /// Name of an array that is being made, and its element type with extents.
+    fn array_parts(&mut self, arguments: &Arguments) -> Option<(Arc<str>, Ty, usize, Option<Vec<i64>>, u32)> {
+        let shape = arguments.get(0, "shape")?.clone();
+        let element = arguments.get(1, "dtype").and_then(|dtype| self.type_of(dtype));
+        let element = element.unwrap_or(Ty::Opaque { bytes: None });
+        let rank = match &shape {
+            Value::Tuple(all) => all.len(),
+            _ => 1,
+        };
+        let align = match arguments.get(2, "alignment") {
+            Some(Value::Number(id, _)) => self.fold(*id).and_then(|align| u32::try_from(align).ok()),
+            _ => None,
+        };
+        let natural = element.bytes().map_or(1, |bytes| bytes.next_power_of_two().clamp(1, 16));
+        let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
+        Some((name, element, rank, self.extents(&shape), align.unwrap_or(natural).max(natural)))
+    }
+
+    fn array_value(&mut self, name: Arc<str>, element: Ty, data: ExprId, shape: Vec<ExprId>) -> Value {
+        Value::Array(Box::new(Array { name, element, order: Order::C, data, shape, strides: Vec::new() }))
+    }
+
+    fn unknown_extents(&mut self, rank: usize, site: Site) -> Vec<ExprId> {
+        (0..rank)
+            .map(|axis| {
+                let id = self.pure(&format!("extent {axis} {}", site.span.start), Vec::new(), Ty::LONG, site);
+                let id = self.settle(id);
+                if let Some(Expr::Read(crate::code::Place::Register { variable, .. })) =
+                    self.code.exprs.get(id.index()).map(|node| node.kind.clone())
+                {
+                    self.body.natural.insert(variable);
+                }
+                id
+            })
+            .collect()
+    }
+
+    /// `cuda.shared.array(shape, dtype)`; with the extent 0 it is the dynamic shared memory, from its first byte.
+    fn shared_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
+        let (name, element, rank, extents, align) = self.array_parts(arguments)?;
+        let dynamic = extents.as_deref() == Some(&[0]);
+        let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
+        let bytes = count
+            .zip(element.bytes())
+            .and_then(|(count, bytes)| u64::try_from(count).ok()?.checked_mul(u64::from(bytes)))
+            .filter(|bytes| *bytes > 0);
+        if extents.is_none() {
+            self.gap("extent of an array");
+        }
+        let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
+        let data = self.shared_object(&name, &element, bytes, align, space, site);
+        let shape = match extents {
+            Some(extents) if !dynamic => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
+            _ => self.unknown_extents(rank, site),
+        };
+        Some(self.array_value(name, element, data, shape))
+    }
+
+    fn shared_object(
+        &mut self,
+        name: &Arc<str>,
+        element: &Ty,
+        bytes: Option<u64>,
+        align: u32,
+        space: ObjectSpace,
+        site: Site,
+    ) -> ExprId {
+        let object = ObjectId(self.code.objects.len() as u32);
+        self.code.objects.push(StaticObject {
+            name: name.to_string(),
+            site,
+            space,
+            bytes,
+            element: element.bytes().unwrap_or(1),
+            align,
+            values: None,
+        });
+        self.push(Expr::ObjectAddress(object), Ty::Pointer, site)
+    }
+
+    /// `jit.shared_memory(dtype, size)`; without a size it is the dynamic shared memory.
+    fn shared_memory(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
+        let element = self.type_of(arguments.get(0, "dtype")?).unwrap_or(Ty::Opaque { bytes: None });
+        let size = arguments.get(1, "size")?.clone();
+        let dynamic = matches!(size, Value::None);
+        let extent = self.extents(&size).and_then(|all| all.first().copied());
+        let bytes = extent
+            .zip(element.bytes())
+            .and_then(|(count, bytes)| u64::try_from(count).ok()?.checked_mul(u64::from(bytes)));
+        let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
+        let align = element.bytes().unwrap_or(1).next_power_of_two();
+        let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
+        let data = self.shared_object(&name, &element, bytes, align, space, site);
+        let shape = match extent {
+            Some(extent) => vec![self.long(extent, site)],
+            None => self.unknown_extents(1, site),
+        };
+        Some(self.array_value(name, element, data, shape))
+    }
+
+    /// `cuda.local.array(shape, dtype)`: a variable of the thread, there from the start of the function.
+    fn local_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
+        let (name, element, rank, extents, align) = self.array_parts(arguments)?;
+        let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
+        let count = count.and_then(|count| u32::try_from(count).ok());
+        let bytes = count.zip(element.bytes()).and_then(|(count, bytes)| count.checked_mul(bytes));
+        let ty = match (bytes, count) {
+            (Some(bytes), Some(count)) => {
+                let leaves = if count as usize <= MAX_LEAVES && !matches!(element, Ty::Opaque { .. }) {
+                    let size = element.bytes().unwrap_or(1);
+                    (0..count).map(|at| Leaf { offset: at * size, ty: element.clone() }).collect()
+                } else {
+                    Vec::new()
+                };
+                Ty::Aggregate(Arc::new(Layout { bytes, align, leaves }))
+            }
+            _ => {
+                self.gap("extent of an array");
+                Ty::Opaque { bytes: None }
+            }
+        };
+        let variable = self.variable(&name, ty, site);
+        if let Some(made) = self.body.variables.get_mut(variable.index()) {
+            made.in_memory = true;
+        }
+        let ((), declare) = {
+            let (block, ()) = self.in_block(|this| this.emit(Stmt::Declare(variable), site));
+            ((), block)
+        };
+        self.body.entry.extend(declare);
+        let data = self.push(Expr::VariableAddress(variable), Ty::Pointer, site);
+        let shape = match extents {
+            Some(extents) => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
+            None => self.unknown_extents(rank, site),
+        };
+        Some(self.array_value(name, element, data, shape))
+    }
+}

@@ -1,0 +1,160 @@
+//! What lowered expressions always are: their value where it is constant, and whether they can be negative.
+
+use super::lower::Lowerer;
+use crate::code::{BinaryOp, Expr, ExprId, Intrinsic, Place, Ty, UnaryOp};
+
+/// Deepest nesting that is looked into.
+const MAX_NESTING: u32 = 24;
+
+impl Lowerer<'_> {
+    /// The integer that an expression always is.
+    pub(super) fn fold(&self, id: ExprId) -> Option<i64> {
+        self.fold_within(id, 0)
+    }
+
+    fn fold_within(&self, id: ExprId, nesting: u32) -> Option<i64> {
+        if nesting > MAX_NESTING {
+            return None;
+        }
+        let node = self.code.exprs.get(id.index())?;
+        let below = |id: ExprId| self.fold_within(id, nesting + 1);
+        let value = match &node.kind {
+            Expr::Int(value) => *value,
+            Expr::Convert(inner) if !matches!(self.ty_of(*inner), Ty::Float { .. }) => below(*inner)?,
+            Expr::Not(inner) => i64::from(below(*inner)? == 0),
+            Expr::Unary(UnaryOp::Minus, inner) => below(*inner)?.checked_neg()?,
+            Expr::Unary(UnaryOp::BitNot, inner) => !below(*inner)?,
+            Expr::Select(condition, yes, no) => below(if below(*condition)? == 0 { *no } else { *yes })?,
+            Expr::And(a, b) => match (below(*a)?, below(*b)) {
+                (0, _) => 0,
+                (_, b) => i64::from(b? != 0),
+            },
+            Expr::Or(a, b) => match (below(*a)?, below(*b)) {
+                (0, b) => i64::from(b? != 0),
+                _ => 1,
+            },
+            Expr::Intrinsic(Intrinsic::FloorRem, parts) => match parts.as_slice() {
+                [a, b] => floor_rem(below(*a)?, below(*b)?)?,
+                _ => return None,
+            },
+            Expr::Intrinsic(which @ (Intrinsic::Min | Intrinsic::Max), parts) => match parts.as_slice() {
+                [a, b] if *which == Intrinsic::Min => below(*a)?.min(below(*b)?),
+                [a, b] => below(*a)?.max(below(*b)?),
+                _ => return None,
+            },
+            Expr::Binary(op, a, b) => {
+                if matches!(self.ty_of(*a), Ty::Float { .. }) {
+                    return None;
+                }
+                binary(*op, below(*a)?, below(*b)?)?
+            }
+            _ => return None,
+        };
+        Some(match node.ty {
+            Ty::Int { .. } | Ty::Bool => wrap(&node.ty, value),
+            _ => return None,
+        })
+    }
+
+    /// Whether an integer is surely not negative.
+    pub(super) fn is_natural(&self, id: ExprId) -> bool {
+        self.natural_within(id, 0)
+    }
+
+    fn natural_within(&self, id: ExprId, nesting: u32) -> bool {
+        let Some(node) = self.code.exprs.get(id.index()) else { return false };
+        if nesting > MAX_NESTING {
+            return false;
+        }
+        if matches!(node.ty, Ty::Bool | Ty::Int { signed: false, .. }) {
+            return true;
+        }
+        let below = |id: &ExprId| self.natural_within(*id, nesting + 1);
+        match &node.kind {
+            Expr::Int(value) => *value >= 0,
+            Expr::Builtin(_) => true,
+            Expr::Convert(inner) => {
+                // What is cut short may change its sign.
+                let fits = self.ty_of(*inner).bytes() < node.ty.bytes() || self.ty_of(*inner) == node.ty;
+                fits && matches!(self.ty_of(*inner), Ty::Int { .. } | Ty::Bool) && below(inner)
+            }
+            Expr::Read(Place::Register { variable, count: 0, .. }) => self.body.natural.contains(variable),
+            Expr::Binary(BinaryOp::And, a, b) => below(a) || below(b),
+            Expr::Binary(
+                BinaryOp::Add
+                | BinaryOp::Mul
+                | BinaryOp::Div
+                | BinaryOp::FloorDiv
+                | BinaryOp::Rem
+                | BinaryOp::Shr
+                | BinaryOp::Or
+                | BinaryOp::Xor,
+                a,
+                b,
+            )
+            | Expr::Select(_, a, b) => below(a) && below(b),
+            Expr::Binary(BinaryOp::Shl, a, _) => below(a),
+            Expr::Intrinsic(which, parts) => match which {
+                Intrinsic::FloorRem => parts.get(1).is_some_and(below),
+                Intrinsic::Max => parts.iter().any(below),
+                Intrinsic::Min => parts.iter().all(below),
+                Intrinsic::PopCount
+                | Intrinsic::LeadingZeros
+                | Intrinsic::FirstSet
+                | Intrinsic::GroupRank(_)
+                | Intrinsic::GroupSize(_)
+                | Intrinsic::Abs => true,
+                _ => false,
+            },
+            Expr::Statements(_, Some(value)) => below(value),
+            Expr::Sequence(parts) => parts.last().is_some_and(below),
+            _ => false,
+        }
+    }
+}
+
+/// Python's `%`: of the divisor's sign.
+pub(super) fn floor_rem(a: i64, b: i64) -> Option<i64> {
+    let rest = a.checked_rem(b)?;
+    Some(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
+}
+
+pub(super) fn wrap(ty: &Ty, value: i64) -> i64 {
+    match ty {
+        Ty::Bool => i64::from(value != 0),
+        Ty::Int { bytes: 1, signed: true } => i64::from(value as i8),
+        Ty::Int { bytes: 1, signed: false } => i64::from(value as u8),
+        Ty::Int { bytes: 2, signed: true } => i64::from(value as i16),
+        Ty::Int { bytes: 2, signed: false } => i64::from(value as u16),
+        Ty::Int { bytes: 4, signed: true } => i64::from(value as i32),
+        Ty::Int { bytes: 4, signed: false } => i64::from(value as u32),
+        _ => value,
+    }
+}
+
+/// Python's operators on integers.
+pub(super) fn binary(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    Some(match op {
+        BinaryOp::Add => a.checked_add(b)?,
+        BinaryOp::Sub => a.checked_sub(b)?,
+        BinaryOp::Mul => a.checked_mul(b)?,
+        BinaryOp::Div | BinaryOp::FloorDiv => {
+            let quotient = a.checked_div(b)?;
+            quotient - i64::from(a % b != 0 && (a < 0) != (b < 0))
+        }
+        BinaryOp::Rem => floor_rem(a, b)?,
+        BinaryOp::Pow => a.checked_pow(u32::try_from(b).ok()?)?,
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        BinaryOp::Shl => a.checked_mul(1i64.checked_shl(u32::try_from(b).ok().filter(|by| *by < 63)?)?)?,
+        BinaryOp::Shr => a.checked_shr(u32::try_from(b).ok()?)?,
+        BinaryOp::Lt => i64::from(a < b),
+        BinaryOp::Le => i64::from(a <= b),
+        BinaryOp::Gt => i64::from(a > b),
+        BinaryOp::Ge => i64::from(a >= b),
+        BinaryOp::Eq => i64::from(a == b),
+        BinaryOp::Ne => i64::from(a != b),
+        BinaryOp::TrueDiv => return None,
+    })
+}

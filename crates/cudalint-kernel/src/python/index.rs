@@ -1,0 +1,494 @@
+//! Subscripts: elements, rows and slices of arrays, elements of tuples.
+//!
+//! Numba wraps a negative index of a signed type around once, by adding the extent, and checks nothing (`fix_integer_index` in
+//! its `arrayobj.py`); unsigned indices and those of `cupyx.jit` are taken as they are.
+
+use super::Order;
+use super::lower::Lowerer;
+use super::types::{is_integer, is_signed};
+use super::value::{Array, Range, Value};
+use crate::code::{BinaryOp, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty};
+use crate::report::{AccessKind, Site};
+use cudalint_program::ir::Dialect;
+use std::sync::Arc;
+
+/// What a subscript leads to.
+enum Reached {
+    /// The address of an element.
+    Element(ExprId, Ty),
+    /// A view.
+    View(Array),
+}
+
+impl Lowerer<'_> {
+    /// `base[items]` as a value.
+    pub(super) fn subscript(&mut self, base: &Value, items: &[Value], site: Site) -> Value {
+        let items = spread(items);
+        match base {
+            Value::Array(array) => match self.reach(array, &items, AccessKind::Read, site) {
+                Some(Reached::Element(address, ty)) => self.load(address, &ty, site),
+                Some(Reached::View(view)) => Value::Array(Box::new(view)),
+                None => {
+                    let parts: Vec<Value> = std::iter::once(base.clone()).chain(items).collect();
+                    self.lost("subscript", &parts, Effect::None, site)
+                }
+            },
+            Value::Tuple(all) => self.tuple_item(all, &items, site),
+            Value::Fixed(_) | Value::None => self.lost("subscript", &items, Effect::None, site),
+            _ => {
+                let parts: Vec<Value> = std::iter::once(base.clone()).chain(items).collect();
+                self.lost("subscript of what is not known", &parts, Effect::None, site)
+            }
+        }
+    }
+
+    fn tuple_item(&mut self, all: &[Value], items: &[Value], site: Site) -> Value {
+        let at = match items {
+            [Value::Number(id, _)] => self.fold(*id),
+            [Value::Slice(parts)] => {
+                let bound = |this: &Self, part: &Option<Value>, default: i64| match part {
+                    None => Some(default),
+                    Some(Value::Number(id, _)) => this.fold(*id),
+                    Some(_) => None,
+                };
+                let count = all.len() as i64;
+                let wrapped = |value: i64| if value < 0 { (value + count).max(0) } else { value.min(count) } as usize;
+                if let (Some(from), Some(to), None) = (bound(self, &parts[0], 0), bound(self, &parts[1], count), &parts[2])
+                {
+                    let part = all.get(wrapped(from)..wrapped(to)).unwrap_or_default();
+                    return Value::Tuple(part.to_vec());
+                }
+                None
+            }
+            _ => None,
+        };
+        let at = at.map(|at| if at < 0 { at + all.len() as i64 } else { at });
+        if let Some(found) = at.and_then(|at| usize::try_from(at).ok()).and_then(|at| all.get(at)) {
+            return found.clone();
+        }
+        let parts: Vec<Value> = all.iter().chain(items).cloned().collect();
+        self.lost("index of a tuple", &parts, Effect::None, site)
+    }
+
+    /// The element or row at a constant position: unpacking.
+    pub(super) fn item(&mut self, array: &Array, at: i64, site: Site) -> Value {
+        let index = self.integer(at, Ty::LONG, site);
+        let base = Value::Array(Box::new(array.clone()));
+        self.subscript(&base, &[index], site)
+    }
+
+    /// The value of an element.
+    pub(super) fn load(&mut self, address: ExprId, element: &Ty, site: Site) -> Value {
+        let id = self.push(Expr::Read(Self::memory(address, element)), element.clone(), site);
+        match element {
+            Ty::Opaque { .. } => Value::Opaque(id),
+            ty => Value::Number(id, ty.clone()),
+        }
+    }
+
+    /// `base[items] = value`.
+    pub(super) fn assign_subscript(
+        &mut self,
+        base: &Value,
+        items: &[Value],
+        value: &Value,
+        access: AccessKind,
+        site: Site,
+    ) {
+        let items = spread(items);
+        let Value::Array(array) = base else {
+            let parts: Vec<Value> = [base.clone(), value.clone()].into_iter().chain(items).collect();
+            let lost = self.lost("assignment to part of what is not known", &parts, Effect::Writes, site);
+            return self.evaluate(&lost, site);
+        };
+        match self.reach(array, &items, access, site) {
+            Some(Reached::Element(address, element)) => self.store(address, &element, value, site),
+            Some(Reached::View(view)) => self.fill(&view, value, site, 0),
+            None => {
+                let parts: Vec<Value> = [base.clone(), value.clone()].into_iter().chain(items).collect();
+                let lost = self.lost("subscript", &parts, Effect::Writes, site);
+                self.evaluate(&lost, site);
+            }
+        }
+    }
+
+    /// `view[:] = value`: one element after the other.
+    fn fill(&mut self, view: &Array, value: &Value, site: Site, depth: u32) {
+        let Value::Array(view) = self.settled(&Value::Array(Box::new(view.clone()))) else { return };
+        let value = self.settled(value);
+        let Some(extent) = view.shape.first().copied() else { return };
+        if depth > 4 {
+            return;
+        }
+        let zero = self.long(0, site);
+        let index = self.register("", zero, site);
+        self.body.natural.insert(index);
+        let read = self.read_register(index, site);
+        let condition = self.push(Expr::Binary(BinaryOp::Lt, read, extent), Ty::Bool, site);
+        let at = Value::Number(read, Ty::LONG);
+        let (body, ()) = self.in_block(|this| {
+            let source = match &value {
+                Value::Array(from) if from.shape.len() == view.shape.len() => {
+                    this.subscript(&value.clone(), std::slice::from_ref(&at), site)
+                }
+                other => other.clone(),
+            };
+            match this.reach(&view, std::slice::from_ref(&at), AccessKind::Write, site) {
+                Some(Reached::Element(address, element)) => this.store(address, &element, &source, site),
+                Some(Reached::View(inner)) => this.fill(&inner, &source, site, depth + 1),
+                None => {}
+            }
+        });
+        let one = self.long(1, site);
+        let place = Place::Register { variable: index, first: 0, count: 0 };
+        let update = Expr::Update { place, op: BinaryOp::Add, value: one, compute: Ty::LONG, old: false };
+        let step = self.push(update, Ty::LONG, site);
+        self.emit(Stmt::Loop { condition: Some(condition), body_first: false, step: Some(step), body }, site);
+    }
+
+    /// `base[items] op= value`.
+    pub(super) fn update_subscript(
+        &mut self,
+        base: &Value,
+        items: &[Value],
+        op: BinaryOp,
+        right: &Value,
+        at: Site,
+        site: Site,
+    ) {
+        let items = spread(items);
+        let reached = match base {
+            Value::Array(array) => self.reach(array, &items, AccessKind::UpdateRead, at),
+            _ => None,
+        };
+        let Some(reached) = reached else {
+            let parts: Vec<Value> = [base.clone(), right.clone()].into_iter().chain(items).collect();
+            let lost = self.lost("assignment to part of what is not known", &parts, Effect::Writes, site);
+            return self.evaluate(&lost, site);
+        };
+        let (address, element) = match reached {
+            Reached::Element(address, element) => (address, element),
+            Reached::View(view) => {
+                let before = Value::Array(Box::new(view.clone()));
+                let parts = [before, right.clone()];
+                let lost = self.lost("arithmetic on arrays", &parts, Effect::Writes, site);
+                return self.evaluate(&lost, site);
+            }
+        };
+        if let Value::Number(id, ty) = right
+            && let Some((op, compute)) = self.plain_operation(op, &element, ty, *id)
+        {
+            let value = self.convert(*id, ty, &compute);
+            let place = Self::memory(address, &element);
+            let update = Expr::Update { place, op, value, compute, old: false };
+            let update = self.push(update, element.clone(), at);
+            return self.emit(Stmt::Expr(update), site);
+        }
+        // The operation is no operator of the code: what comes out is not known, that it is read and written is.
+        let mut children = Vec::new();
+        right.leaves(&mut children);
+        let value = self.push(Expr::Opaque { children, effect: Effect::None }, element.clone(), site);
+        let place = Self::memory(address, &element);
+        let update = Expr::Update { place, op: BinaryOp::Add, value, compute: element.clone(), old: false };
+        let update = self.push(update, element, at);
+        self.emit(Stmt::Expr(update), site);
+    }
+
+    /// The address of an element, for atomics.
+    pub(super) fn element_address(&mut self, array: &Array, items: &[Value], site: Site) -> Option<(ExprId, Ty)> {
+        match self.reach(array, &spread(items), AccessKind::Atomic, site)? {
+            Reached::Element(address, element) => Some((address, element)),
+            Reached::View(_) => None,
+        }
+    }
+
+    /// Follows a subscript.
+    fn reach(&mut self, array: &Array, items: &[Value], access: AccessKind, site: Site) -> Option<Reached> {
+        let rank = array.shape.len();
+        let indices: Option<Vec<(ExprId, &Ty)>> = items
+            .iter()
+            .map(|item| match item {
+                Value::Number(id, ty) if is_integer(ty) => Some((*id, ty)),
+                _ => None,
+            })
+            .collect();
+        if let Some(indices) = indices {
+            if indices.len() > rank {
+                return None;
+            }
+            let whole = indices.len() == rank;
+            let mut wrapped = Vec::new();
+            for (axis, (id, ty)) in indices.into_iter().enumerate() {
+                wrapped.push(self.wrapped(array, axis, id, ty, access, site));
+            }
+            if whole {
+                let address = self.address(array, &wrapped, site);
+                return Some(Reached::Element(address, array.element.clone()));
+            }
+            if array.order == Order::C {
+                return Some(Reached::View(self.row(array, &wrapped, site)));
+            }
+            let strided = self.with_strides(array, site);
+            let mut data = strided.data;
+            for (axis, index) in wrapped.iter().enumerate() {
+                data = self.stepped(data, *index, strided.strides[axis], site);
+            }
+            let count = wrapped.len();
+            return Some(Reached::View(Array {
+                data,
+                shape: strided.shape[count..].to_vec(),
+                strides: strided.strides[count..].to_vec(),
+                ..strided
+            }));
+        }
+        if items.iter().any(|item| matches!(item, Value::Opaque(_))) && items.len() == rank {
+            let children: Vec<ExprId> = items.iter().fold(Vec::new(), |mut all, item| {
+                item.leaves(&mut all);
+                all
+            });
+            let index = self.pure("index", children, Ty::LONG, site);
+            let data = self.push(Expr::Offset { base: array.data, index, stride: 1 }, Ty::Pointer, site);
+            return Some(Reached::Element(data, array.element.clone()));
+        }
+        self.slices(array, items, access, site).map(Reached::View)
+    }
+
+    /// An index as an offset from the first element along an axis.
+    fn wrapped(
+        &mut self,
+        array: &Array,
+        axis: usize,
+        id: ExprId,
+        ty: &Ty,
+        access: AccessKind,
+        site: Site,
+    ) -> ExprId {
+        if self.dialect == Dialect::CupyJit || !is_signed(ty) || self.is_natural(id) {
+            return id;
+        }
+        let extent = array.shape[axis];
+        match (self.fold(id), self.fold(extent)) {
+            (Some(index), _) if index >= 0 => return id,
+            (Some(index), Some(extent)) => return self.long(index + extent, site),
+            // A position from the end that is written as such is meant so.
+            (Some(_), None) => return self.folded(BinaryOp::Add, id, extent, site),
+            _ => {}
+        }
+        let at = self.site_of_code(id);
+        let id = self.convert(id, ty, &Ty::LONG);
+        let wrap = Intrinsic::WrapIndex { array: Arc::clone(&array.name), axis: axis as u8, access, element: site };
+        self.push(Expr::Intrinsic(wrap, vec![id, extent]), Ty::LONG, at)
+    }
+
+    /// `base + index * stride`.
+    fn stepped(&mut self, base: ExprId, index: ExprId, stride: ExprId, site: Site) -> ExprId {
+        if let Some(stride) = self.fold(stride) {
+            return self.push(Expr::Offset { base, index, stride }, Ty::Pointer, site);
+        }
+        let index = self.folded(BinaryOp::Mul, index, stride, site);
+        self.push(Expr::Offset { base, index, stride: 1 }, Ty::Pointer, site)
+    }
+
+    /// The address of an element.
+    fn address(&mut self, array: &Array, indices: &[ExprId], site: Site) -> ExprId {
+        let Some(bytes) = array.element.bytes() else {
+            let index = self.pure("element", indices.to_vec(), Ty::LONG, site);
+            return self.push(Expr::Offset { base: array.data, index, stride: 1 }, Ty::Pointer, site);
+        };
+        let bytes = i64::from(bytes);
+        if array.order == Order::Strided {
+            let mut data = array.data;
+            for (index, stride) in indices.iter().zip(array.strides.clone()) {
+                data = self.stepped(data, *index, stride, site);
+            }
+            return data;
+        }
+        let mut pairs: Vec<(ExprId, ExprId)> = indices.iter().copied().zip(array.shape.iter().copied()).collect();
+        if array.order == Order::Fortran {
+            pairs.reverse();
+        }
+        // Fixed extents: an offset for each axis, as C++ has it for arrays of arrays.
+        let extents: Option<Vec<i64>> = pairs.iter().skip(1).map(|(_, extent)| self.fold(*extent)).collect();
+        if let Some(extents) = extents {
+            let mut data = array.data;
+            for (axis, (index, _)) in pairs.iter().enumerate() {
+                let below = extents[axis..].iter().try_fold(bytes, |all, extent| all.checked_mul(*extent));
+                data = self.push(
+                    Expr::Offset { base: data, index: *index, stride: below.unwrap_or(bytes) },
+                    Ty::Pointer,
+                    site,
+                );
+            }
+            return data;
+        }
+        let mut pairs = pairs.into_iter();
+        let Some((mut index, _)) = pairs.next() else { return array.data };
+        for (next, extent) in pairs {
+            let row = self.folded(BinaryOp::Mul, index, extent, site);
+            index = self.folded(BinaryOp::Add, row, next, site);
+        }
+        self.push(Expr::Offset { base: array.data, index, stride: bytes }, Ty::Pointer, site)
+    }
+
+    /// `a[i]` of an array with more axes, laid out in C's order.
+    fn row(&mut self, array: &Array, indices: &[ExprId], site: Site) -> Array {
+        let rest = &array.shape[indices.len()..];
+        let mut start: Vec<ExprId> = indices.to_vec();
+        for _ in rest {
+            let zero = self.long(0, site);
+            start.push(zero);
+        }
+        // The extents stand in the address and in the view.
+        let mut array = array.clone();
+        for part in &mut array.shape {
+            *part = self.settle(*part);
+        }
+        let data = if array.element.bytes().is_some() {
+            self.address(&array, &start, site)
+        } else {
+            let index = self.pure("element", start.clone(), Ty::LONG, site);
+            self.push(Expr::Offset { base: array.data, index, stride: 1 }, Ty::Pointer, site)
+        };
+        let shape = array.shape[indices.len()..].to_vec();
+        Array { data, shape, ..array }
+    }
+
+    /// A subscript with slices, `...` or `None` in it.
+    fn slices(&mut self, array: &Array, items: &[Value], access: AccessKind, site: Site) -> Option<Array> {
+        let rank = array.shape.len();
+        let used = items.iter().filter(|item| !matches!(item, Value::Ellipsis | Value::None)).count();
+        if used > rank || items.iter().filter(|item| matches!(item, Value::Ellipsis)).count() > 1 {
+            return None;
+        }
+        let full = Value::Slice(Box::new([None, None, None]));
+        let mut all: Vec<Value> = Vec::new();
+        for item in items {
+            match item {
+                Value::Ellipsis => all.extend(std::iter::repeat_n(full.clone(), rank - used)),
+                other => all.push(other.clone()),
+            }
+        }
+        while all.iter().filter(|item| !matches!(item, Value::None)).count() < rank {
+            all.push(full.clone());
+        }
+        let whole = |item: &Value| matches!(item, Value::Slice(parts) if parts.iter().all(Option::is_none));
+        if all.iter().all(whole) {
+            return Some(array.clone());
+        }
+        // Rows from one on lie together, as they did before.
+        let contiguous = array.order == Order::C
+            && all.iter().skip(1).all(whole)
+            && matches!(all.first(), Some(Value::Slice(parts)) if parts[2].is_none());
+        let strided = self.with_strides(array, site);
+        let mut data = strided.data;
+        let (mut shape, mut strides) = (Vec::new(), Vec::new());
+        let mut axis = 0;
+        for item in &all {
+            match item {
+                Value::None => {
+                    let (one, zero) = (self.long(1, site), self.long(0, site));
+                    shape.push(one);
+                    strides.push(zero);
+                    continue;
+                }
+                Value::Number(id, ty) if is_integer(ty) => {
+                    let index = self.wrapped(&strided, axis, *id, ty, access, site);
+                    data = self.stepped(data, index, strided.strides[axis], site);
+                }
+                Value::Slice(parts) => {
+                    let range = self.bounds(parts, strided.shape[axis], site)?;
+                    if self.fold(range.start) != Some(0) {
+                        data = self.stepped(data, range.start, strided.strides[axis], site);
+                    }
+                    shape.push(range.stop);
+                    let stride = self.folded(BinaryOp::Mul, strided.strides[axis], range.step, site);
+                    let stride = self.settle(stride);
+                    strides.push(stride);
+                }
+                _ => return None,
+            }
+            axis += 1;
+        }
+        let view = Array { data, shape, strides, order: Order::Strided, ..strided };
+        if contiguous {
+            return Some(Array { order: Order::C, strides: Vec::new(), ..view });
+        }
+        Some(view)
+    }
+
+    /// A slice of an axis: where it starts, how many elements it has (as `stop`), and its step.
+    fn bounds(&mut self, parts: &[Option<Value>; 3], extent: ExprId, site: Site) -> Option<Range> {
+        let number = |value: &Option<Value>| match value {
+            None => Some(None),
+            Some(Value::Number(id, ty)) if is_integer(ty) => Some(Some((*id, ty.clone()))),
+            Some(_) => None,
+        };
+        let (start, stop, step) = (number(&parts[0])?, number(&parts[1])?, number(&parts[2])?);
+        let step = match step {
+            None => 1,
+            Some((id, _)) => self.fold(id).filter(|step| *step != 0)?,
+        };
+        let zero = self.long(0, site);
+        let one = self.long(step, site);
+        if step < 0 {
+            if start.is_some() || stop.is_some() || step != -1 {
+                return None;
+            }
+            let minus = self.long(1, site);
+            let last = self.folded(BinaryOp::Sub, extent, minus, site);
+            return Some(Range { start: last, stop: extent, step: one, ty: Ty::LONG, endless: false });
+        }
+        let start = match start {
+            None => zero,
+            Some((id, ty)) => self.clamped(id, &ty, extent, site),
+        };
+        let start = self.settle(start);
+        let stop = match stop {
+            None => extent,
+            Some((id, ty)) => self.clamped(id, &ty, extent, site),
+        };
+        let length = self.folded(BinaryOp::Sub, stop, start, site);
+        let length = match self.fold(length) {
+            Some(length) => self.long(length.max(0), site),
+            None if self.fold(start) == Some(0) => length,
+            None => self.push(Expr::Intrinsic(Intrinsic::Max, vec![length, zero]), Ty::LONG, site),
+        };
+        let count = if step == 1 {
+            length
+        } else {
+            let (more, by) = (self.long(step - 1, site), self.long(step, site));
+            let sum = self.folded(BinaryOp::Add, length, more, site);
+            self.folded(BinaryOp::Div, sum, by, site)
+        };
+        let count = self.settle(count);
+        Some(Range { start, stop: count, step: one, ty: Ty::LONG, endless: false })
+    }
+
+    /// A bound of a slice, brought into the axis.
+    fn clamped(&mut self, id: ExprId, ty: &Ty, extent: ExprId, site: Site) -> ExprId {
+        let id = self.convert(id, ty, &Ty::LONG);
+        if let (Some(value), Some(extent)) = (self.fold(id), self.fold(extent)) {
+            let value = if value < 0 { (value + extent).max(0) } else { value.min(extent) };
+            return self.long(value, site);
+        }
+        if self.is_natural(id) {
+            return self.push(Expr::Intrinsic(Intrinsic::Min, vec![id, extent]), Ty::LONG, site);
+        }
+        let id = self.settle(id);
+        let zero = self.long(0, site);
+        let negative = self.push(Expr::Binary(BinaryOp::Lt, id, zero), Ty::Bool, site);
+        let sum = self.push(Expr::Binary(BinaryOp::Add, id, extent), Ty::LONG, site);
+        let from_end = self.push(Expr::Intrinsic(Intrinsic::Max, vec![sum, zero]), Ty::LONG, site);
+        let from_start = self.push(Expr::Intrinsic(Intrinsic::Min, vec![id, extent]), Ty::LONG, site);
+        let choice = self.push(Expr::Select(negative, from_end, from_start), Ty::LONG, site);
+        self.settle(choice)
+    }
+}
+
+/// `a[(i, j)]` is `a[i, j]`.
+fn spread(items: &[Value]) -> Vec<Value> {
+    match items {
+        [Value::Tuple(all)] => all.clone(),
+        _ => items.to_vec(),
+    }
+}

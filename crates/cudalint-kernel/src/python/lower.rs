@@ -1,0 +1,555 @@
+//! The lowering itself: functions instanced by the types of their arguments, each lowered again until the types of its
+//! variables stand.
+//!
+//! There is no inference beside the lowering. A variable's type is what its assignments gave it so far; where one changes a
+//! type that was used already, or a number turns out to be perhaps negative, the function is lowered once more, starting
+//! from what is known then. Types only grow, so that it ends.
+
+use super::scan::Scan;
+use super::types::{PyTy, unify};
+use super::value::Value;
+use super::{ArgumentType, Constant, Specialization};
+use crate::code::{
+    self, Block, Code, Effect, Expr, ExprId, ExprNode, Function, Place, Stmt, StmtId, StmtNode, Ty, VariableId,
+};
+use crate::report::Site;
+use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::{Name, Project};
+use cudalint_syntax::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Most function instances of one kernel.
+const MAX_INSTANCES: usize = 64;
+/// Most expressions of one kernel with all that it calls.
+const MAX_NODES: usize = 200_000;
+/// Deepest nesting of expressions and statements.
+const MAX_DEPTH: u32 = 120;
+/// Deepest nesting of functions that are lowered inside one another.
+const MAX_CALLS: u32 = 10;
+/// Most times that a function is lowered until its types stand.
+const MAX_PASSES: u32 = 8;
+
+/// Captured values of a function, by name.
+pub(super) type Captured = Arc<[(Name, Constant)]>;
+
+/// A function and the types that it is compiled for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// Into [`Lowerer::captures`].
+    pub captured: u32,
+    pub arguments: Vec<PyTy>,
+}
+
+struct Instance {
+    key: Key,
+    id: code::FunctionId,
+    returns: PyTy,
+    done: bool,
+}
+
+/// A variable of the function under construction.
+#[derive(Default)]
+pub(super) struct Slot {
+    /// Its type so far.
+    pub ty: Option<PyTy>,
+    /// What it holds, in this pass.
+    pub value: Option<Value>,
+    /// Whether it was read before it had a type, in this pass.
+    pub missed: bool,
+    /// Whether it may hold negative numbers.
+    pub negative: bool,
+    /// Whether its sign or type has been used.
+    pub read: bool,
+}
+
+/// Where names are looked up.
+pub(super) struct Context<'p> {
+    pub module: ModuleId,
+    pub ir: &'p Module,
+    pub id: FunctionId,
+    pub function: Option<&'p ir::Function>,
+    pub captured: u32,
+    pub scan: Arc<Scan>,
+}
+
+/// The function instance under construction.
+#[derive(Default)]
+pub(super) struct Body {
+    pub variables: Vec<code::Variable>,
+    pub slots: FxHashMap<LocalId, Slot>,
+    /// Registers that surely hold no negative number.
+    pub natural: FxHashSet<VariableId>,
+    /// Registers that are written once, outside of loops, or never.
+    pub constant: FxHashSet<VariableId>,
+    /// What it returns, by the `return`s so far.
+    pub returns: Option<PyTy>,
+    /// Whether what was lowered so far rests on types that have changed since.
+    pub stale: bool,
+    /// What stands before its first statement.
+    pub entry: Block,
+    /// Flags that a `break` sets, for the `else` of the loops around.
+    pub broken: Vec<Option<VariableId>>,
+}
+
+pub(super) struct Lowerer<'p> {
+    pub project: &'p Project,
+    pub dialect: Dialect,
+    pub code: Code,
+    pub context: Context<'p>,
+    pub body: Body,
+    /// Statements of the block under construction.
+    pub block: Block,
+    pub captures: Vec<Captured>,
+    /// Names for functions whose values depend on their operands only.
+    pub pure_functions: Vec<String>,
+    instances: Vec<Instance>,
+    gaps: FxHashMap<&'static str, u32>,
+    depth: u32,
+    calls: u32,
+    /// Constants of modules and functions around that are being looked up.
+    pub looking: u32,
+    /// The name that what is made now will have.
+    pub naming: Option<Name>,
+}
+
+/// Lowers a Python kernel for the types of its arguments, with every device function that it reaches. `None` where there is
+/// no such function, or its parameters cannot be laid out.
+pub fn lower_python(
+    project: &Project,
+    module: ModuleId,
+    kernel: FunctionId,
+    specialization: &Specialization,
+) -> Option<Code> {
+    let function = project.function_at(module, kernel)?;
+    function.body.as_ref()?;
+    let python = function.python.as_ref()?;
+    if python.rest.is_some() || python.keywords.is_some() || python.is_generator {
+        return None;
+    }
+    if !matches!(specialization.dialect, Dialect::Numba | Dialect::CupyJit) {
+        return None;
+    }
+    let arguments: Vec<PyTy> = specialization.arguments.iter().map(|argument| argument_type(argument, 0)).collect();
+    if arguments.len() != function.param_count as usize {
+        return None;
+    }
+    let mut lowerer = Lowerer::new(project, specialization.dialect);
+    let captured = lowerer.capture(&specialization.captured);
+    let key = Key { module, function: kernel, captured, arguments };
+    lowerer.instance(&key)?;
+    let mut code = lowerer.code;
+    let mut gaps: Vec<(&'static str, u32)> = lowerer.gaps.into_iter().collect();
+    gaps.sort_unstable();
+    code.gaps = gaps;
+    Some(code)
+}
+
+fn argument_type(argument: &ArgumentType, depth: u32) -> PyTy {
+    match argument {
+        ArgumentType::Scalar(Ty::Opaque { .. }) | ArgumentType::Unknown => PyTy::Opaque,
+        ArgumentType::Scalar(ty) => PyTy::Number(ty.clone()),
+        ArgumentType::Array { element, rank, order } => {
+            PyTy::Array { element: element.clone(), rank: *rank, order: *order }
+        }
+        ArgumentType::Tuple(all) if depth < super::MAX_NESTING => {
+            PyTy::Tuple(all.iter().map(|one| argument_type(one, depth + 1)).collect())
+        }
+        ArgumentType::Tuple(_) => PyTy::Tuple(Vec::new()),
+        ArgumentType::None => PyTy::None,
+    }
+}
+
+impl<'p> Lowerer<'p> {
+    pub(super) fn new(project: &'p Project, dialect: Dialect) -> Self {
+        static NOTHING: std::sync::LazyLock<Module> = std::sync::LazyLock::new(Module::default);
+        Self {
+            project,
+            dialect,
+            code: Code::default(),
+            context: Context {
+                module: ModuleId(0),
+                ir: &NOTHING,
+                id: FunctionId(0),
+                function: None,
+                captured: 0,
+                scan: Arc::default(),
+            },
+            body: Body::default(),
+            block: Vec::new(),
+            captures: Vec::new(),
+            pure_functions: Vec::new(),
+            instances: Vec::new(),
+            gaps: FxHashMap::default(),
+            depth: 0,
+            calls: 0,
+            looking: 0,
+            naming: None,
+        }
+    }
+
+    /// A number for a list of captured values.
+    pub(super) fn capture(&mut self, all: &[(Name, Constant)]) -> u32 {
+        if let Some(known) = self.captures.iter().position(|known| **known == *all) {
+            return known as u32;
+        }
+        self.captures.push(all.into());
+        self.captures.len() as u32 - 1
+    }
+
+    pub(super) fn gap(&mut self, cause: &'static str) {
+        *self.gaps.entry(cause).or_default() += 1;
+    }
+
+    pub(super) fn site(&self, span: Span) -> Site {
+        Site { module: self.context.module, span }
+    }
+
+    pub(super) fn node(&self, id: ir::ExprId) -> Option<&'p ir::ExprNode> {
+        let module: &'p Module = self.context.ir;
+        module.exprs.get(id.index())
+    }
+
+    pub(super) fn site_of(&self, id: ir::ExprId) -> Site {
+        let span = self.node(id).map_or_else(Span::default, |node| node.span);
+        self.site(span)
+    }
+
+    pub(super) fn push(&mut self, kind: Expr, ty: Ty, site: Site) -> ExprId {
+        let id = ExprId(self.code.exprs.len() as u32);
+        self.code.exprs.push(ExprNode { kind, ty, site });
+        id
+    }
+
+    /// Puts a statement behind those of the block under construction.
+    pub(super) fn emit(&mut self, kind: Stmt, site: Site) {
+        let id = StmtId(self.code.stmts.len() as u32);
+        self.code.stmts.push(StmtNode { kind, site });
+        self.block.push(id);
+    }
+
+    /// What `work` emits as a block of its own.
+    pub(super) fn in_block<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let outer = std::mem::take(&mut self.block);
+        let result = work(self);
+        (std::mem::replace(&mut self.block, outer), result)
+    }
+
+    /// An expression that is evaluated only sometimes: what it needs before goes along.
+    pub(super) fn apart(&mut self, work: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
+        let (before, value) = self.in_block(work);
+        self.after(before, value)
+    }
+
+    /// `value`, evaluated behind statements.
+    pub(super) fn after(&mut self, before: Block, value: ExprId) -> ExprId {
+        if before.is_empty() {
+            return value;
+        }
+        let (ty, site) = self.code.exprs.get(value.index()).map_or_else(
+            || (Ty::Opaque { bytes: None }, self.site(Span::default())),
+            |node| (node.ty.clone(), node.site),
+        );
+        self.push(Expr::Statements(before, Some(value)), ty, site)
+    }
+
+    /// Runs `work` one level deeper; `None` where the nesting or the size of the code is out of bounds.
+    pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_DEPTH || self.code.exprs.len() >= MAX_NODES {
+            self.gap("too large");
+            return None;
+        }
+        self.depth += 1;
+        let result = work(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    pub(super) fn variable(&mut self, name: &str, ty: Ty, site: Site) -> VariableId {
+        let id = VariableId(self.body.variables.len() as u32);
+        self.body.variables.push(code::Variable { name: name.to_owned(), site, ty, in_memory: false });
+        id
+    }
+
+    pub(super) fn ty_of(&self, id: ExprId) -> Ty {
+        self.code.exprs.get(id.index()).map_or(Ty::Opaque { bytes: None }, |node| node.ty.clone())
+    }
+
+    pub(super) fn site_of_code(&self, id: ExprId) -> Site {
+        self.code.exprs.get(id.index()).map_or_else(|| self.site(Span::default()), |node| node.site)
+    }
+
+    pub(super) fn read_register(&mut self, variable: VariableId, site: Site) -> ExprId {
+        let ty = self.body.variables.get(variable.index()).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
+        self.push(Expr::Read(Place::Register { variable, first: 0, count: 0 }), ty, site)
+    }
+
+    pub(super) fn write_register(&mut self, variable: VariableId, value: ExprId, site: Site) -> ExprId {
+        let ty = self.body.variables.get(variable.index()).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
+        self.push(Expr::Write(Place::Register { variable, first: 0, count: 0 }, value), ty, site)
+    }
+
+    /// Whether an expression always has the same value and costs nothing, so that it may stand in many places.
+    pub(super) fn is_constant(&self, id: ExprId) -> bool {
+        match self.code.exprs.get(id.index()).map(|node| &node.kind) {
+            Some(
+                Expr::Int(_)
+                | Expr::Float(_)
+                | Expr::Builtin(_)
+                | Expr::ObjectAddress(_)
+                | Expr::VariableAddress(_),
+            ) => true,
+            Some(Expr::Read(Place::Register { variable, count: 0, .. })) => self.body.constant.contains(variable),
+            _ => false,
+        }
+    }
+
+    /// An expression that may stand in several places: what is more than a constant goes into a register first.
+    pub(super) fn settle(&mut self, id: ExprId) -> ExprId {
+        if self.is_constant(id) {
+            return id;
+        }
+        let site = self.site_of_code(id);
+        let variable = self.variable("", self.ty_of(id), site);
+        if self.is_natural(id) {
+            self.body.natural.insert(variable);
+        }
+        self.emit(Stmt::Declare(variable), site);
+        let write = self.write_register(variable, id, site);
+        self.emit(Stmt::Expr(write), site);
+        self.read_register(variable, site)
+    }
+
+    /// [`Self::settle`] for all parts of a value.
+    pub(super) fn settled(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Number(id, ty) => Value::Number(self.settle(*id), ty.clone()),
+            Value::Opaque(id) => Value::Opaque(self.settle(*id)),
+            Value::Array(array) => {
+                let mut array = array.clone();
+                array.data = self.settle(array.data);
+                for part in array.shape.iter_mut().chain(&mut array.strides) {
+                    *part = self.settle(*part);
+                }
+                Value::Array(array)
+            }
+            Value::Tuple(all) => Value::Tuple(all.iter().map(|one| self.settled(one)).collect()),
+            other => other.clone(),
+        }
+    }
+
+    pub(super) fn unknown(&mut self, children: Vec<ExprId>, effect: Effect, site: Site) -> Value {
+        let id = self.push(Expr::Opaque { children, effect }, Ty::Opaque { bytes: None }, site);
+        Value::Opaque(id)
+    }
+
+    /// What is not understood: its parts are evaluated, the value is unknown.
+    pub(super) fn lost(&mut self, cause: &'static str, parts: &[Value], effect: Effect, site: Site) -> Value {
+        self.gap(cause);
+        let mut children = Vec::new();
+        parts.iter().for_each(|part| part.leaves(&mut children));
+        self.unknown(children, effect, site)
+    }
+
+    /// A value that depends on its operands only, of the function `name`.
+    pub(super) fn pure(&mut self, name: &str, children: Vec<ExprId>, ty: Ty, site: Site) -> ExprId {
+        let number = self.pure_functions.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.pure_functions.push(name.to_owned());
+            self.pure_functions.len() - 1
+        });
+        self.push(Expr::Opaque { children, effect: Effect::Pure(number as u32) }, ty, site)
+    }
+
+    /// Whether the function under construction is the kernel itself.
+    pub(super) const fn in_kernel(&self) -> bool {
+        self.calls <= 1
+    }
+
+    /// The instance of a function with what it returns; its body is lowered now.
+    pub(super) fn instance(&mut self, key: &Key) -> Option<(code::FunctionId, PyTy)> {
+        if let Some(known) = self.instances.iter().find(|known| known.key == *key) {
+            if !known.done {
+                // It calls itself: what it returns is known as far as it has been read.
+                self.body.stale |= false;
+            }
+            return Some((known.id, known.returns.clone()));
+        }
+        if self.instances.len() >= MAX_INSTANCES || self.calls >= MAX_CALLS {
+            self.gap("too many functions");
+            return None;
+        }
+        let project: &'p Project = self.project;
+        let function = project.function_at(key.module, key.function)?;
+        function.body.as_ref()?;
+        let id = code::FunctionId(self.code.functions.len() as u32);
+        let at = self.instances.len();
+        self.instances.push(Instance { key: key.clone(), id, returns: PyTy::Opaque, done: false });
+        self.code.functions.push(Function {
+            name: function.name.to_string(),
+            site: Site { module: key.module, span: function.name_span },
+            variables: Vec::new(),
+            parameters: 0,
+            returns: Ty::Void,
+            body: Vec::new(),
+        });
+        self.code.damaged |= function.damaged;
+        let context = Context {
+            module: key.module,
+            ir: project.module(key.module),
+            id: key.function,
+            function: Some(function),
+            captured: key.captured,
+            scan: Arc::new(Scan::of(project.module(key.module), function)),
+        };
+        let outer = std::mem::replace(&mut self.context, context);
+        let body = std::mem::take(&mut self.body);
+        let block = std::mem::take(&mut self.block);
+        let naming = self.naming.take();
+        self.calls += 1;
+        self.passes(at, key, function);
+        self.calls -= 1;
+        self.context = outer;
+        self.body = body;
+        self.block = block;
+        self.naming = naming;
+        let instance = self.instances.get_mut(at)?;
+        instance.done = true;
+        Some((instance.id, instance.returns.clone()))
+    }
+
+    /// Lowers a body until the types of its variables stand.
+    fn passes(&mut self, at: usize, key: &Key, function: &'p ir::Function) {
+        let (exprs, stmts) = (self.code.exprs.len(), self.code.stmts.len());
+        let (objects, functions) = (self.code.objects.len(), self.code.functions.len());
+        let gaps = self.gaps.clone();
+        let id = self.instances[at].id;
+        for pass in 1..=MAX_PASSES {
+            let parameters = self.parameters(key, function);
+            let Some(body) = &function.body else { return };
+            let (statements, ()) = self.in_block(|this| {
+                this.bind_parameters(&parameters, function);
+                this.statements(body);
+            });
+            let returns = self.body.returns.clone().unwrap_or(PyTy::None);
+            // A function that calls itself has seen what it returned before.
+            let recursive = self.instances[at].returns != returns && self.body.stale;
+            let mut all = std::mem::take(&mut self.body.entry);
+            all.extend(statements);
+            let count = self.body.variables.iter().take_while(|v| v.in_memory).count();
+            debug_assert!(count <= self.body.variables.len());
+            if let Some(made) = self.code.functions.get_mut(id.index()) {
+                made.variables = std::mem::take(&mut self.body.variables);
+                made.parameters = parameters.len() as u32;
+                made.returns = returns.as_returned();
+                made.body = all;
+            }
+            self.instances[at].returns = returns;
+            if !(self.body.stale || recursive) {
+                return;
+            }
+            if pass == MAX_PASSES {
+                self.gap("types that do not settle");
+                self.code.damaged = true;
+                return;
+            }
+            self.code.exprs.truncate(exprs);
+            self.code.stmts.truncate(stmts);
+            self.code.objects.truncate(objects);
+            self.code.functions.truncate(functions);
+            self.instances.retain(|instance| instance.id.index() < functions);
+            self.gaps.clone_from(&gaps);
+            let slots = std::mem::take(&mut self.body.slots);
+            let kept = slots.into_iter().map(|(local, slot)| {
+                (local, Slot { ty: slot.ty, negative: slot.negative, ..Slot::default() })
+            });
+            let returns = self.body.returns.take();
+            self.body = Body { slots: kept.collect(), returns, ..Body::default() };
+        }
+    }
+
+    /// The values of the parameters: registers that nobody writes.
+    fn parameters(&mut self, key: &Key, function: &'p ir::Function) -> Vec<ExprId> {
+        let mut all = Vec::new();
+        let names: Vec<Name> = function.locals.iter().map(|local| local.name.clone()).collect();
+        for (index, ty) in key.arguments.iter().enumerate() {
+            let Some(local) = function.locals.get(index) else { break };
+            let site = self.site(local.span);
+            let name = names.get(index).cloned().unwrap_or_default();
+            let mut leaves = Vec::new();
+            self.parameter(&name, ty, site, &mut leaves);
+            all.extend(&leaves);
+            let name: Arc<str> = Arc::from(name.as_str());
+            let value = Value::from_leaves(ty, &name, &mut leaves.into_iter());
+            let slot = self.body.slots.entry(LocalId(index as u32)).or_default();
+            slot.value = value;
+        }
+        all
+    }
+
+    fn parameter(&mut self, name: &str, ty: &PyTy, site: Site, out: &mut Vec<ExprId>) {
+        let mut add = |this: &mut Self, name: &str, ty: Ty, natural: bool| {
+            let variable = this.variable(name, ty, site);
+            this.body.constant.insert(variable);
+            if natural {
+                this.body.natural.insert(variable);
+            }
+            let read = this.read_register(variable, site);
+            out.push(read);
+        };
+        match ty {
+            PyTy::Number(ty) => add(self, name, ty.clone(), false),
+            PyTy::Opaque => add(self, name, Ty::Opaque { bytes: None }, false),
+            PyTy::Array { rank, order, .. } => {
+                add(self, name, Ty::Pointer, false);
+                for axis in 0..*rank {
+                    add(self, &format!("{name}.shape[{axis}]"), Ty::LONG, true);
+                }
+                if *order == super::Order::Strided {
+                    for axis in 0..*rank {
+                        add(self, &format!("{name}.strides[{axis}]"), Ty::LONG, false);
+                    }
+                }
+            }
+            PyTy::Tuple(all) => {
+                for (index, one) in all.iter().enumerate() {
+                    self.parameter(&format!("{name}[{index}]"), one, site, out);
+                }
+            }
+            PyTy::None | PyTy::Fixed(_) => {}
+        }
+    }
+
+    /// Parameters that are assigned to get registers of their own, beginning with what was handed over.
+    fn bind_parameters(&mut self, _parameters: &[ExprId], function: &'p ir::Function) {
+        for index in 0..function.param_count {
+            let local = LocalId(index);
+            if self.context.scan.get(local).definitions <= 1 {
+                let slot = self.body.slots.entry(local).or_default();
+                slot.ty = slot.value.as_ref().and_then(Value::ty);
+                slot.negative = true;
+                continue;
+            }
+            let Some(declared) = function.locals.get(index as usize) else { continue };
+            let site = self.site(declared.span);
+            let value = self.body.slots.get_mut(&local).and_then(|slot| slot.value.take());
+            if let Some(value) = value {
+                self.assign_local(local, None, &value, site);
+            }
+        }
+    }
+
+    /// Notes what a `return` hands back; the type that all of them have in common so far.
+    pub(super) fn returned(&mut self, ty: PyTy) -> PyTy {
+        let unified = match &self.body.returns {
+            None => ty,
+            Some(before) => unify(self.dialect, before, &ty),
+        };
+        if self.body.returns.as_ref().is_some_and(|before| *before != unified) {
+            self.body.stale = true;
+        }
+        self.body.returns = Some(unified.clone());
+        unified
+    }
+}

@@ -1,0 +1,462 @@
+//! What names and attributes mean: captured values, functions, packages, and constants that are written in the module.
+
+use super::lower::{Captured, Lowerer};
+use super::types::{DOUBLE, Fixed, named};
+use super::value::Value;
+use super::{Constant, Order};
+use crate::code::{Builtin, Effect, Expr, ObjectId, ObjectSpace, StaticObject, Ty};
+use crate::report::Site;
+use cudalint_program::Name;
+use cudalint_program::ir::{self, Dialect, FunctionId, ModuleId, PythonStmt};
+use std::sync::Arc;
+
+/// How many names are followed from one to the next.
+const MAX_LOOKUPS: u32 = 12;
+
+/// Functions and constants of Python itself that kernels use.
+const BUILTINS: &[&str] = &[
+    "range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow", "print", "enumerate", "zip", "divmod",
+    "tuple", "complex", "sum", "slice", "all", "any", "isinstance", "breakpoint", "ord", "type", "str",
+];
+
+impl<'p> Lowerer<'p> {
+    /// What a name that is no variable of the function means.
+    pub(super) fn name(&mut self, name: &Name, site: Site) -> Value {
+        if self.looking > MAX_LOOKUPS {
+            return self.unknown(Vec::new(), Effect::None, site);
+        }
+        self.looking += 1;
+        let captured: Option<Captured> = self.captures.get(self.context.captured as usize).cloned();
+        let known = captured.as_ref().and_then(|all| all.iter().find(|(known, _)| known == name));
+        let value = match known {
+            Some((_, constant)) => self.constant(&constant.clone(), name, site),
+            None => self.outer_name(name, site),
+        };
+        self.looking -= 1;
+        value
+    }
+
+    fn outer_name(&mut self, name: &Name, site: Site) -> Value {
+        let module: &'p ir::Module = self.context.ir;
+        // Functions and variables of the functions around, innermost first.
+        let mut around = self.context.function.and_then(|function| function.parent);
+        for _ in 0..MAX_LOOKUPS {
+            let Some(id) = around else { break };
+            let Some(function) = module.functions.get(id.index()) else { break };
+            let is_module = function.python.as_ref().is_some_and(|python| python.is_module);
+            if !is_module && let Some(value) = self.from_function(id, function, name, site) {
+                return value;
+            }
+            around = function.parent;
+        }
+        let visible = |function: &Option<FunctionId>| function.is_none() || *function == Some(self.context.id);
+        if let Some(import) =
+            module.imports.iter().rev().find(|import| import.local == *name && visible(&import.function))
+        {
+            return self.package(&import.path, site);
+        }
+        if let Some(value) = self.of_module(name, site) {
+            return value;
+        }
+        if let Some(import) = module.imports.iter().find(|import| import.local == *name) {
+            return self.package(&import.path, site);
+        }
+        if BUILTINS.contains(&name.as_str()) {
+            return Value::Fixed(Fixed::Package(Arc::from(format!("builtins.{name}"))));
+        }
+        // `from numba.cuda import *` and its like.
+        if let Some(import) = module.imports.iter().find(|import| import.local.is_empty())
+            && (named(name).is_some() || super::calls::is_device_name(name))
+        {
+            let path = format!("{}.{name}", import.path);
+            return self.package(&path, site);
+        }
+        self.gap("name not known");
+        self.unknown(Vec::new(), Effect::None, site)
+    }
+
+    /// A function or a constant of the function `id` around.
+    fn from_function(&mut self, id: FunctionId, function: &'p ir::Function, name: &Name, site: Site) -> Option<Value> {
+        let module: &'p ir::Module = self.context.ir;
+        let inner = module.functions.iter().position(|inner| {
+            inner.parent == Some(id) && inner.name == *name && inner.python.as_ref().is_some_and(|p| !p.is_module)
+        });
+        if let Some(inner) = inner {
+            return Some(self.function_value(self.context.module, FunctionId(inner as u32), self.context.captured));
+        }
+        if let Some(import) =
+            module.imports.iter().find(|import| import.local == *name && import.function == Some(id))
+        {
+            return Some(self.package(&import.path, site));
+        }
+        let local = function.locals.iter().position(|local| local.name == *name)?;
+        if local < function.param_count as usize {
+            return None;
+        }
+        let body = function.body.as_ref()?;
+        self.once_assigned(function, body, name, Some(ir::LocalId(local as u32)), site)
+    }
+
+    /// A function or constant at the level of the module.
+    fn of_module(&mut self, name: &Name, site: Site) -> Option<Value> {
+        let module: &'p ir::Module = self.context.ir;
+        let body = module.body;
+        let function = module.functions.iter().rposition(|function| {
+            function.name == *name
+                && function.scope.segments.is_empty()
+                && (function.parent.is_none() || function.parent == body)
+                && function.python.as_ref().is_some_and(|python| !python.is_module)
+        });
+        if let Some(function) = function {
+            return Some(self.function_value(self.context.module, FunctionId(function as u32), 0));
+        }
+        let code = module.functions.get(body?.index())?;
+        let statements = code.body.as_ref()?;
+        self.once_assigned(code, statements, name, None, site)
+    }
+
+    /// The value of a name that is assigned exactly once, by a constant expression.
+    fn once_assigned(
+        &mut self,
+        function: &'p ir::Function,
+        body: &'p ir::Block,
+        name: &Name,
+        local: Option<ir::LocalId>,
+        site: Site,
+    ) -> Option<Value> {
+        let module: &'p ir::Module = self.context.ir;
+        let mut found = None;
+        let mut count = 0;
+        let is_target = |id: ir::ExprId| match module.exprs.get(id.index()).map(|node| &node.kind) {
+            Some(ir::Expr::Local(target)) => Some(*target) == local,
+            Some(ir::Expr::Name { path, .. }) => local.is_none() && path.last() == Some(name),
+            _ => false,
+        };
+        cudalint_program::visit::walk(module, function, body, |item| {
+            match item {
+                cudalint_program::visit::Item::Expr(id) => {
+                    if let Some(ir::Expr::Assign { op, target, value }) =
+                        module.exprs.get(id.index()).map(|node| &node.kind)
+                    {
+                        if is_target(*target) {
+                            count += if op.is_some() { 2 } else { 1 };
+                            found = Some(*value);
+                        } else if let Some(ir::Expr::Python(python)) =
+                            module.exprs.get(target.index()).map(|node| &node.kind)
+                        {
+                            python.operands(|part| count += if is_target(part) { 2 } else { 0 });
+                        }
+                    }
+                }
+                cudalint_program::visit::Item::Stmt(id) => {
+                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id.index()).map(|node| &node.kind)
+                        && let PythonStmt::For { target, .. } = &**python
+                        && is_target(*target)
+                    {
+                        count += 2;
+                    }
+                }
+                cudalint_program::visit::Item::Declare(_) => {}
+            }
+            true
+        });
+        if count != 1 {
+            return None;
+        }
+        self.written_constant(found?, site)
+    }
+
+    /// The value of a constant expression outside of the kernel.
+    fn written_constant(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
+        if self.looking > MAX_LOOKUPS {
+            return None;
+        }
+        self.looking += 1;
+        let value = self.written_constant_inner(id, site);
+        self.looking -= 1;
+        value
+    }
+
+    fn written_constant_inner(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
+        match &self.node(id)?.kind {
+            ir::Expr::Int { .. } | ir::Expr::Float { .. } | ir::Expr::Str(_) | ir::Expr::Null => Some(self.expr(id)),
+            ir::Expr::Name { path, .. } => {
+                let name = path.last()?.clone();
+                let value = self.name(&name, site);
+                self.is_fixed(&value).then_some(value)
+            }
+            ir::Expr::Local(_) => None,
+            ir::Expr::Unary(ir::UnaryOp::Minus, inner) => match self.written_constant(*inner, site)? {
+                Value::Number(id, ty) => {
+                    let id = self.negated(id, &ty, site);
+                    Some(Value::Number(id, ty))
+                }
+                _ => None,
+            },
+            ir::Expr::Binary(op, a, b) => {
+                let (a, b) = (self.written_constant(*a, site)?, self.written_constant(*b, site)?);
+                let value = self.binary(*op, &a, &b, site);
+                self.is_fixed(&value).then_some(value)
+            }
+            ir::Expr::Member { base, name, .. } => {
+                let base = self.written_constant(*base, site)?;
+                let value = self.attribute(&base, &name.clone(), site);
+                self.is_fixed(&value).then_some(value)
+            }
+            ir::Expr::Python(python) => match &**python {
+                ir::PythonExpr::Tuple(all) => {
+                    let parts: Option<Vec<Value>> = all.iter().map(|one| self.written_constant(*one, site)).collect();
+                    Some(Value::Tuple(parts?))
+                }
+                _ => None,
+            },
+            // `f = cuda.jit(device=True)(g)`, `n = int(4)`, `t = np.float32(2)`.
+            ir::Expr::Call { callee, args } => {
+                let last = *args.last()?;
+                let inner = match &self.node(*callee)?.kind {
+                    ir::Expr::Call { callee, .. } => *callee,
+                    _ => *callee,
+                };
+                let path = match self.written_constant(inner, site)? {
+                    Value::Fixed(Fixed::Package(path)) => path,
+                    _ => return None,
+                };
+                let ty = named(path.rsplit('.').next().unwrap_or_default());
+                match (self.written_constant(last, site)?, ty) {
+                    (function @ Value::Fixed(Fixed::Function(..)), _) if path.ends_with("jit") => Some(function),
+                    (Value::Number(id, from), Some(to)) => {
+                        let id = self.convert(id, &from, &to);
+                        let value = Value::Number(id, to);
+                        self.is_fixed(&value).then_some(value)
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value says the same wherever it stands.
+    fn is_fixed(&self, value: &Value) -> bool {
+        match value {
+            Value::None | Value::Fixed(_) => true,
+            Value::Number(id, _) => {
+                matches!(self.code.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Int(_) | Expr::Float(_)))
+            }
+            Value::Tuple(all) => all.iter().all(|one| self.is_fixed(one)),
+            _ => false,
+        }
+    }
+
+    /// A function as a value.
+    pub(super) fn function_value(&mut self, module: ModuleId, function: FunctionId, captured: u32) -> Value {
+        Value::Fixed(Fixed::Function(module, function, captured))
+    }
+
+    /// A captured value.
+    fn constant(&mut self, constant: &Constant, name: &Name, site: Site) -> Value {
+        match constant {
+            Constant::Int(value, ty) if *ty == Ty::LONG => self.plain_integer(*value, site),
+            Constant::Int(value, ty) => self.integer(*value, ty.clone(), site),
+            Constant::Bool(value) => self.integer(i64::from(*value), Ty::Bool, site),
+            Constant::Float(value, ty) if *ty == DOUBLE => self.plain_float(*value, site),
+            Constant::Float(value, ty) => {
+                let id = self.push(Expr::Float(*value), ty.clone(), site);
+                Value::Number(id, ty.clone())
+            }
+            Constant::Str(text) => Value::Fixed(Fixed::Str(Arc::clone(text))),
+            Constant::None => Value::None,
+            Constant::Tuple(all) => Value::Tuple(all.iter().map(|one| self.constant(one, name, site)).collect()),
+            Constant::Type(ty) => Value::Fixed(Fixed::Type(ty.clone())),
+            Constant::Array { element, shape, values } => self.constant_array(name, element, shape, values.clone(), site),
+            Constant::Function(module, function, captured) => {
+                let captured = self.capture(captured);
+                self.function_value(*module, *function, captured)
+            }
+            Constant::Package(path) => self.package(path, site),
+        }
+    }
+
+    /// An array of the host that is compiled into the kernel.
+    fn constant_array(
+        &mut self,
+        name: &Name,
+        element: &Ty,
+        shape: &[i64],
+        values: Option<Arc<[i64]>>,
+        site: Site,
+    ) -> Value {
+        let size = element.bytes();
+        let bytes = size.and_then(|size| {
+            shape.iter().try_fold(u64::from(size), |all, extent| all.checked_mul(u64::try_from(*extent).ok()?))
+        });
+        let values = values.and_then(|values| Some((u8::try_from(size?).ok()?, values)));
+        let known = self.code.objects.iter().position(|object| {
+            object.space == ObjectSpace::Constant && object.name == name.as_str() && object.bytes == bytes
+        });
+        let object = known.unwrap_or_else(|| {
+            self.code.objects.push(StaticObject {
+                name: name.to_string(),
+                site,
+                space: ObjectSpace::Constant,
+                bytes,
+                element: size.unwrap_or(1),
+                align: element.align(),
+                values,
+            });
+            self.code.objects.len() - 1
+        });
+        let data = self.push(Expr::ObjectAddress(ObjectId(object as u32)), Ty::Pointer, site);
+        let shape = shape.iter().map(|extent| self.long(*extent, site)).collect();
+        Value::Array(Box::new(super::value::Array {
+            name: Arc::from(name.as_str()),
+            element: element.clone(),
+            order: Order::C,
+            data,
+            shape,
+            strides: Vec::new(),
+        }))
+    }
+
+    /// `value.name`.
+    pub(super) fn attribute(&mut self, value: &Value, name: &Name, site: Site) -> Value {
+        match value {
+            Value::Fixed(Fixed::Package(path)) => self.package_attribute(&path.clone(), name, site),
+            Value::Array(array) => match name.as_str() {
+                "shape" => {
+                    let extent = |id: &crate::code::ExprId| Value::Number(*id, Ty::LONG);
+                    Value::Tuple(array.shape.iter().map(extent).collect())
+                }
+                "strides" => {
+                    let strides = self.strides(&array.clone(), site);
+                    Value::Tuple(strides.into_iter().map(|id| Value::Number(id, Ty::LONG)).collect())
+                }
+                "size" => {
+                    let one = self.long(1, site);
+                    let product = array.shape.clone().into_iter().fold(one, |all, extent| {
+                        self.folded(ir::BinaryOp::Mul, all, extent, site)
+                    });
+                    Value::Number(product, Ty::LONG)
+                }
+                "ndim" => self.plain_integer(array.shape.len() as i64, site),
+                "itemsize" if array.element.bytes().is_some() => {
+                    self.plain_integer(i64::from(array.element.bytes().unwrap_or_default()), site)
+                }
+                "nbytes" if array.element.bytes().is_some() => {
+                    let start = self.long(i64::from(array.element.bytes().unwrap_or_default()), site);
+                    let product = array.shape.clone().into_iter().fold(start, |all, extent| {
+                        self.folded(ir::BinaryOp::Mul, all, extent, site)
+                    });
+                    Value::Number(product, Ty::LONG)
+                }
+                "dtype" => Value::Fixed(Fixed::Type(array.element.clone())),
+                "T" => self.transposed(array),
+                _ => Value::Method(Box::new(value.clone()), name.clone()),
+            },
+            Value::Number(id, ty) => match name.as_str() {
+                "real" => Value::Number(*id, ty.clone()),
+                "dtype" => Value::Fixed(Fixed::Type(ty.clone())),
+                _ => Value::Method(Box::new(value.clone()), name.clone()),
+            },
+            Value::Fixed(Fixed::Type(_)) if name == "dtype" => value.clone(),
+            _ => Value::Method(Box::new(value.clone()), name.clone()),
+        }
+    }
+
+    fn transposed(&mut self, array: &super::value::Array) -> Value {
+        let mut array = array.clone();
+        array.shape.reverse();
+        array.strides.reverse();
+        array.order = match array.order {
+            Order::C => Order::Fortran,
+            Order::Fortran => Order::C,
+            Order::Strided => Order::Strided,
+        };
+        Value::Array(Box::new(array))
+    }
+
+    fn package_attribute(&mut self, path: &str, name: &Name, site: Site) -> Value {
+        let axis = match name.as_str() {
+            "x" => Some(0),
+            "y" => Some(1),
+            "z" => Some(2),
+            _ => None,
+        };
+        if let Some(axis) = axis {
+            let builtin = match path.rsplit('.').next().unwrap_or_default() {
+                "threadIdx" => Some(Builtin::ThreadIdx(axis)),
+                "blockIdx" => Some(Builtin::BlockIdx(axis)),
+                "blockDim" => Some(Builtin::BlockDim(axis)),
+                "gridDim" => Some(Builtin::GridDim(axis)),
+                _ => None,
+            };
+            if let Some(builtin) = builtin {
+                // Numba's `Dim3` has `int32` parts, `cupyx.jit`'s are C's `unsigned`.
+                let ty = if self.dialect == Dialect::CupyJit { Ty::UINT } else { Ty::INT };
+                let id = self.push(Expr::Builtin(builtin), ty.clone(), site);
+                return Value::Number(id, ty);
+            }
+        }
+        let number = match (path, name.as_str()) {
+            ("math" | "numpy" | "cupy" | "cmath", "pi") => Some(std::f64::consts::PI),
+            ("math" | "numpy" | "cupy", "e") => Some(std::f64::consts::E),
+            ("math", "tau") => Some(std::f64::consts::TAU),
+            ("math" | "numpy" | "cupy", "inf") => Some(f64::INFINITY),
+            ("math" | "numpy" | "cupy", "nan") => Some(f64::NAN),
+            _ => None,
+        };
+        if let Some(number) = number {
+            return self.plain_float(number, site);
+        }
+        let whole = format!("{path}.{name}");
+        self.package(&whole, site)
+    }
+
+    /// A module or function of a package.
+    fn package(&mut self, path: &str, site: Site) -> Value {
+        match self.package_number(path, site) {
+            Some(number) => number,
+            None => Value::Fixed(Fixed::Package(Arc::from(path))),
+        }
+    }
+
+    /// What stands for a number although it is written as a name of a package: `cuda.laneid`, `cuda.warpsize`.
+    fn package_number(&mut self, path: &str, site: Site) -> Option<Value> {
+        let last = path.rsplit('.').next().unwrap_or_default();
+        if !path.starts_with("numba") && !path.starts_with("cupyx") {
+            return None;
+        }
+        match last {
+            "laneid" if self.dialect != Dialect::CupyJit => Some(self.lane(Ty::INT, site)),
+            "warpsize" => {
+                let ty = if self.dialect == Dialect::CupyJit { Ty::UINT } else { Ty::INT };
+                let id = self.push(Expr::Builtin(Builtin::WarpSize), ty.clone(), site);
+                Some(Value::Number(id, ty))
+            }
+            _ => None,
+        }
+    }
+
+    /// The thread's lane in its warp.
+    pub(super) fn lane(&mut self, ty: Ty, site: Site) -> Value {
+        let rank = crate::code::Intrinsic::GroupRank(crate::code::Group::Tile(32));
+        let id = self.push(Expr::Intrinsic(rank, Vec::new()), ty.clone(), site);
+        Value::Number(id, ty)
+    }
+
+    /// The type that a value names, as a dtype.
+    pub(super) fn type_of(&self, value: &Value) -> Option<Ty> {
+        match value {
+            Value::Fixed(Fixed::Type(ty)) => Some(ty.clone()),
+            Value::Fixed(Fixed::Str(text)) => named(text),
+            Value::Fixed(Fixed::Package(path)) => {
+                let last = path.rsplit('.').next().unwrap_or_default();
+                match (&**path, last) {
+                    ("numpy.float_" | "cupy.float_", _) => Some(DOUBLE),
+                    _ => named(last),
+                }
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Where the variables of a Python function are assigned and used: how often, under which statements, what comes first.
+
+use cudalint_program::ir::{self, Expr, LocalId, Module, PythonExpr, PythonStmt, Stmt};
+use cudalint_program::visit;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Deepest nesting of statements that is followed; variables below it are taken to be assigned many times.
+const MAX_NESTING: usize = 100;
+
+/// What is known of a variable.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    /// Assignments, loops over it counted twice.
+    pub definitions: u32,
+    /// Whether some assignment stands in a loop.
+    pub in_loop: bool,
+    /// The block that all its occurrences stand in.
+    common: Vec<u32>,
+    /// Whether its first occurrence assigns it, directly in that block.
+    first: Option<(ir::ExprId, Vec<u32>)>,
+    met: bool,
+    /// Whether it occurs outside of the loops that it is the variable of.
+    pub beyond_loops: bool,
+}
+
+impl Uses {
+    /// Whether the variable comes into being at this assignment: it is met nowhere before and nowhere outside of the block
+    /// around.
+    pub fn begins_at(&self, target: ir::ExprId) -> bool {
+        self.first.as_ref().is_some_and(|(first, path)| *first == target && *path == self.common)
+    }
+}
+
+/// What is known of all variables of a function.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    uses: FxHashMap<LocalId, Uses>,
+}
+
+struct Walk<'m> {
+    module: &'m Module,
+    scan: Scan,
+    path: Vec<u32>,
+    loops: u32,
+    next: u32,
+    /// Variables of the loops around.
+    targets: Vec<LocalId>,
+}
+
+impl Scan {
+    pub fn of(module: &Module, function: &ir::Function) -> Self {
+        let mut walk =
+            Walk { module, scan: Self::default(), path: Vec::new(), loops: 0, next: 0, targets: Vec::new() };
+        for index in 0..function.param_count {
+            let uses = walk.scan.uses.entry(LocalId(index)).or_default();
+            uses.definitions = 1;
+            uses.met = true;
+        }
+        if let Some(body) = &function.body {
+            walk.block(body);
+        }
+        walk.scan
+    }
+
+    pub fn get(&self, local: LocalId) -> Uses {
+        self.uses.get(&local).cloned().unwrap_or_default()
+    }
+}
+
+impl Walk<'_> {
+    fn inside(&mut self, block: &[ir::StmtId]) {
+        self.next += 1;
+        self.path.push(self.next);
+        self.block(block);
+        self.path.pop();
+    }
+
+    fn looped(&mut self, condition: Option<ir::ExprId>, body: &[ir::StmtId]) {
+        self.next += 1;
+        self.path.push(self.next);
+        self.loops += 1;
+        if let Some(condition) = condition {
+            self.expr(condition);
+        }
+        self.block(body);
+        self.loops -= 1;
+        self.path.pop();
+    }
+
+    fn block(&mut self, block: &[ir::StmtId]) {
+        if self.path.len() > MAX_NESTING {
+            return;
+        }
+        let module = self.module;
+        for id in block {
+            let Some(node) = module.stmts.get(id.index()) else { continue };
+            self.statement(&node.kind);
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Expr(expr) | Stmt::Return(Some(expr)) => self.expr(*expr),
+            Stmt::If { condition, then, otherwise, .. } => {
+                self.expr(*condition);
+                self.inside(then);
+                self.inside(otherwise);
+            }
+            Stmt::Loop { init, condition, body, .. } => {
+                self.block(init);
+                self.looped(*condition, body);
+            }
+            Stmt::Block(block) => self.block(block),
+            Stmt::Try { body, handlers } => {
+                self.inside(body);
+                for handler in handlers {
+                    self.inside(handler);
+                }
+            }
+            Stmt::Unknown { exprs, blocks } => {
+                exprs.iter().for_each(|expr| self.expr(*expr));
+                blocks.iter().for_each(|block| self.inside(block));
+            }
+            Stmt::Python(python) => self.python(python),
+            _ => {}
+        }
+    }
+
+    fn python(&mut self, stmt: &PythonStmt) {
+        if let PythonStmt::For { target, iterable, body, otherwise } = stmt {
+            self.expr(*iterable);
+            self.next += 1;
+            self.path.push(self.next);
+            self.loops += 1;
+            let outer = self.targets.len();
+            let mut bound = Vec::new();
+            targets(self.module, *target, &mut bound);
+            self.targets.extend(bound.iter().map(|(local, _)| *local));
+            for (local, id) in bound {
+                self.met(local, id, true);
+                self.scan.uses.entry(local).or_default().definitions += 1;
+            }
+            self.expr(*target);
+            self.block(body);
+            self.targets.truncate(outer);
+            self.loops -= 1;
+            self.path.pop();
+            self.inside(otherwise);
+            return;
+        }
+        for expr in stmt.exprs() {
+            self.expr(expr);
+        }
+        if let PythonStmt::With { items, .. } = stmt {
+            for (_, target) in items {
+                let mut bound = Vec::new();
+                if let Some(target) = target {
+                    targets(self.module, *target, &mut bound);
+                }
+                for (local, id) in bound {
+                    self.met(local, id, true);
+                }
+            }
+        }
+        for block in stmt.blocks() {
+            self.inside(block);
+        }
+    }
+
+    fn expr(&mut self, root: ir::ExprId) {
+        let module = self.module;
+        let mut assigned: FxHashSet<ir::ExprId> = FxHashSet::default();
+        let mut found: Vec<(LocalId, ir::ExprId, u32)> = Vec::new();
+        visit::walk_expr(module, root, |id, expr| {
+            match expr {
+                Expr::Assign { op: None, target, .. } => {
+                    let mut bound = Vec::new();
+                    targets(module, *target, &mut bound);
+                    assigned.extend(bound.iter().map(|(_, id)| *id));
+                }
+                Expr::Assign { op: Some(_), target, .. } | Expr::Step { target, .. } => {
+                    if let Some(Expr::Local(local)) = module.exprs.get(target.index()).map(|node| &node.kind) {
+                        found.push((*local, *target, 2));
+                    }
+                }
+                Expr::Python(python) => {
+                    if let PythonExpr::Comprehension { clauses, .. } = &**python {
+                        for clause in clauses {
+                            let mut bound = Vec::new();
+                            targets(module, clause.target, &mut bound);
+                            found.extend(bound.into_iter().map(|(local, id)| (local, id, 2)));
+                        }
+                    }
+                }
+                Expr::Local(local) => found.push((*local, id, u32::from(assigned.contains(&id)))),
+                _ => {}
+            }
+            true
+        });
+        for (local, id, definition) in found {
+            self.met(local, id, definition == 1);
+            if definition == 2 {
+                self.scan.uses.entry(local).or_default().definitions += 1;
+            }
+        }
+    }
+
+    fn met(&mut self, local: LocalId, id: ir::ExprId, defined: bool) {
+        let uses = self.scan.uses.entry(local).or_default();
+        if uses.met {
+            let shared = uses.common.iter().zip(&self.path).take_while(|(a, b)| a == b).count();
+            uses.common.truncate(shared);
+        } else {
+            uses.met = true;
+            uses.common.clone_from(&self.path);
+            uses.first = defined.then(|| (id, self.path.clone()));
+        }
+        if defined {
+            uses.definitions += 1;
+            uses.in_loop |= self.loops > 0;
+        }
+        uses.beyond_loops |= !self.targets.contains(&local);
+    }
+}
+
+/// The variables that an assignment to `target` binds.
+pub(super) fn targets(module: &Module, target: ir::ExprId, out: &mut Vec<(LocalId, ir::ExprId)>) {
+    let mut open = vec![target];
+    while let Some(id) = open.pop() {
+        match module.exprs.get(id.index()).map(|node| &node.kind) {
+            Some(Expr::Local(local)) => out.push((*local, id)),
+            Some(Expr::Python(python)) => match &**python {
+                PythonExpr::Tuple(all) | PythonExpr::List(all) => open.extend(all.iter().rev()),
+                PythonExpr::Spread { value, .. } => open.push(*value),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
