@@ -81,6 +81,8 @@ impl Lowerer<'_> {
             }
             ir::Expr::Throw(_) => self.raise(site),
             ir::Expr::Python(python) => self.python_expr(python, id, site),
+            // Whether a `break` left the loop before.
+            ir::Expr::Unknown(parts) if parts.is_empty() => self.unknown(Vec::new(), Effect::None, site),
             _ => self.children(id, "expression not read", Effect::Anything, site),
         }
     }

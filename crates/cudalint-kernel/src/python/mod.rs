@@ -9,6 +9,7 @@ mod calls;
 mod device;
 mod exprs;
 mod fold;
+mod guess;
 mod index;
 mod library;
 mod locals;
@@ -16,10 +17,12 @@ mod loops;
 mod lower;
 mod names;
 mod scan;
+mod signature;
 mod stmts;
 mod types;
 mod value;
 
+pub use guess::guess_arguments;
 pub use lower::lower_python;
 
 use crate::code::Ty;

@@ -94,7 +94,7 @@ impl<'p> Lowerer<'p> {
             return None;
         }
         let body = function.body.as_ref()?;
-        self.once_assigned(function, body, name, Some(ir::LocalId(local as u32)), site)
+        self.once_assigned(function, body, ir::LocalId(local as u32), site)
     }
 
     /// A function or constant at the level of the module.
@@ -110,9 +110,8 @@ impl<'p> Lowerer<'p> {
         if let Some(function) = function {
             return Some(self.function_value(self.context.module, FunctionId(function as u32), 0));
         }
-        let code = module.functions.get(body?.index())?;
-        let statements = code.body.as_ref()?;
-        self.once_assigned(code, statements, name, None, site)
+        let init = module.globals.iter().find(|global| global.name == *name)?.init?;
+        self.written_constant(init, site)
     }
 
     /// The value of a name that is assigned exactly once, by a constant expression.
@@ -120,17 +119,14 @@ impl<'p> Lowerer<'p> {
         &mut self,
         function: &'p ir::Function,
         body: &'p ir::Block,
-        name: &Name,
-        local: Option<ir::LocalId>,
+        local: ir::LocalId,
         site: Site,
     ) -> Option<Value> {
         let module: &'p ir::Module = self.context.ir;
         let mut found = None;
         let mut count = 0;
-        let is_target = |id: ir::ExprId| match module.exprs.get(id.index()).map(|node| &node.kind) {
-            Some(ir::Expr::Local(target)) => Some(*target) == local,
-            Some(ir::Expr::Name { path, .. }) => local.is_none() && path.last() == Some(name),
-            _ => false,
+        let is_target = |id: ir::ExprId| {
+            matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local)
         };
         cudalint_program::visit::walk(module, function, body, |item| {
             match item {
@@ -413,7 +409,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A module or function of a package.
-    fn package(&mut self, path: &str, site: Site) -> Value {
+    pub(super) fn package(&mut self, path: &str, site: Site) -> Value {
         match self.package_number(path, site) {
             Some(number) => number,
             None => Value::Fixed(Fixed::Package(Arc::from(path))),

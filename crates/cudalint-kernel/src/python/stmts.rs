@@ -335,7 +335,17 @@ impl<'p> Lowerer<'p> {
                     self.assign_local(LocalId(local as u32), None, &value, site);
                 }
             }
-            PythonStmt::Import(_) | PythonStmt::Delete(_) => {}
+            PythonStmt::Import(names) => {
+                let module: &'p ir::Module = self.context.ir;
+                for import in module.imports.get(names.start as usize..names.end as usize).unwrap_or_default() {
+                    let locals = self.context.function.map(|function| function.locals.as_slice()).unwrap_or_default();
+                    if let Some(local) = locals.iter().position(|local| local.name == import.local) {
+                        let value = self.package(&import.path, site);
+                        self.assign_local(LocalId(local as u32), None, &value, site);
+                    }
+                }
+            }
+            PythonStmt::Delete(_) => {}
             PythonStmt::With { items, body } => {
                 self.gap("with");
                 for (item, _) in items {

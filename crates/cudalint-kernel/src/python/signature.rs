@@ -1,0 +1,165 @@
+//! Argument types that a decorator states: `@cuda.jit("void(float32[:, ::1], int32)")`, `@cuda.jit(void(f4[:]))`,
+//! `@cuda.jit((f4[:], i4))`, and lists of them.
+
+use super::types::named;
+use super::{ArgumentType, Order};
+use crate::code::Ty;
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId, Module, PythonExpr};
+
+/// How far names and nested expressions are followed.
+const MAX_DEPTH: u32 = 8;
+
+/// The argument types of a signature; of several signatures the first.
+pub(super) fn of_expr(module: &Module, id: ExprId, depth: u32) -> Option<Vec<ArgumentType>> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match &module.exprs.get(id.index())?.kind {
+        Expr::Str(text) => of_text(text),
+        // `void(float32[:], int32)`.
+        Expr::Call { callee, args } => {
+            name_of(module, *callee)?;
+            args.iter().map(|arg| argument(module, *arg, depth + 1)).collect()
+        }
+        Expr::Python(python) => match &**python {
+            PythonExpr::Tuple(all) => all.iter().map(|one| argument(module, *one, depth + 1)).collect(),
+            PythonExpr::List(all) => {
+                let first = *all.first()?;
+                of_expr(module, first, depth + 1)
+                    .or_else(|| all.iter().map(|one| argument(module, *one, depth + 1)).collect())
+            }
+            _ => None,
+        },
+        Expr::Name { path, .. } => of_expr(module, global(module, path.last()?)?, depth + 1),
+        _ => None,
+    }
+}
+
+fn global(module: &Module, name: &Name) -> Option<ExprId> {
+    module.globals.iter().find(|global| global.name == *name)?.init
+}
+
+/// The last part of a name or attribute.
+fn name_of(module: &Module, id: ExprId) -> Option<&Name> {
+    match &module.exprs.get(id.index())?.kind {
+        Expr::Name { path, .. } => path.last(),
+        Expr::Member { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+fn argument(module: &Module, id: ExprId, depth: u32) -> Option<ArgumentType> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match &module.exprs.get(id.index())?.kind {
+        Expr::Index { base, indices } => {
+            let element = match argument(module, *base, depth + 1)? {
+                ArgumentType::Scalar(ty) => ty,
+                _ => return None,
+            };
+            let mut axes = Vec::new();
+            for index in indices {
+                match module.exprs.get(index.index()).map(|node| &node.kind) {
+                    Some(Expr::Python(python)) => match &**python {
+                        PythonExpr::Slice(parts) => axes.push(parts[2].is_some()),
+                        PythonExpr::Tuple(all) => {
+                            for one in all {
+                                match module.exprs.get(one.index()).map(|node| &node.kind) {
+                                    Some(Expr::Python(inner)) => match &**inner {
+                                        PythonExpr::Slice(parts) => axes.push(parts[2].is_some()),
+                                        _ => return None,
+                                    },
+                                    _ => return None,
+                                }
+                            }
+                        }
+                        _ => return None,
+                    },
+                    _ => return None,
+                }
+            }
+            array(element, &axes)
+        }
+        Expr::Str(text) => one_type(text.trim()),
+        Expr::Name { path, .. } => {
+            let name = path.last()?;
+            if let Some(ty) = named(name) {
+                return Some(ArgumentType::Scalar(ty));
+            }
+            if let Some(import) = module.imports.iter().find(|import| import.local == *name)
+                && let Some(ty) = named(import.path.rsplit('.').next().unwrap_or_default())
+            {
+                return Some(ArgumentType::Scalar(ty));
+            }
+            argument(module, global(module, name)?, depth + 1)
+        }
+        Expr::Member { name, .. } => named(name).map(ArgumentType::Scalar),
+        // `types.Array(float32, 2, "C")`.
+        Expr::Call { callee, args } if name_of(module, *callee).is_some_and(|name| *name == "Array") => {
+            let [element, rank, order] = args.as_slice() else { return None };
+            let ArgumentType::Scalar(element) = argument(module, *element, depth + 1)? else { return None };
+            let rank = match module.exprs.get(rank.index()).map(|node| &node.kind) {
+                Some(Expr::Int { value, .. }) => u8::try_from(*value).ok()?,
+                _ => return None,
+            };
+            let order = match module.exprs.get(order.index()).map(|node| &node.kind) {
+                Some(Expr::Str(text)) if **text == *"C" => Order::C,
+                Some(Expr::Str(text)) if **text == *"F" => Order::Fortran,
+                _ => Order::Strided,
+            };
+            Some(ArgumentType::Array { element, rank, order })
+        }
+        _ => None,
+    }
+}
+
+/// An array whose axes are written as `:` or `::1`.
+fn array(element: Ty, axes: &[bool]) -> Option<ArgumentType> {
+    let rank = u8::try_from(axes.len()).ok()?;
+    let order = match axes {
+        [.., true] if axes.iter().filter(|one| **one).count() == 1 => Order::C,
+        [true, ..] if axes.iter().filter(|one| **one).count() == 1 => Order::Fortran,
+        _ => Order::Strided,
+    };
+    Some(ArgumentType::Array { element, rank, order })
+}
+
+/// `void(float32[:,:], int32)`, or `(float32[:],)`.
+fn of_text(text: &str) -> Option<Vec<ArgumentType>> {
+    let text = text.trim();
+    let inside = text.get(text.find('(')? + 1..text.rfind(')')?)?;
+    let mut all = Vec::new();
+    let (mut depth, mut start) = (0i32, 0);
+    let mut take = |part: &str| -> Option<()> {
+        if !part.trim().is_empty() {
+            all.push(one_type(part.trim())?);
+        }
+        Some(())
+    };
+    for (at, byte) in inside.bytes().enumerate() {
+        match byte {
+            b'[' | b'(' => depth += 1,
+            b']' | b')' => depth -= 1,
+            b',' if depth == 0 => {
+                take(inside.get(start..at)?)?;
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    take(inside.get(start..)?)?;
+    Some(all)
+}
+
+fn one_type(text: &str) -> Option<ArgumentType> {
+    let last = |name: &str| named(name.trim().rsplit('.').next().unwrap_or_default());
+    let Some(open) = text.find('[') else {
+        return last(text).map(ArgumentType::Scalar);
+    };
+    let element = last(text.get(..open)?)?;
+    let axes: Vec<bool> =
+        text.get(open + 1..text.rfind(']')?)?.split(',').map(|axis| axis.trim().starts_with("::")).collect();
+    array(element, &axes)
+}
