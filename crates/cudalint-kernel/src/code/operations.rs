@@ -105,6 +105,8 @@ pub enum Intrinsic {
     BlockPrimitive,
     /// The same for a warp's.
     WarpPrimitive,
+    /// Bytes of dynamic shared memory that the launch gives.
+    DynamicSharedBytes,
     /// Python's `%` on integers: the remainder has the divisor's sign.
     FloorRem,
     /// An index of Numba's along an axis: index and extent. A negative one has the extent added, once.

@@ -135,6 +135,12 @@ impl Machine<'_> {
                 }
                 self.warp_barrier();
             }
+            Intrinsic::DynamicSharedBytes => {
+                return match self.launch.dynamic_shared.map(i64::try_from) {
+                    Some(Ok(bytes)) => Val::known(bytes),
+                    _ => Val::number(mix(0x6d1f, 0)),
+                };
+            }
             Intrinsic::FloorRem => return self.floor_rem(ty, &first, &second, id),
             Intrinsic::WrapIndex { .. } => return self.wrap_index(id, intrinsic, &first, &second),
             Intrinsic::Print => {}

@@ -358,9 +358,21 @@ impl Lowerer<'_> {
         let data = self.shared_object(&name, &element, bytes, align, space, site);
         let shape = match extents {
             Some(extents) if !dynamic => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
-            _ => self.unknown_extents(rank, site),
+            Some(_) => vec![self.dynamic_extent(&element, site)],
+            None => self.unknown_extents(rank, site),
         };
         Some(self.array_value(name, element, data, shape))
+    }
+
+    /// As many elements as the launch's dynamic shared memory has room for.
+    fn dynamic_extent(&mut self, element: &Ty, site: Site) -> ExprId {
+        let Some(size) = element.bytes().filter(|size| *size > 0) else {
+            return self.unknown_extents(1, site).swap_remove(0);
+        };
+        let bytes = self.push(Expr::Intrinsic(Intrinsic::DynamicSharedBytes, Vec::new()), Ty::LONG, site);
+        let size = self.long(i64::from(size), site);
+        let count = self.push(Expr::Binary(BinaryOp::Div, bytes, size), Ty::LONG, site);
+        self.settle(count)
     }
 
     fn shared_object(
@@ -400,6 +412,7 @@ impl Lowerer<'_> {
         let data = self.shared_object(&name, &element, bytes, align, space, site);
         let shape = match extent {
             Some(extent) => vec![self.long(extent, site)],
+            None if dynamic => vec![self.dynamic_extent(&element, site)],
             None => self.unknown_extents(1, site),
         };
         Some(self.array_value(name, element, data, shape))

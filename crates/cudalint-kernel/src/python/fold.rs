@@ -103,6 +103,7 @@ impl Lowerer<'_> {
                 | Intrinsic::FirstSet
                 | Intrinsic::GroupRank(_)
                 | Intrinsic::GroupSize(_)
+                | Intrinsic::DynamicSharedBytes
                 | Intrinsic::Abs => true,
                 _ => false,
             },
