@@ -29,7 +29,19 @@ impl Arguments {
 
 /// Whether `from numba.cuda import *` brings a name.
 pub(super) fn is_device_name(name: &str) -> bool {
-    matches!(name, "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "grid" | "gridsize" | "syncthreads" | "shared" | "local" | "atomic")
+    matches!(
+        name,
+        "threadIdx"
+            | "blockIdx"
+            | "blockDim"
+            | "gridDim"
+            | "grid"
+            | "gridsize"
+            | "syncthreads"
+            | "shared"
+            | "local"
+            | "atomic"
+    )
 }
 
 impl Lowerer<'_> {
@@ -173,7 +185,8 @@ impl Lowerer<'_> {
     /// A function or type of a package.
     fn library(&mut self, path: &str, arguments: &Arguments, site: Site) -> Value {
         let (package, name) = path.rsplit_once('.').unwrap_or(("", path));
-        let device = package.starts_with("numba.cuda") || package.starts_with("numba_cuda") || package.starts_with("cupyx.jit");
+        let device =
+            package.starts_with("numba.cuda") || package.starts_with("numba_cuda") || package.starts_with("cupyx.jit");
         if device && let Some(value) = self.device_function(package, name, arguments, site) {
             return value;
         }

@@ -6,8 +6,8 @@ use super::lower::Lowerer;
 use super::types::{Fixed, is_integer};
 use super::value::{Array, Value};
 use crate::code::{
-    AtomicOp, BinaryOp, Builtin, Effect, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectId, ObjectSpace, Scope,
-    Shuffle, StaticObject, Stmt, Ty, Vote,
+    AtomicOp, BinaryOp, Builtin, Effect, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectId, ObjectSpace,
+    Scope, Shuffle, StaticObject, Stmt, Ty, Vote,
 };
 use crate::report::Site;
 use cudalint_program::ir::Dialect;

@@ -266,13 +266,7 @@ impl Lowerer<'_> {
     }
 
     /// How an operation is done on registers, where it is one of the executor's own: the operator and the type in which.
-    pub(super) fn plain_operation(
-        &self,
-        op: BinaryOp,
-        a: &Ty,
-        b: &Ty,
-        right: ExprId,
-    ) -> Option<(BinaryOp, Ty)> {
+    pub(super) fn plain_operation(&self, op: BinaryOp, a: &Ty, b: &Ty, right: ExprId) -> Option<(BinaryOp, Ty)> {
         if matches!(a, Ty::Opaque { .. }) || matches!(b, Ty::Opaque { .. }) {
             return None;
         }

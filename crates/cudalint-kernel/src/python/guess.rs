@@ -4,7 +4,9 @@
 use super::{ArgumentType, Order, signature};
 use crate::code::Ty;
 use cudalint_program::Project;
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, PythonExpr, PythonStmt, Stmt};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, PythonExpr, PythonStmt, Stmt,
+};
 use cudalint_program::visit::{self, Item};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -50,11 +52,9 @@ pub fn guess_arguments(project: &Project, module: ModuleId, kernel: FunctionId) 
     }
     let seen = Reader::read(ir, function, 0);
     let guess = |seen: &Seen| match seen {
-        Seen { array: true, rank, .. } => ArgumentType::Array {
-            element: Ty::Opaque { bytes: None },
-            rank: rank.unwrap_or(1),
-            order: Order::C,
-        },
+        Seen { array: true, rank, .. } => {
+            ArgumentType::Array { element: Ty::Opaque { bytes: None }, rank: rank.unwrap_or(1), order: Order::C }
+        }
         Seen { integer: true, .. } => ArgumentType::Scalar(Ty::LONG),
         _ => ArgumentType::Unknown,
     };
@@ -166,7 +166,10 @@ impl<'m> Reader<'m> {
             match expr {
                 Expr::Local(local) => found |= self.indices.contains(local),
                 Expr::Member { name, .. } => {
-                    found |= matches!(name.as_str(), "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "shape" | "size" | "laneid");
+                    found |= matches!(
+                        name.as_str(),
+                        "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "shape" | "size" | "laneid"
+                    );
                 }
                 Expr::Name { path, .. } => {
                     found |= path.last().is_some_and(|name| {

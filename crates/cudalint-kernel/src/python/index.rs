@@ -53,7 +53,8 @@ impl Lowerer<'_> {
                 };
                 let count = all.len() as i64;
                 let wrapped = |value: i64| if value < 0 { (value + count).max(0) } else { value.min(count) } as usize;
-                if let (Some(from), Some(to), None) = (bound(self, &parts[0], 0), bound(self, &parts[1], count), &parts[2])
+                if let (Some(from), Some(to), None) =
+                    (bound(self, &parts[0], 0), bound(self, &parts[1], count), &parts[2])
                 {
                     let part = all.get(wrapped(from)..wrapped(to)).unwrap_or_default();
                     return Value::Tuple(part.to_vec());
@@ -254,15 +255,7 @@ impl Lowerer<'_> {
     }
 
     /// An index as an offset from the first element along an axis.
-    fn wrapped(
-        &mut self,
-        array: &Array,
-        axis: usize,
-        id: ExprId,
-        ty: &Ty,
-        access: AccessKind,
-        site: Site,
-    ) -> ExprId {
+    fn wrapped(&mut self, array: &Array, axis: usize, id: ExprId, ty: &Ty, access: AccessKind, site: Site) -> ExprId {
         if self.dialect == Dialect::CupyJit || !is_signed(ty) || self.is_natural(id) {
             return id;
         }

@@ -44,11 +44,8 @@ impl Lowerer<'_> {
                 if is_integer(&ty) {
                     return Some(Value::Number(id, ty));
                 }
-                let rounded = self.push(
-                    Expr::Intrinsic(Intrinsic::FloatMath(FloatMath::Rint), vec![id]),
-                    ty.clone(),
-                    site,
-                );
+                let rounded =
+                    self.push(Expr::Intrinsic(Intrinsic::FloatMath(FloatMath::Rint), vec![id]), ty.clone(), site);
                 Some(Value::Number(self.convert(rounded, &ty, &Ty::LONG), Ty::LONG))
             }
             ("round", [Value::Number(id, ty), digits]) => {
@@ -152,7 +149,13 @@ impl Lowerer<'_> {
     }
 
     /// A function on numbers of `math`, `operator`, NumPy or CuPy.
-    pub(super) fn mathematics(&mut self, package: &str, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+    pub(super) fn mathematics(
+        &mut self,
+        package: &str,
+        name: &str,
+        arguments: &Arguments,
+        site: Site,
+    ) -> Option<Value> {
         let numpy = matches!(package, "numpy" | "cupy");
         let libdevice = package.ends_with("libdevice");
         if package == "operator" {
@@ -319,8 +322,11 @@ impl Lowerer<'_> {
         let shape = match (name, shape) {
             ("ravel" | "flatten", []) => {
                 let one = self.long(1, site);
-                let all =
-                    array.shape.clone().into_iter().fold(one, |all, extent| self.folded(BinaryOp::Mul, all, extent, site));
+                let all = array
+                    .shape
+                    .clone()
+                    .into_iter()
+                    .fold(one, |all, extent| self.folded(BinaryOp::Mul, all, extent, site));
                 vec![self.settle(all)]
             }
             ("reshape", [Value::Tuple(all)]) => self.extents_of(all)?,
@@ -348,8 +354,54 @@ impl Lowerer<'_> {
 
 /// Functions whose value depends on their operands only, by the names that `math`, NumPy and CuPy share.
 const KNOWN_FUNCTIONS: &[&str] = &[
-    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-    "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "arcsin", "arccos", "arctan", "arctan2", "arcsinh",
-    "arccosh", "arctanh", "erf", "erfc", "gamma", "lgamma", "hypot", "pow", "power", "fmod", "fabs", "copysign", "degrees",
-    "radians", "deg2rad", "rad2deg", "rint", "sign", "square", "reciprocal", "remainder", "ldexp", "nextafter",
+    "sqrt",
+    "cbrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+    "hypot",
+    "pow",
+    "power",
+    "fmod",
+    "fabs",
+    "copysign",
+    "degrees",
+    "radians",
+    "deg2rad",
+    "rad2deg",
+    "rint",
+    "sign",
+    "square",
+    "reciprocal",
+    "remainder",
+    "ldexp",
+    "nextafter",
 ];

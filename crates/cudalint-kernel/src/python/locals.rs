@@ -290,7 +290,9 @@ impl Lowerer<'_> {
         let rank = array.shape.len();
         let mut strides = vec![ExprId(0); rank];
         let Some(bytes) = array.element.bytes() else {
-            return (0..rank).map(|_| self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, Ty::LONG, site)).collect();
+            return (0..rank)
+                .map(|_| self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, Ty::LONG, site))
+                .collect();
         };
         let mut step = self.push(Expr::Int(i64::from(bytes)), Ty::LONG, site);
         let axes: Vec<usize> = if array.order == Order::C { (0..rank).rev().collect() } else { (0..rank).collect() };

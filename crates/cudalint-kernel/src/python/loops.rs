@@ -230,8 +230,7 @@ impl<'p> Lowerer<'p> {
                 length = Some(match length {
                     None => own,
                     Some(before) => {
-                        let least =
-                            self.push(Expr::Intrinsic(code::Intrinsic::Min, vec![before, own]), Ty::LONG, site);
+                        let least = self.push(Expr::Intrinsic(code::Intrinsic::Min, vec![before, own]), Ty::LONG, site);
                         self.settle(least)
                     }
                 });

@@ -295,11 +295,7 @@ impl<'p> Lowerer<'p> {
     pub(super) fn is_constant(&self, id: ExprId) -> bool {
         match self.code.exprs.get(id.index()).map(|node| &node.kind) {
             Some(
-                Expr::Int(_)
-                | Expr::Float(_)
-                | Expr::Builtin(_)
-                | Expr::ObjectAddress(_)
-                | Expr::VariableAddress(_),
+                Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::ObjectAddress(_) | Expr::VariableAddress(_),
             ) => true,
             Some(Expr::Read(Place::Register { variable, count: 0, .. })) => self.body.constant.contains(variable),
             _ => false,
@@ -461,9 +457,9 @@ impl<'p> Lowerer<'p> {
             self.instances.retain(|instance| instance.id.index() < functions);
             self.gaps.clone_from(&gaps);
             let slots = std::mem::take(&mut self.body.slots);
-            let kept = slots.into_iter().map(|(local, slot)| {
-                (local, Slot { ty: slot.ty, negative: slot.negative, ..Slot::default() })
-            });
+            let kept = slots
+                .into_iter()
+                .map(|(local, slot)| (local, Slot { ty: slot.ty, negative: slot.negative, ..Slot::default() }));
             let returns = self.body.returns.take();
             self.body = Body { slots: kept.collect(), returns, ..Body::default() };
         }

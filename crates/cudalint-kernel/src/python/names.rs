@@ -15,8 +15,31 @@ const MAX_LOOKUPS: u32 = 12;
 
 /// Functions and constants of Python itself that kernels use.
 const BUILTINS: &[&str] = &[
-    "range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow", "print", "enumerate", "zip", "divmod",
-    "tuple", "complex", "sum", "slice", "all", "any", "isinstance", "breakpoint", "ord", "type", "str",
+    "range",
+    "len",
+    "min",
+    "max",
+    "abs",
+    "int",
+    "float",
+    "bool",
+    "round",
+    "pow",
+    "print",
+    "enumerate",
+    "zip",
+    "divmod",
+    "tuple",
+    "complex",
+    "sum",
+    "slice",
+    "all",
+    "any",
+    "isinstance",
+    "breakpoint",
+    "ord",
+    "type",
+    "str",
 ];
 
 impl<'p> Lowerer<'p> {
@@ -84,8 +107,7 @@ impl<'p> Lowerer<'p> {
         if let Some(inner) = inner {
             return Some(self.function_value(self.context.module, FunctionId(inner as u32), self.context.captured));
         }
-        if let Some(import) =
-            module.imports.iter().find(|import| import.local == *name && import.function == Some(id))
+        if let Some(import) = module.imports.iter().find(|import| import.local == *name && import.function == Some(id))
         {
             return Some(self.package(&import.path, site));
         }
@@ -125,9 +147,7 @@ impl<'p> Lowerer<'p> {
         let module: &'p ir::Module = self.context.ir;
         let mut found = None;
         let mut count = 0;
-        let is_target = |id: ir::ExprId| {
-            matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local)
-        };
+        let is_target = |id: ir::ExprId| matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local);
         cudalint_program::visit::walk(module, function, body, |item| {
             match item {
                 cudalint_program::visit::Item::Expr(id) => {
@@ -264,7 +284,9 @@ impl<'p> Lowerer<'p> {
             Constant::None => Value::None,
             Constant::Tuple(all) => Value::Tuple(all.iter().map(|one| self.constant(one, name, site)).collect()),
             Constant::Type(ty) => Value::Fixed(Fixed::Type(ty.clone())),
-            Constant::Array { element, shape, values } => self.constant_array(name, element, shape, values.clone(), site),
+            Constant::Array { element, shape, values } => {
+                self.constant_array(name, element, shape, values.clone(), site)
+            }
             Constant::Function(module, function, captured) => {
                 let captured = self.capture(captured);
                 self.function_value(*module, *function, captured)
@@ -329,9 +351,11 @@ impl<'p> Lowerer<'p> {
                 }
                 "size" => {
                     let one = self.long(1, site);
-                    let product = array.shape.clone().into_iter().fold(one, |all, extent| {
-                        self.folded(ir::BinaryOp::Mul, all, extent, site)
-                    });
+                    let product = array
+                        .shape
+                        .clone()
+                        .into_iter()
+                        .fold(one, |all, extent| self.folded(ir::BinaryOp::Mul, all, extent, site));
                     Value::Number(product, Ty::LONG)
                 }
                 "ndim" => self.plain_integer(array.shape.len() as i64, site),
@@ -340,9 +364,11 @@ impl<'p> Lowerer<'p> {
                 }
                 "nbytes" if array.element.bytes().is_some() => {
                     let start = self.long(i64::from(array.element.bytes().unwrap_or_default()), site);
-                    let product = array.shape.clone().into_iter().fold(start, |all, extent| {
-                        self.folded(ir::BinaryOp::Mul, all, extent, site)
-                    });
+                    let product = array
+                        .shape
+                        .clone()
+                        .into_iter()
+                        .fold(start, |all, extent| self.folded(ir::BinaryOp::Mul, all, extent, site));
                     Value::Number(product, Ty::LONG)
                 }
                 "dtype" => Value::Fixed(Fixed::Type(array.element.clone())),

@@ -49,8 +49,7 @@ struct Walk<'m> {
 
 impl Scan {
     pub fn of(module: &Module, function: &ir::Function) -> Self {
-        let mut walk =
-            Walk { module, scan: Self::default(), path: Vec::new(), loops: 0, next: 0, targets: Vec::new() };
+        let mut walk = Walk { module, scan: Self::default(), path: Vec::new(), loops: 0, next: 0, targets: Vec::new() };
         for index in 0..function.param_count {
             let uses = walk.scan.uses.entry(LocalId(index)).or_default();
             uses.definitions = 1;

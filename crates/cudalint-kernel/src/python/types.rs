@@ -198,10 +198,9 @@ pub(super) fn unify(dialect: Dialect, a: &PyTy, b: &PyTy) -> PyTy {
         // A variable of `cupyx.jit` keeps the type that it was declared with.
         (PyTy::Number(_), PyTy::Number(_)) if dialect == Dialect::CupyJit => a.clone(),
         (PyTy::Number(a), PyTy::Number(b)) => PyTy::Number(promote(a, b)),
-        (
-            PyTy::Array { element: x, rank: m, order: p },
-            PyTy::Array { element: y, rank: n, order: q },
-        ) if x == y && m == n => {
+        (PyTy::Array { element: x, rank: m, order: p }, PyTy::Array { element: y, rank: n, order: q })
+            if x == y && m == n =>
+        {
             let order = if p == q { *p } else { Order::Strided };
             PyTy::Array { element: x.clone(), rank: *m, order }
         }

@@ -70,11 +70,9 @@ impl Value {
             Self::None => PyTy::None,
             Self::Number(_, ty) => PyTy::Number(ty.clone()),
             Self::Opaque(_) => PyTy::Opaque,
-            Self::Array(array) => PyTy::Array {
-                element: array.element.clone(),
-                rank: array.shape.len() as u8,
-                order: array.order,
-            },
+            Self::Array(array) => {
+                PyTy::Array { element: array.element.clone(), rank: array.shape.len() as u8, order: array.order }
+            }
             Self::Tuple(all) => PyTy::Tuple(all.iter().map(Self::ty).collect::<Option<_>>()?),
             Self::Fixed(fixed) => PyTy::Fixed(fixed.clone()),
             Self::Slice(_) | Self::Ellipsis | Self::Range(_) | Self::Zip(_) | Self::Method(..) => return None,
