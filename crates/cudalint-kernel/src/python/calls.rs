@@ -175,7 +175,9 @@ impl Lowerer<'_> {
             [] if matches!(ty, Ty::Int { .. } | Ty::Bool) => self.integer(0, ty.clone(), site),
             _ => {
                 let mut children = Vec::new();
-                given.iter().for_each(|value| value.leaves(&mut children));
+                for value in given {
+                    value.leaves(&mut children);
+                }
                 let id = self.pure("cast", children, ty.clone(), site);
                 if matches!(ty, Ty::Opaque { .. }) { Value::Opaque(id) } else { Value::Number(id, ty.clone()) }
             }
@@ -202,9 +204,6 @@ impl Lowerer<'_> {
         if types && let Some(ty) = named(name) {
             return self.cast(&arguments.given, &ty, site);
         }
-        if let Some(value) = self.project_function(path, arguments, site) {
-            return value;
-        }
         self.gap("function of a package");
         let mut children = Vec::new();
         arguments.all().iter().for_each(|value| value.leaves(&mut children));
@@ -212,10 +211,5 @@ impl Lowerer<'_> {
         let numbers = arguments.all().iter().all(|value| matches!(value, Value::Number(..) | Value::Opaque(_)));
         let quiet = numbers && !arguments.given.is_empty() && !device;
         self.unknown(children, if quiet { Effect::None } else { Effect::Anything }, site)
-    }
-
-    /// A function that another module of the project defines.
-    fn project_function(&mut self, _path: &str, _arguments: &Arguments, _site: Site) -> Option<Value> {
-        None
     }
 }

@@ -13,6 +13,16 @@ use crate::report::Site;
 use cudalint_program::ir::Dialect;
 use std::sync::Arc;
 
+/// An array that is being made.
+struct Made {
+    name: Arc<str>,
+    element: Ty,
+    rank: usize,
+    /// Where they are constants.
+    extents: Option<Vec<i64>>,
+    align: u32,
+}
+
 impl Lowerer<'_> {
     fn cupy(&self) -> bool {
         self.dialect == Dialect::CupyJit
@@ -42,7 +52,7 @@ impl Lowerer<'_> {
         if package.ends_with(".atomic") || name.starts_with("atomic_") {
             return self.atomic_function(name.strip_prefix("atomic_").unwrap_or(name), arguments, site);
         }
-        if package.ends_with(".cg") {
+        if package.rsplit('.').next() == Some("cg") {
             return self.group_function(name, arguments, site);
         }
         match (package.rsplit('.').next().unwrap_or_default(), name) {
@@ -306,9 +316,9 @@ impl Lowerer<'_> {
     }
 
     /// Name of an array that is being made, and its element type with extents.
-    fn array_parts(&mut self, arguments: &Arguments) -> Option<(Arc<str>, Ty, usize, Option<Vec<i64>>, u32)> {
+    fn array_parts(&mut self, arguments: &Arguments) -> Option<Made> {
         let shape = arguments.get(0, "shape")?.clone();
-        let element = arguments.get(1, "dtype").and_then(|dtype| self.type_of(dtype));
+        let element = arguments.get(1, "dtype").and_then(|dtype| Self::type_of(dtype));
         let element = element.unwrap_or(Ty::Opaque { bytes: None });
         let rank = match &shape {
             Value::Tuple(all) => all.len(),
@@ -320,10 +330,11 @@ impl Lowerer<'_> {
         };
         let natural = element.bytes().map_or(1, |bytes| bytes.next_power_of_two().clamp(1, 16));
         let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
-        Some((name, element, rank, self.extents(&shape), align.unwrap_or(natural).max(natural)))
+        let align = align.unwrap_or(natural).max(natural);
+        Some(Made { name, element, rank, extents: self.extents(&shape), align })
     }
 
-    fn array_value(&mut self, name: Arc<str>, element: Ty, data: ExprId, shape: Vec<ExprId>) -> Value {
+    fn array_value(name: Arc<str>, element: Ty, data: ExprId, shape: Vec<ExprId>) -> Value {
         Value::Array(Box::new(Array { name, element, order: Order::C, data, shape, strides: Vec::new() }))
     }
 
@@ -344,7 +355,7 @@ impl Lowerer<'_> {
 
     /// `cuda.shared.array(shape, dtype)`; with the extent 0 it is the dynamic shared memory, from its first byte.
     fn shared_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
-        let (name, element, rank, extents, align) = self.array_parts(arguments)?;
+        let Made { name, element, rank, extents, align } = self.array_parts(arguments)?;
         let dynamic = extents.as_deref() == Some(&[0]);
         let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
         let bytes = count
@@ -361,7 +372,7 @@ impl Lowerer<'_> {
             Some(_) => vec![self.dynamic_extent(&element, site)],
             None => self.unknown_extents(rank, site),
         };
-        Some(self.array_value(name, element, data, shape))
+        Some(Self::array_value(name, element, data, shape))
     }
 
     /// As many elements as the launch's dynamic shared memory has room for.
@@ -399,7 +410,7 @@ impl Lowerer<'_> {
 
     /// `jit.shared_memory(dtype, size)`; without a size it is the dynamic shared memory.
     fn shared_memory(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
-        let element = self.type_of(arguments.get(0, "dtype")?).unwrap_or(Ty::Opaque { bytes: None });
+        let element = Self::type_of(arguments.get(0, "dtype")?).unwrap_or(Ty::Opaque { bytes: None });
         let size = arguments.get(1, "size")?.clone();
         let dynamic = matches!(size, Value::None);
         let extent = self.extents(&size).and_then(|all| all.first().copied());
@@ -415,12 +426,12 @@ impl Lowerer<'_> {
             None if dynamic => vec![self.dynamic_extent(&element, site)],
             None => self.unknown_extents(1, site),
         };
-        Some(self.array_value(name, element, data, shape))
+        Some(Self::array_value(name, element, data, shape))
     }
 
     /// `cuda.local.array(shape, dtype)`: a variable of the thread, there from the start of the function.
     fn local_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
-        let (name, element, rank, extents, align) = self.array_parts(arguments)?;
+        let Made { name, element, rank, extents, align } = self.array_parts(arguments)?;
         let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
         let count = count.and_then(|count| u32::try_from(count).ok());
         let bytes = count.zip(element.bytes()).and_then(|(count, bytes)| count.checked_mul(bytes));
@@ -453,6 +464,6 @@ impl Lowerer<'_> {
             Some(extents) => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
             None => self.unknown_extents(rank, site),
         };
-        Some(self.array_value(name, element, data, shape))
+        Some(Self::array_value(name, element, data, shape))
     }
 }

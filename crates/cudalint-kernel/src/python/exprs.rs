@@ -77,7 +77,7 @@ impl Lowerer<'_> {
             }
             ir::Expr::Call { callee, args } => self.call(*callee, args, site),
             ir::Expr::Lambda { function, .. } => {
-                self.function_value(self.context.module, *function, self.context.captured)
+                Self::function_value(self.context.module, *function, self.context.captured)
             }
             ir::Expr::Throw(_) => self.raise(site),
             ir::Expr::Python(python) => self.python_expr(python, id, site),

@@ -132,7 +132,7 @@ impl<'m> Reader<'m> {
 
     fn last_name(&self, id: ExprId) -> Option<&'m str> {
         match self.kind(id)? {
-            Expr::Name { path, .. } => path.last().map(|name| name.as_str()),
+            Expr::Name { path, .. } => path.last().map(cudalint_program::Name::as_str),
             Expr::Member { name, .. } => Some(name.as_str()),
             Expr::Local(local) => self.function.locals.get(local.index()).map(|local| local.name.as_str()),
             _ => None,

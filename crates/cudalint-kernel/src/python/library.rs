@@ -1,4 +1,4 @@
-//! Python's own functions and those of `math`, `operator` and NumPy on numbers, and methods of values.
+//! Python's own functions and those of `math`, `operator` and `NumPy` on numbers, and methods of values.
 
 use super::calls::Arguments;
 use super::lower::Lowerer;
@@ -148,7 +148,7 @@ impl Lowerer<'_> {
         Some(Value::Number(id, ty))
     }
 
-    /// A function on numbers of `math`, `operator`, NumPy or CuPy.
+    /// A function on numbers of `math`, `operator`, `NumPy` or `CuPy`.
     pub(super) fn mathematics(
         &mut self,
         package: &str,
@@ -289,7 +289,7 @@ impl Lowerer<'_> {
             }
             (Value::Array(_), "transpose", []) => return self.attribute(of, &Name::from("T"), site),
             (Value::Array(array), "view", [ty]) => {
-                if let Some(ty) = self.type_of(ty)
+                if let Some(ty) = Self::type_of(ty)
                     && ty.bytes() == array.element.bytes()
                 {
                     let mut array = array.clone();
@@ -352,7 +352,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Functions whose value depends on their operands only, by the names that `math`, NumPy and CuPy share.
+/// Functions whose value depends on their operands only, by the names that `math`, `NumPy` and `CuPy` share.
 const KNOWN_FUNCTIONS: &[&str] = &[
     "sqrt",
     "cbrt",

@@ -66,7 +66,9 @@ impl<'p> Lowerer<'p> {
                 Some(ir::Stmt::Block(block)) => open.extend(block),
                 Some(ir::Stmt::Try { body, handlers }) => {
                     open.extend(body);
-                    handlers.iter().for_each(|handler| open.extend(handler));
+                    for handler in handlers {
+                        open.extend(handler);
+                    }
                 }
                 Some(ir::Stmt::Python(python)) if !matches!(**python, ir::PythonStmt::For { .. }) => {
                     python.blocks().into_iter().for_each(|block| open.extend(block));

@@ -345,7 +345,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn lost(&mut self, cause: &'static str, parts: &[Value], effect: Effect, site: Site) -> Value {
         self.gap(cause);
         let mut children = Vec::new();
-        parts.iter().for_each(|part| part.leaves(&mut children));
+        for part in parts {
+            part.leaves(&mut children);
+        }
         self.unknown(children, effect, site)
     }
 

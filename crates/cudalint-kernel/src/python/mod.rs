@@ -78,7 +78,7 @@ pub enum Order {
 /// A value that a kernel takes from outside as a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constant {
-    /// An integer; of a NumPy scalar with its type, of a plain Python number `int64`.
+    /// An integer; of a `NumPy` scalar with its type, of a plain Python number `int64`.
     Int(i64, Ty),
     /// A truth value.
     Bool(bool),

@@ -67,7 +67,7 @@ impl<'p> Lowerer<'p> {
             let Some(id) = around else { break };
             let Some(function) = module.functions.get(id.index()) else { break };
             let is_module = function.python.as_ref().is_some_and(|python| python.is_module);
-            if !is_module && let Some(value) = self.from_function(id, function, name, site) {
+            if !is_module && let Some(value) = self.in_function(id, function, name, site) {
                 return value;
             }
             around = function.parent;
@@ -99,13 +99,13 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A function or a constant of the function `id` around.
-    fn from_function(&mut self, id: FunctionId, function: &'p ir::Function, name: &Name, site: Site) -> Option<Value> {
+    fn in_function(&mut self, id: FunctionId, function: &'p ir::Function, name: &Name, site: Site) -> Option<Value> {
         let module: &'p ir::Module = self.context.ir;
         let inner = module.functions.iter().position(|inner| {
             inner.parent == Some(id) && inner.name == *name && inner.python.as_ref().is_some_and(|p| !p.is_module)
         });
         if let Some(inner) = inner {
-            return Some(self.function_value(self.context.module, FunctionId(inner as u32), self.context.captured));
+            return Some(Self::function_value(self.context.module, FunctionId(inner as u32), self.context.captured));
         }
         if let Some(import) = module.imports.iter().find(|import| import.local == *name && import.function == Some(id))
         {
@@ -130,7 +130,7 @@ impl<'p> Lowerer<'p> {
                 && function.python.as_ref().is_some_and(|python| !python.is_module)
         });
         if let Some(function) = function {
-            return Some(self.function_value(self.context.module, FunctionId(function as u32), 0));
+            return Some(Self::function_value(self.context.module, FunctionId(function as u32), 0));
         }
         let init = module.globals.iter().find(|global| global.name == *name)?.init?;
         self.written_constant(init, site)
@@ -233,10 +233,7 @@ impl<'p> Lowerer<'p> {
                     ir::Expr::Call { callee, .. } => *callee,
                     _ => *callee,
                 };
-                let path = match self.written_constant(inner, site)? {
-                    Value::Fixed(Fixed::Package(path)) => path,
-                    _ => return None,
-                };
+                let Value::Fixed(Fixed::Package(path)) = self.written_constant(inner, site)? else { return None };
                 let ty = named(path.rsplit('.').next().unwrap_or_default());
                 match (self.written_constant(last, site)?, ty) {
                     (function @ Value::Fixed(Fixed::Function(..)), _) if path.ends_with("jit") => Some(function),
@@ -265,7 +262,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A function as a value.
-    pub(super) fn function_value(&mut self, module: ModuleId, function: FunctionId, captured: u32) -> Value {
+    pub(super) const fn function_value(module: ModuleId, function: FunctionId, captured: u32) -> Value {
         Value::Fixed(Fixed::Function(module, function, captured))
     }
 
@@ -289,7 +286,7 @@ impl<'p> Lowerer<'p> {
             }
             Constant::Function(module, function, captured) => {
                 let captured = self.capture(captured);
-                self.function_value(*module, *function, captured)
+                Self::function_value(*module, *function, captured)
             }
             Constant::Package(path) => self.package(path, site),
         }
@@ -372,7 +369,7 @@ impl<'p> Lowerer<'p> {
                     Value::Number(product, Ty::LONG)
                 }
                 "dtype" => Value::Fixed(Fixed::Type(array.element.clone())),
-                "T" => self.transposed(array),
+                "T" => Self::transposed(array),
                 _ => Value::Method(Box::new(value.clone()), name.clone()),
             },
             Value::Number(id, ty) => match name.as_str() {
@@ -385,7 +382,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn transposed(&mut self, array: &super::value::Array) -> Value {
+    fn transposed(array: &super::value::Array) -> Value {
         let mut array = array.clone();
         array.shape.reverse();
         array.strides.reverse();
@@ -467,7 +464,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// The type that a value names, as a dtype.
-    pub(super) fn type_of(&self, value: &Value) -> Option<Ty> {
+    pub(super) fn type_of(value: &Value) -> Option<Ty> {
         match value {
             Value::Fixed(Fixed::Type(ty)) => Some(ty.clone()),
             Value::Fixed(Fixed::Str(text)) => named(text),

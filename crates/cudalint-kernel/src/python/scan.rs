@@ -117,8 +117,12 @@ impl Walk<'_> {
                 }
             }
             Stmt::Unknown { exprs, blocks } => {
-                exprs.iter().for_each(|expr| self.expr(*expr));
-                blocks.iter().for_each(|block| self.inside(block));
+                for expr in exprs {
+                    self.expr(*expr);
+                }
+                for block in blocks {
+                    self.inside(block);
+                }
             }
             Stmt::Python(python) => self.python(python),
             _ => {}

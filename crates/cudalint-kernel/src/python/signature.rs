@@ -55,10 +55,7 @@ fn argument(module: &Module, id: ExprId, depth: u32) -> Option<ArgumentType> {
     }
     match &module.exprs.get(id.index())?.kind {
         Expr::Index { base, indices } => {
-            let element = match argument(module, *base, depth + 1)? {
-                ArgumentType::Scalar(ty) => ty,
-                _ => return None,
-            };
+            let ArgumentType::Scalar(element) = argument(module, *base, depth + 1)? else { return None };
             let mut axes = Vec::new();
             for index in indices {
                 match module.exprs.get(index.index()).map(|node| &node.kind) {

@@ -331,7 +331,7 @@ impl<'p> Lowerer<'p> {
                     locals.iter().position(|local| local.name == inner.name)
                 });
                 if let Some(local) = local {
-                    let value = self.function_value(self.context.module, *function, self.context.captured);
+                    let value = Self::function_value(self.context.module, *function, self.context.captured);
                     self.assign_local(LocalId(local as u32), None, &value, site);
                 }
             }

@@ -237,7 +237,7 @@ pub(super) fn promote(a: &Ty, b: &Ty) -> Ty {
     }
 }
 
-/// The type that a name of Numba, NumPy, CuPy or a dtype string stands for.
+/// The type that a name of Numba, `NumPy`, `CuPy` or a dtype string stands for.
 pub(super) fn named(name: &str) -> Option<Ty> {
     let int = |bytes| Some(Ty::Int { bytes, signed: true });
     let uint = |bytes| Some(Ty::Int { bytes, signed: false });
