@@ -318,7 +318,7 @@ impl Lowerer<'_> {
     /// Name of an array that is being made, and its element type with extents.
     fn array_parts(&mut self, arguments: &Arguments) -> Option<Made> {
         let shape = arguments.get(0, "shape")?.clone();
-        let element = arguments.get(1, "dtype").and_then(|dtype| Self::type_of(dtype));
+        let element = arguments.get(1, "dtype").and_then(Self::type_of);
         let element = element.unwrap_or(Ty::Opaque { bytes: None });
         let rank = match &shape {
             Value::Tuple(all) => all.len(),
