@@ -1,0 +1,7 @@
+__global__ void k(float* a) {
+    extern __shared__ float s[];
+    int t = threadIdx.x;
+    s[t] = a[t];
+    __syncthreads();
+    a[t] = s[63 - t];
+}

@@ -1,0 +1,5 @@
+__global__ void k(const float* a, float* b, int rows, int cols) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (y < rows && x < cols) b[y * cols + x] = a[y * cols + x] + 1.0f;
+}

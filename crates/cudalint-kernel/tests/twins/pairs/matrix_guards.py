@@ -1,0 +1,16 @@
+# launch: grid=3,2 block=16,16
+# buffer: a f32 20 40
+# buffer: b f32 20 40
+# cuda: a b 20 40
+# numba: a b
+# shows: nothing
+from numba import cuda, float32, float64, int32, int64, uint32
+import numpy as np
+import math
+
+@cuda.jit
+def k(a, b):
+    x, y = cuda.grid(2)
+    rows, cols = a.shape
+    if y < rows and x < cols:
+        b[y, x] = a[y, x] + 1.0

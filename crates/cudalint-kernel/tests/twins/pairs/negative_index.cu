@@ -1,0 +1,4 @@
+__global__ void k(const float* a, float* b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) b[i] = a[i] - a[i - 1];
+}

@@ -1,0 +1,19 @@
+# launch: grid=1 block=64
+# buffer: a f32 64
+# cuda: a 4
+# numba: a 4
+# shows: nothing
+from numba import cuda, float32, float64, int32, int64, uint32
+import numpy as np
+import math
+
+@cuda.jit
+def k(a, n):
+    s = cuda.shared.array((2, 64), float32)
+    t = cuda.threadIdx.x
+    s[0, t] = a[t]
+    cuda.syncthreads()
+    for i in range(n):
+        s[(i + 1) & 1, t] = s[i & 1, 63 - t] + 1
+        cuda.syncthreads()
+    a[t] = s[n & 1, t]

@@ -1,0 +1,14 @@
+__global__ void k(int* a) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = a[t];
+    __syncthreads();
+    for (int d = 1; d < 64; d *= 2) {
+        int v = 0;
+        if (t >= d) v = s[t - d];
+        __syncthreads();
+        s[t] += v;
+        __syncthreads();
+    }
+    a[t] = s[t];
+}

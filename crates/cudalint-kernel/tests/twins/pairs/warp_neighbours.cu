@@ -1,0 +1,6 @@
+__global__ void k(float* a) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = a[t];
+    a[t] = s[t ^ 1];
+}
