@@ -333,6 +333,7 @@ fn index(
         return Ok(index);
     }
     let cuda = kinds.iter().any(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
+    let python = kinds.contains(&FileKind::Python);
     let globs = exclusion(settings);
     let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
     let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();
@@ -344,21 +345,21 @@ fn index(
             continue;
         }
         let path = || display_from(&file.real, folder, absolute);
-        match file.kind {
-            FileKind::Python => index.python.push(path()),
+        let wanted = match file.kind {
+            // Of Python only what uses the GPU is kept, which its size does not tell.
+            FileKind::Python => {
+                index.python.push(path());
+                python
+            }
             FileKind::Cuda | FileKind::CFamily if cuda => {
                 bytes += file.bytes;
-                if !known.contains(file.real.as_path()) {
-                    index.sources.push(Source {
-                        path: path().into(),
-                        kind: file.kind,
-                        explicit: false,
-                        reported: false,
-                        real: file.real,
-                    });
-                }
+                true
             }
-            _ => {}
+            _ => false,
+        };
+        if wanted && !known.contains(file.real.as_path()) {
+            let path = path().into();
+            index.sources.push(Source { path, kind: file.kind, explicit: false, reported: false, real: file.real });
         }
     }
     if bytes > settings.settings.index.max_bytes {

@@ -10,7 +10,7 @@ use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
 use crate::settings::Settings;
 use crate::settle::{damaged_functions, settle, texts};
 use crate::steps::Steps;
-use crate::suppress::{MARK, Suppressions};
+use crate::suppress::{MARK, Remark, Suppressions};
 use crate::unmentioned::{unmentioned, waits};
 use crate::walk::Globs;
 use cudalint_findings::Finding;
@@ -24,7 +24,6 @@ use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,7 +83,12 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut part = Part::default();
     let files = load(input, &mut part);
     let macros = MacroTable::build(
-        files.iter().flat_map(|file| &file.regions).flat_map(|(_, directives)| &directives.defines),
+        // A program in a string says nothing of other files' macros.
+        files
+            .iter()
+            .flat_map(|file| &file.stretches)
+            .filter(|stretch| !stretch.inside)
+            .flat_map(|stretch| &stretch.directives.defines),
         &input.settings.parse.declaration_macros,
     );
     let mut units: Vec<Unit<'_>> = Vec::new();
@@ -93,12 +97,16 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut first_unit: Vec<usize> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         first_unit.push(units.len());
-        for (region, directives) in &file.regions {
-            if region.language == Language::Cuda {
-                let alone = file.source.kind == FileKind::Markdown;
-                units.push(Unit { path: &file.source.path, text: &file.text, directives, alone });
-                owner.push(index);
-            }
+        for stretch in &file.stretches {
+            units.push(Unit {
+                path: &file.source.path,
+                text: file.text_of(stretch),
+                directives: &stretch.directives,
+                language: stretch.region.language,
+                inside: stretch.inside,
+                alone: file.is_alone(stretch),
+            });
+            owner.push(index);
         }
     }
     // Every file is parsed; every unit is looked at, then judged.
@@ -117,8 +125,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         let facts = guarded(&file.source, || parse_file(file, *first, without, &front, &macros, &python, input));
         input.steps.step();
         facts.unwrap_or_else(|fault| {
-            let lost = file.regions.iter().filter(|(region, _)| region.language == Language::Cuda);
-            FileFacts { modules: lost.map(|_| Module::default()).collect(), fault: Some(fault), ..FileFacts::default() }
+            let modules = file.stretches.iter().map(pipeline::nothing).collect();
+            FileFacts { modules, fault: Some(fault), ..FileFacts::default() }
         })
     };
     let (late, early): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|index| waits(&files[*index]));
@@ -127,7 +135,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     if !late.is_empty() {
         let headers: Vec<&Loaded> = late.iter().map(|index| &files[*index]).collect();
         let names: Vec<FxHashSet<Name>> = parsed.iter_mut().map(|facts| std::mem::take(&mut facts.names)).collect();
-        let bodies = early.iter().flat_map(|index| &files[*index].regions).flat_map(|(_, found)| &found.defines);
+        let stretches = early.iter().flat_map(|index| &files[*index].stretches);
+        let bodies = stretches.flat_map(|stretch| &stretch.directives.defines);
         let texts = bodies.map(|define| define.body.as_str()).chain(input.defines.iter().map(String::as_str));
         let without = unmentioned(&headers, &names, texts, &macros);
         let waited: Vec<FileFacts> =
@@ -223,37 +232,44 @@ fn parse_file(
 ) -> FileFacts {
     let mut facts = FileFacts::default();
     let text = &*file.text;
-    let mut spans: Vec<(Range<usize>, bool)> = Vec::new();
-    let mut unit = first_unit;
+    let mut remarks: Vec<Remark<'_>> = Vec::new();
     let listens = file.source.reported && text.contains(MARK);
-    for (region, directives) in &file.regions {
+    for (index, stretch) in file.stretches.iter().enumerate() {
+        let (region, directives) = (&stretch.region, &stretch.directives);
+        let text = file.text_of(stretch);
         PARSERS.with_borrow_mut(|pool| {
             let parsed = parse_region_without(text, region, without, macros, &directives.defines, pool);
             facts.damaged |= !parsed.damage.is_empty();
-            match region.language {
+            let module = match region.language {
                 Language::Cuda => {
-                    let (module, names) = front.lower(unit, &parsed, text, directives, pool);
-                    facts.modules.push(module);
+                    let (module, names) = front.lower(first_unit + index, &parsed, text, stretch, pool);
                     if facts.names.is_empty() {
                         facts.names = names;
                     } else {
                         facts.names.extend(names);
                     }
-                    unit += 1;
+                    module
                 }
-                Language::Python if python.any && file.source.reported => {
-                    walk_python(&parsed, file, python, input, &mut facts.findings);
+                Language::Python => {
+                    if python.any && file.source.reported {
+                        walk_python(&parsed, file, python, input, &mut facts.findings);
+                    }
+                    pipeline::lower_python(&parsed, text)
                 }
-                Language::Python => {}
-            }
+            };
+            facts.modules.push(module);
         });
         if listens {
-            let hash = region.language == Language::Python;
-            spans.extend(comments(text, region).iter().map(|comment| (comment.span.range(), hash)));
+            let end = region.span.end as usize;
+            let inside = text.get(..end).filter(|_| stretch.inside).map(|text| (text, region.span.start as usize));
+            let python = region.language == Language::Python;
+            let found = comments(text, region).into_iter();
+            remarks.extend(found.map(|comment| Remark { range: comment.span.range(), python, inside }));
         }
     }
     if listens {
-        facts.suppressions = Suppressions::collect(text, &spans, input.rules);
+        remarks.sort_by_key(|remark| remark.range.start);
+        facts.suppressions = Suppressions::collect(text, &remarks, input.rules);
     }
     facts
 }
@@ -311,7 +327,8 @@ fn each<T: Default + Send>(
 }
 
 /// Replays every module that may say something about a reported file. Calls are followed from file to file, so that is
-/// every module as soon as one file of C++ is reported; a fence of a document is alone.
+/// every module of C++ as soon as one file of C++ is reported, and likewise of Python, with the programs in its strings; a
+/// fence of a document is alone.
 fn replay(
     project: &Project,
     files: &[Loaded],
@@ -322,9 +339,18 @@ fn replay(
 ) -> Vec<Result<Said, Fault>> {
     let source = |unit: usize| owner.get(unit).and_then(|index| files.get(*index)).map(|file| &file.source);
     let asked = |unit: usize| source(unit).is_some_and(|source| source.reported);
-    let alone = |unit: usize| units.get(unit).is_some_and(|unit| unit.alone);
-    let any = (0..units.len()).any(|unit| asked(unit) && !alone(unit));
-    let wanted = |unit: usize| asked(unit) || any && !alone(unit);
+    // A program in a string goes with the Python around it.
+    let python = |unit: &Unit<'_>| unit.inside || unit.language == Language::Python;
+    let document = |unit: usize| source(unit).is_none_or(|source| source.kind == FileKind::Markdown);
+    let any = |wanted: bool| {
+        let mut all = units.iter().enumerate();
+        all.any(|(index, unit)| python(unit) == wanted && asked(index) && !document(index))
+    };
+    let (any_python, any_cuda) = (any(true), any(false));
+    let wanted = |unit: usize| {
+        let kind = units.get(unit).is_some_and(|unit| if python(unit) { any_python } else { any_cuda });
+        asked(unit) || kind && !document(unit)
+    };
     let wanted_source: Vec<Option<&Source>> =
         (0..units.len()).map(|unit| source(unit).filter(|_| wanted(unit))).collect();
     // Error handling and walks know nothing of each other, so that neither waits where the other joins its modules.

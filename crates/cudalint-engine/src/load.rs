@@ -4,7 +4,8 @@ use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
 use crate::provider::Provider;
 use cudalint_syntax::{
-    Directives, FileKind, Language, Region, SourceText, contains_cuda, contains_gpu_python, regions, scan_directives,
+    Directives, FileKind, Language, Region, SourceText, contains_cuda, contains_gpu_python, embedded_cuda, regions,
+    scan_directives,
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,10 +18,33 @@ use std::sync::Arc;
 pub(crate) struct Loaded {
     pub source: Source,
     pub text: Arc<str>,
-    /// Its stretches in one language, each with its macros and includes (none outside of C++).
-    pub regions: Vec<(Region, Directives)>,
+    /// Its text with C++ alone where its Python strings hold programs.
+    view: Option<Arc<str>>,
+    /// Its stretches in one language; a stretch of Python comes before those inside its strings.
+    pub stretches: Vec<Stretch>,
     /// The files that it includes, system headers out of sight left out.
     includes: Vec<Included>,
+}
+
+/// A stretch in one language.
+pub(crate) struct Stretch {
+    pub region: Region,
+    /// Macros and includes; none outside of C++.
+    pub directives: Directives,
+    /// Whether it is a program in a string of Python.
+    pub inside: bool,
+}
+
+impl Loaded {
+    /// The text that a stretch is read from.
+    pub fn text_of(&self, stretch: &Stretch) -> &Arc<str> {
+        self.view.as_ref().filter(|_| stretch.inside).unwrap_or(&self.text)
+    }
+
+    /// Whether a stretch stands for itself: neither a fence of a document nor a program in a string sees other files.
+    pub fn is_alone(&self, stretch: &Stretch) -> bool {
+        stretch.inside || self.source.kind == FileKind::Markdown
+    }
 }
 
 /// An `#include`.
@@ -157,18 +181,23 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
     if !included && !mentions_gpu(source.kind, text.text()) {
         return Read::Irrelevant(source);
     }
-    let parts: Vec<(Region, Directives)> = regions(source.kind, text.text())
-        .into_iter()
-        .map(|region| {
-            let cpp = region.language == Language::Cuda;
-            (region, if cpp { scan_directives(text.text(), region.span) } else { Directives::default() })
-        })
-        .collect();
+    let found = regions(source.kind, text.text());
+    let embedded = embedded_cuda(text.text(), &found);
+    let (inner, view) = embedded.map_or_else(Default::default, |embedded| (embedded.regions, Some(embedded.view)));
+    let stretch = |region: Region, inside: bool| {
+        let text = view.as_deref().filter(|_| inside).unwrap_or(text.text());
+        let cpp = region.language == Language::Cuda;
+        let directives = if cpp { scan_directives(text, region.span) } else { Directives::default() };
+        Stretch { region, directives, inside }
+    };
+    let outer = found.into_iter().map(|region| stretch(region, false));
+    let mut stretches: Vec<Stretch> = outer.chain(inner.into_iter().map(|region| stretch(region, true))).collect();
+    stretches.sort_by_key(|stretch| (stretch.region.span.start, stretch.inside));
     let mut includes = Vec::new();
     // The fences of a document stand for themselves.
     if matches!(source.kind, FileKind::Cuda | FileKind::CFamily) {
         let folder = source.real.parent().unwrap_or(Path::new(""));
-        for include in parts.iter().flat_map(|(_, directives)| &directives.includes) {
+        for include in stretches.iter().flat_map(|stretch| &stretch.directives.includes) {
             let beside = (!include.system).then(|| folder.join(&include.path));
             let found = beside
                 .into_iter()
@@ -178,7 +207,7 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
         }
     }
     let lossy = text.is_lossy();
-    Read::Taken(Box::new(Loaded { source, text: text.shared(), regions: parts, includes }), lossy)
+    Read::Taken(Box::new(Loaded { source, text: text.shared(), view, stretches, includes }), lossy)
 }
 
 #[cfg(test)]

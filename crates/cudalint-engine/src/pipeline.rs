@@ -1,25 +1,30 @@
 //! The seam to the layers below: which of their functions a run calls, and with what. Nothing else of the engine does.
 
+use crate::load::Stretch;
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::python::{LocalPackages, PythonNames};
+use cudalint_program::python::{self, LocalPackages, LowerPython, PythonNames};
 use cudalint_program::{Name, Project, ProjectOptions, Source};
 use cudalint_replay::facts::Facts;
 use cudalint_replay::runs::{self, ModuleLaunches, ModuleRuns};
 use cudalint_replay::status::{StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
-use cudalint_syntax::{Define, Directives, Node, ParsedRegion, ParserPool};
+use cudalint_syntax::{Define, Directives, Language, Node, ParsedRegion, ParserPool};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// One CUDA C++ region on its way into a project. The position in the list of all units is its module's id.
+/// One stretch in one language on its way into a project. The position in the list of all units is its module's id.
 pub(crate) struct Unit<'a> {
     pub path: &'a Arc<str>,
+    /// The file's text, as the stretch is read from it.
     pub text: &'a Arc<str>,
     pub directives: &'a Directives,
-    /// A fence of a document stands for itself.
+    pub language: Language,
+    /// Whether it is a program in a string of Python.
+    pub inside: bool,
+    /// A fence of a document stands for itself, and so does a program in a string.
     pub alone: bool,
 }
 
@@ -40,17 +45,20 @@ impl Front {
         Self { macros: MacroIndex::build(&files, &options.include_folders, &defines), options }
     }
 
-    /// Lowers the unit at a position of the list; the names that stand in it come with it.
+    /// Lowers the unit of C++ at a position of the list; the names that stand in it come with it.
     pub fn lower(
         &self,
         unit: usize,
         parsed: &ParsedRegion,
         text: &str,
-        directives: &Directives,
+        stretch: &Stretch,
         pool: &mut ParserPool,
     ) -> (Module, FxHashSet<Name>) {
         let macros = self.macros.visible(unit);
-        cuda::lower_with_names(LowerInput { text, parsed, directives, macros: &macros, pool })
+        let input = LowerInput { text, parsed, directives: &stretch.directives, macros: &macros, pool };
+        let (mut module, names) = cuda::lower_with_names(input);
+        module.inside = stretch.inside.then_some(stretch.region.span);
+        (module, names)
     }
 
     /// Joins the modules of all units.
@@ -66,6 +74,20 @@ impl Front {
             })
             .collect();
         Project::build(sources, &self.options)
+    }
+}
+
+/// Lowers a stretch of Python.
+pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str) -> Module {
+    python::lower(LowerPython { text, parsed })
+}
+
+/// The module of a stretch that could not be lowered.
+pub(crate) fn nothing(stretch: &Stretch) -> Module {
+    Module {
+        language: stretch.region.language,
+        inside: stretch.inside.then_some(stretch.region.span),
+        ..Module::default()
     }
 }
 

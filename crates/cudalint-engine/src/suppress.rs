@@ -30,10 +30,21 @@ struct Reach {
     trailing: bool,
 }
 
+/// A comment of a file.
+#[derive(Clone, Debug)]
+pub struct Remark<'t> {
+    /// Where it stands.
+    pub range: Range<usize>,
+    /// Whether it is one of Python.
+    pub python: bool,
+    /// For one of a program in a string: the text that the program is read from, up to the program's end, and where the
+    /// program begins.
+    pub inside: Option<(&'t str, usize)>,
+}
+
 impl Suppressions {
-    /// Reads the suppressions among the comments of a file. `comments` are sorted byte ranges; `hash` says for each
-    /// whether it is a Python comment.
-    pub fn collect(text: &str, comments: &[(Range<usize>, bool)], rules: &[&Rule]) -> Self {
+    /// Reads the suppressions among the comments of a file, which are sorted by their ranges.
+    pub fn collect(text: &str, comments: &[Remark<'_>], rules: &[&Rule]) -> Self {
         let mut found = Self::default();
         if !text.contains(MARK) {
             return found;
@@ -41,7 +52,9 @@ impl Suppressions {
         found.starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1))
             .collect();
-        for (range, hash) in comments {
+        for comment in comments {
+            let range = &comment.range;
+            let (text, floor) = comment.inside.unwrap_or((text, 0));
             let Some(parsed) = text.get(range.clone()).and_then(parse) else { continue };
             let names = parsed
                 .names
@@ -65,19 +78,20 @@ impl Suppressions {
                 })
                 .collect();
             let brackets = parsed.brackets.map(|inside| range.start + inside.start..range.start + inside.end);
-            let line_start = found.starts.get(found.line(range.start)).copied().unwrap_or(0);
+            let line_start = found.starts.get(found.line(range.start)).copied().unwrap_or(0).max(floor);
             let alone = text.get(line_start..range.start).is_some_and(|before| before.trim().is_empty())
                 && text.get(range.end..).is_none_or(|rest| rest.lines().next().unwrap_or("").trim().is_empty());
             let reach = (!parsed.whole_file).then(|| {
                 if alone {
-                    let lines = found.next_statement(text, comments, range.end, *hash);
+                    let lines = found.next_statement(text, comments, range.end, comment.python);
                     Reach { lines, trailing: false }
                 } else {
                     let line = found.line(range.start);
                     Reach { lines: line..line + 1, trailing: true }
                 }
             });
-            let removal = found.removal(text, range, alone);
+            // The quotes on a line of a string have to stay.
+            let removal = found.removal(text, range, alone && comment.inside.is_none());
             found.comments.push(IgnoreComment {
                 range: range.clone(),
                 names,
@@ -134,7 +148,7 @@ impl Suppressions {
     fn next_statement(
         &self,
         text: &str,
-        comments: &[(Range<usize>, bool)],
+        comments: &[Remark<'_>],
         after: usize,
         python: bool,
     ) -> Range<usize> {
@@ -143,8 +157,8 @@ impl Suppressions {
         loop {
             let rest = text.get(at..).unwrap_or("");
             at += rest.len() - rest.trim_start().len();
-            match comments.binary_search_by_key(&at, |(range, _)| range.start) {
-                Ok(index) => at = comments.get(index).map_or(text.len(), |(range, _)| range.end.max(at + 1)),
+            match comments.binary_search_by_key(&at, |comment| comment.range.start) {
+                Ok(index) => at = comments.get(index).map_or(text.len(), |comment| comment.range.end.max(at + 1)),
                 Err(_) => break,
             }
         }
@@ -172,16 +186,16 @@ impl Suppressions {
 
 /// The last byte of the statement at `at`: its `;` or the brace that opens or closes a block, outside of parentheses;
 /// in Python and for preprocessor lines, the end of the logical line.
-fn statement_end(bytes: &[u8], comments: &[(Range<usize>, bool)], at: usize, python: bool) -> usize {
+fn statement_end(bytes: &[u8], comments: &[Remark<'_>], at: usize, python: bool) -> usize {
     let directive = !python && bytes.get(at) == Some(&b'#');
     let mut depth = 0_usize;
     let mut quote: Option<u8> = None;
     let mut at = at;
     while let Some(byte) = bytes.get(at) {
         if quote.is_none()
-            && let Ok(index) = comments.binary_search_by_key(&at, |(range, _)| range.start)
+            && let Ok(index) = comments.binary_search_by_key(&at, |comment| comment.range.start)
         {
-            at = comments.get(index).map_or(bytes.len(), |(range, _)| range.end.max(at + 1));
+            at = comments.get(index).map_or(bytes.len(), |comment| comment.range.end.max(at + 1));
             continue;
         }
         match (quote, byte) {
@@ -248,9 +262,13 @@ mod tests {
     static RULE: Rule = crate::testing::rule("bad-thing");
 
     /// Comments as a lexer without strings would find them.
-    fn comments(text: &str, mark: &str) -> Vec<(Range<usize>, bool)> {
+    fn comments(text: &str, mark: &str) -> Vec<Remark<'static>> {
         text.match_indices(mark)
-            .map(|(at, _)| (at..at + text[at..].find('\n').unwrap_or(text.len() - at), mark == "#"))
+            .map(|(at, _)| Remark {
+                range: at..at + text[at..].find('\n').unwrap_or(text.len() - at),
+                python: mark == "#",
+                inside: None,
+            })
             .collect()
     }
 
@@ -301,7 +319,7 @@ mod tests {
     #[test]
     fn names_know_their_places() {
         let text = "f(x); /* cudalint: ignore[ bad-thing,bad-thin ] why */\n";
-        let found = Suppressions::collect(text, &[(6..text.len() - 1, false)], &[&RULE]);
+        let found = Suppressions::collect(text, &[Remark { range: 6..text.len() - 1, python: false, inside: None }], &[&RULE]);
         let names = &found.comments()[0].names;
         assert_eq!(&text[names[0].range.clone()], "bad-thing");
         assert_eq!(&text[names[1].range.clone()], "bad-thin");

@@ -14,7 +14,7 @@ pub(crate) fn waits(file: &Loaded) -> bool {
     file.source.kind == FileKind::CFamily
         && !file.source.reported
         && file.text.len() >= SMALLEST
-        && file.regions.len() == 1
+        && file.stretches.len() == 1
 }
 
 /// For each header that waited the declarations that need not be parsed.
@@ -31,8 +31,8 @@ pub(crate) fn unmentioned<'t>(
     let found: Vec<Option<Declarations>> = headers
         .iter()
         .map(|header| {
-            let (region, directives) = header.regions.first()?;
-            declarations(&header.text, region, macros, &directives.defines)
+            let stretch = header.stretches.first()?;
+            declarations(&header.text, &stretch.region, macros, &stretch.directives.defines)
         })
         .collect();
     let spelled = |header: &'t Loaded, span: Span| header.text.get(span.range()).unwrap_or("");
@@ -43,7 +43,7 @@ pub(crate) fn unmentioned<'t>(
             let text = spelled(header, declaration.span);
             bringers.entry(spelled(header, declaration.name)).or_default().push(text);
         }
-        for define in header.regions.iter().flat_map(|(_, directives)| &directives.defines) {
+        for define in header.stretches.iter().flat_map(|stretch| &stretch.directives.defines) {
             bringers.entry(&define.name).or_default().push(&define.body);
         }
     }

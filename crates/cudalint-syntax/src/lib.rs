@@ -12,6 +12,7 @@
 mod comments;
 mod declarations;
 mod defines;
+mod embedded;
 mod files;
 pub mod kinds;
 mod lexer;
@@ -28,6 +29,7 @@ mod words;
 pub use comments::{Comment, comments};
 pub use declarations::{Declaration, Declarations, declarations, words};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
+pub use embedded::{Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python};
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};

@@ -131,12 +131,12 @@ fn continued(bytes: &[u8], at: usize) -> bool {
     before.find(|byte| !matches!(byte, b'\n' | b'\r')) == Some(&b'\\')
 }
 
-fn line_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)).map_or(bytes.len(), |offset| at + offset)
 }
 
 /// One past the end of the string that begins at `at`; a string in single quotes ends at its line's end at the latest.
-fn string_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> usize {
     let quote = bytes[at];
     let triple = bytes.get(at..at + 3).is_some_and(|three| three.iter().all(|byte| *byte == quote));
     let mut next = at + if triple { 3 } else { 1 };
@@ -246,7 +246,7 @@ fn closing_chevrons(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// One past the bracket that closes the one at `open`.
-fn bracket_end(bytes: &[u8], open: usize) -> Option<usize> {
+pub(crate) fn bracket_end(bytes: &[u8], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = open;
     loop {
