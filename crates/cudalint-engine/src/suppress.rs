@@ -145,13 +145,7 @@ impl Suppressions {
     }
 
     /// The lines of the first statement that begins below an offset.
-    fn next_statement(
-        &self,
-        text: &str,
-        comments: &[Remark<'_>],
-        after: usize,
-        python: bool,
-    ) -> Range<usize> {
+    fn next_statement(&self, text: &str, comments: &[Remark<'_>], after: usize, python: bool) -> Range<usize> {
         let mut at = after;
         // The first byte that is neither white space nor comment.
         loop {
@@ -319,7 +313,8 @@ mod tests {
     #[test]
     fn names_know_their_places() {
         let text = "f(x); /* cudalint: ignore[ bad-thing,bad-thin ] why */\n";
-        let found = Suppressions::collect(text, &[Remark { range: 6..text.len() - 1, python: false, inside: None }], &[&RULE]);
+        let found =
+            Suppressions::collect(text, &[Remark { range: 6..text.len() - 1, python: false, inside: None }], &[&RULE]);
         let names = &found.comments()[0].names;
         assert_eq!(&text[names[0].range.clone()], "bad-thing");
         assert_eq!(&text[names[1].range.clone()], "bad-thin");

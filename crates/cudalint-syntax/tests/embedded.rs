@@ -139,7 +139,8 @@ fn a_template_is_known_by_what_the_file_does_with_it() {
     assert_eq!(program(text), "__global__ void k(int* p) { p[Q1] = 1; }");
     let text = "CODE = '__global__ void k(float* p) { p[N] = sizeof(float); }'\nf(CODE.replace('float', t))\n";
     assert_eq!(program(text), "__global__ void k(_loa_* p) { p[N] = sizeof(_loa_); }");
-    let text = "CODE = '''__global__ void k(float* p) {\n  /*BODY*/\n  p[0] = 1; }'''\nf(CODE.replace('/*BODY*/', t))\n";
+    let text =
+        "CODE = '''__global__ void k(float* p) {\n  /*BODY*/\n  p[0] = 1; }'''\nf(CODE.replace('/*BODY*/', t))\n";
     assert_eq!(program(text), "__global__ void k(float* p) ;");
     let text = "from jinja2 import Template\nc = Template('__global__ void k(int* p) { p[{{ n }}] = 1; }')\n";
     assert_eq!(program(text), "__global__ void k(int* p) { p[_n_____] = 1; }");
@@ -154,7 +155,8 @@ fn what_a_hole_may_hold_is_out_of_sight() {
     assert_eq!(program(text), "__global__ void k(int* p) ;\n\n\n\n__global__ void l() { g(); }");
     let text = "c = '__global__ void k(int* p) { %s }' % body\n";
     assert_eq!(program(text), "__global__ void k(int* p) ;");
-    let text = "c = f'''extern \"C\" {{ namespace n {{ {more}\n__global__ void k() {{ for (;;)\n {body}\n }} }} }}'''\n";
+    let text =
+        "c = f'''extern \"C\" {{ namespace n {{ {more}\n__global__ void k() {{ for (;;)\n {body}\n }} }} }}'''\n";
     assert_eq!(program(text), "extern \"C\" { namespace n { ;\n__global__ void k() ;\n\n} }");
     // A class of which a part is missing has no layout.
     let text = "c = f'struct S {{ int a; {fields} }}; __device__ int f() {{ return sizeof(S); }}'\n";
@@ -163,7 +165,7 @@ fn what_a_hole_may_hold_is_out_of_sight() {
     let text = "c = header + f'''{includes}\n{qualifiers}\n__global__ void k() {{ g(); }}'''\n";
     assert_eq!(program(text), ";\n;\n__global__ void k() { g(); }");
     let text = "c = '__device__ int f() { return 1; }\\n' + common() + '\\n__global__ void k() { f(); }'\n";
-    assert_eq!(program(text), "__device__ int f() { return 1; }\n; \n__global__ void k() { f(); }");
+    assert_eq!(program(text), "__device__ int f() { return 1; }\n;\n__global__ void k() { f(); }");
     // An initializer is none of these.
     let text = "c = f'__device__ int f() {{ int a[] = {{ {values} }}; return a[0]; }}'\n";
     assert_eq!(program(text), "__device__ int f() { int a[] = { _values_ }; return a[0]; }");

@@ -244,13 +244,18 @@ fn conversion(text: &[u8], at: usize) -> Option<(usize, Range<usize>)> {
     while text.get(end).is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'#' | b' ' | b'*')) {
         end += 1;
     }
-    matches!(text.get(end)?, b'd' | b'i' | b'u' | b's' | b'r' | b'f' | b'F' | b'g' | b'G' | b'e' | b'E' | b'x' | b'X' | b'o' | b'c')
-        .then_some((end + 1, name))
+    matches!(
+        text.get(end)?,
+        b'd' | b'i' | b'u' | b's' | b'r' | b'f' | b'F' | b'g' | b'G' | b'e' | b'E' | b'x' | b'X' | b'o' | b'c'
+    )
+    .then_some((end + 1, name))
 }
 
 /// The character of a number when it is printable ASCII.
 fn character(digits: Option<&[u8]>, radix: u32) -> u8 {
-    let value = digits.and_then(|digits| std::str::from_utf8(digits).ok()).and_then(|text| u32::from_str_radix(text, radix).ok());
+    let value = digits
+        .and_then(|digits| std::str::from_utf8(digits).ok())
+        .and_then(|text| u32::from_str_radix(text, radix).ok());
     match value {
         Some(10) => b'\n',
         Some(9) => b'\t',

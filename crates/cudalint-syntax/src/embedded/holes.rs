@@ -52,7 +52,8 @@ impl<'t> Templates<'t> {
                 };
                 end = close;
             }
-            end += text.get(end..).map_or(0, |rest| rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count());
+            end +=
+                text.get(end..).map_or(0, |rest| rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count());
             percent |= text.get(end) == Some(&b'%');
         }
         (percent, format)

@@ -71,7 +71,8 @@ fn punct(tokens: &[Token], index: Option<usize>) -> u8 {
 /// Whether the hole that is the token at `index` stands where a statement or declaration would.
 fn stands_alone(program: &Program, tokens: &[Token], index: usize, hole: Option<usize>) -> bool {
     let before = index.checked_sub(1);
-    let directive = |at: Option<usize>| at.and_then(|at| tokens.get(at)).is_some_and(|token| token.kind == Kind::Directive);
+    let directive =
+        |at: Option<usize>| at.and_then(|at| tokens.get(at)).is_some_and(|token| token.kind == Kind::Directive);
     let begins = match before {
         None => true,
         Some(at) if directive(Some(at)) || hole == Some(at) => true,
@@ -148,7 +149,8 @@ pub(super) fn place(program: &Program, span: Range<usize>, view: &mut [u8]) {
         part.fill(b' ');
     }
     // Within a literal of C++ a blank would be part of it: what an escape leaves free comes behind the literal.
-    let mut literals = lex(&program.code, 0).tokens.into_iter().filter(|token| matches!(token.kind, Kind::Text | Kind::Char));
+    let mut literals =
+        lex(&program.code, 0).tokens.into_iter().filter(|token| matches!(token.kind, Kind::Text | Kind::Char));
     let mut literal = literals.next();
     for (index, (byte, at)) in program.code.iter().zip(&program.at).enumerate() {
         while literal.is_some_and(|token| token.end as usize <= index) {

@@ -50,16 +50,8 @@ struct Scan<'t> {
 
 /// The string expressions of `bytes[from..]` that are no statements of their own.
 pub(super) fn find(bytes: &[u8], from: usize) -> Vec<Expression> {
-    let mut scan = Scan {
-        bytes,
-        at: from,
-        depth: 0,
-        grouping: 0,
-        fresh: true,
-        word: None,
-        target: None,
-        operand: false,
-    };
+    let mut scan =
+        Scan { bytes, at: from, depth: 0, grouping: 0, fresh: true, word: None, target: None, operand: false };
     let mut found = Vec::new();
     while let Some(&byte) = bytes.get(scan.at) {
         scan.step(byte, &mut found);
@@ -160,13 +152,8 @@ impl Scan<'_> {
         if statement && ends && self.depth == 0 {
             return;
         }
-        let mut expression = Expression {
-            span: start..end,
-            pieces,
-            target: self.target.clone(),
-            percent: false,
-            formatted: false,
-        };
+        let mut expression =
+            Expression { span: start..end, pieces, target: self.target.clone(), percent: false, formatted: false };
         // What is done with it at once.
         while bytes.get(after) == Some(&b'.') {
             let name = after + 1..word_end(bytes, after + 1);
@@ -237,7 +224,8 @@ pub(super) fn literal(bytes: &[u8], at: usize) -> Option<Piece> {
     let open = at + prefix;
     let end = crate::python_mask::string_end(bytes, open);
     let marks = if bytes.get(open..open + 3).is_some_and(|three| three.iter().all(|b| *b == quote)) { 3 } else { 1 };
-    let closed = end >= open + 2 * marks && bytes.get(end - marks..end).is_some_and(|last| last.iter().all(|b| *b == quote));
+    let closed =
+        end >= open + 2 * marks && bytes.get(end - marks..end).is_some_and(|last| last.iter().all(|b| *b == quote));
     let content = open + marks..if closed { end - marks } else { end.max(open + marks) };
     Some(Piece { span: at..end, content, raw, format })
 }
