@@ -1,6 +1,7 @@
 //! Calls: functions of the project, and whose library the others belong to.
 
-use super::lower::{Key, Lowerer};
+use super::instances::Key;
+use super::lower::Lowerer;
 use super::types::{Fixed, PyTy, named};
 use super::value::Value;
 use crate::code::{Effect, Expr, Place, Ty};
@@ -119,12 +120,15 @@ impl Lowerer<'_> {
             return self.out_of_sight(arguments, site);
         }
         let types: Vec<PyTy> = values.iter().map(|value| value.ty().unwrap_or(PyTy::Opaque)).collect();
-        let key = Key { module, function: id, captured, arguments: types.clone() };
-        let Some((callee, returns)) = self.instance(&key) else {
+        let key = Key { module, function: id, captured, arguments: types };
+        let Some((callee, returns, types)) = self.instance_for(&key, &values) else {
             return self.out_of_sight(arguments, site);
         };
         let mut operands = Vec::new();
         for (value, ty) in values.iter().zip(&types) {
+            if matches!(ty, PyTy::Fixed(Fixed::Literal(..))) {
+                continue;
+            }
             if value.ty().is_none() {
                 let unknown = self.unknown(Vec::new(), Effect::None, site);
                 unknown.leaves(&mut operands);

@@ -98,6 +98,8 @@ impl Lowerer<'_> {
             },
             "cbrt" => self.mathematics("math", "cbrt", arguments, site),
             "popc" | "clz" | "brev" | "ffs" => self.bits(name, arguments, site),
+            _ if !self.cupy() && super::types::vector(name).is_some() => self.vector(name, arguments, site),
+            _ if package.ends_with(".random") => self.random(name, arguments, site),
             _ => self.warp_function(name, arguments, site),
         }
     }
@@ -167,6 +169,42 @@ impl Lowerer<'_> {
             _ => (Intrinsic::ReverseBits, Ty::Int { bytes: bytes.max(4), signed: false }),
         };
         Some(self.operation(what, vec![operand], ty, site))
+    }
+
+    /// `float32x4(a, b, c, d)`, also of shorter vectors in a row.
+    fn vector(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        let (element, count) = super::types::vector(name)?;
+        let mut parts = Vec::new();
+        for value in &arguments.given {
+            match value {
+                Value::Tuple(all) => parts.extend(all.iter().cloned()),
+                other => parts.push(other.clone()),
+            }
+        }
+        if let [one] = parts.as_slice() {
+            let one = self.settled(&one.clone());
+            parts = vec![one; count];
+        }
+        if parts.len() != count {
+            return None;
+        }
+        let numbers = parts.iter().map(|part| Value::Number(self.number_as(part, &element, site), element.clone()));
+        Some(Value::Tuple(numbers.collect()))
+    }
+
+    /// `xoroshiro128p_uniform_float32(states, index)` and its kin read and write one state.
+    fn random(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+        let float = name.strip_prefix("xoroshiro128p_")?;
+        let ty = if float.ends_with("float64") { super::types::DOUBLE } else { super::types::FLOAT };
+        let [Value::Array(states), index] = arguments.given.as_slice() else { return None };
+        let (address, element) = self.element_address(&states.clone(), std::slice::from_ref(&index.clone()), site)?;
+        let address = self.settle(address);
+        let before = self.push(Expr::Read(Self::memory(address, &element)), element.clone(), site);
+        let after = self.push(Expr::Opaque { children: vec![before], effect: Effect::None }, element.clone(), site);
+        let write = self.push(Expr::Write(Self::memory(address, &element), after), element, site);
+        self.emit(Stmt::Expr(write), site);
+        let value = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, ty.clone(), site);
+        Some(self.settled(&Value::Number(value, ty)))
     }
 
     fn warp_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
@@ -364,6 +402,7 @@ impl Lowerer<'_> {
             .filter(|bytes| *bytes > 0);
         if extents.is_none() {
             self.gap("extent of an array");
+            self.body.wants_literals = true;
         }
         let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
         let data = self.shared_object(&name, &element, bytes, align, space, site);
@@ -447,6 +486,7 @@ impl Lowerer<'_> {
             }
             _ => {
                 self.gap("extent of an array");
+                self.body.wants_literals = true;
                 Ty::Opaque { bytes: None }
             }
         };

@@ -232,6 +232,7 @@ impl Lowerer<'_> {
     pub(super) fn coerce(&mut self, value: &Value, to: &PyTy, site: Site) -> Value {
         match (value, to) {
             (Value::Number(id, from), PyTy::Number(ty)) => Value::Number(self.convert(*id, from, ty), ty.clone()),
+            (Value::Number(..), PyTy::Fixed(fixed)) => Value::Fixed(fixed.clone()),
             (Value::Tuple(all), PyTy::Tuple(types)) if all.len() == types.len() => {
                 Value::Tuple(all.iter().zip(types).map(|(one, ty)| self.coerce(one, ty, site)).collect())
             }

@@ -5,13 +5,12 @@
 //! type that was used already, or a number turns out to be perhaps negative, the function is lowered once more, starting
 //! from what is known then. Types only grow, so that it ends.
 
+use super::instances::{Instance, Key};
 use super::scan::Scan;
 use super::types::{PyTy, unify};
 use super::value::Value;
 use super::{ArgumentType, Constant, Specialization};
-use crate::code::{
-    self, Block, Code, Effect, Expr, ExprId, ExprNode, Function, Place, Stmt, StmtId, StmtNode, Ty, VariableId,
-};
+use crate::code::{self, Block, Code, Effect, Expr, ExprId, ExprNode, Place, Stmt, StmtId, StmtNode, Ty, VariableId};
 use crate::report::Site;
 use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, Module, ModuleId};
 use cudalint_program::{Name, Project};
@@ -19,36 +18,12 @@ use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Most function instances of one kernel.
-const MAX_INSTANCES: usize = 64;
 /// Most expressions of one kernel with all that it calls.
 const MAX_NODES: usize = 200_000;
 /// Deepest nesting of expressions and statements.
 const MAX_DEPTH: u32 = 120;
-/// Deepest nesting of functions that are lowered inside one another.
-const MAX_CALLS: u32 = 10;
-/// Most times that a function is lowered until its types stand.
-const MAX_PASSES: u32 = 8;
-
 /// Captured values of a function, by name.
 pub(super) type Captured = Arc<[(Name, Constant)]>;
-
-/// A function and the types that it is compiled for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    pub module: ModuleId,
-    pub function: FunctionId,
-    /// Into [`Lowerer::captures`].
-    pub captured: u32,
-    pub arguments: Vec<PyTy>,
-}
-
-struct Instance {
-    key: Key,
-    id: code::FunctionId,
-    returns: PyTy,
-    done: bool,
-}
 
 /// A variable of the function under construction.
 #[derive(Default)]
@@ -90,6 +65,8 @@ pub(super) struct Body {
     pub stale: bool,
     /// What stands before its first statement.
     pub entry: Block,
+    /// Whether an extent in it is no constant, but might be if an argument were one.
+    pub wants_literals: bool,
     /// Flags that a `break` sets, for the `else` of the loops around.
     pub broken: Vec<Option<VariableId>>,
 }
@@ -105,10 +82,11 @@ pub(super) struct Lowerer<'p> {
     pub captures: Vec<Captured>,
     /// Names for functions whose values depend on their operands only.
     pub pure_functions: Vec<String>,
-    instances: Vec<Instance>,
-    gaps: FxHashMap<&'static str, u32>,
+    pub instances: Vec<Instance>,
+    pub gaps: FxHashMap<&'static str, u32>,
     depth: u32,
-    calls: u32,
+    /// How many functions are being lowered inside one another.
+    pub calls: u32,
     /// Constants of modules and functions around that are being looked up.
     pub looking: u32,
     /// The name that what is made now will have.
@@ -363,179 +341,6 @@ impl<'p> Lowerer<'p> {
     /// Whether the function under construction is the kernel itself.
     pub(super) const fn in_kernel(&self) -> bool {
         self.calls <= 1
-    }
-
-    /// The instance of a function with what it returns; its body is lowered now.
-    pub(super) fn instance(&mut self, key: &Key) -> Option<(code::FunctionId, PyTy)> {
-        if let Some(known) = self.instances.iter().find(|known| known.key == *key) {
-            if !known.done {
-                // It calls itself: what it returns is known as far as it has been read.
-                self.body.stale |= false;
-            }
-            return Some((known.id, known.returns.clone()));
-        }
-        if self.instances.len() >= MAX_INSTANCES || self.calls >= MAX_CALLS {
-            self.gap("too many functions");
-            return None;
-        }
-        let project: &'p Project = self.project;
-        let function = project.function_at(key.module, key.function)?;
-        function.body.as_ref()?;
-        let id = code::FunctionId(self.code.functions.len() as u32);
-        let at = self.instances.len();
-        self.instances.push(Instance { key: key.clone(), id, returns: PyTy::Opaque, done: false });
-        self.code.functions.push(Function {
-            name: function.name.to_string(),
-            site: Site { module: key.module, span: function.name_span },
-            variables: Vec::new(),
-            parameters: 0,
-            returns: Ty::Void,
-            body: Vec::new(),
-        });
-        self.code.damaged |= function.damaged;
-        let context = Context {
-            module: key.module,
-            ir: project.module(key.module),
-            id: key.function,
-            function: Some(function),
-            captured: key.captured,
-            scan: Arc::new(Scan::of(project.module(key.module), function)),
-        };
-        let outer = std::mem::replace(&mut self.context, context);
-        let body = std::mem::take(&mut self.body);
-        let block = std::mem::take(&mut self.block);
-        let naming = self.naming.take();
-        self.calls += 1;
-        self.passes(at, key, function);
-        self.calls -= 1;
-        self.context = outer;
-        self.body = body;
-        self.block = block;
-        self.naming = naming;
-        let instance = self.instances.get_mut(at)?;
-        instance.done = true;
-        Some((instance.id, instance.returns.clone()))
-    }
-
-    /// Lowers a body until the types of its variables stand.
-    fn passes(&mut self, at: usize, key: &Key, function: &'p ir::Function) {
-        let (exprs, stmts) = (self.code.exprs.len(), self.code.stmts.len());
-        let (objects, functions) = (self.code.objects.len(), self.code.functions.len());
-        let gaps = self.gaps.clone();
-        let id = self.instances[at].id;
-        for pass in 1..=MAX_PASSES {
-            let parameters = self.parameters(key, function);
-            let Some(body) = &function.body else { return };
-            let (statements, ()) = self.in_block(|this| {
-                this.bind_parameters(&parameters, function);
-                this.statements(body);
-            });
-            let returns = self.body.returns.clone().unwrap_or(PyTy::None);
-            // A function that calls itself has seen what it returned before.
-            let recursive = self.instances[at].returns != returns && self.body.stale;
-            let mut all = std::mem::take(&mut self.body.entry);
-            all.extend(statements);
-            let count = self.body.variables.iter().take_while(|v| v.in_memory).count();
-            debug_assert!(count <= self.body.variables.len());
-            if let Some(made) = self.code.functions.get_mut(id.index()) {
-                made.variables = std::mem::take(&mut self.body.variables);
-                made.parameters = parameters.len() as u32;
-                made.returns = returns.as_returned();
-                made.body = all;
-            }
-            self.instances[at].returns = returns;
-            if !(self.body.stale || recursive) {
-                return;
-            }
-            if pass == MAX_PASSES {
-                self.gap("types that do not settle");
-                self.code.damaged = true;
-                return;
-            }
-            self.code.exprs.truncate(exprs);
-            self.code.stmts.truncate(stmts);
-            self.code.objects.truncate(objects);
-            self.code.functions.truncate(functions);
-            self.instances.retain(|instance| instance.id.index() < functions);
-            self.gaps.clone_from(&gaps);
-            let slots = std::mem::take(&mut self.body.slots);
-            let kept = slots
-                .into_iter()
-                .map(|(local, slot)| (local, Slot { ty: slot.ty, negative: slot.negative, ..Slot::default() }));
-            let returns = self.body.returns.take();
-            self.body = Body { slots: kept.collect(), returns, ..Body::default() };
-        }
-    }
-
-    /// The values of the parameters: registers that nobody writes.
-    fn parameters(&mut self, key: &Key, function: &'p ir::Function) -> Vec<ExprId> {
-        let mut all = Vec::new();
-        let names: Vec<Name> = function.locals.iter().map(|local| local.name.clone()).collect();
-        for (index, ty) in key.arguments.iter().enumerate() {
-            let Some(local) = function.locals.get(index) else { break };
-            let site = self.site(local.span);
-            let name = names.get(index).cloned().unwrap_or_default();
-            let mut leaves = Vec::new();
-            self.parameter(&name, ty, site, &mut leaves);
-            all.extend(&leaves);
-            let name: Arc<str> = Arc::from(name.as_str());
-            let value = Value::from_leaves(ty, &name, &mut leaves.into_iter());
-            let slot = self.body.slots.entry(LocalId(index as u32)).or_default();
-            slot.value = value;
-        }
-        all
-    }
-
-    fn parameter(&mut self, name: &str, ty: &PyTy, site: Site, out: &mut Vec<ExprId>) {
-        let mut add = |this: &mut Self, name: &str, ty: Ty, natural: bool| {
-            let variable = this.variable(name, ty, site);
-            this.body.constant.insert(variable);
-            if natural {
-                this.body.natural.insert(variable);
-            }
-            let read = this.read_register(variable, site);
-            out.push(read);
-        };
-        match ty {
-            PyTy::Number(ty) => add(self, name, ty.clone(), false),
-            PyTy::Opaque => add(self, name, Ty::Opaque { bytes: None }, false),
-            PyTy::Array { rank, order, .. } => {
-                add(self, name, Ty::Pointer, false);
-                for axis in 0..*rank {
-                    add(self, &format!("{name}.shape[{axis}]"), Ty::LONG, true);
-                }
-                if *order == super::Order::Strided {
-                    for axis in 0..*rank {
-                        add(self, &format!("{name}.strides[{axis}]"), Ty::LONG, false);
-                    }
-                }
-            }
-            PyTy::Tuple(all) => {
-                for (index, one) in all.iter().enumerate() {
-                    self.parameter(&format!("{name}[{index}]"), one, site, out);
-                }
-            }
-            PyTy::None | PyTy::Fixed(_) => {}
-        }
-    }
-
-    /// Parameters that are assigned to get registers of their own, beginning with what was handed over.
-    fn bind_parameters(&mut self, _parameters: &[ExprId], function: &'p ir::Function) {
-        for index in 0..function.param_count {
-            let local = LocalId(index);
-            if self.context.scan.get(local).definitions <= 1 {
-                let slot = self.body.slots.entry(local).or_default();
-                slot.ty = slot.value.as_ref().and_then(Value::ty);
-                slot.negative = true;
-                continue;
-            }
-            let Some(declared) = function.locals.get(index as usize) else { continue };
-            let site = self.site(declared.span);
-            let value = self.body.slots.get_mut(&local).and_then(|slot| slot.value.take());
-            if let Some(value) = value {
-                self.assign_local(local, None, &value, site);
-            }
-        }
     }
 
     /// Notes what a `return` hands back; the type that all of them have in common so far.

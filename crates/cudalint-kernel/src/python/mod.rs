@@ -6,11 +6,13 @@
 //! a value for each.
 
 mod calls;
+mod constants;
 mod device;
 mod exprs;
 mod fold;
 mod guess;
 mod index;
+mod instances;
 mod library;
 mod locals;
 mod loops;

@@ -1,17 +1,15 @@
 //! What names and attributes mean: captured values, functions, packages, and constants that are written in the module.
 
+use super::Order;
+use super::constants::MAX_LOOKUPS;
 use super::lower::{Captured, Lowerer};
 use super::types::{DOUBLE, Fixed, named};
 use super::value::Value;
-use super::{Constant, Order};
-use crate::code::{Builtin, Effect, Expr, ObjectId, ObjectSpace, StaticObject, Ty};
+use crate::code::{Builtin, Effect, Expr, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{self, Dialect, FunctionId, ModuleId, PythonStmt};
+use cudalint_program::ir::{self, Dialect, FunctionId, ModuleId};
 use std::sync::Arc;
-
-/// How many names are followed from one to the next.
-const MAX_LOOKUPS: u32 = 12;
 
 /// Functions and constants of Python itself that kernels use.
 const BUILTINS: &[&str] = &[
@@ -76,13 +74,13 @@ impl<'p> Lowerer<'p> {
         if let Some(import) =
             module.imports.iter().rev().find(|import| import.local == *name && visible(&import.function))
         {
-            return self.package(&import.path, site);
+            return self.import(import, site);
         }
         if let Some(value) = self.of_module(name, site) {
             return value;
         }
         if let Some(import) = module.imports.iter().find(|import| import.local == *name) {
-            return self.package(&import.path, site);
+            return self.import(import, site);
         }
         if BUILTINS.contains(&name.as_str()) {
             return Value::Fixed(Fixed::Package(Arc::from(format!("builtins.{name}"))));
@@ -109,7 +107,7 @@ impl<'p> Lowerer<'p> {
         }
         if let Some(import) = module.imports.iter().find(|import| import.local == *name && import.function == Some(id))
         {
-            return Some(self.package(&import.path, site));
+            return Some(self.import(import, site));
         }
         let local = function.locals.iter().position(|local| local.name == *name)?;
         if local < function.param_count as usize {
@@ -120,7 +118,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A function or constant at the level of the module.
-    fn of_module(&mut self, name: &Name, site: Site) -> Option<Value> {
+    pub(super) fn of_module(&mut self, name: &Name, site: Site) -> Option<Value> {
         let module: &'p ir::Module = self.context.ir;
         let body = module.body;
         let function = module.functions.iter().rposition(|function| {
@@ -130,207 +128,18 @@ impl<'p> Lowerer<'p> {
                 && function.python.as_ref().is_some_and(|python| !python.is_module)
         });
         if let Some(function) = function {
-            return Some(Self::function_value(self.context.module, FunctionId(function as u32), 0));
+            // It sees the globals that the kernel sees, and none of what surrounds the kernel.
+            let nested = self.context.function.is_some_and(|function| function.parent.is_some());
+            let captured = if nested { self.capture(&[]) } else { self.context.captured };
+            return Some(Self::function_value(self.context.module, FunctionId(function as u32), captured));
         }
         let init = module.globals.iter().find(|global| global.name == *name)?.init?;
         self.written_constant(init, site)
     }
 
-    /// The value of a name that is assigned exactly once, by a constant expression.
-    fn once_assigned(
-        &mut self,
-        function: &'p ir::Function,
-        body: &'p ir::Block,
-        local: ir::LocalId,
-        site: Site,
-    ) -> Option<Value> {
-        let module: &'p ir::Module = self.context.ir;
-        let mut found = None;
-        let mut count = 0;
-        let is_target = |id: ir::ExprId| matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local);
-        cudalint_program::visit::walk(module, function, body, |item| {
-            match item {
-                cudalint_program::visit::Item::Expr(id) => {
-                    if let Some(ir::Expr::Assign { op, target, value }) =
-                        module.exprs.get(id.index()).map(|node| &node.kind)
-                    {
-                        if is_target(*target) {
-                            count += if op.is_some() { 2 } else { 1 };
-                            found = Some(*value);
-                        } else if let Some(ir::Expr::Python(python)) =
-                            module.exprs.get(target.index()).map(|node| &node.kind)
-                        {
-                            python.operands(|part| count += if is_target(part) { 2 } else { 0 });
-                        }
-                    }
-                }
-                cudalint_program::visit::Item::Stmt(id) => {
-                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id.index()).map(|node| &node.kind)
-                        && let PythonStmt::For { target, .. } = &**python
-                        && is_target(*target)
-                    {
-                        count += 2;
-                    }
-                }
-                cudalint_program::visit::Item::Declare(_) => {}
-            }
-            true
-        });
-        if count != 1 {
-            return None;
-        }
-        self.written_constant(found?, site)
-    }
-
-    /// The value of a constant expression outside of the kernel.
-    fn written_constant(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
-        if self.looking > MAX_LOOKUPS {
-            return None;
-        }
-        self.looking += 1;
-        let value = self.written_constant_inner(id, site);
-        self.looking -= 1;
-        value
-    }
-
-    fn written_constant_inner(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
-        match &self.node(id)?.kind {
-            ir::Expr::Int { .. } | ir::Expr::Float { .. } | ir::Expr::Str(_) | ir::Expr::Null => Some(self.expr(id)),
-            ir::Expr::Name { path, .. } => {
-                let name = path.last()?.clone();
-                let value = self.name(&name, site);
-                self.is_fixed(&value).then_some(value)
-            }
-            ir::Expr::Local(_) => None,
-            ir::Expr::Unary(ir::UnaryOp::Minus, inner) => match self.written_constant(*inner, site)? {
-                Value::Number(id, ty) => {
-                    let id = self.negated(id, &ty, site);
-                    Some(Value::Number(id, ty))
-                }
-                _ => None,
-            },
-            ir::Expr::Binary(op, a, b) => {
-                let (a, b) = (self.written_constant(*a, site)?, self.written_constant(*b, site)?);
-                let value = self.binary(*op, &a, &b, site);
-                self.is_fixed(&value).then_some(value)
-            }
-            ir::Expr::Member { base, name, .. } => {
-                let base = self.written_constant(*base, site)?;
-                let value = self.attribute(&base, &name.clone(), site);
-                self.is_fixed(&value).then_some(value)
-            }
-            ir::Expr::Python(python) => match &**python {
-                ir::PythonExpr::Tuple(all) => {
-                    let parts: Option<Vec<Value>> = all.iter().map(|one| self.written_constant(*one, site)).collect();
-                    Some(Value::Tuple(parts?))
-                }
-                _ => None,
-            },
-            // `f = cuda.jit(device=True)(g)`, `n = int(4)`, `t = np.float32(2)`.
-            ir::Expr::Call { callee, args } => {
-                let last = *args.last()?;
-                let inner = match &self.node(*callee)?.kind {
-                    ir::Expr::Call { callee, .. } => *callee,
-                    _ => *callee,
-                };
-                let Value::Fixed(Fixed::Package(path)) = self.written_constant(inner, site)? else { return None };
-                let ty = named(path.rsplit('.').next().unwrap_or_default());
-                match (self.written_constant(last, site)?, ty) {
-                    (function @ Value::Fixed(Fixed::Function(..)), _) if path.ends_with("jit") => Some(function),
-                    (Value::Number(id, from), Some(to)) => {
-                        let id = self.convert(id, &from, &to);
-                        let value = Value::Number(id, to);
-                        self.is_fixed(&value).then_some(value)
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a value says the same wherever it stands.
-    fn is_fixed(&self, value: &Value) -> bool {
-        match value {
-            Value::None | Value::Fixed(_) => true,
-            Value::Number(id, _) => {
-                matches!(self.code.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Int(_) | Expr::Float(_)))
-            }
-            Value::Tuple(all) => all.iter().all(|one| self.is_fixed(one)),
-            _ => false,
-        }
-    }
-
     /// A function as a value.
     pub(super) const fn function_value(module: ModuleId, function: FunctionId, captured: u32) -> Value {
         Value::Fixed(Fixed::Function(module, function, captured))
-    }
-
-    /// A captured value.
-    fn constant(&mut self, constant: &Constant, name: &Name, site: Site) -> Value {
-        match constant {
-            Constant::Int(value, ty) if *ty == Ty::LONG => self.plain_integer(*value, site),
-            Constant::Int(value, ty) => self.integer(*value, ty.clone(), site),
-            Constant::Bool(value) => self.integer(i64::from(*value), Ty::Bool, site),
-            Constant::Float(value, ty) if *ty == DOUBLE => self.plain_float(*value, site),
-            Constant::Float(value, ty) => {
-                let id = self.push(Expr::Float(*value), ty.clone(), site);
-                Value::Number(id, ty.clone())
-            }
-            Constant::Str(text) => Value::Fixed(Fixed::Str(Arc::clone(text))),
-            Constant::None => Value::None,
-            Constant::Tuple(all) => Value::Tuple(all.iter().map(|one| self.constant(one, name, site)).collect()),
-            Constant::Type(ty) => Value::Fixed(Fixed::Type(ty.clone())),
-            Constant::Array { element, shape, values } => {
-                self.constant_array(name, element, shape, values.clone(), site)
-            }
-            Constant::Function(module, function, captured) => {
-                let captured = self.capture(captured);
-                Self::function_value(*module, *function, captured)
-            }
-            Constant::Package(path) => self.package(path, site),
-        }
-    }
-
-    /// An array of the host that is compiled into the kernel.
-    fn constant_array(
-        &mut self,
-        name: &Name,
-        element: &Ty,
-        shape: &[i64],
-        values: Option<Arc<[i64]>>,
-        site: Site,
-    ) -> Value {
-        let size = element.bytes();
-        let bytes = size.and_then(|size| {
-            shape.iter().try_fold(u64::from(size), |all, extent| all.checked_mul(u64::try_from(*extent).ok()?))
-        });
-        let values = values.and_then(|values| Some((u8::try_from(size?).ok()?, values)));
-        let known = self.code.objects.iter().position(|object| {
-            object.space == ObjectSpace::Constant && object.name == name.as_str() && object.bytes == bytes
-        });
-        let object = known.unwrap_or_else(|| {
-            self.code.objects.push(StaticObject {
-                name: name.to_string(),
-                site,
-                space: ObjectSpace::Constant,
-                bytes,
-                element: size.unwrap_or(1),
-                align: element.align(),
-                values,
-            });
-            self.code.objects.len() - 1
-        });
-        let data = self.push(Expr::ObjectAddress(ObjectId(object as u32)), Ty::Pointer, site);
-        let shape = shape.iter().map(|extent| self.long(*extent, site)).collect();
-        Value::Array(Box::new(super::value::Array {
-            name: Arc::from(name.as_str()),
-            element: element.clone(),
-            order: Order::C,
-            data,
-            shape,
-            strides: Vec::new(),
-        }))
     }
 
     /// `value.name`.
@@ -378,6 +187,11 @@ impl<'p> Lowerer<'p> {
                 _ => Value::Method(Box::new(value.clone()), name.clone()),
             },
             Value::Fixed(Fixed::Type(_)) if name == "dtype" => value.clone(),
+            // `float32x4` and its like are kept as tuples.
+            Value::Tuple(all) => {
+                let part = ["x", "y", "z", "w"].iter().position(|part| *name == **part).and_then(|at| all.get(at));
+                part.cloned().unwrap_or_else(|| Value::Method(Box::new(value.clone()), name.clone()))
+            }
             _ => Value::Method(Box::new(value.clone()), name.clone()),
         }
     }
@@ -431,10 +245,18 @@ impl<'p> Lowerer<'p> {
         self.package(&whole, site)
     }
 
+    /// What an import binds its name to.
+    pub(super) fn import(&mut self, import: &ir::Import, site: Site) -> Value {
+        match self.of_project(&import.path, import.level, site) {
+            Some(value) => value,
+            None => self.package(&import.path, site),
+        }
+    }
+
     /// A module or function of a package.
     pub(super) fn package(&mut self, path: &str, site: Site) -> Value {
-        match self.package_number(path, site) {
-            Some(number) => number,
+        match self.package_number(path, site).or_else(|| self.of_project(path, 0, site)) {
+            Some(value) => value,
             None => Value::Fixed(Fixed::Package(Arc::from(path))),
         }
     }

@@ -340,7 +340,7 @@ impl<'p> Lowerer<'p> {
                 for import in module.imports.get(names.start as usize..names.end as usize).unwrap_or_default() {
                     let locals = self.context.function.map(|function| function.locals.as_slice()).unwrap_or_default();
                     if let Some(local) = locals.iter().position(|local| local.name == import.local) {
-                        let value = self.package(&import.path, site);
+                        let value = self.import(import, site);
                         self.assign_local(LocalId(local as u32), None, &value, site);
                     }
                 }

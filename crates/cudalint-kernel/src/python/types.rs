@@ -40,6 +40,8 @@ pub(super) enum Fixed {
     Package(Arc<str>),
     /// A function of the project; what it captures is in the lowerer's table.
     Function(ModuleId, FunctionId, u32),
+    /// A number that a call is compiled for.
+    Literal(i64, Ty),
     /// `cuda.cg.this_grid()`.
     Grid,
     /// `cg.this_thread_block()` of `cupyx.jit`.
@@ -235,6 +237,30 @@ pub(super) fn promote(a: &Ty, b: &Ty) -> Ty {
         }
         _ => Ty::Opaque { bytes: None },
     }
+}
+
+/// The vector type that a name of `numba.cuda` stands for: its element and how many there are.
+pub(super) fn vector(name: &str) -> Option<(Ty, usize)> {
+    let lanes = name.bytes().last().filter(|last| (b'1'..=b'4').contains(last))?;
+    let count = usize::from(lanes - b'0');
+    let rest = name.get(..name.len() - 1)?;
+    let element = match rest.strip_suffix('x') {
+        Some(element) => named(element)?,
+        None => match rest {
+            "char" => Ty::Int { bytes: 1, signed: true },
+            "uchar" => Ty::Int { bytes: 1, signed: false },
+            "short" => Ty::Int { bytes: 2, signed: true },
+            "ushort" => Ty::Int { bytes: 2, signed: false },
+            "int" => Ty::INT,
+            "uint" => Ty::UINT,
+            "long" | "longlong" => Ty::LONG,
+            "ulong" | "ulonglong" => Ty::SIZE,
+            "float" => FLOAT,
+            "double" => DOUBLE,
+            _ => return None,
+        },
+    };
+    Some((element, count))
 }
 
 /// The type that a name of Numba, `NumPy`, `CuPy` or a dtype string stands for.
