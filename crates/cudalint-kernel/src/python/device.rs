@@ -256,6 +256,9 @@ impl Lowerer<'_> {
             other => self.number_as(&other.clone(), &Ty::INT, site),
         };
         let vote = self.effectful(Intrinsic::WarpVote { kind, masked: true }, vec![mask, value], ty, site);
+        if let (Vote::Ballot, Value::Number(id, from)) = (kind, &vote) {
+            return Some(Value::Number(self.convert(*id, &from.clone(), &Ty::INT), Ty::INT));
+        }
         if kind == Vote::MatchAll {
             let predicate = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, Ty::Bool, site);
             let predicate = self.settled(&Value::Number(predicate, Ty::Bool));

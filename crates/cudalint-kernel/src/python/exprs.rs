@@ -8,6 +8,9 @@ use crate::report::Site;
 use cudalint_program::ir::{self, Dialect, PythonExpr};
 use std::sync::Arc;
 
+/// Most numbers in a tuple.
+const MAX_PARTS: usize = 256;
+
 impl Lowerer<'_> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, id: ir::ExprId) -> Value {
@@ -112,6 +115,11 @@ impl Lowerer<'_> {
                         }
                         _ => parts.push(self.expr(*one)),
                     }
+                }
+                let mut leaves = Vec::new();
+                parts.iter().for_each(|part| part.leaves(&mut leaves));
+                if leaves.len() > MAX_PARTS {
+                    return self.lost("large tuple", &[], Effect::None, site);
                 }
                 Value::Tuple(parts)
             }

@@ -175,7 +175,7 @@ impl<'p> Lowerer<'p> {
             if !(self.body.stale || recursive) {
                 return;
             }
-            if pass == MAX_PASSES {
+            if pass == MAX_PASSES || self.is_spent() {
                 self.gap("types that do not settle");
                 self.code.damaged = true;
                 return;

@@ -21,6 +21,10 @@ impl Lowerer<'_> {
             ("min" | "max", [_, _, ..]) => self.extreme(name == "min", given, site),
             ("abs", [Value::Number(id, ty)]) => {
                 let (id, ty) = (*id, ty.clone());
+                if ty == Ty::Bool {
+                    let byte = Ty::Int { bytes: 1, signed: true };
+                    return Some(Value::Number(self.convert(id, &ty, &byte), byte));
+                }
                 Some(self.operation(Intrinsic::Abs, vec![id], ty, site))
             }
             ("int", [Value::Number(id, ty)]) => {
@@ -180,23 +184,17 @@ impl Lowerer<'_> {
                 let id = self.pure(name, vec![*id], Ty::Bool, site);
                 return Some(Value::Number(id, Ty::Bool));
             }
-            // Numba's give integers, NumPy's floats.
+            // Floats, whatever Python's own give.
             ("floor" | "ceil" | "trunc", [Value::Number(id, ty)]) => {
-                let (id, ty) = (*id, ty.clone());
-                if is_integer(&ty) {
-                    return Some(Value::Number(id, ty));
-                }
+                let (id, from) = (*id, ty.clone());
+                let ty = if is_integer(&from) { DOUBLE } else { from.clone() };
+                let id = self.convert(id, &from, &ty);
                 let what = match name {
                     "floor" => FloatMath::Floor,
                     "ceil" => FloatMath::Ceil,
                     _ => FloatMath::Trunc,
                 };
-                let rounded = self.push(Expr::Intrinsic(Intrinsic::FloatMath(what), vec![id]), ty.clone(), site);
-                return Some(if numpy || self.dialect == Dialect::CupyJit {
-                    Value::Number(rounded, ty)
-                } else {
-                    Value::Number(self.convert(rounded, &ty, &Ty::LONG), Ty::LONG)
-                });
+                return Some(self.operation(Intrinsic::FloatMath(what), vec![id], ty, site));
             }
             _ => {}
         }

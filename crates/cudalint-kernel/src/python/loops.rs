@@ -9,6 +9,8 @@ use cudalint_program::ir::{self, Dialect};
 
 /// Most elements of a tuple that a loop is written out for.
 const MAX_UNROLLED: usize = 32;
+/// Most copies of a body that such loops inside one another make.
+const MAX_COPIES: usize = 512;
 
 impl<'p> Lowerer<'p> {
     pub(super) fn for_loop(
@@ -26,7 +28,12 @@ impl<'p> Lowerer<'p> {
         });
         self.body.broken.push(flag);
         match over {
-            Value::Tuple(all) if all.len() <= MAX_UNROLLED => self.over_tuple(target, &all, body, site),
+            Value::Tuple(all) if all.len() <= MAX_UNROLLED && self.unrolled * all.len() <= MAX_COPIES => {
+                let outer = self.unrolled;
+                self.unrolled *= all.len().max(1);
+                self.over_tuple(target, &all, body, site);
+                self.unrolled = outer;
+            }
             Value::Range(range) => self.over_range(target, &range, body, site),
             Value::Array(_) | Value::Zip(_) => self.over_positions(target, &over, body, site),
             other => {
@@ -202,43 +209,8 @@ impl<'p> Lowerer<'p> {
 
     /// A loop over arrays side by side, by position.
     fn over_positions(&mut self, target: ir::ExprId, over: &Value, body: &'p [ir::StmtId], site: Site) {
-        let parts = match over {
-            Value::Zip(parts) => parts.clone(),
-            other => vec![other.clone()],
-        };
-        let mut settled = Vec::new();
-        let mut length: Option<ExprId> = None;
-        for part in &parts {
-            let (part, own) = match part {
-                Value::Array(_) => {
-                    let part = self.settled(part);
-                    let own = match &part {
-                        Value::Array(array) => array.shape.first().copied(),
-                        _ => None,
-                    };
-                    (part, own)
-                }
-                Value::Range(range) => {
-                    let mut range = (**range).clone();
-                    range.start = self.settle(range.start);
-                    range.stop = self.settle(range.stop);
-                    range.step = self.settle(range.step);
-                    let own = if range.endless { None } else { Some(self.range_length(&range, site)) };
-                    (Value::Range(Box::new(range)), own)
-                }
-                other => (other.clone(), None),
-            };
-            if let Some(own) = own {
-                length = Some(match length {
-                    None => own,
-                    Some(before) => {
-                        let least = self.push(Expr::Intrinsic(code::Intrinsic::Min, vec![before, own]), Ty::LONG, site);
-                        self.settle(least)
-                    }
-                });
-            }
-            settled.push(part);
-        }
+        let mut length = None;
+        let over = self.side_by_side(over, &mut length, site, 0);
         let Some(length) = length else {
             self.gap("loop over what is not known");
             let (block, ()) = self.in_block(|this| this.statements(body));
@@ -250,24 +222,7 @@ impl<'p> Lowerer<'p> {
         let condition = self.push(Expr::Binary(BinaryOp::Lt, read, length), Ty::Bool, site);
         let (block, ()) = self.in_block(|this| {
             let at = this.read_register(counter, site);
-            let mut values = Vec::new();
-            for part in &settled {
-                let value = match part {
-                    Value::Range(range) => {
-                        let at = this.convert(at, &Ty::LONG, &range.ty);
-                        let moved = this.push(Expr::Binary(BinaryOp::Mul, at, range.step), range.ty.clone(), site);
-                        let value = this.push(Expr::Binary(BinaryOp::Add, range.start, moved), range.ty.clone(), site);
-                        Value::Number(value, range.ty.clone())
-                    }
-                    other => this.subscript(other, &[Value::Number(at, Ty::LONG)], site),
-                };
-                values.push(value);
-            }
-            let value = match (over, values.as_slice()) {
-                (Value::Zip(_), _) => Value::Tuple(values),
-                (_, [one]) => one.clone(),
-                _ => Value::Tuple(values),
-            };
+            let value = this.at_position(&over, at, site, 0);
             this.assign(target, &value, site);
             this.statements(body);
         });
@@ -276,6 +231,58 @@ impl<'p> Lowerer<'p> {
         let update = Expr::Update { place, op: BinaryOp::Add, value: one, compute: Ty::LONG, old: false };
         let step = self.push(update, Ty::LONG, site);
         self.emit(Stmt::Loop { condition: Some(condition), body_first: false, step: Some(step), body: block }, site);
+    }
+
+    /// What a loop goes through, with its parts in registers; `length` becomes that of the shortest.
+    fn side_by_side(&mut self, over: &Value, length: &mut Option<ExprId>, site: Site, depth: u32) -> Value {
+        let (part, own) = match over {
+            Value::Zip(parts) if depth < super::MAX_NESTING => {
+                return Value::Zip(parts.iter().map(|one| self.side_by_side(one, length, site, depth + 1)).collect());
+            }
+            Value::Array(_) => {
+                let part = self.settled(over);
+                let own = match &part {
+                    Value::Array(array) => array.shape.first().copied(),
+                    _ => None,
+                };
+                (part, own)
+            }
+            Value::Range(range) => {
+                let mut range = (**range).clone();
+                range.start = self.settle(range.start);
+                range.stop = self.settle(range.stop);
+                range.step = self.settle(range.step);
+                let own = if range.endless { None } else { Some(self.range_length(&range, site)) };
+                (Value::Range(Box::new(range)), own)
+            }
+            other => (other.clone(), None),
+        };
+        if let Some(own) = own {
+            *length = Some(match *length {
+                None => own,
+                Some(before) => {
+                    let least = self.push(Expr::Intrinsic(code::Intrinsic::Min, vec![before, own]), Ty::LONG, site);
+                    self.settle(least)
+                }
+            });
+        }
+        part
+    }
+
+    /// The element at a position of what a loop goes through.
+    fn at_position(&mut self, over: &Value, at: ExprId, site: Site, depth: u32) -> Value {
+        match over {
+            Value::Zip(parts) if depth < super::MAX_NESTING => {
+                Value::Tuple(parts.iter().map(|one| self.at_position(one, at, site, depth + 1)).collect())
+            }
+            Value::Range(range) => {
+                let at = self.convert(at, &Ty::LONG, &range.ty);
+                let moved = self.push(Expr::Binary(BinaryOp::Mul, at, range.step), range.ty.clone(), site);
+                let value = self.push(Expr::Binary(BinaryOp::Add, range.start, moved), range.ty.clone(), site);
+                Value::Number(value, range.ty.clone())
+            }
+            other => self.subscript(other, &[Value::Number(at, Ty::LONG)], site),
+        }
     }
 
     fn range_length(&mut self, range: &Range, site: Site) -> ExprId {

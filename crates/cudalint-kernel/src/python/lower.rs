@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// Most expressions of one kernel with all that it calls.
 const MAX_NODES: usize = 200_000;
+/// Most expressions and statements that are looked at, counting each pass over a function.
+const MAX_STEPS: u32 = 1_000_000;
 /// Deepest nesting of expressions and statements.
 const MAX_DEPTH: u32 = 120;
 /// Captured values of a function, by name.
@@ -87,6 +89,9 @@ pub(super) struct Lowerer<'p> {
     depth: u32,
     /// How many functions are being lowered inside one another.
     pub calls: u32,
+    steps: u32,
+    /// How many copies of its body the loops over tuples around make.
+    pub unrolled: usize,
     /// Constants of modules and functions around that are being looked up.
     pub looking: u32,
     /// The name that what is made now will have.
@@ -163,6 +168,8 @@ impl<'p> Lowerer<'p> {
             gaps: FxHashMap::default(),
             depth: 0,
             calls: 0,
+            steps: 0,
+            unrolled: 1,
             looking: 0,
             naming: None,
         }
@@ -233,9 +240,15 @@ impl<'p> Lowerer<'p> {
         self.push(Expr::Statements(before, Some(value)), ty, site)
     }
 
+    /// Whether more has been looked at than any kernel is worth.
+    pub(super) const fn is_spent(&self) -> bool {
+        self.steps > MAX_STEPS
+    }
+
     /// Runs `work` one level deeper; `None` where the nesting or the size of the code is out of bounds.
     pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.depth >= MAX_DEPTH || self.code.exprs.len() >= MAX_NODES {
+        self.steps = self.steps.saturating_add(1);
+        if self.depth >= MAX_DEPTH || self.code.exprs.len() >= MAX_NODES || self.is_spent() {
             self.gap("too large");
             return None;
         }

@@ -290,6 +290,13 @@ impl<'c, 'p> Extractor<'c, 'p> {
                 Expr::Not(inner) => open.push((*inner, !holds)),
                 Expr::Convert(inner) => open.push((*inner, holds)),
                 Expr::And(a, b) if holds => open.extend([(*a, true), (*b, true)]),
+                // `(x < n) & (y < m)`.
+                Expr::Binary(BinaryOp::And, a, b) if holds && code.expr(*a).ty == Ty::Bool => {
+                    open.extend([(*a, true), (*b, true)]);
+                }
+                Expr::Binary(BinaryOp::Or, a, b) if !holds && code.expr(*a).ty == Ty::Bool => {
+                    open.extend([(*a, false), (*b, false)]);
+                }
                 Expr::Or(a, b) if !holds => open.extend([(*a, false), (*b, false)]),
                 Expr::Binary(op, a, b) => {
                     let (Value::Int(left), Value::Int(right)) = (self.value(*a), self.value(*b)) else { continue };

@@ -1,0 +1,11 @@
+//! Kernels written in Python: what they lower to, and what is seen when they are executed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod arrays;
+mod calls;
+mod cupy;
+mod flow;
+mod guesses;
+mod support;
+mod types;

@@ -1,0 +1,90 @@
+use crate::support::{F32, F64, kernel};
+use cudalint_kernel::code::Ty;
+
+/// The code of `out[0] = EXPRESSION` with parameters of the types that their names say.
+fn stored(expression: &str) -> String {
+    let text = format!("@cuda.jit\ndef k(out, i, l, u, ul, h, f, d):\n    out[0] = {expression}\n");
+    let code = kernel(&text)
+        .array(Ty::Opaque { bytes: Some(8) }, &[1])
+        .number(Ty::INT, 0)
+        .number(Ty::LONG, 0)
+        .number(Ty::UINT, 0)
+        .number(Ty::SIZE, 0)
+        .number(Ty::Int { bytes: 2, signed: true }, 0)
+        .number(F32, 0)
+        .number(F64, 0);
+    code.text()
+}
+
+/// The type of `EXPRESSION`, as the type of a variable that is given it twice.
+fn type_of(expression: &str) -> String {
+    let text = format!("@cuda.jit\ndef k(i, l, u, ul, h, f, d):\n    x = {expression}\n    x = {expression}\n");
+    let case = kernel(&text)
+        .number(Ty::INT, 0)
+        .number(Ty::LONG, 0)
+        .number(Ty::UINT, 0)
+        .number(Ty::SIZE, 0)
+        .number(Ty::Int { bytes: 2, signed: true }, 0)
+        .number(F32, 0)
+        .number(F64, 0);
+    let code = case.code();
+    let found = code.functions[0].variables.iter().find(|variable| variable.name == "x");
+    found.map_or_else(|| panic!("{code}"), |variable| variable.ty.to_string())
+}
+
+#[test]
+fn expressions_have_the_types_that_numba_infers() {
+    let mut wrong = Vec::new();
+    for line in include_str!("types.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (expression, ty) = line.split_once(" -> ").unwrap();
+        let bits = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let ours = type_of(expression);
+        if ours != format!("{}{bits}", if ty == "bool" { "bool" } else { &ty[..1] }) {
+            wrong.push(format!("{expression}: {ours} instead of {ty}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_variable_has_the_type_of_all_its_values() {
+    let text = "@cuda.jit\ndef k(a, n):\n    s = 0\n    for j in range(n):\n        s += a[j]\n    a[0] = s\n";
+    let case = kernel(text).array(F32, &[4]).number(Ty::INT, 4);
+    insta::assert_snapshot!(case.text(), @"
+    void k(ptr a, i64 a.shape[0], i32 n)
+      f64 s
+      s = 0.0:f64
+      i32 j
+      j = 0
+      loop (j < n); j +:i32= 1
+        s +:f64= f64(f32[(a + j*4)])
+      f32[(a + 0:i64*4)] = f32(s)
+    ");
+}
+
+#[test]
+fn operators_round_as_python_does() {
+    assert!(stored("l // 2").contains("(l //"), "{}", stored("l // 2"));
+    // Where nothing is negative that is C's division.
+    assert!(stored("cuda.threadIdx.x // 2").contains(" / "), "{}", stored("cuda.threadIdx.x // 2"));
+    assert!(stored("l % 3").contains("FloorRem("), "{}", stored("l % 3"));
+    assert!(stored("cuda.threadIdx.x % 3").contains(" % "), "{}", stored("cuda.threadIdx.x % 3"));
+    assert!(stored("7 // -2").contains("-4"), "{}", stored("7 // -2"));
+    assert!(stored("-7 % 3").contains('2'), "{}", stored("-7 % 3"));
+}
+
+#[test]
+fn remainders_are_computed_with_the_divisors_sign() {
+    // (t - 3) % 5 is never negative: no index leaves the array.
+    kernel("@cuda.jit\ndef k(a):\n    t = cuda.threadIdx.x\n    a[(t - 3) % 64] = t\n")
+        .array(F32, &[64])
+        .clean_and_complete();
+    kernel("@cuda.jit\ndef k(a):\n    t = cuda.threadIdx.x\n    a[(t - 3) // 64 + 1] = 1.0\n")
+        .array(F32, &[1])
+        .block(1)
+        .clean_and_complete();
+    kernel("@cuda.jit\ndef k(a):\n    t = cuda.threadIdx.x\n    a[(t + 1) % -64 + 64] = 1.0\n")
+        .array(F32, &[64])
+        .block(63)
+        .clean_and_complete();
+}
