@@ -208,12 +208,17 @@ impl Lowerer<'_> {
         if types && let Some(ty) = named(name) {
             return self.cast(&arguments.given, &ty, site);
         }
-        self.gap("function of a package");
+        self.gap(if package.contains(".thrust") { "function of Thrust" } else { "function of a package" });
         let mut children = Vec::new();
         arguments.all().iter().for_each(|value| value.leaves(&mut children));
         // What a package computes of numbers alone has no effect that this kernel could see.
         let numbers = arguments.all().iter().all(|value| matches!(value, Value::Number(..) | Value::Opaque(_)));
         let quiet = numbers && !arguments.given.is_empty() && !device;
-        self.unknown(children, if quiet { Effect::None } else { Effect::Anything }, site)
+        let effect = match package {
+            _ if quiet => Effect::None,
+            "cupyx.jit.thrust" => Effect::Writes,
+            _ => Effect::Anything,
+        };
+        self.unknown(children, effect, site)
     }
 }

@@ -17,6 +17,9 @@ pub(super) const MAX_LOOKUPS: u32 = 12;
 /// Packages that are no files of the project.
 const PACKAGES: &[&str] = &["numba", "numba_cuda", "numpy", "cupy", "cupyx", "math", "operator", "builtins", "cmath"];
 
+/// A function whose variables an expression names, with its body.
+type Within<'p> = (&'p ir::Function, &'p ir::Block);
+
 impl<'p> Lowerer<'p> {
     /// The value of a name that is assigned exactly once, by a constant expression.
     pub(super) fn once_assigned(
@@ -61,21 +64,21 @@ impl<'p> Lowerer<'p> {
         if count != 1 {
             return None;
         }
-        self.written_constant(found?, site)
+        self.written_constant(found?, Some((function, body)), site)
     }
 
     /// The value of a constant expression outside of the kernel.
-    pub(super) fn written_constant(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
+    pub(super) fn written_constant(&mut self, id: ir::ExprId, within: Option<Within<'p>>, site: Site) -> Option<Value> {
         if self.looking > MAX_LOOKUPS {
             return None;
         }
         self.looking += 1;
-        let value = self.written_constant_inner(id, site);
+        let value = self.written_constant_inner(id, within, site);
         self.looking -= 1;
         value
     }
 
-    fn written_constant_inner(&mut self, id: ir::ExprId, site: Site) -> Option<Value> {
+    fn written_constant_inner(&mut self, id: ir::ExprId, within: Option<Within<'p>>, site: Site) -> Option<Value> {
         match &self.node(id)?.kind {
             ir::Expr::Int { .. } | ir::Expr::Float { .. } | ir::Expr::Str(_) | ir::Expr::Null => Some(self.expr(id)),
             ir::Expr::Name { path, .. } => {
@@ -83,8 +86,11 @@ impl<'p> Lowerer<'p> {
                 let value = self.name(&name, site);
                 self.is_fixed(&value).then_some(value)
             }
-            ir::Expr::Local(_) => None,
-            ir::Expr::Unary(ir::UnaryOp::Minus, inner) => match self.written_constant(*inner, site)? {
+            ir::Expr::Local(local) => {
+                let (function, body) = within?;
+                self.once_assigned(function, body, *local, site)
+            }
+            ir::Expr::Unary(ir::UnaryOp::Minus, inner) => match self.written_constant(*inner, within, site)? {
                 Value::Number(id, ty) => {
                     let id = self.negated(id, &ty, site);
                     Some(Value::Number(id, ty))
@@ -92,18 +98,19 @@ impl<'p> Lowerer<'p> {
                 _ => None,
             },
             ir::Expr::Binary(op, a, b) => {
-                let (a, b) = (self.written_constant(*a, site)?, self.written_constant(*b, site)?);
+                let (a, b) = (self.written_constant(*a, within, site)?, self.written_constant(*b, within, site)?);
                 let value = self.binary(*op, &a, &b, site);
                 self.is_fixed(&value).then_some(value)
             }
             ir::Expr::Member { base, name, .. } => {
-                let base = self.written_constant(*base, site)?;
+                let base = self.written_constant(*base, within, site)?;
                 let value = self.attribute(&base, &name.clone(), site);
                 self.is_fixed(&value).then_some(value)
             }
             ir::Expr::Python(python) => match &**python {
                 ir::PythonExpr::Tuple(all) => {
-                    let parts: Option<Vec<Value>> = all.iter().map(|one| self.written_constant(*one, site)).collect();
+                    let parts: Option<Vec<Value>> =
+                        all.iter().map(|one| self.written_constant(*one, within, site)).collect();
                     Some(Value::Tuple(parts?))
                 }
                 _ => None,
@@ -115,9 +122,11 @@ impl<'p> Lowerer<'p> {
                     ir::Expr::Call { callee, .. } => *callee,
                     _ => *callee,
                 };
-                let Value::Fixed(Fixed::Package(path)) = self.written_constant(inner, site)? else { return None };
+                let Value::Fixed(Fixed::Package(path)) = self.written_constant(inner, within, site)? else {
+                    return None;
+                };
                 let ty = named(path.rsplit('.').next().unwrap_or_default());
-                match (self.written_constant(last, site)?, ty) {
+                match (self.written_constant(last, within, site)?, ty) {
                     (function @ Value::Fixed(Fixed::Function(..)), _) if path.ends_with("jit") => Some(function),
                     (Value::Number(id, from), Some(to)) => {
                         let id = self.convert(id, &from, &to);

@@ -335,6 +335,18 @@ impl Lowerer<'_> {
                 Some(self.integer(0, Ty::INT, site))
             }
             "sync" => Some(self.operation(Intrinsic::BlockBarrier, Vec::new(), Ty::Void, site)),
+            "thread_index" | "group_index" | "dim_threads" | "group_dim" | "dim_blocks" | "block_index" => {
+                let of = |axis| match name {
+                    "thread_index" => Builtin::ThreadIdx(axis),
+                    "group_index" | "block_index" => Builtin::BlockIdx(axis),
+                    "dim_blocks" => Builtin::GridDim(axis),
+                    "group_dim" if grid => Builtin::GridDim(axis),
+                    _ => Builtin::BlockDim(axis),
+                };
+                let axes =
+                    (0..3).map(|axis| Value::Number(self.push(Expr::Builtin(of(axis)), Ty::UINT, site), Ty::UINT));
+                Some(Value::Tuple(axes.collect()))
+            }
             "thread_rank" => Some(self.operation(Intrinsic::GroupRank(kind), Vec::new(), Ty::SIZE, site)),
             "num_threads" | "size" => Some(self.operation(Intrinsic::GroupSize(kind), Vec::new(), Ty::SIZE, site)),
             _ => None,

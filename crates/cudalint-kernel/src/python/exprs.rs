@@ -117,7 +117,9 @@ impl Lowerer<'_> {
                     }
                 }
                 let mut leaves = Vec::new();
-                parts.iter().for_each(|part| part.leaves(&mut leaves));
+                for part in &parts {
+                    part.leaves(&mut leaves);
+                }
                 if leaves.len() > MAX_PARTS {
                     return self.lost("large tuple", &[], Effect::None, site);
                 }

@@ -305,6 +305,11 @@ impl Lowerer<'_> {
             }
             _ => {}
         }
+        if let (Value::Array(array), "begin" | "end") = (of, name.as_str()) {
+            // An iterator of Thrust's: what is done with it is done elsewhere.
+            let children = vec![array.data];
+            return self.unknown(children, Effect::None, site);
+        }
         self.gap("method");
         let mut children = Vec::new();
         of.leaves(&mut children);

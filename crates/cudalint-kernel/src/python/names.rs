@@ -134,7 +134,7 @@ impl<'p> Lowerer<'p> {
             return Some(Self::function_value(self.context.module, FunctionId(function as u32), captured));
         }
         let init = module.globals.iter().find(|global| global.name == *name)?.init?;
-        self.written_constant(init, site)
+        self.written_constant(init, None, site)
     }
 
     /// A function as a value.

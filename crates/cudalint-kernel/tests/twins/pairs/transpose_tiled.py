@@ -9,10 +9,11 @@ import numpy as np
 import math
 
 TILE = 16
+PADDED = TILE + 1
 
 @cuda.jit
 def k(a, b):
-    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    tile = cuda.shared.array((TILE, PADDED), float32)
     x = cuda.blockIdx.x * TILE + cuda.threadIdx.x
     y = cuda.blockIdx.y * TILE + cuda.threadIdx.y
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[y, x]
