@@ -1,7 +1,7 @@
 //! A program that must be clean: it runs under each of compute-sanitizer's tools, and none reports anything.
 
 use super::Judgement;
-use super::sanitizer::python_command;
+use super::driver;
 use crate::lab::{Bench, Build, End, Run, Watcher};
 use crate::scenario::Program;
 use crate::tools::sanitizer::{Notice, Report};
@@ -39,7 +39,7 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
             (std::iter::once(built.to_string()).chain(program.arguments.iter().cloned()).collect(), Vec::new())
         }
         // With each array in an allocation of its own, or a tool would see no overrun.
-        Program::Python(program) => python_command(program, bench).map_err(|judgement| judgement.reason)?,
+        Program::Python(program) => driver::command(program, bench).map_err(|judgement| judgement.reason)?,
         Program::Kernel(_) => return Err("a kernel alone is no program".to_owned()),
     };
     let run = |label: &str, watcher| {

@@ -1,13 +1,12 @@
 //! Exceptions of Python: the script ends at the finding's line with the exception that the finding predicts.
 
-use super::Judgement;
+use super::{Judgement, driver};
 use crate::lab::{Bench, End, Run, RunOutcome};
 use crate::machine::Python;
 use crate::scenario::{OBSERVED, Origin, Program, PythonProgram, Raise};
 use crate::tools::traceback::{self, Frame, Raised};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
-use std::fmt::Write as _;
 
 /// Follows a script line by line, for one that ends without an exception.
 const REACHED: &str = include_str!("reached.py");
@@ -20,7 +19,9 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     let Some(python) = &bench.lab.machine.python else {
         return Judgement::without_run(Verdict::Unsupported, "there is no Python");
     };
-    if let Some(problem) = missing_package(python, &program.packages) {
+    // Nobody may have asked it for its packages.
+    let asked = !python.packages.is_empty();
+    if let Some(problem) = driver::missing_package(python, &program.packages).filter(|_| asked) {
         return Judgement::without_run(Verdict::Unsupported, problem);
     }
     let Some(raise) = &program.raises else {
@@ -36,7 +37,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     }
     let script = bench.folder.join(&program.script);
     let run = bench.run(&run_of(bench, python, "exception", vec![script.to_string()]));
-    let back_end = back_end(python, &program.packages);
+    let back_end = driver::back_end(python, &program.packages);
     if let Some(judgement) = Judgement::of_end(&run, &back_end) {
         return judgement;
     }
@@ -71,36 +72,6 @@ fn run_of(bench: &Bench<'_>, python: &Python, label: &str, arguments: Vec<String
         watcher: None,
         device: !bench.lab.machine.devices.is_empty(),
     }
-}
-
-/// Why a package that the script needs cannot be used.
-fn missing_package(python: &Python, needed: &[String]) -> Option<String> {
-    // Nobody asked it for its packages.
-    if python.packages.is_empty() {
-        return None;
-    }
-    needed.iter().find_map(|name| {
-        let package = python.packages.iter().find(|package| package.name == *name);
-        match package {
-            Some(package) => match (&package.problem, &package.version) {
-                (Some(problem), _) => Some(format!("Python's {name} does not work: {problem}")),
-                (None, Some(_)) => None,
-                (None, None) => Some(format!("Python has no {name}")),
-            },
-            None => Some(format!("Python has no {name}")),
-        }
-    })
-}
-
-/// `Python 3.12.3, numba 0.68.0`.
-fn back_end(python: &Python, needed: &[String]) -> String {
-    let mut text = format!("Python {}", python.program.version);
-    for package in python.packages.iter().filter(|package| needed.contains(&package.name)) {
-        if let Some(version) = &package.version {
-            let _ = write!(text, ", {} {version}", package.name);
-        }
-    }
-    text
 }
 
 struct Experiment<'e> {

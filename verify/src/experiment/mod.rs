@@ -1,6 +1,7 @@
 //! Experiments: one a method. Each takes a finding, a program that would show it and a bench, and gives a judgement.
 
 pub mod clean;
+pub mod driver;
 pub mod exception;
 pub mod fault;
 pub mod output;

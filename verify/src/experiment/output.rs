@@ -1,10 +1,11 @@
 //! What a program computes, against what it would compute without the defect: memory that a call leaves is read back, a
 //! launch is compared with one of more threads, and the addresses of shared arrays with each other. Which of these is done
-//! depends on what stands at the finding's place.
+//! depends on what stands at the finding's place. Of Python scripts the driver compares what statements do.
 // A judgement ends an experiment: it is made once, and its size does not matter.
 #![allow(clippy::result_large_err)]
 
 mod memory;
+mod script;
 
 use super::Judgement;
 use super::fault::{not_reached, plain_kernel, record};
@@ -18,8 +19,12 @@ use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
-    let Program::Cuda(program) = program else {
-        return Judgement::without_run(Verdict::Unsupported, "only the memory of CUDA C++ programs can be compared");
+    let program = match program {
+        Program::Cuda(program) => program,
+        Program::Python(program) => return script::perform(finding, program, bench),
+        Program::Kernel(_) => {
+            return Judgement::without_run(Verdict::Unsupported, "only the memory of whole programs can be compared");
+        }
     };
     let source = Source::find(&finding.path, program);
     let declares = source.line(finding.range.start.line).contains("__shared__");

@@ -6,14 +6,12 @@ mod api;
 mod host_bounds;
 mod judge;
 mod kernel;
-mod script;
 
 pub use judge::{Reach, Seen, judge};
-pub use script::command as python_command;
 
 use super::place::Spot;
 use super::probed::{self, Probed};
-use super::{Judgement, watchpoint};
+use super::{Judgement, driver, watchpoint};
 use crate::lab::{Bench, Build, End, Run, RunOutcome, Watcher};
 use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
@@ -269,7 +267,7 @@ fn printed(bench: &Bench<'_>, label: &str) -> String {
 }
 
 fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
-    let (command, environment) = match script::command(program, bench) {
+    let (command, environment) = match driver::command(program, bench) {
         Ok(ready) => ready,
         Err(judgement) => return *judgement,
     };
@@ -286,7 +284,7 @@ fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
     // A fault on the device ends a script with an exception, later: only the tool says where it came from.
     let reach = match alone.end {
         End::Exit(0) => Reach::Unknown,
-        _ => Reach::Failed(script::last_line(&alone.stderr)),
+        _ => Reach::Failed(driver::last_line(&alone.stderr)),
     };
     let script = bench.folder.join(&program.script);
     watch(&Target::new(finding), bench, &command, &environment, reach, Some(&script))

@@ -1,5 +1,7 @@
 //! Watchpoints: a copy of the source that logs who touches the flagged memory in which barrier interval.
 
+mod script;
+
 use super::Judgement;
 use crate::lab::{Bench, Build, End, Run, RunOutcome};
 use crate::scenario::{CudaProgram, Program};
@@ -15,6 +17,8 @@ use cudalint_program::Project;
 use cudalint_program::ir::FunctionId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+pub(super) use script::look;
+
 /// What evidence calls it.
 const BACK_END: &str = "cudalint watchpoints";
 /// The folder of the copies, below the scenario's.
@@ -28,8 +32,12 @@ const MAX_FILES: usize = 200;
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
-    let Program::Cuda(program) = program else {
-        return Judgement::without_run(Verdict::Unsupported, "watchpoints are put into CUDA C++ programs only");
+    let program = match program {
+        Program::Cuda(program) => program,
+        Program::Python(program) => return script::perform(finding, program, bench),
+        Program::Kernel(_) => {
+            return Judgement::without_run(Verdict::Unsupported, "watchpoints are put into whole programs only");
+        }
     };
     for file in &program.files {
         if let Err(error) = bench.write(&file.path, &file.text) {

@@ -6,7 +6,7 @@ mod python;
 
 use crate::scenario::Candidate;
 use crate::subject::{Stretch, Subject};
-use cudalint_findings::model::FindingEntry;
+use cudalint_findings::model::{FindingEntry, Launch};
 use cudalint_syntax::Language;
 
 /// The programs for a finding, best first: as written where the file has a `main` (or is a script), then around the
@@ -32,8 +32,16 @@ pub fn candidates(finding: &FindingEntry, subject: &Subject) -> Vec<Candidate> {
 /// # Errors
 /// What cannot be called, and why.
 pub fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
+    drive_all_with(subject, stretch, None)
+}
+
+/// The same; a Python kernel that nothing launches is launched as said.
+///
+/// # Errors
+/// What cannot be called, and why.
+pub fn drive_all_with(subject: &Subject, stretch: &Stretch, launch: Option<&Launch>) -> Candidate {
     match stretch.region.language {
         Language::Cuda => cuda::drive_all(subject, stretch),
-        Language::Python => python::drive_all(subject, stretch),
+        Language::Python => python::drive_all(subject, stretch, launch),
     }
 }

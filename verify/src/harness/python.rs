@@ -1,7 +1,9 @@
 //! Programs for Python: the script as written, then what matters cut out of it, with its lines at their own numbers.
 
+mod arguments;
+mod calls;
 mod cut;
-mod drive;
+mod functions;
 mod names;
 mod prediction;
 mod sheet;
@@ -9,9 +11,10 @@ mod sheet;
 use crate::scenario::{Candidate, Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
-use cudalint_findings::model::{FindingEntry, Method};
+use cudalint_findings::model::{FindingEntry, Launch, Method};
 use cudalint_program::python::PythonNames;
-use cudalint_syntax::FileKind;
+use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{FileKind, Node};
 use sheet::Sheet;
 
 /// Packages whose absence makes a run say nothing.
@@ -24,23 +27,55 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     let by_exception = finding.verification.method == Method::Exception;
     let raises = by_exception.then(|| match fact {
         Some(fact) => with_launches(prediction::raise(fact, subject), fact, subject, stretch),
-        None => prediction::in_words(finding),
+        None => with_launches_of_kernel(prediction::in_words(finding), finding, subject, stretch),
     });
     let packages = match fact {
         // Python stops before it imports anything.
         Some(prediction::Fact::Chevron(_)) => Vec::new(),
         _ => names.as_ref().map(imported_packages).unwrap_or_default(),
     };
-    let mut found = vec![Ok(Program::Python(as_written(subject, stretch, packages, raises)))];
+    let written = Ok(Program::Python(as_written(subject, stretch, packages, raises.clone())));
+    let mut found = Vec::new();
+    let acts = stretch.parsed.root().is_none_or(|root| acts(root, subject));
     if let (true, Some(names), Some(fact)) = (by_exception, names.as_ref(), fact) {
+        found.push(written);
         found.push(cut::candidate(finding, subject, stretch, names, fact));
+        return found;
+    }
+    found.extend(acts.then_some(written.clone()));
+    found.extend(calls::programs(finding, subject, stretch, raises.as_ref()));
+    if found.is_empty() {
+        found.push(written);
     }
     found
 }
 
-/// A script that runs all of a stretch.
-pub(super) fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
-    drive::candidate(subject, stretch)
+/// Whether a file does anything but define.
+fn acts(root: Node<'_>, subject: &Subject) -> bool {
+    let functions = functions::Functions::read(root, &subject.text);
+    if (0..functions.all.len()).any(|index| functions.is_used_at_module_level(index)) {
+        return true;
+    }
+    (0..root.named_child_count()).filter_map(|index| root.named_child(index as u32)).any(|statement| {
+        match python_kind(statement) {
+            PythonKind::ImportStatement
+            | PythonKind::ImportFromStatement
+            | PythonKind::FunctionDefinition
+            | PythonKind::ClassDefinition
+            | PythonKind::DecoratedDefinition
+            | PythonKind::Comment => false,
+            // A name for a number, or a kernel in a string, is a definition too.
+            PythonKind::ExpressionStatement => !statement
+                .named_child(0)
+                .is_some_and(|inner| matches!(python_kind(inner), PythonKind::Assignment | PythonKind::String)),
+            _ => true,
+        }
+    })
+}
+
+/// A script that runs all of a stretch; a kernel that nothing launches is launched as said.
+pub(super) fn drive_all(subject: &Subject, stretch: &Stretch, launch: Option<&Launch>) -> Candidate {
+    calls::all(subject, stretch, launch)
 }
 
 /// The user's file where it lies; of a document, the fence as a file.
@@ -113,6 +148,23 @@ fn imported_packages(names: &PythonNames) -> Vec<String> {
 /// The package that brings a module.
 fn package(module: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(name, _)| *name == module).map(|(_, package)| *package)
+}
+
+/// What cannot be compiled shows at the launches of the kernel around it.
+fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Raise {
+    let Some(root) = stretch.parsed.root() else { return raises };
+    let functions = functions::Functions::read(root, &subject.text);
+    let Some(index) = functions.around(subject.span_of(finding).start as usize) else { return raises };
+    let Some(kernel) = functions.all.get(index).filter(|function| function.role != functions::Role::Host) else {
+        return raises;
+    };
+    for launch in cut::launches_of(root, kernel.name, &subject.text) {
+        raises.lines.push((subject.line_of(launch.start), subject.line_of(launch.end.max(launch.start + 1) - 1)));
+    }
+    // A kernel with a signature is compiled where it is decorated.
+    let first = subject.line_of(kernel.outer.start_byte() as u32);
+    raises.lines.push((first, subject.line_of(kernel.node.start_byte() as u32)));
+    raises
 }
 
 /// A keyword that a kernel's decorator does not take shows where the kernel is compiled: at its launches.

@@ -343,6 +343,13 @@ pub struct RunOutcome {
     pub seconds: f64,
 }
 
+impl RunOutcome {
+    /// Whether the program did not end by itself with success.
+    pub fn failed(&self) -> bool {
+        self.end != End::Exit(0)
+    }
+}
+
 impl<'lab> Bench<'lab> {
     /// Name of the folder, below a bench's own, for files that programs need while they run.
     pub(crate) const TEMPORARY: &'static str = "tmp";

@@ -20,8 +20,8 @@ arch=${ARCH:-sm_90}
 temp=$(mktemp -d)
 mkdir -p "$temp/src" "$temp/recorded"
 cp "$here"/cuda/* "$here"/python/* "$temp/src/"
-own=$here/../../src/experiment/sanitizer
-cp "$own"/cudalint_watched.py "$own"/cudalint_host_bounds.cpp "$temp/src/"
+own=$here/../../src/experiment
+cp "$own"/driver/*.py "$own"/sanitizer/cudalint_host_bounds.cpp "$temp/src/"
 cd "$temp/src" || exit 1
 export temp python arch
 

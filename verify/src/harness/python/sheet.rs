@@ -37,19 +37,21 @@ impl Sheet {
         *there = if there.is_empty() { text.to_owned() } else { format!("{text}; {there}") };
     }
 
-    /// Puts statements before the first line, where that is an import that need not be the first.
-    pub fn prefix_import(&mut self, text: &str) {
-        let import = |line: &&mut String| line.starts_with("import ") || line.starts_with("from ");
-        if let Some(first) = self.lines.values_mut().find(|line| !line.is_empty()).filter(import)
-            && !first.contains("__future__")
-        {
-            *first = format!("{text}; {first}");
-        }
+    /// Whether a line begins with an import that something may be put before.
+    pub fn holds_import(&self, line: u32) -> bool {
+        self.lines.get(&line).is_some_and(|text| {
+            (text.starts_with("import ") || text.starts_with("from ")) && !text.contains("__future__")
+        })
     }
 
     /// The last free line before a line, if there is one.
     pub fn free_before(&self, line: u32) -> Option<u32> {
         (1..line).rev().find(|number| !self.lines.contains_key(number))
+    }
+
+    /// The first line that holds anything.
+    pub fn first(&self) -> u32 {
+        self.lines.iter().find(|(_, line)| !line.trim().is_empty()).map_or(1, |(number, _)| *number)
     }
 
     /// The line after the last one.

@@ -1,0 +1,149 @@
+//! Python scripts as they are run: by a driver that lets tools see their arrays and lines, and that looks at statements
+//! itself where no tool does. What the driver does is said in its files.
+
+use super::Judgement;
+use crate::lab::Bench;
+use crate::machine::Python;
+use crate::scenario::PythonProgram;
+use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::model::{FindingEntry, Range, Verdict};
+use std::fmt::Write as _;
+
+/// The driver's files.
+const FILES: [(&str, &str); 4] = [
+    (MAIN, include_str!("driver/cudalint_watched.py")),
+    ("cudalint_lines.py", include_str!("driver/cudalint_lines.py")),
+    ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
+    ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
+];
+const MAIN: &str = "cudalint_watched.py";
+/// The folder of what the driver sees, below the scenario's.
+const SEEN: &str = "seen";
+/// Bytes of one of its logs that are read.
+const MAX_LOG: u64 = 256 << 20;
+
+/// A command and the variables that it needs.
+pub type Command = (Vec<String>, Vec<(String, String)>);
+
+/// What the driver looks at by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// First and last lines of the statements.
+    pub lines: Vec<(u32, u32)>,
+    /// Line and column (both from 1) where the flagged expression begins.
+    pub place: (u32, u32),
+    /// Threads whose accesses come first: `bx,by,bz,tx,ty,tz`, parted by semicolons.
+    pub threads: String,
+}
+
+/// Writes a script's files and gives the command that runs it: each `CuPy` array is an allocation of its own, and kernels
+/// have line numbers.
+///
+/// # Errors
+/// The judgement of a script that cannot be run here.
+pub fn command(program: &PythonProgram, bench: &Bench<'_>) -> Result<Command, Box<Judgement>> {
+    with_look(program, bench, None)
+}
+
+/// The same, and the driver looks at statements itself.
+///
+/// # Errors
+/// The judgement of a script that cannot be run here.
+pub fn looking(program: &PythonProgram, bench: &Bench<'_>, look: &Look) -> Result<Command, Box<Judgement>> {
+    with_look(program, bench, Some(look))
+}
+
+fn with_look(program: &PythonProgram, bench: &Bench<'_>, look: Option<&Look>) -> Result<Command, Box<Judgement>> {
+    let unsupported = |reason: String| Box::new(Judgement::without_run(Verdict::Unsupported, reason));
+    let Some(python) = &bench.lab.machine.python else { return Err(unsupported("there is no Python".to_owned())) };
+    if let Some(problem) = missing_package(python, &program.packages) {
+        return Err(unsupported(problem));
+    }
+    let own = FILES.iter().map(|(path, text)| (Utf8Path::new(path), *text));
+    let files = program.files.iter().map(|file| (file.path.as_path(), file.text.as_str()));
+    for (path, text) in own.chain(files) {
+        let broken = |error| Box::new(Judgement::without_run(Verdict::Unviable, format!("{path}: {error}")));
+        bench.write(path, text).map_err(broken)?;
+    }
+    let mut command = vec![python.program.path.to_string(), bench.folder.join(MAIN).into_string()];
+    if let Some(look) = look {
+        let seen = bench.folder.join(SEEN);
+        drop(std::fs::remove_dir_all(&seen));
+        if let Err(error) = std::fs::create_dir_all(&seen) {
+            return Err(Box::new(Judgement::without_run(Verdict::Unviable, format!("{seen}: {error}"))));
+        }
+        let mut lines = String::new();
+        for (first, last) in &look.lines {
+            let _ = write!(lines, "{}{first}-{last}", if lines.is_empty() { "" } else { "," });
+        }
+        let place = format!("{}:{}", look.place.0, look.place.1);
+        let threads = if look.threads.is_empty() { "-".to_owned() } else { look.threads.clone() };
+        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads]);
+    }
+    command.push(bench.folder.join(&program.script).into_string());
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Ok((command, vec![set("PYTHONIOENCODING", "utf-8"), set("NO_COLOR", "1"), set("PYTHONUNBUFFERED", "1")]))
+}
+
+/// One of the logs of a driver that looked at statements: where it is, and what it says; empty where it wrote none.
+pub fn log(bench: &Bench<'_>, name: &str) -> (Utf8PathBuf, String) {
+    use std::io::Read;
+    let path = bench.folder.join(SEEN).join(name);
+    let mut bytes = Vec::new();
+    if let Ok(file) = std::fs::File::open(&path) {
+        // What could not be read is as if it had not been written.
+        drop(file.take(MAX_LOG).read_to_end(&mut bytes));
+    }
+    (path, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The lines of a range; one that ends at the first column of a line has nothing of it.
+pub fn lines(range: &Range) -> (u32, u32) {
+    let whole = range.end.column <= 1 && range.end.line > range.start.line;
+    (range.start.line, if whole { range.end.line - 1 } else { range.end.line })
+}
+
+/// The finding's own lines, and those of its witness's accesses or, without these, of its other places in the file.
+pub fn look_at(finding: &FindingEntry) -> Look {
+    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+    let mut found = vec![lines(&finding.range)];
+    if accesses.is_empty() {
+        found.extend(finding.related.iter().filter(|it| it.path == finding.path).map(|it| lines(&it.range)));
+    }
+    found.extend(accesses.iter().map(|access| (access.line, access.line)));
+    found.dedup();
+    let mut threads = String::new();
+    for access in accesses {
+        let numbers: Vec<String> = access.block.iter().chain(&access.thread).map(u64::to_string).collect();
+        let _ = write!(threads, "{}{}", if threads.is_empty() { "" } else { ";" }, numbers.join(","));
+    }
+    Look { lines: found, place: (finding.range.start.line, finding.range.start.column), threads }
+}
+
+/// Why a package that the script needs cannot be used.
+pub fn missing_package(python: &Python, needed: &[String]) -> Option<String> {
+    needed.iter().find_map(|name| {
+        let package = python.packages.iter().find(|package| package.name == *name);
+        match package.map(|package| (&package.problem, &package.version)) {
+            Some((Some(problem), _)) => Some(format!("Python's {name} does not work: {problem}")),
+            Some((None, Some(_))) => None,
+            Some((None, None)) | None => Some(format!("Python has no {name}")),
+        }
+    })
+}
+
+/// `Python 3.12.3, numba 0.68.0`.
+pub fn back_end(python: &Python, needed: &[String]) -> String {
+    let mut text = format!("Python {}", python.program.version);
+    for package in python.packages.iter().filter(|package| needed.contains(&package.name)) {
+        if let Some(version) = &package.version {
+            let _ = write!(text, ", {} {version}", package.name);
+        }
+    }
+    text
+}
+
+/// The last line that says something.
+pub fn last_line(stderr: &str) -> String {
+    stderr.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no words").to_owned()
+}

@@ -1,0 +1,455 @@
+"""Logs the accesses that Numba kernels make on some lines of a script: which thread, in which barrier interval, which element.
+
+A kernel with such a line is launched as a copy whose subscripts on these lines go through a device function that writes
+its arguments into a log on the device. FOLDER gets
+
+- sites.json   what is logged: line, text, access and kernel of each site, by its number; and by kernel, what in it may
+               order accesses in a way that is not followed
+- watch.log    launches and accesses, in the form that watchpoints of CUDA C++ programs write
+- negative.log indices below zero, which Numba counts from the end: site, index, block and thread, in JSON lines
+"""
+import ast
+import copy
+import json
+import os
+
+# Fields of a record: site, barrier interval, waits for lanes (as watch.log has them), axes, three indices, block, thread.
+FIELDS = 13
+RECORDS = 1 << 18
+READ, WRITE, ATOMIC = 1, 2, 4
+LOG = "__cudalint_log"
+INTERVAL, LANES = "__cudalint_interval", "__cudalint_lanes"
+NOTE = "__cudalint_note"
+
+
+def watch(script, folder, lines, threads):
+    """Watches the kernels of a script from now on."""
+    from numba.cuda import dispatcher
+
+    watcher = Watcher(script, folder, lines, threads)
+    if not watcher.definitions:
+        return
+    plain = dispatcher._LaunchConfiguration.__call__
+
+    def launch(self, *arguments):
+        kernel = watcher.copy_of(self.dispatcher)
+        if kernel is None:
+            return plain(self, *arguments)
+        return kernel.launch(self, arguments, plain)
+
+    dispatcher._LaunchConfiguration.__call__ = launch
+
+
+class Watcher:
+    """The kernels of a script that have lines to watch."""
+
+    def __init__(self, script, folder, lines, threads):
+        self.folder, self.lines, self.text = folder, lines, script.text
+        self.path = script.path
+        self.threads = [[int(number) for number in word.split(",")] for word in threads.split(";") if word]
+        self.sites, self.kernels, self.unfollowed, self.copies, self.launches = [], [], [], {}, 0
+        tree = script.tree()
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        self.definitions = {}
+        for function in functions:
+            inside = lambda node: first_line(function) <= node.lineno <= function.end_lineno
+            if any(inside(node) and self.is_wanted(node) for node in ast.walk(function) if hasattr(node, "lineno")):
+                for line in (function.lineno, first_line(function)):
+                    self.definitions[function.name, line] = function
+
+    def is_wanted(self, node):
+        return any(first <= node.lineno and node.end_lineno <= last or first <= node.lineno <= last for first, last in self.lines)
+
+    def copy_of(self, dispatcher):
+        """The copy of a kernel with watched lines; none for any other."""
+        function = dispatcher.py_func
+        code = function.__code__
+        definition = self.definitions.get((code.co_name, code.co_firstlineno))
+        if definition is None or os.path.abspath(code.co_filename) != self.path:
+            return None
+        key = id(function)
+        if key not in self.copies:
+            try:
+                self.copies[key] = Copy(self, dispatcher, definition)
+            except NotFollowed as reason:
+                self.write("off", str(reason))
+                self.copies[key] = None
+        return self.copies[key]
+
+    def write(self, *words):
+        with open(os.path.join(self.folder, "watch.log"), "a", encoding="utf-8") as log:
+            log.write(" ".join(str(word) for word in words) + "\n")
+
+    def note_negative(self, fact):
+        with open(os.path.join(self.folder, "negative.log"), "a", encoding="utf-8") as log:
+            log.write(json.dumps(fact) + "\n")
+
+    def write_sites(self):
+        with open(os.path.join(self.folder, "sites.json"), "w", encoding="utf-8") as file:
+            json.dump({"sites": self.sites, "kernels": self.kernels, "unfollowed": self.unfollowed}, file)
+
+
+class NotFollowed(Exception):
+    """Why a kernel's accesses cannot be logged."""
+
+
+def first_line(function):
+    return min([function.lineno] + [decorator.lineno for decorator in function.decorator_list])
+
+
+class Copy:
+    """A kernel whose accesses on the wanted lines are logged."""
+
+    def __init__(self, watcher, dispatcher, definition):
+        from numba import cuda
+
+        function = dispatcher.py_func
+        self.watcher, self.name = watcher, function.__name__
+        self.parameters = [argument.arg for argument in definition.args.args]
+        writer = Instrument(watcher, definition, self.name)
+        changed = writer.visit_kernel(copy.deepcopy(definition))
+        if not writer.found:
+            raise NotFollowed(f"no access of `{self.name}` that could be logged stands on these lines")
+        # A function around it hands over what the kernel takes from the functions around it in the script.
+        free = function.__code__.co_freevars
+        maker = ast.parse(f"def __cudalint_make({', '.join((*free, NOTE))}):\n    return {self.name}\n").body[0]
+        maker.body.insert(0, changed)
+        module = ast.fix_missing_locations(ast.Module(body=[maker], type_ignores=[]))
+        made = {}
+        exec(compile(module, watcher.path, "exec"), function.__globals__, made)
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        twin = made["__cudalint_make"](*cells, device_function())
+        options = {name: value for name, value in dispatcher.targetoptions.items() if name in ("fastmath", "max_registers")}
+        self.dispatcher = cuda.jit(**options)(twin)
+        watcher.kernels.append(self.name)
+        watcher.unfollowed.append(unfollowed(definition, {**function.__globals__, **dict(zip(free, cells))}))
+        self.number = len(watcher.kernels)
+        watcher.write_sites()
+
+    def launch(self, configuration, arguments, plain):
+        """Launches the copy in the kernel's place, and writes down what it logged."""
+        import numpy
+        from numba import cuda
+
+        watcher = self.watcher
+        watcher.launches += 1
+        arrays, given, hosts = {}, [], []
+        for name, argument in zip(self.parameters, arguments):
+            argument = getattr(argument, "value", argument) if type(argument).__module__.endswith("cuda.args") else argument
+            if isinstance(argument, numpy.ndarray):
+                device = cuda.to_device(argument)
+                hosts.append((argument, device))
+                argument = device
+            interface = getattr(argument, "__cuda_array_interface__", None)
+            if interface:
+                arrays[name] = Array(interface)
+            given.append(argument)
+        grid, block = extents(configuration.griddim), extents(configuration.blockdim)
+        head = numpy.zeros(2 + FIELDS * RECORDS, dtype=numpy.int64)
+        head[1] = RECORDS
+        log = cuda.to_device(head)
+        watcher.write("launch", watcher.launches, *grid, *block)
+        copied = self.dispatcher[configuration.griddim, configuration.blockdim, configuration.stream, configuration.sharedmem]
+        try:
+            plain(copied, *given, log)
+        except Exception as problem:
+            if type(problem).__name__ in ("CudaAPIError", "CUDAError", "LinkerError"):
+                raise
+            watcher.write("off", f"the copy of `{self.name}` cannot be compiled: {' '.join(str(problem).split())[:200]}")
+            return plain(configuration, *arguments)
+        cuda.synchronize()
+        for host, device in hosts:
+            device.copy_to_host(host)
+        self.write_down(log.copy_to_host(), arrays, grid, block)
+
+    def write_down(self, log, arrays, grid, block):
+        seen = int(log[0])
+        records = log[2 : 2 + FIELDS * min(seen, RECORDS)].reshape(-1, FIELDS).tolist()
+        watcher = self.watcher
+        # The threads that matter come first: not all of the others are compared with each other.
+        records.sort(key=lambda record: list(record[7:13]) not in watcher.threads)
+        wrapped = set()
+        for site, interval, lanes, axes, *rest in records:
+            indices, block_of, thread = rest[:axes], rest[3:6], rest[6:9]
+            told = watcher.sites[site]
+            memory, address, size, base, extent = place(told, arrays, indices)
+            if any(index < 0 for index in indices) and (site, tuple(indices)) not in wrapped:
+                wrapped.add((site, tuple(indices)))
+                shape = arrays[told["array"]].shape if told["array"] in arrays else None
+                watcher.note_negative(
+                    {"site": site, "indices": indices, "shape": shape, "block": block_of, "thread": thread}
+                )
+            watcher.write(
+                "access", site, told["kind"], memory, f"{address:x}", size, f"{base:x}", extent,
+                *block_of, *thread, interval, lanes, self.number, watcher.launches,
+            )
+        watcher.write("end", watcher.launches, 0, seen)
+
+
+class Array:
+    """An array in device memory."""
+
+    def __init__(self, interface):
+        import numpy
+
+        self.base, _ = interface["data"]
+        self.shape = list(interface["shape"])
+        self.size = numpy.dtype(interface["typestr"]).itemsize
+        strides = interface.get("strides")
+        if strides is None:
+            strides, step = [], self.size
+            for extent in reversed(self.shape):
+                strides.insert(0, step)
+                step *= extent
+        self.strides = list(strides)
+
+    def bytes(self):
+        if 0 in self.shape:
+            return 0
+        return sum((extent - 1) * abs(stride) for extent, stride in zip(self.shape, self.strides)) + self.size
+
+
+# Shared arrays have no addresses here: each has a stretch of its own, and each axis room for so many elements.
+SHARED_ROOM, AXIS_ROOM, SHARED_ELEMENT = 1 << 52, 1 << 16, 8
+
+
+def place(site, arrays, indices):
+    """Memory (0 global, 1 shared), address, size, first byte and bytes of the object, as watch.log has them."""
+    array = arrays.get(site["array"])
+    if array is not None and site["memory"] == 0:
+        address = array.base
+        for index, extent, stride in zip(indices, array.shape, array.strides):
+            address += (index + extent if index < 0 else index) * stride
+        return 0, address, array.size, array.base, array.bytes()
+    element = 0
+    for axis, index in enumerate(indices):
+        extents = site["shape"]
+        if extents and axis < len(extents) and index < 0:
+            index += extents[axis]
+        element = element * AXIS_ROOM + max(index, 0)
+    base = site["object"] * SHARED_ROOM
+    extent = site["shape"][0] * SHARED_ELEMENT if site["shape"] and len(site["shape"]) == 1 else 0
+    return 1, base + element * SHARED_ELEMENT, SHARED_ELEMENT, base, extent
+
+
+def extents(dimensions):
+    if isinstance(dimensions, int):
+        dimensions = (dimensions,)
+    return [int(extent) for extent in dimensions] + [1] * (3 - len(dimensions))
+
+
+class Instrument(ast.NodeTransformer):
+    """Puts the logging of accesses into a kernel's tree."""
+
+    def __init__(self, watcher, definition, kernel):
+        self.watcher, self.kernel, self.found = watcher, kernel, 0
+        self.parameters = {argument.arg for argument in definition.args.args}
+        self.shared = shared_arrays(definition)
+
+    def visit_kernel(self, kernel):
+        kernel.decorator_list, kernel.returns = [], None
+        kernel.args.args.append(ast.arg(arg=LOG))
+        for argument in kernel.args.args:
+            argument.annotation = None
+        kernel.body = [self.visit(statement) for statement in kernel.body]
+        kernel.body = counted(kernel.body)
+        kernel.body[:0] = [assigned(INTERVAL, 0), assigned(LANES, 0)]
+        return kernel
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    def visit_AugAssign(self, node):
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Subscript):
+            node.target = self.logged(node.target, READ | WRITE)
+        return node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            return self.logged(node, READ)
+        if isinstance(node.ctx, ast.Store) and not getattr(node, "cudalint_update", False):
+            return self.logged(node, WRITE)
+        return node
+
+    def generic_visit(self, node):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+            node.target.cudalint_update = True
+        return super().generic_visit(node)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        name = dotted(node.func)
+        # cuda.atomic.add(array, index, value)
+        if ".atomic." in f".{name}" and len(node.args) >= 2 and isinstance(node.args[0], ast.Name):
+            site = self.site(node, node.args[0].id, ATOMIC)
+            if site is not None:
+                node.args[1] = self.noted(site, node.args[1])
+        return node
+
+    def logged(self, node, kind):
+        if not isinstance(node.value, ast.Name):
+            return node
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts):
+            return node
+        site = self.site(node, node.value.id, kind)
+        if site is not None:
+            node.slice = self.noted(site, node.slice)
+        return node
+
+    def site(self, node, array, kind):
+        """The number of a new site; none where nothing is to be logged."""
+        if not self.watcher.is_wanted(node):
+            return None
+        if array in self.shared:
+            memory, shape, number = 1, self.shared[array], sorted(self.shared).index(array)
+        elif array in self.parameters:
+            memory, shape, number = 0, None, 0
+        else:
+            return None
+        self.found += 1
+        text = ast.get_source_segment(self.watcher.text, node) or array
+        self.watcher.sites.append(
+            {
+                "line": node.lineno, "text": text, "kind": kind, "function": self.kernel,
+                "array": array, "memory": memory, "shape": shape, "object": number,
+            }
+        )
+        return len(self.watcher.sites) - 1
+
+    def noted(self, site, index):
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if len(parts) > 3:
+            raise NotFollowed("an array of more than three axes is not followed")
+        arguments = [load(LOG), ast.Constant(site), load(INTERVAL), load(LANES), *parts]
+        return ast.Call(func=ast.Attribute(load(NOTE), f"of{len(parts)}", ast.Load()), args=arguments, keywords=[])
+
+
+def load(name):
+    return ast.Name(id=name, ctx=ast.Load())
+
+
+def assigned(name, value):
+    return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=ast.Constant(value))
+
+
+def dotted(node):
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        words.append(node.id)
+    return ".".join(reversed(words))
+
+
+def counted(statements):
+    """The statements, with a count behind each barrier and each wait for lanes."""
+    found = []
+    for statement in statements:
+        for field in ("body", "orelse"):
+            inner = getattr(statement, field, None)
+            if inner and isinstance(statement, ast.stmt):
+                setattr(statement, field, counted(inner))
+        found.append(statement)
+        call = getattr(statement, "value", None)
+        name = dotted(call.func).split(".")[-1] if isinstance(call, ast.Call) else ""
+        if isinstance(call, ast.Call) and is_barrier(call):
+            found.append(ast.AugAssign(ast.Name(id=INTERVAL, ctx=ast.Store()), ast.Add(), ast.Constant(1)))
+        elif name == "syncwarp":
+            # Odd once a wait was not for all lanes.
+            some = 3 if call.args and ast.unparse(call.args[0]).lower() not in ("0xffffffff", "4294967295", "-1") else 2
+            found.append(ast.AugAssign(ast.Name(id=LANES, ctx=ast.Store()), ast.Add(), ast.Constant(some)))
+    return found
+
+
+# Ways to order accesses that are not followed.
+ORDERS = {"sync", "threadfence", "threadfence_block", "threadfence_system", "cas", "compare_and_swap", "exch", "nanosleep"}
+
+
+def unfollowed(function, names):
+    """What in a kernel may order accesses in a way that is not followed; none where nothing does. `names` are the values that it
+    sees."""
+    barriers = [node for node in ast.walk(function) if isinstance(node, ast.Call) and is_barrier(node)]
+    plain = [node.value for node in ast.walk(function) if isinstance(node, (ast.Expr, ast.Assign))]
+    if any(barrier not in plain for barrier in barriers):
+        return "a barrier within an expression"
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and node.attr in ORDERS:
+            return node.attr
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = getattr(names.get(node.func.id), "py_func", None)
+            words = set(called.__code__.co_names) if called else set()
+            if words & ORDERS or any(word.startswith("sync") for word in words):
+                return node.func.id
+    return None
+
+
+def is_barrier(call):
+    return dotted(call.func).split(".")[-1].startswith("syncthreads")
+
+
+def shared_arrays(function):
+    """Names of shared arrays with their shapes, where these are numbers."""
+    found = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
+            if dotted(node.value.func).endswith("shared.array"):
+                call = node.value
+                shape = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "shape"), None)
+                parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+                known = all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in parts)
+                found[node.targets[0].id] = [part.value for part in parts] if known else None
+    return found
+
+
+class Note:
+    """Device functions that log an access and give its index back, by the number of axes."""
+
+
+def device_function():
+    if not hasattr(Note, "module"):
+        from numba import cuda
+
+        @cuda.jit(device=True)
+        def log_of(log, site, interval, lanes, axes, i, j, k):
+            slot = cuda.atomic.add(log, 0, 1)
+            if slot < log[1]:
+                at = 2 + slot * 13
+                log[at] = site
+                log[at + 1] = interval
+                log[at + 2] = lanes
+                log[at + 3] = axes
+                log[at + 4] = i
+                log[at + 5] = j
+                log[at + 6] = k
+                log[at + 7] = cuda.blockIdx.x
+                log[at + 8] = cuda.blockIdx.y
+                log[at + 9] = cuda.blockIdx.z
+                log[at + 10] = cuda.threadIdx.x
+                log[at + 11] = cuda.threadIdx.y
+                log[at + 12] = cuda.threadIdx.z
+
+        @cuda.jit(device=True)
+        def of1(log, site, interval, lanes, i):
+            log_of(log, site, interval, lanes, 1, i, 0, 0)
+            return i
+
+        @cuda.jit(device=True)
+        def of2(log, site, interval, lanes, i, j):
+            log_of(log, site, interval, lanes, 2, i, j, 0)
+            return i, j
+
+        @cuda.jit(device=True)
+        def of3(log, site, interval, lanes, i, j, k):
+            log_of(log, site, interval, lanes, 3, i, j, k)
+            return i, j, k
+
+        # Numba finds a function of a module that a closure holds by its attribute.
+        import types
+
+        Note.module = types.ModuleType("__cudalint_notes")
+        Note.module.of1, Note.module.of2, Note.module.of3 = of1, of2, of3
+    return Note.module

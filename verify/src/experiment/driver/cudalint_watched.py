@@ -1,0 +1,105 @@
+"""Runs a script so that tools see its arrays and lines.
+
+Usage: cudalint_watched.py [--look FOLDER LINES PLACE THREADS] SCRIPT [ARGUMENT]...
+
+Changes nothing that the script computes, only what a tool can see of it: see cudalint_lines.py. Warnings go to
+warnings.log beside this file, so that what the script prints is its own.
+
+With --look the run looks at the statements on LINES (`12-12,15-17`) itself: cudalint_compare.py repeats launches there as
+they are meant, and cudalint_accesses.py logs the accesses that kernels make there. What they see is written into FOLDER.
+PLACE (`line:column`, both from 1) is where the expression begins that matters among the arguments of a launch, THREADS
+(`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first; `-` for none.
+"""
+import ast
+import os
+import sys
+import types
+import warnings
+
+import cudalint_lines
+
+
+class Script:
+    """The user's file: its path, text and tree."""
+
+    def __init__(self, path):
+        self.path = os.path.abspath(path)
+        with open(self.path, "rb") as file:
+            self.source = file.read()
+        self.text = self.source.decode("utf-8", "replace")
+
+    def imports(self, package):
+        """Whether the file may use a package. Importing one that it does not use would only cost time."""
+        return package in self.text
+
+    def tree(self):
+        return ast.parse(self.source, self.path)
+
+
+def keep_warnings(path):
+    """Warnings go to a file: they are no evidence, and no failure either."""
+
+    def show(message, category, filename, lineno, file=None, line=None):
+        try:
+            with open(path, "a", encoding="utf-8") as log:
+                log.write(warnings.formatwarning(message, category, filename, lineno, line))
+        except OSError:
+            pass
+
+    warnings.showwarning = show
+
+
+def ranges(words):
+    """`12-12,15-17` as pairs of numbers."""
+    return [numbers(word, "-") for word in words.split(",") if word]
+
+
+def numbers(word, mark):
+    return tuple(int(number) for number in word.split(mark) if number)
+
+
+def run(script, code):
+    """The script is the main module, with nothing of this one in it."""
+    sys.modules["cudalint_watched"] = sys.modules["__main__"]
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__ = script.path
+    main.__builtins__ = __builtins__
+    exec(code, main.__dict__)
+
+
+def start(arguments):
+    look = None
+    if arguments[0] == "--look":
+        _, *look = arguments[:5]
+        arguments = arguments[5:]
+    script = Script(arguments[0])
+    keep_warnings(os.path.join(os.path.dirname(os.path.abspath(__file__)), "warnings.log"))
+    packages = [("numba", cudalint_lines.watch_numba), ("cupy", cudalint_lines.watch_cupy)]
+    packages += [("cupyx", cudalint_lines.watch_cupyx), ("pycuda", cudalint_lines.watch_pycuda)]
+    for package, watch in packages:
+        if script.imports(package):
+            attempt(package, lambda: watch(script))
+    code = None
+    if look:
+        import cudalint_accesses
+        import cudalint_compare
+
+        folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2], ":"), look[3].strip("-")
+        tree = script.tree()
+        if script.imports("numba"):
+            attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads))
+        code = compile(cudalint_compare.watch(script, tree, folder, lines, place), script.path, "exec")
+    sys.argv = arguments
+    sys.path[0] = os.path.dirname(script.path)
+    run(script, code or compile(script.source, script.path, "exec"))
+
+
+def attempt(package, watch):
+    try:
+        watch()
+    except Exception as problem:  # the script will meet it by itself, or do without the package
+        print(f"cudalint: {package} is not watched closely: {problem}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    start(sys.argv[1:])

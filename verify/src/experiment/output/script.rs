@@ -1,0 +1,152 @@
+//! What a Python script computes, against what it means: the driver repeats what the flagged statement does as it is meant,
+//! and compares what both leave in memory.
+
+use crate::experiment::watchpoint::look;
+use crate::experiment::{Judgement, driver};
+use crate::lab::{Bench, RunOutcome};
+use crate::scenario::PythonProgram;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+use serde::Deserialize;
+
+/// A line of the driver's `compare.log`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fact {
+    /// A statement on this line ran.
+    reached: Option<u32>,
+    /// `argument`, `copy` or `captured`.
+    kind: String,
+    line: u32,
+    /// Whether a comparison found a difference.
+    differs: Option<bool>,
+    /// Why a comparison could not be made.
+    problem: Option<String>,
+    text: String,
+    kernel: Option<String>,
+}
+
+/// A line of the driver's `negative.log`.
+#[derive(Debug, Deserialize)]
+struct Negative {
+    site: usize,
+    indices: Vec<i64>,
+    shape: Option<Vec<i64>>,
+    block: [u64; 3],
+    thread: [u64; 3],
+}
+
+/// What of `sites.json` matters here.
+#[derive(Debug, Default, Deserialize)]
+struct Sites {
+    sites: Vec<Place>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Place {
+    line: u32,
+    text: String,
+    function: String,
+}
+
+/// Performs the experiment on a script.
+pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
+    let run = match look(finding, program, bench) {
+        Ok(run) => run,
+        Err(judgement) => return *judgement,
+    };
+    let python = bench.lab.machine.python.as_ref();
+    let back_end = python.map_or_else(String::new, |python| driver::back_end(python, &program.packages));
+    let (verdict, reason, records, log) = judged(finding, bench, &run);
+    let mut judgement = Judgement::of_run(verdict, reason, back_end, &run, records);
+    judgement.evidence.log = log.or(judgement.evidence.log);
+    judgement
+}
+
+type Judged = (Verdict, String, Vec<EvidenceRecord>, Option<String>);
+
+fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged {
+    if let Some(judged) = wrapped(finding, bench) {
+        return judged;
+    }
+    let (path, text) = driver::log(bench, "compare.log");
+    let facts: Vec<Fact> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let log = Some(bench.relative(&path));
+    let compared = || facts.iter().filter(|fact| fact.differs.is_some());
+    if let Some(fact) = compared().find(|fact| fact.differs == Some(true)) {
+        let kind = match fact.kind.as_str() {
+            "copy" => "copy differs",
+            _ => "memory differs",
+        };
+        let record = EvidenceRecord {
+            kind: kind.to_owned(),
+            kernel: fact.kernel.clone(),
+            path: Some(finding.path.clone()),
+            line: Some(fact.line),
+            block: None,
+            thread: None,
+            text: fact.text.clone(),
+        };
+        return (Verdict::Confirmed, format!("{}:{}: {}", finding.path, fact.line, fact.text), vec![record], log);
+    }
+    if let Some(fact) = compared().next() {
+        return (Verdict::NotObserved, format!("{}:{}: {}", finding.path, fact.line, fact.text), Vec::new(), log);
+    }
+    let unviable = |reason: String| (Verdict::Unviable, reason, Vec::new(), None);
+    if let Some(problem) = facts.iter().find_map(|fact| fact.problem.clone()) {
+        return unviable(format!("nothing could be compared: {problem}"));
+    }
+    let line = finding.range.start.line;
+    if run.failed() {
+        return unviable(format!("the script fails by itself: {}", driver::last_line(&run.stderr)));
+    }
+    if facts.iter().all(|fact| fact.reached.is_none()) {
+        return unviable(format!("the script ends without coming to line {line}"));
+    }
+    unviable(format!("line {line} ran, and did nothing that could be compared with what is meant"))
+}
+
+/// An index below zero, which Numba counts from the end of the axis.
+fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
+    let (_, sites) = driver::log(bench, "sites.json");
+    let sites: Sites = serde_json::from_str(&sites).ok()?;
+    let lines = driver::look_at(finding).lines;
+    let here = |place: &&Place| lines.iter().any(|(first, last)| (*first..=*last).contains(&place.line));
+    let place_of = |fact: &Negative| sites.sites.get(fact.site).filter(here).cloned();
+    sites.sites.iter().find(here)?;
+    let (path, text) = driver::log(bench, "negative.log");
+    let facts: Vec<Negative> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let witnessed = |fact: &&Negative| {
+        let accesses = finding.witness.iter().flat_map(|witness| &witness.accesses);
+        accesses.into_iter().any(|access| access.thread == fact.thread && access.block == fact.block)
+    };
+    let own: Vec<&Negative> = facts.iter().filter(|fact| place_of(fact).is_some()).collect();
+    let Some(fact) = own.iter().copied().find(witnessed).or(own.first().copied()) else {
+        let (_, watched) = driver::log(bench, "watch.log");
+        let text = "the accesses are logged, and no index is below zero".to_owned();
+        return watched.contains("\nend ").then_some((Verdict::NotObserved, text, Vec::new(), None));
+    };
+    let place = place_of(fact)?;
+    let axis = fact.indices.iter().position(|index| *index < 0)?;
+    let index = fact.indices.get(axis)?;
+    let taken =
+        fact.shape.as_ref().and_then(|shape| shape.get(axis)).map_or_else(String::new, |extent| {
+            format!(", which Numba takes for element {} of {extent}", extent + index)
+        });
+    let triple = |[x, y, z]: [u64; 3]| format!("({x},{y},{z})");
+    let text = format!(
+        "thread {} of block {} evaluates `{}` with index {index}{taken}",
+        triple(fact.thread),
+        triple(fact.block),
+        place.text
+    );
+    let record = EvidenceRecord {
+        kind: "negative index".to_owned(),
+        kernel: Some(place.function),
+        path: Some(finding.path.clone()),
+        line: Some(place.line),
+        block: Some(fact.block),
+        thread: Some(fact.thread),
+        text: text.clone(),
+    };
+    Some((Verdict::Confirmed, text, vec![record], Some(bench.relative(&path))))
+}
