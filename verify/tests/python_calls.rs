@@ -1,5 +1,5 @@
 //! Scripts that call what a file only defines: what is called, with which arguments, and that the user's lines stay.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Launch};

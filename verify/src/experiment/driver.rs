@@ -10,11 +10,12 @@ use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use std::fmt::Write as _;
 
 /// The driver's files.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     (MAIN, include_str!("driver/cudalint_watched.py")),
     ("cudalint_lines.py", include_str!("driver/cudalint_lines.py")),
     ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
     ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
+    ("cudalint_signature.py", include_str!("driver/cudalint_signature.py")),
 ];
 const MAIN: &str = "cudalint_watched.py";
 /// The folder of what the driver sees, below the scenario's.

@@ -84,7 +84,7 @@ def start(arguments):
         import cudalint_accesses
         import cudalint_compare
 
-        folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2], ":"), look[3].strip("-")
+        folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
         tree = script.tree()
         if script.imports("numba"):
             attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads))

@@ -37,7 +37,7 @@ struct Negative {
 
 /// What of `sites.json` matters here.
 #[derive(Debug, Default, Deserialize)]
-struct Sites {
+struct Logged {
     sites: Vec<Place>,
 }
 
@@ -108,7 +108,7 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
 /// An index below zero, which Numba counts from the end of the axis.
 fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     let (_, sites) = driver::log(bench, "sites.json");
-    let sites: Sites = serde_json::from_str(&sites).ok()?;
+    let sites: Logged = serde_json::from_str(&sites).ok()?;
     let lines = driver::look_at(finding).lines;
     let here = |place: &&Place| lines.iter().any(|(first, last)| (*first..=*last).contains(&place.line));
     let place_of = |fact: &Negative| sites.sites.get(fact.site).filter(here).cloned();

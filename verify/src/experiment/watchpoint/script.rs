@@ -17,7 +17,7 @@ const BACK_END: &str = "cudalint watchpoints";
 
 /// The driver's `sites.json`.
 #[derive(Debug, Default, Deserialize)]
-struct Sites {
+struct Logged {
     sites: Vec<Told>,
     kernels: Vec<String>,
     /// By kernel.
@@ -74,7 +74,7 @@ pub(crate) fn look(
 /// The sites and kernels that the driver logs, and what may order accesses of one of them unseen; none where it logs none.
 fn sites(bench: &Bench<'_>) -> Option<(Vec<Site>, Vec<String>, Option<String>)> {
     let (_, text) = driver::log(bench, "sites.json");
-    let told: Sites = serde_json::from_str(&text).ok()?;
+    let told: Logged = serde_json::from_str(&text).ok()?;
     let sites = told.sites.into_iter().enumerate().map(|(index, site)| Site {
         id: index as u32,
         line: site.line,

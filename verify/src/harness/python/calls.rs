@@ -96,7 +96,7 @@ fn has_inner(functions: &Functions<'_>, index: usize) -> bool {
     functions.all.iter().any(|function| function.parent == Some(index))
 }
 
-/// Whether arrays are CuPy's: the file has no other, or the function speaks of it.
+/// Whether arrays are `CuPy`'s: the file has no other, or the function speaks of it.
 fn with_cupy(subject: &Subject, stretch: &Stretch, functions: &Functions<'_>, start: Start) -> bool {
     let packages = prediction::facts(subject, stretch).map(|names| imported_packages(&names)).unwrap_or_default();
     let has = |name: &str| packages.iter().any(|package| package == name);

@@ -38,6 +38,8 @@ pub(super) struct Function<'t> {
 }
 
 /// How a function uses one of its parameters.
+// Each is a fact by itself.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     /// Axes that it is subscripted by, at most.

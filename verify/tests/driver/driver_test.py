@@ -1,0 +1,347 @@
+"""Tests of the driver that runs Python scripts, with stand-ins for numba and cupy: python3 driver_test.py DRIVER.
+
+What computes needs numpy, and is left out where there is none.
+"""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DRIVER = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, DRIVER)
+import cudalint_accesses
+import cudalint_compare
+import cudalint_lines
+import cudalint_signature
+import cudalint_watched
+
+NUMPY = importlib.util.find_spec("numpy") is not None
+
+
+class Place(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def script(self, text):
+        path = os.path.join(self.folder.name, "script.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(text).lstrip("\n"))
+        return path
+
+    def run_driver(self, text, *options):
+        """What the script prints."""
+        path = self.script(text)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.join(HERE, "fakes"), os.environ.get("PYTHONPATH", "")]), "PYTHONDONTWRITEBYTECODE": "1"}
+        # The driver writes beside itself.
+        own = os.path.join(self.folder.name, "driver")
+        os.makedirs(own, exist_ok=True)
+        for name in os.listdir(DRIVER):
+            if name.endswith(".py"):
+                with open(os.path.join(DRIVER, name), encoding="utf-8") as file:
+                    code = file.read()
+                with open(os.path.join(own, name), "w", encoding="utf-8") as file:
+                    file.write(code)
+        command = [sys.executable, os.path.join(own, "cudalint_watched.py"), *options, path]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder.name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def look(self, text, mark, threads="-"):
+        """Runs a script whose statement with the mark is looked at; the answer is what the driver wrote."""
+        lines = textwrap.dedent(text).lstrip("\n").split("\n")
+        number, line = next((index + 1, line) for index, line in enumerate(lines) if mark in line)
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        place = f"{number}:{line.index(mark) + 1}"
+        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads)
+
+        def read(name):
+            path = os.path.join(seen, name)
+            if not os.path.exists(path):
+                return ""
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
+        return read
+
+    def facts(self, text, mark):
+        return [json.loads(line) for line in self.look(text, mark)("compare.log").splitlines()]
+
+
+class Lines(Place):
+    def with_lines(self, text, code):
+        return cudalint_lines.with_lines(code, cudalint_watched.Script(self.script(text))).split("\n")
+
+    def number_of(self, told, part):
+        """The line that a compiler counts for the line of the code with some text."""
+        number = 0
+        for line in told:
+            if line.startswith("#line "):
+                number = int(line.split()[1]) - 1
+                continue
+            number += 1
+            if part in line:
+                return number
+        raise AssertionError(told)
+
+    def test_code_that_stands_there_as_it_is(self):
+        text = "import cupy\n\nK = cupy.RawKernel(r'''extern \"C\" __global__ void k(int *p)\n{ p[0] = 1; }''', 'k')\n"
+        told = self.with_lines(text, "extern \"C\" __global__ void k(int *p)\n{ p[0] = 1; }")
+        self.assertEqual(self.number_of(told, "void k"), 3)
+        self.assertEqual(self.number_of(told, "p[0]"), 4)
+
+    def test_a_template_with_values_put_in(self):
+        text = 'N = 4\ncode = f"""\n__global__ void k(int *p) {{\n    int n = {N};\n    p[n] = 1;\n}}\n"""\n'
+        told = self.with_lines(text, "\n__global__ void k(int *p) {\n    int n = 4;\n    p[n] = 1;\n}\n")
+        self.assertEqual(self.number_of(told, "void k"), 3)
+        self.assertEqual(self.number_of(told, "p[n] = 1"), 5)
+
+    def test_pieces_with_escapes(self):
+        text = 'code = ("__global__ void k(int *p) {\\n"\n        "    p[1] = 1;\\n"\n        "}\\n")\n'
+        told = self.with_lines(text, "__global__ void k(int *p) {\n    p[1] = 1;\n}\n")
+        self.assertEqual(self.number_of(told, "p[1] = 1"), 2)
+
+    def test_code_from_elsewhere_stays_as_it_is(self):
+        code = "__global__ void k(int *p) { p[0] = 1; }"
+        self.assertEqual(self.with_lines("import cupy\n", code), [code])
+
+    def test_no_directive_within_a_continued_line(self):
+        text = 'A = """#define F(x) \\\\\n  x + {}\n"""\n\nB = """  F(1);\n"""\n'
+        told = self.with_lines(text, "#define F(x) \\\n  x + 3\n  F(1);\n")
+        self.assertFalse(told[told.index("#define F(x) \\") + 1].startswith("#line"), told)
+
+
+class Watched(Place):
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_kernels_get_lines_and_arrays_memory_of_their_own(self):
+        said = self.run_driver(
+            """
+            import cupy
+            from numba import cuda
+
+            @cuda.jit
+            def kernel(a):
+                pass
+
+            @cuda.jit(debug=True)
+            def other(a):
+                pass
+
+            raw = cupy.RawKernel('__global__ void k() {}', 'k')
+            module = cupy.RawModule(code='__global__ void k() {}', options=('-G',))
+            print(kernel.targetoptions, other.targetoptions, raw.options, module.options)
+            print(raw.code.split()[:2], isinstance(raw, cupy.RawKernel), cupy.ALLOCATORS)
+            """
+        )
+        self.assertEqual(said.splitlines()[0], "{'lineinfo': True} {'debug': True} ('-lineinfo',) ('-G',)")
+        self.assertEqual(said.splitlines()[1], "['__global__', 'void'] True [None, None]")
+
+    def test_warnings_are_kept_apart(self):
+        said = self.run_driver("import warnings\nwarnings.warn('low occupancy')\nprint(__name__, __file__)\n")
+        self.assertEqual(said.split()[0], "__main__")
+        with open(os.path.join(self.folder.name, "driver", "warnings.log"), encoding="utf-8") as file:
+            self.assertIn("low occupancy", file.read())
+
+
+class Accesses(Place):
+    KERNEL = """
+    import numpy
+    from numba import cuda
+
+    @cuda.jit
+    def kernel(a, d, n):
+        i = cuda.grid(1)
+        if i < n:
+            d[i] = a[i] - a[i - 1]  # here
+        cuda.syncthreads()
+        cuda.atomic.add(d, 0, 1)  # then
+
+    a = numpy.arange(8.0)
+    d = cuda.to_device(numpy.zeros(8))
+    kernel[2, 4](a, d, 6)
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_indices_below_zero_are_told(self):
+        read = self.look(self.KERNEL, "a[i - 1]")
+        negative = [json.loads(line) for line in read("negative.log").splitlines()]
+        self.assertEqual(len(negative), 1)
+        self.assertEqual((negative[0]["indices"], negative[0]["shape"]), ([-1], [8]))
+        self.assertEqual((negative[0]["block"], negative[0]["thread"]), ([0, 0, 0], [0, 0, 0]))
+        sites = json.loads(read("sites.json"))
+        self.assertEqual(sites["sites"][negative[0]["site"]]["text"], "a[i - 1]")
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_accesses_are_logged_in_the_form_of_watchpoints(self):
+        read = self.look(self.KERNEL, "d[i]", "0,0,0,3,0,0")
+        log = [line.split() for line in read("watch.log").splitlines()]
+        self.assertEqual(log[0], ["launch", "1", "2", "1", "1", "4", "1", "1"])
+        self.assertEqual(log[-1][:3], ["end", "1", "0"])
+        accesses = [line for line in log if line[0] == "access"]
+        # Six threads write once and read twice; the thread that was asked for comes first.
+        self.assertEqual(len(accesses), 18)
+        self.assertTrue(all(line[8:14] == ["0", "0", "0", "3", "0", "0"] for line in accesses[:3]), accesses[:3])
+        site = {index: each for index, each in enumerate(json.loads(read("sites.json"))["sites"])}
+        write = next(line for line in accesses[:3] if site[int(line[1])]["text"] == "d[i]")
+        _, _, kind, memory, address, size, base, extent = write[:8]
+        self.assertEqual((kind, memory, size, extent), ("2", "0", "8", "64"))
+        self.assertEqual(int(address, 16) - int(base, 16), 24)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_barriers_and_atomics_are_followed(self):
+        read = self.look(self.KERNEL, "cuda.atomic.add(d, 0, 1)")
+        accesses = [line.split() for line in read("watch.log").splitlines() if line.startswith("access")]
+        self.assertEqual(len(accesses), 8)
+        # Atomic, behind the first barrier.
+        self.assertTrue(all(line[2] == "4" and line[14] == "1" for line in accesses), accesses)
+
+    def test_what_is_not_followed_is_told(self):
+        import ast
+
+        source = "def k(a):\n    if cuda.syncthreads_or(a[0]):\n        a[1] = 1\n"
+        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "a barrier within an expression")
+        source = "def k(a):\n    cuda.threadfence()\n"
+        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "threadfence")
+        source = "def k(a):\n    cuda.syncthreads()\n    a[0] = 1\n"
+        self.assertIsNone(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}))
+
+
+class Compare(Place):
+    def test_parameters_are_read(self):
+        code = """
+        // void k(int)
+        template <typename T, int N>
+        __global__ void k(const T* __restrict__ x, float a = 1, unsigned int n, size_t m, float4 *v, char const *names[]) { k<T>(x); }
+        """
+        found = cudalint_signature.signature(code, "k<double, 3>")
+        kinds = [(parameter.dtype, parameter.pointer) for parameter in found]
+        self.assertEqual(
+            kinds,
+            [("float64", True), ("float32", False), ("uint32", False), ("uint64", False), (None, True), ("int8", True)],
+        )
+        self.assertIsNone(cudalint_signature.signature("__device__ void f(int a) {}", "f"))
+
+    RAW = """
+    import cupy, numpy
+
+    def axpy(x, y, a, n):
+        # As the device does: the first four bytes of what is handed over are the parameter.
+        a = numpy.frombuffer(a[:4], numpy.float32)[0]
+        x, y = x.view(numpy.uint8).view(numpy.float32), y.view(numpy.uint8).view(numpy.float32)
+        for i in range(4):
+            y[i] += a * x[i]
+
+    cupy.KERNELS["axpy"] = axpy
+    kernel = cupy.RawKernel('extern "C" __global__ void axpy(const float *x, float *y, float a, int n) {}', 'axpy')
+    x, y = cupy.arange(8, cupy.float32), cupy.arange(8, cupy.float32)
+    wide = cupy.arange(8)
+    square = cupy.array(numpy.arange(16, dtype=numpy.float32).reshape(4, 4))
+    """
+
+    def of_launch(self, launch, mark):
+        return self.facts(self.RAW + launch + "\n", mark)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_number_of_another_type_leaves_other_memory(self):
+        facts = self.of_launch("kernel((1,), (4,), (x, y, 0.5, cupy.int32(8)))", "0.5")
+        fact = next(fact for fact in facts if "differs" in fact)
+        self.assertTrue(fact["differs"], facts)
+        self.assertIn("argument 3 of `axpy` is 0.5, which is handed over as float64 (`float a`)", fact["text"])
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_an_integer_that_is_too_wide_does_not(self):
+        facts = self.of_launch("kernel((1,), (4,), (x, y, cupy.float32(0.5), 8))", "8))")
+        self.assertEqual([fact["differs"] for fact in facts if "differs" in fact], [False], facts)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_only_the_argument_at_the_place_matters(self):
+        facts = self.of_launch("kernel((1,), (4,), (x, y, 0.5, cupy.int32(8)))", "cupy.int32(8)")
+        self.assertEqual([fact["differs"] for fact in facts if "differs" in fact], [False], facts)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_elements_of_another_type_and_out_of_order(self):
+        facts = self.of_launch("kernel((1,), (4,), (wide, y, cupy.float32(1), cupy.int32(8)))", "kernel((")
+        self.assertTrue(any(fact.get("differs") and "array of int64" in fact["text"] for fact in facts), facts)
+        facts = self.of_launch("kernel((1,), (4,), (square.T, y, cupy.float32(1), cupy.int32(8)))", "square.T, y")
+        self.assertTrue(any(fact.get("differs") and "in a row" in fact["text"] for fact in facts), facts)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_the_script_computes_the_same_as_ever(self):
+        launch = "kernel((1,), (4,), (x, y, cupy.float32(1), cupy.int32(8))); print(y.get().tolist()[:4])"
+        seen = os.path.join(self.folder.name, "seen")
+        os.makedirs(seen)
+        text = self.RAW + launch + "\n"
+        number = next(i + 1 for i, line in enumerate(textwrap.dedent(text).lstrip("\n").split("\n")) if launch in line)
+        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
+
+    HALF = """
+    import numpy
+    from numba import cuda
+
+    GAIN = 0.5
+
+    @cuda.jit
+    def half(a):
+        i = cuda.grid(1)
+        a[i] *= GAIN
+
+    def run():
+        host = numpy.ones(8)
+        device = cuda.to_device(host)
+        half[2, 4](device)
+        back = device.copy_to_host()
+        return host.sum(), back.sum()
+
+    run()
+    GAIN = 3.0
+    half[2, 4](cuda.to_device(numpy.ones(8)))
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_host_array_that_stays_behind_its_copy(self):
+        facts = self.facts(self.HALF, "return host.sum()")
+        fact = next(fact for fact in facts if "differs" in fact)
+        self.assertTrue(fact["differs"])
+        self.assertIn("element [0] is 1.0 on the host and 0.5 on the device (8 of 8 elements differ)", fact["text"])
+        # Nothing has happened on the device before the launch.
+        facts = self.facts(self.HALF, "device = cuda.to_device(host)")
+        self.assertEqual(facts, [{"reached": 13}])
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_variable_that_a_kernel_has_taken_in(self):
+        facts = self.facts(self.HALF, "GAIN = 3.0")
+        fact = next(fact for fact in facts if "differs" in fact)
+        self.assertTrue(fact["differs"])
+        self.assertEqual(fact["kernel"], "half")
+        self.assertIn("it leaves 0.5 in a[0], and 3.0 when it is compiled anew", fact["text"])
+
+    def test_hooks_leave_lines_where_they_are(self):
+        path = self.script("def f():\n    if True:\n        raise ValueError('x')\n    return 1\n\nf()\n")
+        import ast
+
+        script = cudalint_watched.Script(path)
+        tree = ast.fix_missing_locations(ast.Module(cudalint_compare.hooked(script.tree().body, [(3, 3), (6, 6)]), []))
+        looker = cudalint_compare.Looker(self.folder.name, None)
+        import builtins
+
+        setattr(builtins, cudalint_compare.HOOK, looker)
+        try:
+            exec(compile(tree, path, "exec"), {})
+        except ValueError as problem:
+            trace = problem.__traceback__.tb_next
+            lines = []
+            while trace:
+                lines.append(trace.tb_lineno)
+                trace = trace.tb_next
+            self.assertEqual(lines, [6, 3])
+        else:
+            self.fail("nothing was raised")
+
+
+if __name__ == "__main__":
+    unittest.main()

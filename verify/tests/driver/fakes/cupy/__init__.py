@@ -1,0 +1,84 @@
+"""Stands for cupy where there is none: raw kernels are functions of Python that are given bytes."""
+import types
+
+import numpy
+
+float32, int32, uint8 = numpy.float32, numpy.int32, numpy.uint8
+KERNELS = {}
+ALLOCATORS = []
+cuda = types.SimpleNamespace(
+    set_allocator=ALLOCATORS.append,
+    set_pinned_memory_allocator=ALLOCATORS.append,
+    runtime=types.SimpleNamespace(deviceSynchronize=lambda: None),
+    MemoryPointer=lambda memory, offset: memory,
+)
+
+
+class Memory:
+    def __init__(self, cells):
+        self.cells = cells
+        self.ptr, self.size = cells.ctypes.data, cells.nbytes
+
+
+class Array:
+    def __init__(self, cells, memory):
+        self.cells, self.data = cells, types.SimpleNamespace(mem=memory)
+        self.shape, self.dtype, self.size, self.flags = cells.shape, cells.dtype, cells.size, cells.flags
+
+    def get(self):
+        return self.cells.copy()
+
+    def copy(self):
+        return array(self.cells)
+
+    def astype(self, dtype):
+        return array(self.cells.astype(dtype))
+
+    def __setitem__(self, place, value):
+        self.cells[place] = getattr(value, "cells", value)
+
+    @property
+    def T(self):
+        return Array(self.cells.T, self.data.mem)
+
+
+def array(cells):
+    cells = numpy.array(cells, order="C")
+    return Array(cells, Memory(cells))
+
+
+def arange(count, dtype=None):
+    return array(numpy.arange(count, dtype=dtype))
+
+
+def ascontiguousarray(value):
+    return array(numpy.ascontiguousarray(value.cells))
+
+
+def ndarray(shape, dtype, memptr):
+    # Elements of a transposed or sliced array lie in the memory of the first one.
+    flat = memptr.cells.reshape(-1).view(numpy.uint8)
+    return Array(flat, memptr)
+
+
+class RawKernel:
+    def __init__(self, code, name, options=(), backend="nvrtc"):
+        self.code, self.name, self.options = code, name, options
+
+    def __call__(self, grid, block, args):
+        handed = []
+        for value in args:
+            if isinstance(value, Array):
+                handed.append(value.data.mem.cells.reshape(-1))
+            else:
+                scalar = value if isinstance(value, numpy.generic) else numpy.array(value)[()]
+                handed.append(scalar.tobytes())
+        KERNELS[self.name](*handed)
+
+
+class RawModule:
+    def __init__(self, code=None, *, path=None, options=(), backend="nvrtc"):
+        self.code, self.options = code, options
+
+    def get_function(self, name):
+        return RawKernel(self.code, name, self.options)
