@@ -48,6 +48,7 @@ pub struct Subject {
     /// The folder below which the project lies.
     root: Utf8PathBuf,
     neighbours: Arc<OnceLock<Neighbours>>,
+    embedded: Arc<OnceLock<Vec<Subject>>>,
 }
 
 /// A stretch of a file in one language: the whole file, or a fence of a document.
@@ -115,6 +116,15 @@ impl Subject {
         self.stretches.iter().find(|stretch| {
             let span = stretch.region.span;
             span.start <= start && (start < span.end || (start == span.end && span.end as usize == self.text.len()))
+        })
+    }
+
+    /// The program in a string of Python in which a finding stands, as a subject with one stretch; none elsewhere.
+    pub fn in_string(&self, finding: &FindingEntry) -> Option<&Subject> {
+        let at = self.span_of(finding).start;
+        let embedded = self.embedded.get_or_init(|| load::embedded(self));
+        embedded.iter().find(|subject| {
+            subject.stretches.iter().any(|stretch| stretch.region.span.start <= at && at < stretch.region.span.end)
         })
     }
 

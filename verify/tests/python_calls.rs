@@ -197,3 +197,47 @@ fn a_clean_fence_with_a_kernel_alone_is_launched_as_said() {
     // A thread has an element of its own.
     assert!(text(&program).contains("ones(128, dtype"), "{}", text(&program));
 }
+
+#[test]
+fn a_kernel_in_a_string_is_run_by_the_script_and_by_itself() {
+    let source = "\
+import cupy as cp
+
+fill = cp.RawKernel(r'''
+extern \"C\" __global__ void fill(float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n) out[i] = 1.0f;
+}
+''', 'fill')
+
+
+def run(n):
+    out = cp.zeros(n, dtype=cp.float32)
+    fill(((n + 255) // 256,), (256,), (out, cp.int32(n)))
+    return out
+";
+    let (_folder, subject) = subject("k.py", source);
+    let witness = json!({
+        "launch": {"path": "k.py", "line": 13, "grid": [4, 1, 1], "block": [256, 1, 1], "shared_bytes": 0},
+        "bindings": {"n": 1000}, "assumptions": [], "path": [],
+        "accesses": [{"block": [3, 0, 0], "thread": [232, 0, 0], "kind": "write", "index": 1000, "extent": 1000, "line": 6}]
+    });
+    let finding = finding(&subject, "memcheck", "out[i] = 1.0f", witness);
+    let candidates = harness::candidates(&finding, &subject);
+    let programs = python(&candidates);
+    assert!(text(programs[0]).contains("\nrun(1000)\n"), "{}", text(programs[0]));
+    assert!(text(programs[0]).contains("import cupy; cupy.cuda.set_allocator(None)"), "{}", text(programs[0]));
+    let cuda: Vec<_> = candidates
+        .iter()
+        .filter_map(|candidate| match candidate {
+            Ok(Program::Cuda(program)) => Some(program),
+            _ => None,
+        })
+        .collect();
+    assert!(!cuda.is_empty(), "{candidates:?}");
+    // C++ alone, with the lines of the Python file.
+    let harness = &cuda[0].files.iter().find(|file| file.path == cuda[0].unit).unwrap().text;
+    assert!(harness.contains("if (i <= n) out[i] = 1.0f;") && harness.contains("k.py\""), "{harness}");
+    assert!(!harness.contains("RawKernel"), "{harness}");
+    assert!(candidates.iter().any(|candidate| matches!(candidate, Ok(Program::Kernel(_)))), "{candidates:?}");
+}

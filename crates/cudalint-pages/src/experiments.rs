@@ -27,6 +27,8 @@ pub struct Experiment<'page> {
     pub files: Vec<(String, &'page str)>,
     /// Settings that hold for it.
     pub settings: Option<&'page str>,
+    /// `launch=<grid>x<block>`: how a kernel is launched that the example only defines.
+    pub launch: Option<&'page str>,
 }
 
 impl Experiment<'_> {
@@ -34,7 +36,14 @@ impl Experiment<'_> {
     pub fn hash(&self) -> String {
         let side = if self.side == Side::Bad { "bad" } else { "good" };
         let head = [side, self.method, self.settings.unwrap_or("")];
-        hash(head.into_iter().chain(self.files.iter().flat_map(|(name, text)| [name.as_str(), text])))
+        let files = self.files.iter().flat_map(|(name, text)| [name.as_str(), text]);
+        hash(head.into_iter().chain(files).chain(self.launch))
+    }
+
+    /// The blocks and the threads of a block that `launch=` says; none where it says nothing that is one.
+    pub fn launched(&self) -> Option<(u64, u64)> {
+        let (grid, block) = self.launch?.split_once('x')?;
+        Some((grid.parse().ok()?, block.parse().ok()?))
     }
 }
 
@@ -76,6 +85,7 @@ pub fn experiments(page: &Page) -> Vec<Experiment<'_>> {
             line: first.line,
             files: group.iter().map(|fence| (name(fence), fence.code.as_str())).collect(),
             settings,
+            launch: group.iter().find_map(|fence| fence.launch.as_deref()),
         });
     }
     found

@@ -3,7 +3,7 @@
 
 use camino::Utf8PathBuf;
 use cudalint_engine::{Engine, Rule};
-use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_findings::model::{FindingEntry, Launch, Verdict};
 use cudalint_findings::{Finding, RULES_URL, Sources};
 use cudalint_pages::Page;
 use cudalint_pages::experiments::{Experiment, Side, experiments};
@@ -131,8 +131,25 @@ fn prepare<'page>(
     }
     let found = engine.lint_texts(&files, experiment.settings)?;
     let own = |finding: &&Finding| finding.rule.name == sheet.rule.info.name;
-    let findings = found.iter().filter(own).map(|finding| FindingEntry::new(finding, &texts, RULES_URL)).collect();
+    let launch = launch_of(&experiment, &format!("{folder}/{}", experiment.files.first().map_or("", |(name, _)| name)));
+    let entry = |finding: &Finding| {
+        let mut entry = FindingEntry::new(finding, &texts, RULES_URL);
+        // The page says how a kernel is launched that the example only defines.
+        if let Some(witness) = &mut entry.witness
+            && witness.launch.is_none()
+        {
+            witness.launch.clone_from(&launch);
+        }
+        entry
+    };
+    let findings = found.iter().filter(own).map(|finding| entry(finding)).collect();
     Ok(Job { rule: sheet.rule, experiment, folder, findings })
+}
+
+/// The launch that an example's fence states.
+fn launch_of(experiment: &Experiment<'_>, path: &str) -> Option<Launch> {
+    let (grid, block) = experiment.launched()?;
+    Some(Launch { path: path.to_owned(), line: 1, grid: [grid, 1, 1], block: [block, 1, 1], shared_bytes: 0 })
 }
 
 /// Verifies every finding of the bad examples; outcomes by the job's place.
@@ -212,7 +229,8 @@ fn one_good(job: &Job<'_>, sources: &Utf8PathBuf, lab: &Lab) -> Result<Vec<clean
     let (name, _) = job.experiment.files.first().ok_or("an example without a file")?;
     let subject = Subject::read(sources, &format!("{}/{name}", job.folder), &[])?;
     let stretch = subject.stretch_at(1).ok_or("no code stands in the example")?;
-    let program = harness::drive_all(&subject, stretch)?;
+    let launch = launch_of(&job.experiment, &subject.path);
+    let program = harness::drive_all_with(&subject, stretch, launch.as_ref())?;
     let bench = lab.bench(&job.folder.replace('/', "-")).map_err(|error| error.to_string())?;
     clean::perform(&program, &bench)
 }

@@ -15,7 +15,16 @@ pub fn candidates(finding: &FindingEntry, subject: &Subject) -> Vec<Candidate> {
     let found = match subject.stretch_of(finding) {
         Some(stretch) => match stretch.region.language {
             Language::Cuda => cuda::candidates(finding, subject, stretch),
-            Language::Python => python::candidates(finding, subject, stretch),
+            Language::Python => {
+                let mut found = python::candidates(finding, subject, stretch);
+                // A kernel in a string is CUDA C++ like any other, once the script has shown nothing.
+                if let Some(program) = subject.in_string(finding)
+                    && let Some(inner) = program.stretches.first()
+                {
+                    found.extend(cuda::candidates(finding, program, inner));
+                }
+                found
+            }
         },
         None => Vec::new(),
     };

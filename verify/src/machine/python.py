@@ -96,6 +96,18 @@ def packages(architecture):
             except Exception:
                 version = "of unknown version"
             say(name=name, version=version, problem=problem[:300])
+        if name == "numba":
+            numba_cuda()
+
+
+def numba_cuda():
+    """numba's part for CUDA, which has versions of its own. An older numba has it inside."""
+    from importlib import metadata
+
+    try:
+        say(name="numba-cuda", version=metadata.version("numba-cuda"), problem=None)
+    except Exception:
+        pass
 
 
 if sys.argv[1] == "where":

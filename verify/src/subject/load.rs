@@ -10,8 +10,8 @@ use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_syntax::{
-    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, parse_region, regions,
-    scan_directives,
+    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, embedded_cuda,
+    parse_region, regions, scan_directives,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -68,6 +68,7 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
         project: Arc::new(project),
         root: absolute(root),
         neighbours: Arc::default(),
+        embedded: Arc::default(),
     })
 }
 
@@ -140,6 +141,39 @@ fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Ut
             units.extend(units_of(&found, &text.shared(), FileKind::CFamily, false));
         }
     }
+}
+
+/// The programs in the strings of a subject's Python, each as a subject of its own: a text that has C++ alone where the
+/// string stands, with the file's own positions.
+pub(super) fn embedded(subject: &Subject) -> Vec<Subject> {
+    let regions: Vec<Region> = subject.stretches.iter().map(|stretch| stretch.region).collect();
+    let Some(found) = embedded_cuda(&subject.text, &regions) else { return Vec::new() };
+    let path: Arc<str> = Arc::from(subject.file.as_str());
+    let subjects = found.regions.into_iter().map(|region| {
+        let unit = Unit {
+            path: Arc::clone(&path),
+            text: Arc::clone(&found.view),
+            directives: scan_directives(&found.view, region.span),
+            region,
+            alone: true,
+        };
+        let (project, parsed) = build(std::slice::from_ref(&unit), &ProjectOptions::default());
+        let parsed = parsed.into_iter().next()?;
+        let stretch = Stretch { region, parsed: Arc::new(parsed), module: Some(ModuleId(0)) };
+        Some(Subject {
+            text: Arc::clone(&found.view),
+            flags: Vec::new(),
+            found_folders: Vec::new(),
+            // A program in a string stands for itself, as a fence of a document does.
+            kind: FileKind::Markdown,
+            stretches: vec![stretch],
+            project: Arc::new(project),
+            neighbours: Arc::default(),
+            embedded: Arc::default(),
+            ..subject.clone()
+        })
+    });
+    subjects.flatten().collect()
 }
 
 /// The program of one source file alone; none when it cannot be read.

@@ -1,0 +1,12 @@
+# case: {"method": "api-error", "verdict": "confirmed", "at": "fill[1, 2048](out)", "message": "the block of `fill` has 2048 threads, and a GPU takes 1024", "launch": ["fill[1, 2048](out)", [1], [2048]]}
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def fill(out):
+    out[cuda.grid(1)] = 1
+
+
+out = np.zeros(2048, dtype=np.int32)
+fill[1, 2048](out)
