@@ -253,12 +253,7 @@ struct Script<'s> {
 impl Script<'_> {
     /// The whole file, and calls.
     fn around(&self, calls: &[Call]) -> Program {
-        let mut sheet = whole(self.subject, self.stretch);
-        if self.subject.kind == FileKind::Python
-            && let Some(line) = self.surroundings()
-        {
-            self.begin_with(&mut sheet, &line);
-        }
+        let sheet = whole(self.subject, self.stretch);
         let packages =
             prediction::facts(self.subject, self.stretch).map(|names| imported_packages(&names)).unwrap_or_default();
         let (first, last) = lines(self.subject, self.stretch);
@@ -332,9 +327,13 @@ impl Script<'_> {
                 raises.lines.push((line, line));
             }
         }
-        if packages.iter().any(|package| package == "cupy") {
-            // CuPy's pool rounds allocations up, which hides accesses beyond their ends.
-            self.begin_with(&mut sheet, "import cupy; cupy.cuda.set_allocator(None)");
+        let surroundings = self.surroundings().filter(|_| self.subject.kind == FileKind::Python);
+        // CuPy's pool rounds allocations up, which hides accesses beyond their ends.
+        let exact = "import cupy; cupy.cuda.set_allocator(None)";
+        let with_cupy = packages.iter().any(|package| package == "cupy");
+        let before: Vec<String> = surroundings.into_iter().chain(with_cupy.then(|| exact.to_owned())).collect();
+        if !before.is_empty() {
+            self.begin_with(&mut sheet, &before.join("; "));
         }
         let by_exception = self.finding.is_some_and(|finding| finding.verification.method == Method::Exception);
         if !by_exception {
