@@ -119,6 +119,8 @@ pub enum Intrinsic {
         access: AccessKind,
         /// The whole subscript.
         element: Site,
+        /// Whether it is written as a position from the end: `a[-i]`.
+        from_end: bool,
     },
     /// `printf` and the like: operands are evaluated.
     Print,

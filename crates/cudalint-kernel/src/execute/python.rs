@@ -71,7 +71,7 @@ impl Machine<'_> {
     }
 
     fn negative_index(&mut self, id: ExprId, what: &Intrinsic, index: &Val, extent: &Val, mask: &Mask) {
-        let Intrinsic::WrapIndex { array, axis, access, element } = what else { return };
+        let Intrinsic::WrapIndex { array, axis, access, element, from_end: false } = what else { return };
         let mut first = None;
         let mut count = 0;
         for (lane, &level) in mask.levels().iter().enumerate() {

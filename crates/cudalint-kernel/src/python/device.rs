@@ -381,7 +381,7 @@ impl Lowerer<'_> {
             Some(Value::Number(id, _)) => self.fold(*id).and_then(|align| u32::try_from(align).ok()),
             _ => None,
         };
-        let natural = element.bytes().map_or(1, |bytes| bytes.next_power_of_two().clamp(1, 16));
+        let natural = element.bytes().map_or(1, |bytes| bytes.clamp(1, 16).next_power_of_two());
         let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
         let align = align.unwrap_or(natural).max(natural);
         Some(Made { name, element, rank, extents: self.extents(&shape), align })
@@ -472,7 +472,7 @@ impl Lowerer<'_> {
             .zip(element.bytes())
             .and_then(|(count, bytes)| u64::try_from(count).ok()?.checked_mul(u64::from(bytes)));
         let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
-        let align = element.bytes().unwrap_or(1).next_power_of_two();
+        let align = element.bytes().unwrap_or(1).clamp(1, 16).next_power_of_two();
         let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
         let data = self.shared_object(&name, &element, bytes, align, space, site);
         let shape = match extent {

@@ -218,7 +218,7 @@ impl<'m> Reader<'m> {
                     // `a.shape[1]`.
                     Some(Expr::Member { base: array, name, .. }) if *name == "shape" || *name == "strides" => {
                         let axis = match indices.first().and_then(|index| self.kind(*index)) {
-                            Some(Expr::Int { value, .. }) => u8::try_from(*value + 1).ok(),
+                            Some(Expr::Int { value, .. }) => u8::try_from(value.saturating_add(1)).ok(),
                             _ => None,
                         };
                         if let Some(seen) = self.param(*array) {

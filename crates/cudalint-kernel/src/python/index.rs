@@ -7,7 +7,7 @@ use super::Order;
 use super::lower::Lowerer;
 use super::types::{is_integer, is_signed};
 use super::value::{Array, Range, Value};
-use crate::code::{BinaryOp, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty};
+use crate::code::{BinaryOp, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty, UnaryOp};
 use crate::report::{AccessKind, Site};
 use cudalint_program::ir::Dialect;
 use std::sync::Arc;
@@ -268,8 +268,11 @@ impl Lowerer<'_> {
             _ => {}
         }
         let at = self.site_of_code(id);
+        let from_end =
+            matches!(self.code.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Unary(UnaryOp::Minus, _)));
         let id = self.convert(id, ty, &Ty::LONG);
-        let wrap = Intrinsic::WrapIndex { array: Arc::clone(&array.name), axis: axis as u8, access, element: site };
+        let wrap =
+            Intrinsic::WrapIndex { array: Arc::clone(&array.name), axis: axis as u8, access, element: site, from_end };
         self.push(Expr::Intrinsic(wrap, vec![id, extent]), Ty::LONG, at)
     }
 

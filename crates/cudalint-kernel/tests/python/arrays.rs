@@ -14,6 +14,7 @@ fn a_negative_index_counts_from_the_end() {
         case(deliberate).clean_and_complete();
     }
     case("max(i - 1, 0)").clean_and_complete();
+    case("-i").clean_and_complete();
 }
 
 #[test]
