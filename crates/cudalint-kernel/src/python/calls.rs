@@ -214,11 +214,6 @@ impl Lowerer<'_> {
         // What a package computes of numbers alone has no effect that this kernel could see.
         let numbers = arguments.all().iter().all(|value| matches!(value, Value::Number(..) | Value::Opaque(_)));
         let quiet = numbers && !arguments.given.is_empty() && !device;
-        let effect = match package {
-            _ if quiet => Effect::None,
-            "cupyx.jit.thrust" => Effect::Writes,
-            _ => Effect::Anything,
-        };
-        self.unknown(children, effect, site)
+        self.unknown(children, if quiet { Effect::None } else { Effect::Anything }, site)
     }
 }

@@ -295,7 +295,12 @@ impl Lowerer<'_> {
             _ => None,
         };
         let Some((address, element)) = found else {
-            return Some(self.lost("atomic on what is not known", &arguments.all(), Effect::Writes, site));
+            let within = match &array {
+                Value::Array(array) => Some(array.as_ref()),
+                _ => None,
+            };
+            self.lost_store("atomic on what is not known", within, &arguments.given[1..], site);
+            return Some(self.unknown(Vec::new(), Effect::None, site));
         };
         let bytes = element.bytes().and_then(|bytes| u8::try_from(bytes).ok());
         let mut operands = vec![address];
@@ -303,7 +308,9 @@ impl Lowerer<'_> {
             operands.push(self.number_as(value, &element, site));
         }
         let Some(bytes) = bytes else {
-            return Some(self.unknown(operands, Effect::Writes, site));
+            let Value::Array(array) = &array else { return None };
+            self.lost_store("element of unknown size", Some(array), &values, site);
+            return Some(self.unknown(Vec::new(), Effect::None, site));
         };
         Some(self.effectful(Intrinsic::Atomic { op, scope: Scope::Device, bytes }, operands, element, site))
     }

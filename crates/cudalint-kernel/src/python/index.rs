@@ -87,29 +87,24 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `base[items] = value`.
+    /// `base[items] = value`; where `base` is no array, `around` is the one that it is a part of.
     pub(super) fn assign_subscript(
         &mut self,
         base: &Value,
+        around: Option<&Array>,
         items: &[Value],
         value: &Value,
-        access: AccessKind,
         site: Site,
     ) {
         let items = spread(items);
+        let parts = |items: Vec<Value>| std::iter::once(value.clone()).chain(items).collect::<Vec<_>>();
         let Value::Array(array) = base else {
-            let parts: Vec<Value> = [base.clone(), value.clone()].into_iter().chain(items).collect();
-            let lost = self.lost("assignment to part of what is not known", &parts, Effect::Writes, site);
-            return self.evaluate(&lost, site);
+            return self.lost_store("assignment to part of what is not known", around, &parts(items), site);
         };
-        match self.reach(array, &items, access, site) {
+        match self.reach(array, &items, AccessKind::Write, site) {
             Some(Reached::Element(address, element)) => self.store(address, &element, value, site),
             Some(Reached::View(view)) => self.fill(&view, value, site, 0),
-            None => {
-                let parts: Vec<Value> = [base.clone(), value.clone()].into_iter().chain(items).collect();
-                let lost = self.lost("subscript", &parts, Effect::Writes, site);
-                self.evaluate(&lost, site);
-            }
+            None => self.lost_store("subscript", Some(array), &parts(items), site),
         }
     }
 
@@ -158,23 +153,14 @@ impl Lowerer<'_> {
         site: Site,
     ) {
         let items = spread(items);
-        let reached = match base {
-            Value::Array(array) => self.reach(array, &items, AccessKind::UpdateRead, at),
-            _ => None,
+        let parts = |items: Vec<Value>| std::iter::once(right.clone()).chain(items).collect::<Vec<_>>();
+        let Value::Array(array) = base else {
+            return self.lost_store("assignment to part of what is not known", None, &parts(items), at);
         };
-        let Some(reached) = reached else {
-            let parts: Vec<Value> = [base.clone(), right.clone()].into_iter().chain(items).collect();
-            let lost = self.lost("assignment to part of what is not known", &parts, Effect::Writes, site);
-            return self.evaluate(&lost, site);
-        };
-        let (address, element) = match reached {
-            Reached::Element(address, element) => (address, element),
-            Reached::View(view) => {
-                let before = Value::Array(Box::new(view.clone()));
-                let parts = [before, right.clone()];
-                let lost = self.lost("arithmetic on arrays", &parts, Effect::Writes, site);
-                return self.evaluate(&lost, site);
-            }
+        let (address, element) = match self.reach(array, &items, AccessKind::UpdateRead, at) {
+            Some(Reached::Element(address, element)) => (address, element),
+            Some(Reached::View(_)) => return self.lost_store("arithmetic on arrays", Some(array), &parts(items), at),
+            None => return self.lost_store("subscript", Some(array), &parts(items), at),
         };
         if let Value::Number(id, ty) = right
             && let Some((op, compute)) = self.plain_operation(op, &element, ty, *id)

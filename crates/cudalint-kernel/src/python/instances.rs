@@ -207,6 +207,13 @@ impl<'p> Lowerer<'p> {
             let slot = self.body.slots.entry(LocalId(index as u32)).or_default();
             slot.value = value;
         }
+        for index in key.arguments.len()..function.param_count as usize {
+            let Some(local) = function.locals.get(index) else { break };
+            let site = self.site(local.span);
+            let value = local.init.and_then(|init| self.written_constant(init, None, site));
+            let value = value.unwrap_or_else(|| self.unknown(Vec::new(), crate::code::Effect::None, site));
+            self.body.slots.entry(LocalId(index as u32)).or_default().value = Some(value);
+        }
         all
     }
 

@@ -116,7 +116,9 @@ pub fn lower_python(
         return None;
     }
     let arguments: Vec<PyTy> = specialization.arguments.iter().map(|argument| argument_type(argument, 0)).collect();
-    if arguments.len() != function.param_count as usize {
+    // What is left out has a default.
+    let params = function.locals.iter().take(function.param_count as usize);
+    if arguments.len() > params.len() || params.skip(arguments.len()).any(|param| param.init.is_none()) {
         return None;
     }
     let mut lowerer = Lowerer::new(project, specialization.dialect);

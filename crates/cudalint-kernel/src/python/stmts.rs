@@ -4,7 +4,7 @@ use super::lower::Lowerer;
 use super::types::PyTy;
 use super::value::Value;
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty, UnaryOp};
-use crate::report::{AccessKind, Site};
+use crate::report::Site;
 use cudalint_program::ir::{self, LocalId, PythonExpr, PythonStmt};
 use rustc_hash::FxHashSet;
 
@@ -119,15 +119,60 @@ impl<'p> Lowerer<'p> {
             }
             ir::Expr::Python(python) => match &**python {
                 PythonExpr::Tuple(targets) | PythonExpr::List(targets) => self.assign_all(targets, value, site),
-                _ => self.assign_lost(value, site),
+                _ => self.assign_lost(target, value, site),
             },
-            _ => self.assign_lost(value, site),
+            _ => self.assign_lost(target, value, site),
         }
     }
 
-    fn assign_lost(&mut self, value: &Value, site: Site) {
-        let lost = self.lost("target of an assignment", std::slice::from_ref(value), Effect::Writes, site);
-        self.evaluate(&lost, site);
+    /// A target that is not understood: a field of a record in an array, mostly.
+    fn assign_lost(&mut self, target: ir::ExprId, value: &Value, site: Site) {
+        let array = self.array_around(target);
+        self.lost_store("target of an assignment", array.as_ref(), std::slice::from_ref(value), site);
+    }
+
+    /// The array that a target is a part of: `a` of `a[i].x` and of `a[i]["x"]`.
+    pub(super) fn array_around(&mut self, target: ir::ExprId) -> Option<super::value::Array> {
+        let mut at = target;
+        for _ in 0..8 {
+            match self.node(at).map(|node| &node.kind)? {
+                ir::Expr::Index { base, .. } | ir::Expr::Member { base, .. } => at = *base,
+                ir::Expr::Local(_) | ir::Expr::Name { .. } => {
+                    return match self.expr(at) {
+                        Value::Array(array) => Some(*array),
+                        _ => None,
+                    };
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// A write to who knows where in an array, or anywhere at all.
+    pub(super) fn lost_store(
+        &mut self,
+        cause: &'static str,
+        array: Option<&super::value::Array>,
+        parts: &[Value],
+        site: Site,
+    ) {
+        self.gap(cause);
+        let mut children = Vec::new();
+        for part in parts {
+            part.leaves(&mut children);
+        }
+        let address = match array {
+            Some(array) => {
+                let index = self.push(Expr::Opaque { children, effect: Effect::None }, Ty::LONG, site);
+                self.push(Expr::Offset { base: array.data, index, stride: 1 }, Ty::Pointer, site)
+            }
+            None => self.push(Expr::Opaque { children, effect: Effect::None }, Ty::Pointer, site),
+        };
+        let byte = Ty::Int { bytes: 1, signed: false };
+        let value = self.push(Expr::Opaque { children: Vec::new(), effect: Effect::None }, byte.clone(), site);
+        let write = self.push(Expr::Write(Self::memory(address, &byte), value), byte, site);
+        self.emit(Stmt::Expr(write), site);
     }
 
     /// `a, b = values`: all values are computed before the first is stored.
@@ -214,7 +259,7 @@ impl<'p> Lowerer<'p> {
             }
             _ => {
                 let right = self.expr(value);
-                self.assign_lost(&right, site);
+                self.assign_lost(target, &right, site);
             }
         }
     }
@@ -414,23 +459,29 @@ impl<'p> Lowerer<'p> {
     }
 
     /// `target = value` for an element or a view.
-    fn assign_element(&mut self, base: ir::ExprId, indices: &'p [ir::ExprId], value: &Value, site: Site) {
-        let base = self.expr(base);
+    fn assign_element(&mut self, around: ir::ExprId, indices: &'p [ir::ExprId], value: &Value, site: Site) {
+        let base = self.expr(around);
         let items: Vec<Value> = indices.iter().map(|index| self.expr(*index)).collect();
-        self.assign_subscript(&base, &items, value, AccessKind::Write, site);
+        let array = if matches!(base, Value::Array(_)) { None } else { self.array_around(around) };
+        self.assign_subscript(&base, array.as_ref(), &items, value, site);
     }
 
     fn update_element(
         &mut self,
-        base: ir::ExprId,
+        around: ir::ExprId,
         indices: &'p [ir::ExprId],
         op: ir::BinaryOp,
         right: &Value,
         at: Site,
         site: Site,
     ) {
-        let base = self.expr(base);
+        let base = self.expr(around);
         let items: Vec<Value> = indices.iter().map(|index| self.expr(*index)).collect();
+        if !matches!(base, Value::Array(_)) {
+            let array = self.array_around(around);
+            let parts: Vec<Value> = std::iter::once(right.clone()).chain(items).collect();
+            return self.lost_store("assignment to part of what is not known", array.as_ref(), &parts, at);
+        }
         self.update_subscript(&base, &items, op, right, at, site);
     }
 }

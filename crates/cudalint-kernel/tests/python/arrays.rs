@@ -131,6 +131,17 @@ fn atomics_take_an_index_or_a_tuple() {
 }
 
 #[test]
+fn fields_of_records_are_not_told_apart() {
+    // Nothing is concluded from what is written to them, or not.
+    for target in ["s[t].x", "s[t]['x']", "s[t].p[1]"] {
+        let text = format!(
+            "@cuda.jit\ndef k(a):\n    s = cuda.shared.array(64, a.dtype)\n    t = cuda.threadIdx.x\n    {target} = 1\n    s[t ^ 32].y = 2\n    a[t] = s[t]\n    a[t ^ 32].x = 3\n    a[t].x += 1\n"
+        );
+        kernel(&text).array(Ty::Opaque { bytes: Some(16) }, &[64]).sees(&[]);
+    }
+}
+
+#[test]
 fn memory_without_an_element_type_is_not_guessed_at() {
     let text = "@cuda.jit\ndef k(a):\n    s = cuda.shared.array(64, float32)\n    t = cuda.threadIdx.x\n    s[t] = a[t]\n    a[t] = s[t ^ 40] + 1\n";
     let unknown = ArgumentType::Array { element: Ty::Opaque { bytes: None }, rank: 1, order: Order::C };

@@ -61,6 +61,13 @@ fn what_is_out_of_sight_may_do_anything() {
 }
 
 #[test]
+fn arguments_left_out_have_their_defaults() {
+    kernel("@cuda.jit\ndef k(a, shift=1):\n    a[cuda.grid(1) + shift] = 1\n")
+        .array(F32, &[64])
+        .sees(&["outside a[cuda.grid(1)+shift] at 256 by 63"]);
+}
+
+#[test]
 fn recursion_ends() {
     let text = "@cuda.jit(device=True)\ndef fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) + fib(n - 2)\n@cuda.jit\ndef k(a):\n    a[cuda.grid(1)] = fib(5)\n";
     let seen = kernel(text).array(F64, &[64]).seen();
