@@ -211,7 +211,7 @@ impl<'p> Lowerer<'p> {
             let Some(local) = function.locals.get(index) else { break };
             let site = self.site(local.span);
             let value = local.init.and_then(|init| self.written_constant(init, None, site));
-            let value = value.unwrap_or_else(|| self.unknown(Vec::new(), crate::code::Effect::None, site));
+            let value = value.unwrap_or_else(|| self.unknown(Vec::new(), code::Effect::None, site));
             self.body.slots.entry(LocalId(index as u32)).or_default().value = Some(value);
         }
         all
