@@ -12,6 +12,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod random;
+
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Order, Specialization};
 use cudalint_kernel::report::{Access, Coverage, EventKind, Object, RaceScope};
@@ -297,6 +299,51 @@ fn the_same_kernel_in_both_languages_gives_the_same_facts() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(equal >= 40, "{equal} pairs");
+}
+
+#[test]
+fn random_kernels_give_the_same_facts_in_both_languages() {
+    let mut random = random::Random::new(20);
+    let mut seen: Vec<(String, u32)> = Vec::new();
+    for number in 0..120 {
+        let twins = random::twins(&mut random);
+        let blocks = 1 + random.below(3);
+        let threads = 64 * blocks as i64;
+        let n = threads + random.below(40) as i64 - 30;
+        let extent =
+            |random: &mut random::Random| [n - 1, n, threads, threads + 1, 2 * threads][random.below(5) as usize];
+        let buffers = [("a", extent(&mut random)), ("b", extent(&mut random)), ("out", threads)];
+        let setup = Setup {
+            grid: [blocks as u32, 1, 1],
+            block: [64, 1, 1],
+            buffers: buffers.map(|(name, extent)| (name.to_owned(), Ty::LONG, vec![extent], true)).to_vec(),
+            cuda: vec!["a".to_owned(), "b".to_owned(), "out".to_owned(), n.to_string()],
+            numba: vec!["a".to_owned(), "b".to_owned(), "out".to_owned(), n.to_string()],
+            ..Setup::default()
+        };
+        let (left, right) = (setup.cuda_report(&twins.cuda), setup.numba_report(&twins.numba));
+        for kind in kinds(&left) {
+            match seen.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => seen.push((kind, 1)),
+            }
+        }
+        let (left, right) = (facts(&left), facts(&right));
+        let apart = |ours: &[String], theirs: &[String]| {
+            ours.iter().filter(|fact| !theirs.contains(fact)).cloned().collect::<Vec<_>>().join("\n    ")
+        };
+        assert!(
+            left == right,
+            "{number} with {n}:\n{}\n{}\n  C++:\n    {}\n  Numba:\n    {}",
+            twins.cuda,
+            twins.numba,
+            apart(&left, &right),
+            apart(&right, &left)
+        );
+    }
+    for kind in ["nothing", "outside", "race", "divergent", "exit", "unwritten"] {
+        assert!(seen.iter().any(|(known, _)| known == kind), "{kind}: {seen:?}");
+    }
 }
 
 #[test]
