@@ -335,7 +335,8 @@ fn device_place(finding: &Target<'_>, record: &Record) -> Result<Option<String>,
 /// Whether the record is about the finding's kernel, as far as the finding names one.
 fn kernel(finding: &Target<'_>, record: &Record) -> Result<(), String> {
     let Some(function) = finding.function.as_deref() else { return Ok(()) };
-    let wanted = base_name(function);
+    // Python names a method by its class, and a function within another one by that one: `Solver.step`.
+    let wanted = base_name(function.rsplit('.').next().unwrap_or(function));
     let mut frames: Vec<&Frame> = record.device.iter().collect();
     if let Category::Race { accesses } = &record.category {
         frames.extend(accesses.iter().map(|(access, _)| &access.frame));

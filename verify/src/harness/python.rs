@@ -20,6 +20,16 @@ use sheet::Sheet;
 /// Packages whose absence makes a run say nothing.
 const PACKAGES: [(&str, &str); 4] = [("numba", "numba"), ("cupy", "cupy"), ("cupyx", "cupy"), ("pycuda", "pycuda")];
 
+/// What compilers of kernels raise for code that they do not take, where a finding names nothing.
+const REFUSALS: [&str; 6] = [
+    "TypingError",
+    "LoweringError",
+    "UnsupportedError",
+    "UnsupportedBytecodeError",
+    "ForbiddenConstruct",
+    "NotImplementedError",
+];
+
 /// The programs for a finding in Python, best first.
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
     let names = prediction::facts(subject, stretch);
@@ -158,6 +168,9 @@ fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &
     let Some(kernel) = functions.all.get(index).filter(|function| function.role != functions::Role::Host) else {
         return raises;
     };
+    if raises.classes.is_empty() {
+        raises.classes = REFUSALS.map(str::to_owned).to_vec();
+    }
     for launch in cut::launches_of(root, kernel.name, &subject.text) {
         raises.lines.push((subject.line_of(launch.start), subject.line_of(launch.end.max(launch.start + 1) - 1)));
     }

@@ -144,7 +144,7 @@ impl Question<'_> {
         match self.finding.function.as_deref() {
             // Findings may name a function with its scope.
             Some(function) => {
-                let name = base_name(function);
+                let name = base_name(function.rsplit('.').next().unwrap_or(function));
                 site.function == name || self.kernel(access) == Some(name.as_str())
             }
             None => true,

@@ -1,0 +1,160 @@
+//! Verdicts of what the driver sees of a Python script by itself. Python is a shell script here, which writes what the driver
+//! would have written.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
+
+mod lab_support;
+
+use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_verify::experiment::{self, Judgement};
+use cudalint_verify::machine::Machine;
+use cudalint_verify::scenario::{Origin, Program, PythonProgram, ScenarioFile};
+use lab_support::{Place, device, limits};
+use serde_json::{Value, json};
+
+/// A finding at line 5 of `k.py`.
+fn finding(method: &str, witness: Value) -> FindingEntry {
+    serde_json::from_value(json!({
+        "rule": "some-rule", "group": "correctness", "severity": "error", "confidence": "definite",
+        "message": "it fails", "path": "k.py",
+        "range": {"start": {"line": 5, "column": 9}, "end": {"line": 5, "column": 15}},
+        "function": "Solver.count", "related": [], "witness": witness,
+        "verification": {"method": method, "verdict": null},
+        "fix": null, "fingerprint": "0", "url": ""
+    }))
+    .unwrap()
+}
+
+/// What an experiment says where the driver leaves these files. The shell finds their folder in `$seen`.
+fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgement {
+    let place = Place::new();
+    let mut body = "test \"$2\" = --look || exit 9\nseen=$3\n".to_owned();
+    for (name, text) in files {
+        std::fs::write(place.path.join(name), text).unwrap();
+        body.push_str(&format!("cp {}/{name} $seen/{name}\n", place.path));
+    }
+    body.push_str(&format!("echo \"$4 $5 $6\" > {}/arguments\n{ends}\n", place.path));
+    let python = json!({
+        "program": {"path": place.script("python", &body), "version": "3.12.3"},
+        "packages": [{"name": "numba", "version": "0.68.0", "problem": null}],
+    });
+    let machine = Machine {
+        python: Some(serde_json::from_value(python).unwrap()),
+        devices: vec![device(0)],
+        ..Machine::default()
+    };
+    let lab = place.lab(machine, limits());
+    let bench = lab.bench("one").unwrap();
+    let program = Program::Python(PythonProgram {
+        origin: Origin::AsWritten,
+        script: "k.py".into(),
+        files: vec![ScenarioFile { path: "k.py".into(), text: "import numba\n".to_owned() }],
+        packages: vec!["numba".to_owned()],
+        reproducer: None,
+        raises: None,
+        control: None,
+        made_up: Vec::new(),
+    });
+    let judgement = experiment::perform(finding, &program, &bench);
+    let arguments = std::fs::read_to_string(place.path.join("arguments")).unwrap();
+    assert!(arguments.starts_with("5-5"), "{arguments}");
+    judgement
+}
+
+fn compared(facts: &[Value]) -> (&'static str, String) {
+    ("compare.log", facts.iter().map(|fact| format!("{fact}\n")).collect())
+}
+
+#[test]
+fn memory_that_differs_confirms_and_equal_memory_does_not() {
+    let fact = |differs: bool| json!({"kind": "argument", "line": 5, "differs": differs, "text": "argument 3 of `axpy` is 0.5", "kernel": "axpy"});
+    let own = finding("output", Value::Null);
+    let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact(false), fact(true)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    let record = &judgement.evidence.records[0];
+    assert_eq!(
+        (record.kind.as_str(), record.line, record.kernel.as_deref()),
+        ("memory differs", Some(5), Some("axpy"))
+    );
+    assert_eq!(judgement.evidence.back_end, "Python 3.12.3, numba 0.68.0");
+    // A script that ends badly later has shown it all the same.
+    let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact(true)])], "exit 1");
+    assert_eq!(judgement.verdict, Verdict::Confirmed);
+    let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact(false)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    assert!(judgement.evidence.records.is_empty());
+}
+
+#[test]
+fn what_was_not_compared_decides_nothing() {
+    let own = finding("output", Value::Null);
+    let says = |files: &[(&str, String)], ends: &str| {
+        let judgement = judge(&own, files, ends);
+        assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
+        judgement.reason
+    };
+    assert!(says(&[], "exit 0").contains("without coming to line 5"));
+    assert!(says(&[compared(&[json!({"reached": 5})])], "exit 0").contains("nothing that could be compared"));
+    assert!(says(&[], "echo 'NameError: x' >&2; exit 1").contains("NameError: x"));
+    let problem = json!({"kind": "argument", "line": 5, "problem": "the parameters of `k` are not in sight"});
+    assert!(says(&[compared(&[problem])], "exit 0").contains("not in sight"));
+}
+
+/// Sites on lines 5 and 6 of the kernel.
+fn sites() -> (&'static str, String) {
+    let site = |line: u32, text: &str, kind: u32| json!({"line": line, "text": text, "kind": kind, "function": "count", "array": "n", "memory": 0, "shape": null, "object": 0});
+    let all =
+        json!({"sites": [site(5, "n[0]", 3), site(6, "n[i - 1]", 1)], "kernels": ["count"], "unfollowed": [null]});
+    ("sites.json", all.to_string())
+}
+
+fn log(accesses: &[&str]) -> (&'static str, String) {
+    let lines: String = accesses.iter().map(|access| format!("access {access}\n")).collect();
+    ("watch.log", format!("launch 1 1 1 1 64 1 1\n{lines}end 1 0 {}\n", accesses.len()))
+}
+
+#[test]
+fn races_of_numba_kernels_are_judged_like_those_of_cuda() {
+    let access = |kind: &str, thread: u64| json!({"block": [0, 0, 0], "thread": [thread, 0, 0], "kind": kind, "index": 0, "extent": 1, "line": 5});
+    let witness = json!({
+        "launch": {"path": "k.py", "line": 9, "grid": [1, 1, 1], "block": [64, 1, 1], "shared_bytes": 0},
+        "bindings": {}, "accesses": [access("read", 0), access("write", 1)], "assumptions": [], "path": []
+    });
+    let own = finding("watchpoint", witness);
+    let one = "0 3 0 7f00 4 7f00 4 0 0 0 0 0 0 0 0 1 1";
+    let other = "0 3 0 7f00 4 7f00 4 0 0 0 1 0 0 0 0 1 1";
+    let judgement = judge(&own, &[sites(), log(&[one, other])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert_eq!(judgement.evidence.records.len(), 2);
+    // With a barrier between them.
+    let later = "0 3 0 7f00 4 7f00 4 0 0 0 1 0 0 1 0 1 1";
+    let judgement = judge(&own, &[sites(), log(&[one, later])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    // Something may order them that is not followed.
+    let unfollowed = sites().1.replace("[null]", "[\"threadfence\"]");
+    let judgement = judge(&own, &[("sites.json", unfollowed), log(&[one, other])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    // A kernel that is not one of Numba's.
+    let judgement = judge(&own, &[], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Unviable);
+    let refused = ("watch.log", "off the copy of `count` cannot be compiled: TypingError\n".to_owned());
+    let judgement = judge(&own, &[refused], "exit 0");
+    assert_eq!((judgement.verdict, judgement.reason.contains("TypingError")), (Verdict::Unviable, true));
+}
+
+#[test]
+fn an_index_below_zero_is_evidence_of_wrapping() {
+    let mut own = finding("output", Value::Null);
+    let negative = json!({"site": 0, "indices": [-1], "shape": [500], "block": [0, 0, 0], "thread": [0, 0, 0]});
+    let facts = ("negative.log", format!("{negative}\n"));
+    let judgement = judge(&own, &[sites(), log(&[]), facts.clone()], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(judgement.reason.contains("takes for element 499 of 500"), "{}", judgement.reason);
+    assert_eq!(judgement.evidence.records[0].thread, Some([0, 0, 0]));
+    // On another line it is none of the finding's.
+    let other = json!({"site": 1, "indices": [-1], "shape": [500], "block": [0, 0, 0], "thread": [0, 0, 0]});
+    let judgement = judge(&own, &[sites(), log(&[]), ("negative.log", format!("{other}\n"))], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    own.function = None;
+    assert_eq!(judge(&own, &[sites(), log(&[])], "exit 0").verdict, Verdict::NotObserved);
+}
