@@ -11,6 +11,7 @@ use cudalint_verify::machine::Machine;
 use cudalint_verify::scenario::{Origin, Program, PythonProgram, ScenarioFile};
 use lab_support::{Place, device, limits};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// A finding at line 5 of `k.py`.
 fn finding(method: &str, witness: Value) -> FindingEntry {
@@ -31,9 +32,9 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
     let mut body = "test \"$2\" = --look || exit 9\nseen=$3\n".to_owned();
     for (name, text) in files {
         std::fs::write(place.path.join(name), text).unwrap();
-        body.push_str(&format!("cp {}/{name} $seen/{name}\n", place.path));
+        writeln!(body, "cp {}/{name} $seen/{name}", place.path).unwrap();
     }
-    body.push_str(&format!("echo \"$4 $5 $6\" > {}/arguments\n{ends}\n", place.path));
+    writeln!(body, "echo \"$4 $5 $6\" > {}/arguments\n{ends}", place.path).unwrap();
     let python = json!({
         "program": {"path": place.script("python", &body), "version": "3.12.3"},
         "packages": [{"name": "numba", "version": "0.68.0", "problem": null}],
@@ -62,7 +63,8 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
 }
 
 fn compared(facts: &[Value]) -> (&'static str, String) {
-    ("compare.log", facts.iter().map(|fact| format!("{fact}\n")).collect())
+    let lines: Vec<String> = facts.iter().map(Value::to_string).collect();
+    ("compare.log", lines.join("\n"))
 }
 
 #[test]
@@ -109,8 +111,8 @@ fn sites() -> (&'static str, String) {
 }
 
 fn log(accesses: &[&str]) -> (&'static str, String) {
-    let lines: String = accesses.iter().map(|access| format!("access {access}\n")).collect();
-    ("watch.log", format!("launch 1 1 1 1 64 1 1\n{lines}end 1 0 {}\n", accesses.len()))
+    let lines: Vec<String> = accesses.iter().map(|access| format!("access {access}")).collect();
+    ("watch.log", format!("launch 1 1 1 1 64 1 1\n{}\nend 1 0 {}\n", lines.join("\n"), accesses.len()))
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod recorded_support;
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::matching::{Fit, Target, evidence, fit};
 use cudalint_verify::tools::sanitizer::Report;
-use recorded_support::{accesses, finding, joined, launch};
+use recorded_support::{accesses, finding, joined, launch, text};
 use serde_json::json;
 
 /// The fits of all records.
@@ -281,6 +281,9 @@ fn numba_matches_by_kernel_kind_and_thread_where_no_line_is_told() {
     assert!(!matches(&own("scale", "write", 232), "numba_bounds.memcheck"));
     assert!(!matches(&own("other", "read", 232), "numba_bounds.memcheck"));
     assert!(!matches(&own("scale", "read", 7), "numba_bounds.memcheck"));
+    // A method, and a function within another one.
+    assert!(matches(&own("Solver.scale", "read", 232), "numba_bounds.memcheck"));
+    assert!(!matches(&own("scale.inner", "read", 232), "numba_bounds.memcheck"));
     // Where lines are told, they count.
     let lines = |line| {
         let witness = accesses(&[("write", line, 32, 32, 0, 32)]);
@@ -300,6 +303,28 @@ fn numba_matches_by_kernel_kind_and_thread_where_no_line_is_told() {
     };
     assert!(matches(&failing(12), "numba_launch.memcheck"));
     assert!(!matches(&failing(11), "numba_launch.memcheck"));
+}
+
+#[test]
+fn kernels_in_strings_match_by_the_lines_of_the_python_file() {
+    // What the tool says of a kernel that NVRTC compiled with the directives of the driver: its own name, the file's line.
+    let said = |recorded: &str, from: &str, to: &str| Report::read(None, &text(recorded).replace(from, to));
+    let report = said("race_shared.racecheck", "race_shared.cu", "reduce.py");
+    let race = |path: &str, one: u32, other: u32| {
+        let witness = accesses(&[("write", one, 1, 256, 0, 1), ("read", other, 1, 256, 0, 0)]);
+        finding("racecheck", path, other, json!({"function": "reduce", "witness": witness}))
+    };
+    let shows = |finding: &FindingEntry| fits(finding, &report).iter().any(Fit::matches);
+    assert!(shows(&race("reduce.py", 9, 10)));
+    // Lines are told, so that kernel and kinds alone do not do.
+    assert!(!shows(&race("reduce.py", 9, 11)));
+    assert!(!shows(&race("other.py", 9, 10)));
+    let overrun = said("global_read.memcheck", "global_read.cu", "scale.py");
+    let line = overrun.records[0].device[0].line.unwrap();
+    let kernel = overrun.records[0].kernel.as_ref().unwrap().base.clone();
+    let at = |line| finding("memcheck", "scale.py", line, json!({"function": kernel}));
+    assert!(fits(&at(line), &overrun).iter().any(Fit::matches));
+    assert!(!fits(&at(line + 1), &overrun).iter().any(Fit::matches));
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn prepare<'page>(
         }
         entry
     };
-    let findings = found.iter().filter(own).map(|finding| entry(finding)).collect();
+    let findings = found.iter().filter(own).map(entry).collect();
     Ok(Job { rule: sheet.rule, experiment, folder, findings })
 }
 
