@@ -10,6 +10,7 @@ mod operations;
 pub use operations::{AtomicOp, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 
 use crate::report::Site;
+use cudalint_program::ir::Dialect;
 use std::sync::Arc;
 
 macro_rules! ids {
@@ -50,6 +51,8 @@ pub struct Code {
     pub objects: Vec<StaticObject>,
     /// `__launch_bounds__`: most threads of a block.
     pub launch_bounds: Option<u32>,
+    /// The compiler of the kernel, where it is written in Python.
+    pub dialect: Option<Dialect>,
     /// Whether a part of some function was lost to the parser: then nothing that it says is sure.
     pub damaged: bool,
     /// What lowering did not understand, each cause with how often.

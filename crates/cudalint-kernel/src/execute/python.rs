@@ -6,12 +6,22 @@ use super::ops;
 use super::value::{KNOWN, Val};
 use crate::code::{BinaryOp, ExprId, Intrinsic, Ty};
 use crate::report::EventKind;
+use cudalint_program::ir::Dialect;
 
 /// Salts of the names of what is not known, apart from those of [`Machine::pure`]'s other callers.
 const FLOOR_REM: u32 = u32::MAX - 5;
 const WRAP: u32 = u32::MAX - 6;
 
 impl Machine<'_> {
+    /// The name of a warp operation of CUDA C++ as the kernel's language has it.
+    pub(super) fn written(&self, name: &str) -> String {
+        match self.code.dialect {
+            None => name.to_owned(),
+            Some(Dialect::CupyJit) => format!("jit.{}", name.trim_start_matches('_')),
+            Some(_) => format!("cuda.{}", name.trim_start_matches('_')),
+        }
+    }
+
     /// Python's `a % b` on integers.
     pub(super) fn floor_rem(&mut self, ty: &Ty, a: &Val, b: &Val, id: ExprId) -> Val {
         let rest = ops::binary(BinaryOp::Rem, ty, a, b, &self.act, id);

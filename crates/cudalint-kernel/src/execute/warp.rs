@@ -7,6 +7,28 @@ use super::value::{Data, KNOWN, NUMBER, UNKNOWN, Val, mix};
 use crate::code::{ExprId, Shuffle, Ty, Vote};
 use crate::report::{EventKind, MaskFault};
 
+/// The operation's name in CUDA C++.
+const fn shuffle_name(kind: Shuffle) -> &'static str {
+    match kind {
+        Shuffle::Index => "__shfl_sync",
+        Shuffle::Up => "__shfl_up_sync",
+        Shuffle::Down => "__shfl_down_sync",
+        Shuffle::Xor => "__shfl_xor_sync",
+    }
+}
+
+/// The operation's name in CUDA C++, as far as its kind tells.
+const fn vote_name(kind: Vote) -> &'static str {
+    match kind {
+        Vote::Any => "__any_sync",
+        Vote::All => "__all_sync",
+        Vote::Count | Vote::Ballot => "__ballot_sync",
+        Vote::MatchAny => "__match_any_sync",
+        Vote::MatchAll => "__match_all_sync",
+        Vote::Reduce => "__reduce_sync",
+    }
+}
+
 impl Machine<'_> {
     fn warp_lanes(&self, warp: usize) -> std::ops::Range<usize> {
         warp * 32..(warp * 32 + 32).min(self.n)
@@ -63,7 +85,8 @@ impl Machine<'_> {
                     _ => self.parting(lane),
                 };
                 let (site, by) = (self.code.expr(at).site, self.thread(lane));
-                let event = EventKind::WarpMask { site, name: name.to_owned(), mask: bits, by, fault, condition };
+                let name = self.written(name);
+                let event = EventKind::WarpMask { site, name, mask: bits, by, fault, condition };
                 self.event(event, 1);
             }
         }
@@ -80,7 +103,7 @@ impl Machine<'_> {
     pub(super) fn shuffle(&mut self, at: ExprId, kind: Shuffle, masked: bool, values: &[Val], ty: &Ty) -> Val {
         let mut operands = values.iter();
         if masked && let Some(mask) = operands.next() {
-            self.check_mask(at, mask, "__shfl_sync");
+            self.check_mask(at, mask, shuffle_name(kind));
         }
         let (value, by, width) = (operands.next(), operands.next(), operands.next());
         self.warp_barrier();
@@ -95,7 +118,7 @@ impl Machine<'_> {
                     {
                         let (site, by) = (self.code.expr(at).site, self.thread(lane));
                         let (mask, fault) = (u32::MAX, MaskFault::Width(width));
-                        let name = "__shfl_sync".to_owned();
+                        let name = self.written(shuffle_name(kind));
                         self.event(EventKind::WarpMask { site, name, mask, by, fault, condition: None }, 1);
                     }
                     return unknown_of(ty);
@@ -153,7 +176,7 @@ impl Machine<'_> {
         if masked {
             mask = operands.next();
             if let Some(mask) = mask {
-                self.check_mask(at, mask, "vote");
+                self.check_mask(at, mask, vote_name(kind));
             }
         }
         self.warp_barrier();

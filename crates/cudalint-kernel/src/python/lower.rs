@@ -129,6 +129,7 @@ pub fn lower_python(
     let mut gaps: Vec<(&'static str, u32)> = lowerer.gaps.into_iter().collect();
     gaps.sort_unstable();
     code.gaps = gaps;
+    code.dialect = Some(specialization.dialect);
     Some(code)
 }
 

@@ -79,6 +79,19 @@ fn barriers_and_warps() {
 }
 
 #[test]
+fn warp_operations_are_called_as_they_are_written() {
+    for (call, name) in [
+        ("cuda.syncwarp(0xffffffff)", "cuda.syncwarp"),
+        ("cuda.shfl_up_sync(0xffffffff, t, 1)", "cuda.shfl_up_sync"),
+        ("cuda.ballot_sync(0xffffffff, t)", "cuda.ballot_sync"),
+    ] {
+        let text =
+            format!("@cuda.jit\ndef k(a):\n    t = cuda.threadIdx.x\n    if t < 16:\n        {call}\n    a[t] = 1\n");
+        kernel(&text).array(F32, &[64]).sees(&[&format!("mask {name} ffffffff by 0")]);
+    }
+}
+
+#[test]
 fn a_grid_barrier_needs_a_cooperative_launch() {
     let text = "@cuda.jit\ndef k(a):\n    g = cuda.cg.this_grid()\n    g.sync()\n    a[cuda.grid(1)] = 1\n";
     let seen = kernel(text).array(F32, &[64]).seen();

@@ -162,6 +162,7 @@ impl Case {
                     format!("divergent {} not {}", waits.thread[0], absent.thread[0])
                 }
                 EventKind::UninitializedRead { access, .. } => format!("unwritten {}", at(access.site)),
+                EventKind::WarpMask { name, mask, by, .. } => format!("mask {name} {mask:x} by {}", by.thread[0]),
                 other => format!("{other:?}"),
             })
             .collect()
