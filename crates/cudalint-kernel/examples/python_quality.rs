@@ -15,6 +15,7 @@ use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_syntax::{Language, MacroTable, ParserPool, Region, SourceText, Span, parse_region};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -32,7 +33,7 @@ fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-fn project(path: &Path) -> Option<Project> {
+fn project(path: &Path, parse_time: &mut Duration) -> Option<Project> {
     let text = SourceText::from_bytes(std::fs::read(path).ok()?).ok()?;
     let text = text.text();
     if !["numba", "cupyx"].iter().any(|word| text.contains(word)) {
@@ -40,7 +41,9 @@ fn project(path: &Path) -> Option<Project> {
     }
     let mut pool = ParserPool::new();
     let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
+    let start = Instant::now();
     let parsed = parse_region(text, &region, &MacroTable::build([].iter(), &[]), &[], &mut pool);
+    *parse_time += start.elapsed();
     let module = lower(LowerPython { text, parsed: &parsed });
     let source = Source { path: path.display().to_string().into(), text: text.into(), module, alone: true };
     Some(Project::build(vec![source], &ProjectOptions::default()))
@@ -99,11 +102,12 @@ fn main() {
     let mut texts: BTreeMap<String, u32> = BTreeMap::new();
     let (mut kernels, mut clean, mut none, mut all, mut lost) = (0, 0, 0, 0, 0);
     let (mut met, mut known) = (0, 0);
+    let (mut parse_time, mut lower_time) = (Duration::ZERO, Duration::ZERO);
     for folder in &folders {
         let mut files = Vec::new();
         collect(folder, &mut files);
         for file in files {
-            let Some(project) = project(&file) else { continue };
+            let Some(project) = project(&file, &mut parse_time) else { continue };
             for (module, kernel) in project.kernels() {
                 let function = project.function_at(module, kernel).unwrap();
                 let Some(decorator) = function.python.as_ref().and_then(|python| python.kernel.as_ref()) else {
@@ -113,7 +117,9 @@ fn main() {
                     continue;
                 }
                 kernels += 1;
+                let start = Instant::now();
                 let code = lowered(&project, module, kernel, decorator.dialect);
+                lower_time += start.elapsed();
                 let Some(code) = code else {
                     none += 1;
                     continue;
@@ -170,6 +176,11 @@ fn main() {
     println!(
         "{all} accesses, {lost} with an opaque address ({:.1} of 100 understood)",
         100.0 * f64::from(all - lost) / f64::from(all.max(1))
+    );
+    println!(
+        "lowered in {:.1} ms ({:.2} of parse)",
+        lower_time.as_secs_f64() * 1e3,
+        lower_time.as_secs_f64() / parse_time.as_secs_f64().max(1e-9)
     );
     println!("executed without arguments: {met} accesses met, {known} with a known address; {run_causes:?}");
     let mut causes: Vec<(&str, (u32, u32))> = causes.into_iter().collect();

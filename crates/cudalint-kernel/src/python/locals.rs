@@ -56,11 +56,17 @@ impl Lowerer<'_> {
         let mut types = Vec::new();
         ty.leaves(&mut types);
         let natural = self.body.slots.get(&local).is_some_and(|slot| !slot.negative);
+        // Of what has several parts only extents are known not to be negative.
+        let extents = match ty {
+            PyTy::Array { rank, .. } => 1..=usize::from(*rank),
+            PyTy::Number(_) if natural => 0..=0,
+            _ => 1..=0,
+        };
         let mut reads = Vec::new();
         for (at, ty) in types.iter().enumerate() {
             let label = if types.len() == 1 { name.to_string() } else { format!("{name}.{at}") };
             let variable = self.variable(&label, ty.clone(), site);
-            if natural && matches!(ty, Ty::Int { .. }) {
+            if extents.contains(&at) && matches!(ty, Ty::Int { .. }) {
                 self.body.natural.insert(variable);
             }
             let read = self.read_register(variable, site);
@@ -179,7 +185,8 @@ impl Lowerer<'_> {
         let slot = self.body.slots.entry(local).or_default();
         if !natural && !slot.negative {
             slot.negative = true;
-            if slot.read {
+            // Its register has been taken for one without negative numbers.
+            if slot.read || slot.value.is_some() {
                 self.body.stale = true;
             }
         }

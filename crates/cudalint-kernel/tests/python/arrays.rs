@@ -18,6 +18,30 @@ fn a_negative_index_counts_from_the_end() {
 }
 
 #[test]
+fn whatever_may_be_negative_wraps() {
+    let wraps = |body: &str| {
+        let text = format!(
+            "@cuda.jit(device=True)\ndef before(i):\n    return i - 1, i\n@cuda.jit\ndef k(a, b):\n    i = cuda.grid(1)\n{body}"
+        );
+        let seen = kernel(&text).array(F32, &[64]).array(F32, &[64]).seen();
+        assert!(!seen.is_empty() && seen.iter().all(|event| event.starts_with("negative")), "{body}{seen:?}");
+    };
+    wraps("    x = 0\n    x = i - 1\n    b[i] = a[x]\n");
+    wraps("    x = 0\n    b[i] = a[x]\n    x = i - 1\n    b[i] = a[x]\n");
+    wraps("    x = i\n    x -= 1\n    b[i] = a[x]\n");
+    wraps("    p = (i, i)\n    p = (i - 1, i)\n    b[i] = a[p[0]]\n");
+    wraps("    for j in range(1):\n        x = i - 1\n        b[i] = a[x]\n");
+    wraps("    for j in range(-1, 0):\n        b[i] = a[i + j]\n");
+    wraps("    x, y = before(i)\n    b[y] = a[x]\n");
+    wraps("    x = i - 1 if i < 40 else i\n    b[i] = a[x]\n");
+    wraps("    x = int32(i) - 1\n    b[i] = a[int(x)]\n");
+    wraps("    r = a[:]\n    b[i] = r[i - 1]\n");
+    wraps("    x = min(i - 1, 5)\n    b[i] = a[x]\n");
+    wraps("    x = (i - 1) // 2\n    b[i] = a[x]\n");
+    wraps("    x = i\n    while x > -1:\n        x = x - 64\n    b[i] = a[x]\n");
+}
+
+#[test]
 fn an_unsigned_index_does_not_wrap() {
     let text = "@cuda.jit\ndef k(a, u):\n    a[u - uint64(1)] = 1.0\n";
     let seen = kernel(text).array(F32, &[64]).number(Ty::SIZE, 0).seen();
