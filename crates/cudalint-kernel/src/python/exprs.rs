@@ -240,6 +240,7 @@ impl Lowerer<'_> {
             _ => PyTy::Opaque,
         };
         if let PyTy::Fixed(_) | PyTy::None = ty {
+            self.perhaps(condition, vec![before_yes, before_no], site);
             return yes;
         }
         let (mid_yes, yes) = self.in_block(|this| this.coerce(&yes, &ty, site));
@@ -256,8 +257,8 @@ impl Lowerer<'_> {
             return Value::from_leaves(&ty, &Arc::from(""), &mut std::iter::once(id)).unwrap_or(Value::Opaque(id));
         }
         if !simple {
-            let parts = [yes, no];
-            return self.lost("choice of composed values", &parts, Effect::None, site);
+            self.perhaps(condition, vec![before_yes, before_no, mid_yes, mid_no], site);
+            return self.lost("choice of composed values", &[], Effect::None, site);
         }
         let condition = self.settle(condition);
         let mut parts = Vec::new();
@@ -272,6 +273,14 @@ impl Lowerer<'_> {
         match Value::from_leaves(&ty, &name, &mut parts.into_iter()) {
             Some(value) => value,
             None => self.unknown(Vec::new(), Effect::None, site),
+        }
+    }
+
+    /// Blocks of which some are run.
+    fn perhaps(&mut self, condition: ExprId, blocks: Vec<code::Block>, site: Site) {
+        let blocks: Vec<code::Block> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+        if !blocks.is_empty() {
+            self.emit(Stmt::Opaque { exprs: vec![condition], blocks, effect: Effect::None }, site);
         }
     }
 

@@ -58,9 +58,9 @@ impl Lowerer<'_> {
         let natural = self.body.slots.get(&local).is_some_and(|slot| !slot.negative);
         // Of what has several parts only extents are known not to be negative.
         let extents = match ty {
-            PyTy::Array { rank, .. } => 1..=usize::from(*rank),
-            PyTy::Number(_) if natural => 0..=0,
-            _ => 1..=0,
+            PyTy::Array { rank, .. } => 1..usize::from(*rank) + 1,
+            PyTy::Number(_) if natural => 0..1,
+            _ => 0..0,
         };
         let mut reads = Vec::new();
         for (at, ty) in types.iter().enumerate() {

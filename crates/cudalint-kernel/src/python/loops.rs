@@ -113,7 +113,7 @@ impl<'p> Lowerer<'p> {
     fn over_range(&mut self, target: ir::ExprId, range: &Range, body: &'p [ir::StmtId], site: Site) {
         let stop = self.settle(range.stop);
         let step = self.settle(range.step);
-        let down = self.fold(step).map(|step| step < 0);
+        let down = self.fold(step).map(|step| step < 0).or_else(|| self.is_natural(step).then_some(false));
         // The variable counts by itself where nobody else assigns it and nobody sees it behind the loop.
         let own = match self.node(target).map(|node| &node.kind) {
             Some(ir::Expr::Local(local)) => {
@@ -162,7 +162,6 @@ impl<'p> Lowerer<'p> {
     fn goes_on(&mut self, at: ExprId, stop: ExprId, step: ExprId, down: Option<bool>, site: Site) -> ExprId {
         let less = |this: &mut Self| this.push(Expr::Binary(BinaryOp::Lt, at, stop), Ty::Bool, site);
         let more = |this: &mut Self| this.push(Expr::Binary(BinaryOp::Gt, at, stop), Ty::Bool, site);
-        let down = down.or_else(|| self.is_natural(step).then_some(false));
         match down {
             Some(false) => less(self),
             Some(true) => more(self),
