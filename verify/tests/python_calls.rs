@@ -199,6 +199,25 @@ fn a_clean_fence_with_a_kernel_alone_is_launched_as_said() {
 }
 
 #[test]
+fn a_kernel_with_a_shared_array_is_launched_with_the_block_that_it_is_made_for() {
+    let kernel = "\
+from numba import cuda, float32
+
+TPB = 16
+
+@cuda.jit
+def tile(x):
+    s = cuda.shared.array((TPB, TPB), dtype=float32)
+    i, j = cuda.grid(2)
+    s[cuda.threadIdx.x, cuda.threadIdx.y] = x[i, j]
+";
+    let (_folder, subject) = subject("k.py", kernel);
+    let Ok(Program::Python(program)) = harness::drive_all(&subject, &subject.stretches[0]) else { panic!() };
+    assert!(text(&program).contains("\ntile[8, (16, 16)](__import__"), "{}", text(&program));
+    assert!(program.made_up.contains(&"the launch: 8 blocks of (16, 16) threads".to_owned()), "{:?}", program.made_up);
+}
+
+#[test]
 fn a_kernel_in_a_string_is_run_by_the_script_and_by_itself() {
     let source = "\
 import cupy as cp

@@ -320,6 +320,12 @@ class Compare(Place):
         self.assertEqual(fact["kernel"], "half")
         self.assertIn("it leaves 0.5 in a[0], and 3.0 when it is compiled anew", fact["text"])
 
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_variable_that_changes_before_the_first_launch(self):
+        facts = self.facts(self.HALF, "GAIN = 0.5")
+        self.assertEqual([fact["differs"] for fact in facts if "differs" in fact][:1], [False], facts)
+        self.assertIn("is compiled after `GAIN` has changed", next(fact["text"] for fact in facts if "text" in fact))
+
     def test_hooks_leave_lines_where_they_are(self):
         path = self.script("def f():\n    if True:\n        raise ValueError('x')\n    return 1\n\nf()\n")
         import ast

@@ -3,7 +3,6 @@
 # case: {"method": "initcheck", "verdict": "confirmed", "at": "out[t] = in[t] + 1.0f;", "flag": "in[t]", "function": "add", "launch": ["add((1,), (64,)", [1], [64]], "accesses": [["read", 0, 64, [0], [0]]]}
 # case: {"method": "synccheck", "verdict": "confirmed", "at": "if (threadIdx.x < 16) __syncthreads();", "flag": "__syncthreads()", "function": "half_of", "launch": ["half_of((1,), (64,)", [1], [64]]}
 # case: {"method": "watchpoint", "verdict": "confirmed", "at": "n[0] += 1;", "flag": "n[0]", "function": "count", "launch": ["count((2,), (64,)", [2], [64]], "accesses": [["read", 0, 1, [0], [0]], ["write", 0, 1, [0], [1]]]}
-# case: {"method": "memcheck", "verdict": "confirmed", "at": "out[i + OFFSET] = 2.0f;", "flag": "out[i + OFFSET]", "function": "shifted", "launch": ["shifted((1,), (64,)", [1], [64]], "accesses": [["write", 64, 64, [0], [0]]]}
 import cupy as cp
 
 fill = cp.RawKernel(r'''
@@ -36,15 +35,6 @@ extern "C" __global__ void count(int *n) {
 turn, add = module.get_function("turn"), module.get_function("add")
 half_of, count = module.get_function("half_of"), module.get_function("count")
 
-WIDTH = 64
-shifted = cp.RawKernel(f"""
-#define OFFSET {WIDTH}
-extern "C" __global__ void shifted(float *out) {{
-    int i = threadIdx.x;
-    out[i + OFFSET] = 2.0f;
-}}
-""", "shifted")
-
 
 def wait():
     cp.cuda.runtime.deviceSynchronize()
@@ -57,7 +47,4 @@ count((2,), (64,), (cp.zeros(1, cp.int32),))
 wait()
 out = cp.zeros(1000, dtype=cp.float32)
 fill((4,), (256,), (out, cp.int32(1000)))
-wait()
-small = cp.zeros(64, dtype=cp.float32)
-shifted((1,), (64,), (small,))
 wait()

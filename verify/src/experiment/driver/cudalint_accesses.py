@@ -24,9 +24,12 @@ NOTE = "__cudalint_note"
 
 def watch(script, folder, lines, threads):
     """Watches the kernels of a script from now on."""
+    from numba import cuda
     from numba.cuda import dispatcher
 
     watcher = Watcher(script, folder, lines, threads)
+    # As it is before anything else looks at what scripts copy.
+    watcher.to_device = cuda.to_device
     if not watcher.definitions:
         return
     plain = dispatcher._LaunchConfiguration.__call__
@@ -77,8 +80,11 @@ class Watcher:
         return self.copies[key]
 
     def write(self, *words):
+        self.write_all([words])
+
+    def write_all(self, lines):
         with open(os.path.join(self.folder, "watch.log"), "a", encoding="utf-8") as log:
-            log.write(" ".join(str(word) for word in words) + "\n")
+            log.writelines(" ".join(str(word) for word in words) + "\n" for words in lines)
 
     def note_negative(self, fact):
         with open(os.path.join(self.folder, "negative.log"), "a", encoding="utf-8") as log:
@@ -137,7 +143,7 @@ class Copy:
         for name, argument in zip(self.parameters, arguments):
             argument = getattr(argument, "value", argument) if type(argument).__module__.endswith("cuda.args") else argument
             if isinstance(argument, numpy.ndarray):
-                device = cuda.to_device(argument)
+                device = watcher.to_device(argument)
                 hosts.append((argument, device))
                 argument = device
             interface = getattr(argument, "__cuda_array_interface__", None)
@@ -147,7 +153,7 @@ class Copy:
         grid, block = extents(configuration.griddim), extents(configuration.blockdim)
         head = numpy.zeros(2 + FIELDS * RECORDS, dtype=numpy.int64)
         head[1] = RECORDS
-        log = cuda.to_device(head)
+        log = watcher.to_device(head)
         watcher.write("launch", watcher.launches, *grid, *block)
         copied = self.dispatcher[configuration.griddim, configuration.blockdim, configuration.stream, configuration.sharedmem]
         try:
@@ -168,7 +174,7 @@ class Copy:
         watcher = self.watcher
         # The threads that matter come first: not all of the others are compared with each other.
         records.sort(key=lambda record: list(record[7:13]) not in watcher.threads)
-        wrapped = set()
+        wrapped, told_of = set(), []
         for site, interval, lanes, axes, *rest in records:
             indices, block_of, thread = rest[:axes], rest[3:6], rest[6:9]
             told = watcher.sites[site]
@@ -179,11 +185,10 @@ class Copy:
                 watcher.note_negative(
                     {"site": site, "indices": indices, "shape": shape, "block": block_of, "thread": thread}
                 )
-            watcher.write(
-                "access", site, told["kind"], memory, f"{address:x}", size, f"{base:x}", extent,
-                *block_of, *thread, interval, lanes, self.number, watcher.launches,
-            )
-        watcher.write("end", watcher.launches, 0, seen)
+            object_of = (memory, f"{address:x}", size, f"{base:x}", extent)
+            who = (*block_of, *thread, interval, lanes, self.number, watcher.launches)
+            told_of.append(("access", site, told["kind"], *object_of, *who))
+        watcher.write_all([*told_of, ("end", watcher.launches, 0, seen)])
 
 
 class Array:

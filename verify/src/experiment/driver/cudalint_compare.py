@@ -209,6 +209,10 @@ class Looker:
 
         def launched(configuration, *arguments):
             for name, line in self.captured(configuration.dispatcher):
+                if not getattr(configuration.dispatcher, "overloads", True):
+                    text = f"`{configuration.dispatcher.py_func.__name__}` is compiled after `{name}` has changed"
+                    self.note(kind="captured", line=line, differs=False, text=text)
+                    continue
                 compare = lambda: self.compare_captured(launch, configuration, arguments, name, line)
                 self.guarded("captured", line, compare)
             return launch(configuration, *arguments)
@@ -219,7 +223,7 @@ class Looker:
     def captured(self, kernel):
         """Changed variables that a kernel has taken in, each once, with the line of the change."""
         function = getattr(kernel, "py_func", None)
-        if self.repeating or function is None or not getattr(kernel, "overloads", True):
+        if self.repeating or function is None:
             return []
         code, found = function.__code__, {}
         for name, variables, line in self.changed:

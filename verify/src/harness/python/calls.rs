@@ -205,10 +205,11 @@ fn call(functions: &Functions<'_>, start: Start, stated: &Stated<'_>, with_cupy:
     let text = if function.role == Role::Host {
         format!("{callee}({given})")
     } else {
+        let block = block_of(functions, start.function).unwrap_or(BLOCK);
         let (grid, block, shared) =
-            stated.launch.map_or((GRID, BLOCK, 0), |launch| (launch.grid, launch.block, launch.shared_bytes));
+            stated.launch.map_or((GRID, block, 0), |launch| (launch.grid, launch.block, launch.shared_bytes));
         if stated.launch.is_none() {
-            made_up.push(format!("the launch: {} blocks of {} threads", grid[0], block[0]));
+            made_up.push(format!("the launch: {} blocks of {} threads", dimensions(grid), dimensions(block)));
         }
         let configuration = match (function.role, shared) {
             (Role::Numba, bytes @ 1..) => format!("{}, {}, 0, {bytes}", dimensions(grid), dimensions(block)),
@@ -219,6 +220,33 @@ fn call(functions: &Functions<'_>, start: Start, stated: &Stated<'_>, with_cupy:
         format!("{callee}[{configuration}]({given}{shared})")
     };
     Ok(Call { text, made_up })
+}
+
+/// The block that a kernel is made for: a thread for each element of its shared array.
+fn block_of(functions: &Functions<'_>, index: usize) -> Option<[u64; 3]> {
+    let function = functions.all.get(index)?;
+    let text = functions.text.get(function.node.byte_range())?;
+    let after = ["shared.array(", "shared_memory("].iter().find_map(|call| Some(text.split_once(call)?.1))?;
+    let after = after.trim_start().strip_prefix("shape=").unwrap_or(after).trim_start();
+    // The second word of `shared_memory(type, size)` is the size.
+    let shape = if text.contains("shared_memory(") { after.split_once(',')?.1.trim_start() } else { after };
+    let (shape, several) = shape.strip_prefix('(').map_or((shape, false), |inner| (inner, true));
+    let inside = shape.split(')').next()?;
+    let words: Vec<&str> = if several { inside.split(',').collect() } else { inside.split(',').take(1).collect() };
+    let mut block = [1; 3];
+    for (extent, word) in block.iter_mut().zip(words.iter().map(|word| word.trim()).filter(|word| !word.is_empty())) {
+        *extent = word.parse().ok().or_else(|| constant(functions.text, word))?;
+    }
+    let threads = block.iter().copied().fold(1, u64::saturating_mul);
+    (32..=1024).contains(&threads).then_some(block)
+}
+
+/// The value of `NAME = 64` at the start of a line.
+fn constant(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let value = line.strip_prefix(name)?.trim_start().strip_prefix('=')?;
+        value.split('#').next()?.trim().parse().ok()
+    })
 }
 
 fn joined(given: Vec<Argument>, made_up: &mut Vec<String>) -> String {
