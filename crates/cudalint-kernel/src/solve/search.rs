@@ -2,37 +2,59 @@
 //! their corners are tried, and what is left is cut in two. It gives up after a number of steps; it never says that there
 //! are no such values.
 
-use super::term::{Constraint, Interval, Relation, Term, TermId, Terms, backward, forward};
+use super::term::{Constraint, Interval, Operation, Relation, Term, TermId, Terms, at, backward, forward};
 
 /// How many boxes one search looks at.
 const BOXES: u32 = 400;
 /// How often one box is narrowed.
 const ROUNDS: u32 = 6;
 
-struct Search<'t> {
-    terms: &'t Terms,
-    constraints: &'t [Constraint],
-    /// Terms below the constraints, operands first.
-    order: Vec<TermId>,
+/// A term among those that one search needs, its operands by their places among them.
+#[derive(Clone, Copy)]
+enum Step {
+    Constant(i64),
+    Variable(usize),
+    Of(Operation, usize, usize),
+}
+
+struct Search {
+    /// Operands first.
+    steps: Vec<Step>,
+    constraints: Vec<(usize, Relation, usize)>,
     intervals: Vec<Interval>,
     values: Vec<Option<i128>>,
     /// Variables that occur.
     used: Vec<usize>,
 }
 
+impl Search {
+    fn new(terms: &Terms, constraints: &[Constraint]) -> Self {
+        let order = terms.below(constraints.iter().flat_map(|constraint| [constraint.left, constraint.right]));
+        let mut places = vec![0; terms.nodes.len()];
+        for (place, id) in order.iter().enumerate() {
+            places[id.index()] = place;
+        }
+        let place = |id: TermId| places[id.index()];
+        let step = |id: &TermId| match terms.nodes[id.index()] {
+            Term::Constant(value) => Step::Constant(value),
+            Term::Variable(variable) => Step::Variable(variable.index()),
+            Term::Of(operation, a, b) => Step::Of(operation, place(a), place(b)),
+        };
+        let steps: Vec<Step> = order.iter().map(step).collect();
+        let used = steps.iter().filter_map(|step| if let Step::Variable(index) = step { Some(*index) } else { None });
+        Self {
+            used: used.collect(),
+            constraints: constraints.iter().map(|it| (place(it.left), it.relation, place(it.right))).collect(),
+            intervals: vec![Interval::ALL; steps.len()],
+            values: vec![None; steps.len()],
+            steps,
+        }
+    }
+}
+
 /// Values of all variables, in their order, such that every constraint holds.
 pub fn search(terms: &Terms, constraints: &[Constraint]) -> Option<Vec<i64>> {
-    let order = terms.below(constraints.iter().flat_map(|constraint| [constraint.left, constraint.right]));
-    let used = order
-        .iter()
-        .filter_map(|id| match terms.nodes[id.index()] {
-            Term::Variable(variable) => Some(variable.index()),
-            _ => None,
-        })
-        .collect();
-    let size = terms.nodes.len();
-    let mut search =
-        Search { terms, constraints, order, intervals: vec![Interval::ALL; size], values: vec![None; size], used };
+    let mut search = Search::new(terms, constraints);
     let mut open = vec![terms.bounds.clone()];
     let mut boxes = 0;
     while let Some(mut bounds) = open.pop() {
@@ -81,12 +103,18 @@ fn corner_of(bounds: &[(i64, i64)], corner: u32, used: &[usize]) -> Vec<i64> {
     point
 }
 
-impl Search<'_> {
+impl Search {
     fn holds(&mut self, point: &[i64]) -> bool {
-        self.terms.at(&self.order, point, &mut self.values);
-        self.constraints.iter().all(|constraint| {
-            let sides = self.values[constraint.left.index()].zip(self.values[constraint.right.index()]);
-            sides.is_some_and(|(left, right)| match constraint.relation {
+        for (place, step) in self.steps.iter().enumerate() {
+            self.values[place] = match *step {
+                Step::Constant(value) => Some(i128::from(value)),
+                Step::Variable(index) => point.get(index).map(|value| i128::from(*value)),
+                Step::Of(operation, a, b) => self.values[a].zip(self.values[b]).and_then(|(a, b)| at(operation, a, b)),
+            };
+        }
+        self.constraints.iter().all(|&(left, relation, right)| {
+            let sides = self.values[left].zip(self.values[right]);
+            sides.is_some_and(|(left, right)| match relation {
                 Relation::Less => left < right,
                 Relation::AtMost => left <= right,
                 Relation::Equal => left == right,
@@ -98,22 +126,19 @@ impl Search<'_> {
     /// Narrows a box; false when nothing is left of it.
     fn narrow(&mut self, bounds: &mut [(i64, i64)]) -> bool {
         for _ in 0..ROUNDS {
-            for id in &self.order {
-                self.intervals[id.index()] = match self.terms.nodes[id.index()] {
-                    Term::Constant(value) => Interval::new(value.into(), value.into()),
-                    Term::Variable(variable) => {
-                        let (low, high) = bounds[variable.index()];
+            for (place, step) in self.steps.iter().enumerate() {
+                self.intervals[place] = match *step {
+                    Step::Constant(value) => Interval::new(value.into(), value.into()),
+                    Step::Variable(index) => {
+                        let (low, high) = bounds[index];
                         Interval::new(low.into(), high.into())
                     }
-                    Term::Of(operation, a, b) => {
-                        forward(operation, self.intervals[a.index()], self.intervals[b.index()])
-                    }
+                    Step::Of(operation, a, b) => forward(operation, self.intervals[a], self.intervals[b]),
                 };
             }
-            for constraint in self.constraints {
-                let (left, right) = (constraint.left.index(), constraint.right.index());
+            for &(left, relation, right) in &self.constraints {
                 let (a, b) = (self.intervals[left], self.intervals[right]);
-                let (a, b) = match constraint.relation {
+                let (a, b) = match relation {
                     Relation::Less => {
                         (a.meet(Interval::new(a.low, b.high - 1)), b.meet(Interval::new(a.low + 1, b.high)))
                     }
@@ -127,27 +152,26 @@ impl Search<'_> {
                 self.intervals[left] = a;
                 self.intervals[right] = b;
             }
-            for id in self.order.iter().rev() {
-                if let Term::Of(operation, a, b) = self.terms.nodes[id.index()] {
-                    let result = self.intervals[id.index()];
+            for (place, step) in self.steps.iter().enumerate().rev() {
+                if let Step::Of(operation, a, b) = *step {
                     let (left, right) =
-                        backward(operation, result, self.intervals[a.index()], self.intervals[b.index()]);
+                        backward(operation, self.intervals[place], self.intervals[a], self.intervals[b]);
                     if left.is_empty() || right.is_empty() {
                         return false;
                     }
-                    self.intervals[a.index()] = left;
+                    self.intervals[a] = left;
                     // Of one and the same operand both bounds hold.
-                    self.intervals[b.index()] = if a == b { right.meet(left) } else { right };
-                    if self.intervals[b.index()].is_empty() {
+                    self.intervals[b] = if a == b { right.meet(left) } else { right };
+                    if self.intervals[b].is_empty() {
                         return false;
                     }
                 }
             }
             let mut changed = false;
-            for id in &self.order {
-                if let Term::Variable(variable) = self.terms.nodes[id.index()] {
-                    let interval = self.intervals[id.index()];
-                    let bound = &mut bounds[variable.index()];
+            for (place, step) in self.steps.iter().enumerate() {
+                if let Step::Variable(index) = *step {
+                    let interval = self.intervals[place];
+                    let bound = &mut bounds[index];
                     let narrowed = (
                         i64::try_from(interval.low).unwrap_or(bound.0).max(bound.0),
                         i64::try_from(interval.high).unwrap_or(bound.1).min(bound.1),

@@ -117,6 +117,9 @@ impl Interval {
     }
 
     fn corners(self, other: Self, of: impl Fn(i128, i128) -> i128) -> Self {
+        if other.low == other.high {
+            return Self::hull([of(self.low, other.low), of(self.high, other.low)]);
+        }
         Self::hull([
             of(self.low, other.low),
             of(self.low, other.high),
@@ -196,20 +199,11 @@ impl Terms {
         // Operands are made before what is made of them.
         (0..self.nodes.len() as u32).map(TermId).filter(|id| wanted[id.index()]).collect()
     }
+}
 
-    /// Values of terms (operands first) where the variables have these values; `None` for what has none.
-    pub(super) fn at(&self, order: &[TermId], point: &[i64], values: &mut [Option<i128>]) {
-        for id in order {
-            values[id.index()] = match self.nodes[id.index()] {
-                Term::Constant(value) => Some(i128::from(value)),
-                Term::Variable(variable) => point.get(variable.index()).map(|value| i128::from(*value)),
-                Term::Of(operation, a, b) => values[a.index()]
-                    .zip(values[b.index()])
-                    .and_then(|(a, b)| compute(operation, a, b))
-                    .filter(|value| (-FAR..=FAR).contains(value)),
-            };
-        }
-    }
+/// The value of an operation; `None` where it has none, or one beyond all bounds.
+pub(super) fn at(operation: Operation, a: i128, b: i128) -> Option<i128> {
+    compute(operation, a, b).filter(|value| (-FAR..=FAR).contains(value))
 }
 
 /// The value of an operation; `None` where it has none.
@@ -217,9 +211,9 @@ fn compute(operation: Operation, a: i128, b: i128) -> Option<i128> {
     match operation {
         Operation::Add => a.checked_add(b),
         Operation::Sub => a.checked_sub(b),
-        Operation::Mul => a.checked_mul(b),
-        Operation::Div => a.checked_div(b),
-        Operation::Rem => a.checked_rem(b),
+        Operation::Mul => product(a, b),
+        Operation::Div => (b != 0).then(|| divided(a, b)),
+        Operation::Rem => (b != 0).then(|| a - divided(a, b) * b),
         Operation::Min => Some(a.min(b)),
         Operation::Max => Some(a.max(b)),
         Operation::Shl => (0..63).contains(&b).then(|| a.checked_mul(1 << b)).flatten(),
@@ -233,8 +227,8 @@ pub(super) fn forward(operation: Operation, a: Interval, b: Interval) -> Interva
     match operation {
         Operation::Add => Interval::new(a.low + b.low, a.high + b.high),
         Operation::Sub => Interval::new(a.low - b.high, a.high - b.low),
-        Operation::Mul => a.corners(b, |x, y| x.checked_mul(y).unwrap_or(if (x < 0) == (y < 0) { FAR } else { -FAR })),
-        Operation::Div if b.low > 0 => a.corners(b, |x, y| x / y),
+        Operation::Mul => a.corners(b, |x, y| product(x, y).unwrap_or(if (x < 0) == (y < 0) { FAR } else { -FAR })),
+        Operation::Div if b.low > 0 => a.corners(b, divided),
         Operation::Rem if b.low > 0 => {
             let most = b.high - 1;
             if a.low >= 0 && a.high < b.low {
@@ -295,10 +289,33 @@ fn quotient(result: Interval, a: Interval, b: Interval) -> Interval {
         return a;
     };
     let down = if result.low >= 0 { ceiling(result.low, high) } else { ceiling(result.low, low) };
-    let up = if result.high >= 0 { result.high.div_euclid(low) } else { result.high.div_euclid(high) };
+    let up = if result.high >= 0 { floor(result.high, low) } else { floor(result.high, high) };
     a.meet(Interval::new(down, up))
 }
 
+/// `a / b` rounded up, for `b` above 0.
 fn ceiling(a: i128, b: i128) -> i128 {
-    -((-a).div_euclid(b))
+    -floor(-a, b)
+}
+
+/// `a / b` rounded down, for `b` above 0.
+fn floor(a: i128, b: i128) -> i128 {
+    let towards_zero = divided(a, b);
+    towards_zero - i128::from(towards_zero * b > a)
+}
+
+/// `a * b`, where it fits. Numbers of programs fit 64 bits, for which processors have an instruction.
+fn product(a: i128, b: i128) -> Option<i128> {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
+        _ => a.checked_mul(b),
+    }
+}
+
+/// `a / b` without the rest, for `b` other than 0.
+fn divided(a: i128, b: i128) -> i128 {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(short), Ok(by)) => short.checked_div(by).map_or_else(|| a / b, i128::from),
+        _ => a / b,
+    }
 }
