@@ -427,6 +427,13 @@ pub enum Stmt {
 }
 
 impl Code {
+    /// Whether the threads of a block work together: through shared memory, or at barriers.
+    pub fn is_cooperative(&self) -> bool {
+        let shared = |object: &StaticObject| matches!(object.space, ObjectSpace::Shared | ObjectSpace::DynamicShared);
+        let meets = |node: &ExprNode| matches!(&node.kind, Expr::Intrinsic(intrinsic, _) if intrinsic.is_meeting());
+        self.objects.iter().any(shared) || self.exprs.iter().any(meets)
+    }
+
     /// An expression. Ids come from this code alone, so it is there.
     pub fn expr(&self, id: ExprId) -> &ExprNode {
         &self.exprs[id.index()]

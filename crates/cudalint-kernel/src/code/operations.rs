@@ -126,6 +126,28 @@ pub enum Intrinsic {
     Print,
 }
 
+impl Intrinsic {
+    /// Whether threads of a block wait here for others of it, or say that they have come so far.
+    pub const fn is_meeting(&self) -> bool {
+        matches!(
+            self,
+            Self::BlockBarrier
+                | Self::BlockVote(_)
+                | Self::NamedBarrier
+                | Self::NamedArrive
+                | Self::WarpBarrier
+                | Self::GridBarrier
+                | Self::UnknownBarrier
+                | Self::TileBarrier(_)
+                | Self::CoalescedBarrier
+                | Self::BarrierObjectWait
+                | Self::BarrierObjectArrive
+                | Self::BlockPrimitive
+                | Self::WarpPrimitive
+        )
+    }
+}
+
 /// Groups of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {

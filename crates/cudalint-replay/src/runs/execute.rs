@@ -26,6 +26,9 @@ const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 const OPERATIONS_PER_BYTE: u64 = 375;
+/// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
+/// believed of such an execution is about shared memory and barriers, and next to nothing else.
+const OPERATIONS_OF_LONE_THREADS: u64 = 30_000;
 /// What the smallest file may spend: two launches with all of their own budget.
 const LEAST_OPERATIONS: u64 = 600_000;
 
@@ -204,14 +207,15 @@ impl Module<'_> {
     ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
         let (launch, buffers) = bare_launch(self.project, self.id, kernel, env, block)?;
         let code = self.code(kernel, env)?;
-        let report = self.spend(&code, &launch);
+        let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
+        let report = self.spend(&code, &launch, most);
         Some((report, launch, buffers))
     }
 
-    /// Executes within what is left.
-    fn spend(&mut self, code: &Code, launch: &Launch) -> report::Report {
+    /// Executes within what is left, and with at most so many operations.
+    fn spend(&mut self, code: &Code, launch: &Launch, most: u64) -> report::Report {
         let budget = Budget::default();
-        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left), ..budget };
+        let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
         let report = cudalint_kernel::execute(code, launch, &budget);
         self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
         self.counts.operations += report.coverage.operations;
@@ -263,7 +267,7 @@ impl Module<'_> {
             return Err("operations of a file used up");
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
-        let mut report = self.spend(&code, &numbers.launch);
+        let mut report = self.spend(&code, &numbers.launch, u64::MAX);
         if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));
