@@ -40,8 +40,11 @@ impl Provider for Disk {
         if self.overlay.contains_key(path) {
             return Some(path.to_owned());
         }
-        let real = std::fs::canonicalize(path).ok()?;
-        real.is_file().then_some(real)
+        // Most that are asked for are not there, which is sooner said than where they are.
+        if !path.is_file() {
+            return None;
+        }
+        std::fs::canonicalize(path).ok()
     }
 }
 

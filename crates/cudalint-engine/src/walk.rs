@@ -73,6 +73,8 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         .sort_by_file_name(Ord::cmp)
         .build();
     let mut pruned: Vec<PathBuf> = Vec::new();
+    // Folders that are links, around what is looked at now.
+    let mut links: Vec<PathBuf> = Vec::new();
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
@@ -94,13 +96,21 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
             pruned.push(real);
             continue;
         }
+        while links.last().is_some_and(|folder| !real.starts_with(folder)) {
+            links.pop();
+        }
+        if entry.path_is_symlink() && !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            links.push(real);
+            continue;
+        }
         let Some(kind) = FileKind::of(entry.path()) else { continue };
         if kind == FileKind::Markdown || !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         let bytes = entry.metadata().map_or(0, |meta| meta.len());
-        // Only below a link can the joined path differ from the real one.
-        let real = std::fs::canonicalize(&real).unwrap_or(real);
+        // Only a link, or what is below one, has another real path than the joined one.
+        let linked = entry.path_is_symlink() || !links.is_empty();
+        let real = if linked { std::fs::canonicalize(&real).unwrap_or(real) } else { real };
         walked.files.push(Found { path: tidy(entry.path()), real, kind, explicit: false, bytes });
     }
 }
