@@ -112,9 +112,8 @@ impl Machine<'_> {
             let (bits, tag) = name((bits, tag));
             return Data::Uniform(bits, tag).into();
         }
-        let at = |lane: usize| if mask.levels()[lane] == OFF { (0, KNOWN) } else { name(address.lane(lane)) };
-        let tags = Lanes::from_fn(self.n, |lane| at(lane).1);
-        Val::tagged(Lanes::from_fn(self.n, |lane| at(lane).0), tags)
+        let address = address.view();
+        Val::in_lanes(mask, |lane| name(address.lane(lane)))
     }
 
     /// Notes accesses whose address is not known: what they might have changed is forgotten.
@@ -127,11 +126,14 @@ impl Machine<'_> {
             return Addresses::All;
         }
         let (mut known, mut lost, mut nowhere) = (false, Vec::new(), false);
-        for (lane, &level) in mask.levels().iter().enumerate() {
-            if level == OFF {
+        let view = address.view();
+        // Of what is the same in all lanes one lane tells all.
+        let lanes = if address.varies() { self.n } else { 1 };
+        for (lane, &level) in mask.levels().iter().take(lanes).enumerate() {
+            if level == OFF && address.varies() {
                 continue;
             }
-            match address.lane(lane) {
+            match view.lane(lane) {
                 (_, KNOWN) => known = true,
                 (bits, SOMEWHERE) => {
                     let id = object_of(bits);
@@ -154,9 +156,7 @@ impl Machine<'_> {
         self.cause(if nowhere { "pointer not known" } else { "index not known" });
         let writes = touch.kind.writes();
         if nowhere {
-            for id in 0..self.objects.len() {
-                self.lose(id, writes);
-            }
+            self.lose_all(writes);
         }
         for id in lost {
             if let Some(index) = (id as usize).checked_sub(1) {
@@ -165,6 +165,13 @@ impl Machine<'_> {
             }
         }
         if known { Addresses::Some } else { Addresses::None }
+    }
+
+    /// An access to somewhere in any object.
+    pub(super) fn lose_all(&mut self, writes: bool) {
+        for number in 0..self.living.len() {
+            self.lose(self.living[number] as usize, writes);
+        }
     }
 
     /// An access to somewhere in an object.
@@ -179,7 +186,7 @@ impl Machine<'_> {
             memory.forgotten = stamp;
             memory.in_doubt = true;
             if let Some(local) = &mut memory.local {
-                local.cells.fill(Val::unknown());
+                local.fill(Val::unknown());
             }
         }
     }

@@ -211,7 +211,8 @@ impl Machine<'_> {
     /// Values in memory that other blocks see are not known any more.
     pub(super) fn forget_global(&mut self) {
         let stamp = self.trace.next() - 1;
-        for memory in &mut self.objects {
+        for &index in &self.living {
+            let memory = &mut self.objects[index as usize];
             if memory.is_global() {
                 memory.forgotten = stamp;
                 memory.changed = stamp + 1;

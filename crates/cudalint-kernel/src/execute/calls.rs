@@ -3,6 +3,7 @@
 use super::access::unknown_of;
 use super::lanes::OFF;
 use super::machine::{EXIT_MAYBE, EXIT_SURE, Frame, Machine, Slot};
+use super::memory::LocalCells;
 use super::value::{Data, Val, object_of};
 use crate::code::{Effect, ExprId, FunctionId, Ty, VariableId};
 use std::rc::Rc;
@@ -23,19 +24,18 @@ impl Machine<'_> {
             for value in values {
                 self.reach(value, &mut reached, &mut anywhere);
             }
-            for index in 0..self.objects.len() {
-                let id = index as u32 + 1;
-                if anywhere || reached.contains(&id) || self.objects[index].kind == crate::report::ObjectKind::Device {
-                    self.lose(index, true);
-                    self.lose(index, false);
+            for number in 0..self.living.len() {
+                let index = self.living[number];
+                let device = self.objects[index as usize].kind == crate::report::ObjectKind::Device;
+                if anywhere || device || reached.contains(&(index + 1)) {
+                    self.lose(index as usize, true);
+                    self.lose(index as usize, false);
                 }
             }
             return;
         }
-        for index in 0..self.objects.len() {
-            self.lose(index, true);
-            self.lose(index, false);
-        }
+        self.lose_all(true);
+        self.lose_all(false);
         // It may have had barriers in it, and it may not come back.
         for absence in std::mem::take(&mut self.absences) {
             drop(absence);
@@ -61,14 +61,14 @@ impl Machine<'_> {
             }
             Data::Uniform(bits, _) => {
                 let id = object_of(*bits);
-                if id as usize <= self.objects.len() {
+                if id as usize <= self.objects.len() && !reached.contains(&id) {
                     reached.push(id);
                 }
             }
             Data::Lanes(bits, _) => {
                 for (&bits, &level) in bits.get().iter().zip(self.act.levels()) {
                     let id = object_of(bits);
-                    if level != OFF && reached.last() != Some(&id) {
+                    if level != OFF && reached.last() != Some(&id) && !reached.contains(&id) {
                         reached.push(id);
                     }
                 }
@@ -97,7 +97,7 @@ impl Machine<'_> {
         let lanes = entry.count();
         let slots =
             (0..callee.variables.len()).map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 }).collect();
-        let objects = self.objects.len();
+        let living = self.living.len();
         self.frames.push(Frame { function, slots, result: Val::undefined(), lanes });
         for (number, value) in values.iter().enumerate().take(callee.parameters as usize) {
             self.set_parameter(VariableId(number as u32), value);
@@ -106,25 +106,18 @@ impl Machine<'_> {
         self.calls = calls.iter().copied().chain([node.site]).collect();
         let guards = self.guards.len();
         let splits = self.splits.len();
-        let outer: Vec<u8> = self.left.iter().map(|left| left & !KEPT).collect();
-        let outer_any = self.left_any;
-        for left in &mut self.left {
-            *left &= KEPT;
-        }
-        self.left_any &= KEPT;
+        let outer = self.set_aside(!KEPT);
         self.run_block(&callee.body);
-        for (left, outer) in self.left.iter_mut().zip(&outer) {
-            *left = (*left & KEPT) | outer;
-        }
-        self.left_any = (self.left_any & KEPT) | (outer_any & !KEPT);
+        self.put_back(!KEPT, outer);
         self.guards.truncate(guards);
         self.splits.truncate(splits);
         self.calls = calls;
         let result = self.frames.pop().map_or_else(Val::unknown, |frame| frame.result);
         // Its own variables are gone; their numbers are not used again.
-        for memory in self.objects.iter_mut().skip(objects) {
+        for index in self.living.drain(living..) {
+            let memory = &mut self.objects[index as usize];
             if let Some(local) = &mut memory.local {
-                local.cells = Vec::new();
+                *local = LocalCells::new(local.lanes);
             }
             memory.bytes = None;
         }
@@ -160,24 +153,21 @@ impl Machine<'_> {
         match (&info.ty, &value.data) {
             (Ty::Aggregate(layout), Data::Aggregate(parts)) if !layout.leaves.is_empty() => {
                 let grain = layout.leaves.iter().filter_map(|leaf| leaf.ty.bytes()).min().unwrap_or(1).max(1);
-                local.grain = grain;
-                local.cells = vec![Val::unknown(); (bytes / grain) as usize];
+                local.make(grain, (bytes / grain) as usize, Val::unknown());
                 for (leaf, part) in layout.leaves.iter().zip(parts.iter()) {
                     if leaf.ty.bytes() == Some(grain)
                         && leaf.offset.is_multiple_of(grain)
-                        && let Some(cell) = local.cells.get_mut((leaf.offset / grain) as usize)
+                        && let Some(cell) = local.get_mut((leaf.offset / grain) as usize)
                     {
                         *cell = part.clone();
                     }
                 }
             }
             (Ty::Aggregate(_) | Ty::Opaque { .. } | Ty::Void, _) => {
-                local.grain = 1;
-                local.cells = vec![Val::unknown(); bytes.min(4096) as usize];
+                local.make(1, bytes.min(4096) as usize, Val::unknown());
             }
             _ => {
-                local.grain = bytes.max(1);
-                local.cells = vec![value.clone()];
+                local.make(bytes.max(1), 1, value.clone());
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use super::access::{Piece, STORES_ONLY};
 use super::events::Unwritten;
-use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::lanes::{MAYBE, Mask, OFF, SURE};
 use super::machine::Machine;
-use super::memory::{CHANGED, Cell, Cells, INITIAL, Initial, KEPT, Memory, PAGE};
+use super::memory::{Initial, Memory};
 use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
-use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, mix, offset_of};
+use super::shadow::{CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
 use crate::report::{AccessKind, RaceValues};
 
@@ -42,6 +43,8 @@ impl Machine<'_> {
         };
         let memory = &mut self.objects[index];
         let mut job = Job::new(order, piece, grain, index, memory, &mut self.conflicts);
+        job.stores_only = value.is_some_and(|value| value.uniform() == Some(STORES_ONLY));
+        let stored = value.map(Val::view);
         let addresses = address.bits();
         let offset_at = |lane: usize| match addresses {
             Bits::One(bits) => offset_of(bits) as u64,
@@ -50,7 +53,7 @@ impl Machine<'_> {
         let result = if uniform {
             let mut first: Option<(i64, u8)> = None;
             for &lane in &representatives {
-                let read = job.lane(memory, lane, mask.levels()[lane], offset_at(lane), value);
+                let read = job.lane(memory, lane, mask.levels()[lane], offset_at(lane), stored);
                 first = Some(match first {
                     Some(first) if first != read => (0, UNKNOWN),
                     _ => read,
@@ -66,26 +69,13 @@ impl Machine<'_> {
         } else if value.is_some() {
             for (lane, &level) in mask.levels().iter().enumerate() {
                 if level != OFF {
-                    job.lane(memory, lane, level, offset_at(lane), value);
+                    job.lane(memory, lane, level, offset_at(lane), stored);
                 }
             }
             Val::unknown()
         } else {
-            let mut bits = Lanes::any(self.n);
-            let mut tags = Lanes::any(self.n);
-            {
-                let (bits, tags) = (bits.edit(), tags.edit());
-                // Lanes that are away count as what the one before them is: most vectors are of one kind.
-                let mut tag = KNOWN;
-                for (lane, &level) in mask.levels().iter().enumerate() {
-                    bits[lane] = 0;
-                    if level != OFF {
-                        (bits[lane], tag) = job.lane(memory, lane, level, offset_at(lane), None);
-                    }
-                    tags[lane] = tag;
-                }
-            }
-            Val::tagged(bits, tags)
+            let levels = mask.levels();
+            Val::in_lanes(mask, |lane| job.lane(memory, lane, levels[lane], offset_at(lane), None))
         };
         if piece.touch.kind.writes() && mask.sure() > 0 {
             memory.wrote = true;
@@ -145,8 +135,10 @@ struct Job<'j> {
     empty: Empty,
     /// Stamps up to this one say nothing of values.
     forgotten: u32,
-    /// The page found last, with its number.
-    page: Option<(u64, usize)>,
+    /// Whether an atomic operation only stores, and nobody reads what was there.
+    stores_only: bool,
+    /// The line found last, with its number.
+    line: Option<(u64, usize)>,
     conflicts: &'j mut Conflicts,
     unwritten: Option<Unwritten>,
 }
@@ -182,7 +174,8 @@ impl<'j> Job<'j> {
                 _ => Empty::Nothing,
             },
             forgotten: memory.forgotten,
-            page: None,
+            stores_only: false,
+            line: None,
             conflicts,
             unwritten: None,
         }
@@ -190,20 +183,20 @@ impl<'j> Job<'j> {
 
     #[inline]
     fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
-        let page = match self.page {
-            Some((known, page)) if known == number / PAGE as u64 => page,
+        let line = match self.line {
+            Some((known, line)) if known == line_of(number) => line,
             _ => {
-                let page = cells.page(number / PAGE as u64)?;
-                self.page = Some((number / PAGE as u64, page));
-                page
+                let line = cells.line(line_of(number))?;
+                self.line = Some((line_of(number), line));
+                line
             }
         };
-        cells.on_page(page, number)
+        cells.on_line(line, number)
     }
 
     /// Lets one lane touch its cells; what it reads.
     #[inline]
-    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, offset: u64, value: Option<&Val>) -> (i64, u8) {
+    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, offset: u64, value: Option<View<'_>>) -> (i64, u8) {
         let first = offset >> self.grain;
         let kind = self.piece.touch.kind;
         let sure = level == SURE;
@@ -224,8 +217,7 @@ impl<'j> Job<'j> {
             };
             let untouched = cell.write == 0 && cell.doubt == 0;
             if kind == AccessKind::Atomic {
-                let reads = !matches!(value, Some(v) if v.uniform() == Some(STORES_ONLY));
-                if empty && reads && untouched {
+                if empty && !self.stores_only && untouched {
                     self.missing(lane, number, partly);
                 }
                 self.write(cell, lane, sure, number, (0, UNKNOWN));

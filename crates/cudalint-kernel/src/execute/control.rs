@@ -20,6 +20,12 @@ pub(super) struct Parting {
     pub(super) unknown: Mask,
 }
 
+/// How lanes left what is around something that is running now.
+pub(super) struct Aside {
+    left: Vec<u8>,
+    any: u8,
+}
+
 impl Machine<'_> {
     pub(super) fn run_block(&mut self, block: &Block) {
         for &stmt in block {
@@ -55,7 +61,7 @@ impl Machine<'_> {
                     .and_then(|index| self.objects.get_mut(index))
                     .and_then(|memory| memory.local.as_mut())
                 {
-                    local.cells.clear();
+                    local.unmake();
                     local.lanes = lanes;
                 }
             }
@@ -75,7 +81,7 @@ impl Machine<'_> {
 
     /// Parts the active lanes by a condition.
     pub(super) fn part(&self, condition: &Val) -> Parting {
-        let none = || Mask::none(self.n);
+        let none = || self.nobody.clone();
         match &condition.data {
             Data::Uniform(0, KNOWN) => Parting { yes: none(), no: self.act.clone(), unknown: none() },
             Data::Uniform(_, KNOWN) => Parting { yes: self.act.clone(), no: none(), unknown: none() },
@@ -176,9 +182,7 @@ impl Machine<'_> {
         const INNER: u8 = BREAK_SURE | BREAK_MAYBE | CONTINUE_SURE | CONTINUE_MAYBE;
         let entry = self.act.clone();
         let (guards, splits) = (self.guards.len(), self.splits.len());
-        let outer: Vec<u8> = self.left.iter().map(|left| left & INNER).collect();
-        let outer_any = self.left_any;
-        self.clear_left(INNER);
+        let outer = self.set_aside(INNER);
         let site = self.code.stmt(id).site;
         let parent = self.iteration;
         self.trace.instances += 1;
@@ -204,7 +208,7 @@ impl Machine<'_> {
             let next = if number == 0 { 0 } else { round_cost };
             let tired = number >= self.budget.iterations || self.operations + next > limit;
             let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < machine.limit;
-            let mut unknown = Mask::none(self.n);
+            let mut unknown = self.nobody.clone();
             if let Some(condition) = condition
                 && !(body_first && number == 0)
             {
@@ -240,7 +244,7 @@ impl Machine<'_> {
                 }
                 last = true;
                 unknown = inside.or(&unknown);
-                running = Mask::none(self.n);
+                running = self.nobody.clone();
                 self.act = inside.doubted();
             }
             let uncounted = self.uncounted;
@@ -288,11 +292,7 @@ impl Machine<'_> {
             let assigned = self.scan.assigned(self.code, id);
             self.forget_registers(&assigned, &doubtful);
         }
-        self.clear_left(INNER);
-        for (left, outer) in self.left.iter_mut().zip(&outer) {
-            *left |= outer;
-        }
-        self.left_any |= outer_any & INNER;
+        self.put_back(INNER, outer);
         self.iteration = parent;
         self.guards.truncate(guards);
         self.splits.truncate(splits);
@@ -317,6 +317,28 @@ impl Machine<'_> {
         }
     }
 
+    /// Takes bits out of how the lanes left.
+    pub(super) fn set_aside(&mut self, bits: u8) -> Option<Aside> {
+        if self.left_any & bits == 0 {
+            return None;
+        }
+        let left = self.left.iter().map(|left| left & bits).collect();
+        let any = self.left_any & bits;
+        self.clear_left(bits);
+        Some(Aside { left, any })
+    }
+
+    /// Puts bits back as they were set aside; what came of them meanwhile is forgotten.
+    pub(super) fn put_back(&mut self, bits: u8, aside: Option<Aside>) {
+        self.clear_left(bits);
+        if let Some(aside) = aside {
+            for (left, aside) in self.left.iter_mut().zip(&aside.left) {
+                *left |= aside;
+            }
+            self.left_any |= aside.any;
+        }
+    }
+
     fn run_switch(&mut self, id: StmtId, value: ExprId, cases: &[(Option<i64>, Block)]) {
         const INNER: u8 = BREAK_SURE | BREAK_MAYBE;
         let subject = self.eval(value);
@@ -325,9 +347,7 @@ impl Machine<'_> {
             return;
         }
         let (guards, splits) = (self.guards.len(), self.splits.len());
-        let outer: Vec<u8> = self.left.iter().map(|left| left & INNER).collect();
-        let outer_any = self.left_any;
-        self.clear_left(INNER);
+        let outer = self.set_aside(INNER);
         if subject.varies() || subject.uniform().is_none() {
             self.guards.push(self.code.expr(value).site);
         }
@@ -342,7 +362,7 @@ impl Machine<'_> {
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned(self.code, id) };
         // In doubt, a case may come after any other, or none.
         self.forget_registers(&assigned, &unknown);
-        let mut falling = Mask::none(self.n);
+        let mut falling = self.nobody.clone();
         for (constant, body) in cases {
             let enters = Mask::new(Lanes::from_fn(self.n, |lane| {
                 let level = entry.levels()[lane];
@@ -379,11 +399,7 @@ impl Machine<'_> {
             let assigned = self.scan.assigned(self.code, id);
             self.forget_registers(&assigned, &doubtful);
         }
-        self.clear_left(INNER);
-        for (left, outer) in self.left.iter_mut().zip(&outer) {
-            *left |= outer;
-        }
-        self.left_any |= outer_any & INNER;
+        self.put_back(INNER, outer);
         self.guards.truncate(guards);
         self.splits.truncate(splits);
         self.act = self.restored(&entry);
@@ -400,7 +416,7 @@ impl Machine<'_> {
         }
         if let Some(result) = result {
             let doubtful = if self.left_any & RETURN_MAYBE == 0 {
-                Mask::none(self.n)
+                self.nobody.clone()
             } else {
                 Mask::new(Lanes::from_fn(self.n, |lane| {
                     if self.left[lane] & RETURN_MAYBE != 0 && self.act.levels()[lane] != OFF { SURE } else { OFF }

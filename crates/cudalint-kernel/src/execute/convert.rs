@@ -1,6 +1,6 @@
 //! Conversions between scalar types, and arithmetic on pointers.
 
-use super::lanes::{Lanes, Mask, OFF};
+use super::lanes::Mask;
 use super::ops::{class, float, map2, round, unary, wrap, wrap_lanes};
 use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, place_of, somewhere};
 use crate::code::{ExprId, Ty};
@@ -126,14 +126,7 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
             return Val { data: Data::Lanes(bits, None), shape, wrapped };
         }
     }
-    let mut bits = Lanes::any(n);
-    let mut tags = Lanes::any(n);
-    {
-        let (bits, tags) = (bits.edit(), tags.edit());
-        for lane in 0..n {
-            (bits[lane], tags[lane]) =
-                if mask.levels()[lane] == OFF { (0, KNOWN) } else { step(base.lane(lane), index.lane(lane)) };
-        }
-    }
-    Val { shape, wrapped, ..Val::tagged(bits, tags) }
+    let (base, index) = (base.view(), index.view());
+    let value = Val::in_lanes(mask, |lane| step(base.lane(lane), index.lane(lane)));
+    Val { shape, wrapped, ..value }
 }

@@ -238,7 +238,7 @@ impl Machine<'_> {
     pub(super) fn unwritten_local(&mut self, touch: Touch<'_>, index: usize, offset: i64, bytes: u32, mask: &Mask) {
         let Some(lane) = mask.first_sure() else { return };
         let Some(local) = &self.objects[index].local else { return };
-        let partly = local.cells.iter().any(|cell| !matches!(cell.data, super::value::Data::Undefined));
+        let partly = local.is_touched();
         let access = self.access_of(touch, lane, offset, bytes);
         let object = self.objects[index].object.clone();
         self.event(EventKind::UninitializedRead { object, access, partly }, u64::from(mask.sure()));

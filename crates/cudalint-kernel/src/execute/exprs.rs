@@ -289,36 +289,31 @@ impl Machine<'_> {
         let n = self.n;
         let decided = i64::from(!and);
         if left.all_known() && right.all_known() {
+            let (left, right) = (left.view(), right.view());
             let bits =
                 Lanes::from_fn(n, |lane| if left.lane(lane).0 == decided { decided } else { right.lane(lane).0 });
             return Val::lanes(bits);
         }
-        let mut tags = Lanes::any(n);
-        let mut bits = Lanes::any(n);
-        {
-            let (tags, bits) = (tags.edit(), bits.edit());
-            for lane in 0..n {
-                (bits[lane], tags[lane]) = if self.act.levels()[lane] == OFF {
-                    (0, KNOWN)
-                } else {
-                    match (left.lane(lane), right.lane(lane)) {
-                        ((x, KNOWN), right) => {
-                            if x == decided {
-                                (decided, KNOWN)
-                            } else {
-                                right
-                            }
-                        }
-                        (_, (y, KNOWN)) if y == decided => (decided, KNOWN),
-                        ((x, NUMBER), (y, s @ (KNOWN | NUMBER))) => {
-                            (mix(mix(x as u64, y as u64), 40 + u64::from(s) * 2 + u64::from(and)) as i64, NUMBER)
-                        }
-                        _ => (0, super::value::UNKNOWN),
-                    }
-                };
+        let (levels, left, right) = (self.act.levels(), left.view(), right.view());
+        Val::from_lanes(n, |lane| {
+            if levels[lane] == OFF {
+                return (0, KNOWN);
             }
-        }
-        Val::tagged(bits, tags)
+            match (left.lane(lane), right.lane(lane)) {
+                ((x, KNOWN), right) => {
+                    if x == decided {
+                        (decided, KNOWN)
+                    } else {
+                        right
+                    }
+                }
+                (_, (y, KNOWN)) if y == decided => (decided, KNOWN),
+                ((x, NUMBER), (y, s @ (KNOWN | NUMBER))) => {
+                    (mix(mix(x as u64, y as u64), 40 + u64::from(s) * 2 + u64::from(and)) as i64, NUMBER)
+                }
+                _ => (0, super::value::UNKNOWN),
+            }
+        })
     }
 
     fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Val {
@@ -394,9 +389,10 @@ impl Machine<'_> {
         };
         if operands.iter().any(Val::varies) {
             self.spend(self.n as u64);
-            let bits = Lanes::from_fn(self.n, |lane| name(lane).0);
-            let tags = Lanes::from_fn(self.n, |lane| name(lane).1.min(super::value::UNKNOWN));
-            return Val::tagged(bits, tags);
+            return Val::from_lanes(self.n, |lane| {
+                let (name, tag) = name(lane);
+                (name, tag.min(super::value::UNKNOWN))
+            });
         }
         let (bits, tag) = name(0);
         Data::Uniform(bits, tag.min(super::value::UNKNOWN)).into()

@@ -19,18 +19,15 @@ impl Machine<'_> {
         let bytes = piece.bytes;
         let total = self.objects[index].bytes.unwrap_or(0);
         let Some(local) = &mut self.objects[index].local else { return Val::unknown() };
-        if local.cells.is_empty() {
+        if local.is_unmade() {
             if total == 0 || total / u64::from(bytes) > 4096 || !total.is_multiple_of(u64::from(bytes)) {
                 return Val::unknown();
             }
-            local.grain = bytes;
-            local.cells = vec![Val::undefined(); (total / u64::from(bytes)) as usize];
+            local.make(bytes, (total / u64::from(bytes)) as usize, Val::undefined());
         }
         if bytes < local.grain && local.grain.is_multiple_of(bytes) && total / u64::from(bytes) <= 4096 {
-            let touched = local.cells.iter().any(|cell| !matches!(cell.data, Data::Undefined));
-            let fill = if touched { Val::unknown() } else { Val::undefined() };
-            local.grain = bytes;
-            local.cells = vec![fill; (total / u64::from(bytes)) as usize];
+            let fill = if local.is_touched() { Val::unknown() } else { Val::undefined() };
+            local.make(bytes, (total / u64::from(bytes)) as usize, fill);
         }
         let grain = i64::from(local.grain);
         let exact = bytes == local.grain;
@@ -38,21 +35,22 @@ impl Machine<'_> {
         let cell_at = |offset: i64| (exact && offset % grain == 0).then_some((offset / grain) as usize);
         if let Bits::One(bits) = address.bits() {
             let offset = offset_of(bits);
-            let Some(cell) = cell_at(offset).and_then(|cell| local.cells.get_mut(cell)) else {
-                if value.is_some() {
-                    blur_local(&mut local.cells, offset, i64::from(bytes), grain);
-                }
-                return Val::unknown();
-            };
             let Some(value) = value else {
-                let read = cell.clone();
+                let Some(read) = cell_at(offset).and_then(|cell| local.get(cell)).cloned() else {
+                    return Val::unknown();
+                };
                 if matches!(read.data, Data::Undefined) {
                     self.unwritten_local(piece.touch, index, offset, bytes, mask);
                     return Val::unknown();
                 }
                 return read;
             };
-            if mask.count() == local.lanes && !doubtful {
+            let lanes = local.lanes;
+            let Some(cell) = cell_at(offset).and_then(|cell| local.get_mut(cell)) else {
+                local.blur(offset, i64::from(bytes));
+                return Val::unknown();
+            };
+            if mask.count() == lanes && !doubtful {
                 *cell = value.clone();
             } else {
                 *cell = cell.blended(&doubted(value, mask), mask);
@@ -65,12 +63,12 @@ impl Machine<'_> {
                     continue;
                 }
                 let offset = offset_of(address.lane(lane).0);
-                match cell_at(offset).and_then(|cell| local.cells.get_mut(cell)) {
+                match cell_at(offset).and_then(|cell| local.get_mut(cell)) {
                     Some(cell) => {
                         let (bits, tag) = if level == SURE { value.lane(lane) } else { (0, UNKNOWN) };
                         cell.set_lane(n, lane, bits, tag);
                     }
-                    None => blur_local(&mut local.cells, offset, i64::from(bytes), grain),
+                    None => local.blur(offset, i64::from(bytes)),
                 }
             }
             return Val::unknown();
@@ -86,7 +84,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let offset = offset_of(address.lane(lane).0);
-                let cell = cell_at(offset).and_then(|cell| local.cells.get(cell));
+                let cell = cell_at(offset).and_then(|cell| local.get(cell));
                 (bits[lane], tags[lane]) = cell.map_or((0, UNKNOWN), |cell| cell.lane(lane));
                 if level == SURE && cell.is_some_and(|cell| matches!(cell.data, Data::Undefined)) {
                     missing.get_or_insert(offset);
@@ -111,12 +109,4 @@ pub(super) fn doubted(value: &Val, mask: &Mask) -> Val {
     let n = mask.levels().len();
     let maybe = Mask::new(Lanes::from_fn(n, |lane| if mask.levels()[lane] == MAYBE { SURE } else { OFF }));
     value.blended(&Val::unknown(), &maybe)
-}
-
-fn blur_local(cells: &mut [Val], offset: i64, bytes: i64, grain: i64) {
-    let first = (offset.max(0) / grain) as usize;
-    let last = ((offset + bytes - 1).max(0) / grain) as usize;
-    for cell in cells.iter_mut().take(last + 1).skip(first) {
-        *cell = Val::unknown();
-    }
 }

@@ -69,6 +69,8 @@ pub(super) struct Machine<'a> {
     pub(super) blocks_run: Vec<[u32; 3]>,
     /// Lanes that execute what is executed now.
     pub(super) act: Mask,
+    /// No lanes.
+    pub(super) nobody: Mask,
     /// How each lane left what is running: bits above.
     pub(super) left: Vec<u8>,
     /// All bits in `left`, or more.
@@ -106,6 +108,8 @@ pub(super) struct Machine<'a> {
     pub(super) acquired_block: bool,
 
     pub(super) objects: Vec<Memory>,
+    /// Positions of the objects that are not gone: those of the code and the launch, and the variables of what runs.
+    pub(super) living: Vec<u32>,
     /// Object of each static object of the code; from 1.
     pub(super) statics: Vec<u32>,
     /// Object of each buffer; from 1.
@@ -148,6 +152,7 @@ impl<'a> Machine<'a> {
             block: [0; 3],
             blocks_run: Vec::new(),
             act: Mask::full(n),
+            nobody: Mask::none(n),
             left: vec![0; n],
             left_any: 0,
             exit_of: vec![0; n],
@@ -172,6 +177,7 @@ impl<'a> Machine<'a> {
             acquired: false,
             acquired_block: false,
             objects: Vec::new(),
+            living: Vec::new(),
             statics: Vec::new(),
             buffers: Vec::new(),
             conflicts: Conflicts::default(),
@@ -202,7 +208,7 @@ impl<'a> Machine<'a> {
         self.stopped = true;
         self.complete = false;
         self.cause(cause);
-        self.act = Mask::none(self.n);
+        self.act = self.nobody.clone();
     }
 
     /// Counts something that could not be followed.
@@ -268,6 +274,7 @@ impl<'a> Machine<'a> {
         if self.objects.len() + 2 >= MAX_OBJECTS {
             return 0;
         }
+        self.living.push(self.objects.len() as u32);
         self.objects.push(memory);
         self.objects.len() as u32
     }
@@ -287,7 +294,7 @@ impl<'a> Machine<'a> {
         };
         let bytes = info.ty.bytes().filter(|&bytes| bytes > 0).map(u64::from);
         let mut memory = Memory::new(ObjectKind::Local, &info.name, Some(info.site), bytes, info.ty.align().max(1));
-        memory.local = Some(LocalCells { grain: 1, cells: Vec::new(), lanes });
+        memory.local = Some(LocalCells::new(lanes));
         memory.initial = Initial::Nothing;
         let object = self.add_object(memory);
         if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
@@ -299,7 +306,7 @@ impl<'a> Machine<'a> {
     /// Lanes of `saved` that are still there: who left surely is gone, who left perhaps is in doubt.
     pub(super) fn restored(&self, saved: &Mask) -> Mask {
         if self.stopped {
-            return Mask::none(self.n);
+            return self.nobody.clone();
         }
         if self.left_any == 0 {
             return saved.clone();
@@ -332,7 +339,7 @@ impl<'a> Machine<'a> {
         if self.act.maybe() > 0 {
             self.left_any |= maybe;
         }
-        self.act = Mask::none(self.n);
+        self.act = self.nobody.clone();
     }
 
     /// The active lanes leave the kernel.

@@ -1,153 +1,10 @@
-//! Objects in memory and the shadow of their bytes: who touched a cell last, and what is in it.
+//! Objects in memory: what is known of them, and how finely they are shadowed.
 
-use super::value::Val;
+use super::shadow::Cells;
+use super::value::{Data, Shape, Val};
 use crate::report::{Object, ObjectKind, Site};
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// A few neighbouring bytes: as many as the smallest access to the object touches.
-#[derive(Clone, Copy)]
-pub(super) struct Cell {
-    /// Bits of the value in it, as `tag` says.
-    pub(super) value: i64,
-    /// Stamp of the last write by a lane that surely executed it; 0 for none.
-    pub(super) write: u32,
-    /// Stamps of two reads by different lanes, of different warps where there were such.
-    pub(super) read: [u32; 2],
-    /// Stamp of a read by a block that ran before.
-    pub(super) foreign: u32,
-    /// The lanes of these.
-    pub(super) writer: u16,
-    pub(super) reader: [u16; 2],
-    pub(super) foreign_reader: u16,
-    /// [`super::value::KNOWN`] and so on, or [`INITIAL`].
-    pub(super) tag: u8,
-    /// The type class of the value.
-    pub(super) class: u8,
-    /// [`KEPT`], [`CHANGED`] or 0.
-    pub(super) flags: u8,
-    /// Stamp of the last write by a lane that perhaps executed it; 0 for none.
-    pub(super) doubt: u32,
-}
-
-/// What was there before the launch or the block.
-pub(super) const INITIAL: u8 = 7;
-/// The last write stored what was there already.
-pub(super) const KEPT: u8 = 1;
-/// The last write surely changed the value.
-pub(super) const CHANGED: u8 = 2;
-
-const FRESH: Cell = Cell {
-    value: 0,
-    write: 0,
-    read: [0; 2],
-    foreign: 0,
-    writer: 0,
-    reader: [0; 2],
-    foreign_reader: 0,
-    tag: INITIAL,
-    class: 0,
-    flags: 0,
-    doubt: 0,
-};
-
-const PAGE_BITS: u32 = 7;
-/// Cells of a page.
-pub(super) const PAGE: usize = 1 << PAGE_BITS;
-/// Pages that are found without hashing.
-const NEAR_PAGES: usize = 2048;
-/// Most pages of one object; what lies beyond is not followed.
-const MAX_PAGES: usize = 1 << 14;
-
-/// The cells of one object, made as they are touched.
-#[derive(Default)]
-pub(super) struct Cells {
-    near: Vec<u32>,
-    far: FxHashMap<u64, u32>,
-    pages: Vec<Vec<Cell>>,
-    used: usize,
-}
-
-impl Cells {
-    /// Where the page with this number is kept; it is made where there is none.
-    pub(super) fn page(&mut self, number: u64) -> Option<usize> {
-        let slot = if (number as usize) < NEAR_PAGES {
-            if self.near.len() <= number as usize {
-                self.near.resize(number as usize + 1, 0);
-            }
-            &mut self.near[number as usize]
-        } else {
-            self.far.entry(number).or_default()
-        };
-        if *slot == 0 {
-            if self.used >= MAX_PAGES {
-                return None;
-            }
-            if self.used == self.pages.len() {
-                self.pages.push(vec![FRESH; PAGE]);
-            } else {
-                self.pages[self.used].fill(FRESH);
-            }
-            self.used += 1;
-            *slot = self.used as u32;
-        }
-        Some(*slot as usize - 1)
-    }
-
-    /// A cell of a page that [`Self::page`] gave.
-    pub(super) fn on_page(&mut self, page: usize, cell: u64) -> Option<&mut Cell> {
-        self.pages.get_mut(page)?.get_mut(cell as usize & (PAGE - 1))
-    }
-
-    /// The cell with this number.
-    pub(super) fn at(&mut self, cell: u64) -> Option<&mut Cell> {
-        let page = self.page(cell >> PAGE_BITS)?;
-        self.pages[page].get_mut(cell as usize & (PAGE - 1))
-    }
-
-    /// The cell, where something touched it or its neighbours.
-    pub(super) fn peek(&self, cell: u64) -> Option<&Cell> {
-        let number = cell >> PAGE_BITS;
-        let slot = if (number as usize) < NEAR_PAGES {
-            self.near.get(number as usize).copied().unwrap_or_default()
-        } else {
-            self.far.get(&number).copied().unwrap_or_default()
-        };
-        let page = (slot as usize).checked_sub(1)?;
-        self.pages.get(page)?.get(cell as usize & (PAGE - 1))
-    }
-
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.near.clear();
-        self.far.clear();
-        self.used = 0;
-    }
-
-    /// Cells of half the size; each half says of itself what the whole said, but for the value.
-    fn halve(&mut self) {
-        let mut finer = Self::default();
-        let near = self.near.iter().enumerate().map(|(number, &slot)| (number as u64, slot));
-        let mut all: Vec<(u64, u32)> = near.chain(self.far.iter().map(|(&number, &slot)| (number, slot))).collect();
-        all.sort_unstable();
-        for (number, slot) in all {
-            let Some(page) = (slot as usize).checked_sub(1) else { continue };
-            for at in 0..PAGE {
-                let mut cell = self.pages[page][at];
-                if cell.tag != INITIAL {
-                    cell.tag = super::value::UNKNOWN;
-                }
-                for half in 0..2 {
-                    if let Some(slot) = finer.at((((number << PAGE_BITS) | at as u64) << 1) | half) {
-                        *slot = cell;
-                    }
-                }
-            }
-        }
-        *self = finer;
-    }
-}
 
 /// What an object holds before anybody writes.
 #[derive(Clone)]
@@ -168,10 +25,81 @@ pub(super) enum Initial {
 pub(super) struct LocalCells {
     /// Bytes of a piece.
     pub(super) grain: u32,
-    /// The pieces; empty where the variable is too large to follow or of unknown size.
-    pub(super) cells: Vec<Val>,
+    /// How many pieces there are; 0 where nobody has touched the variable, or it is too large to follow or of unknown size.
+    pieces: usize,
+    /// The first pieces.
+    cells: Vec<Val>,
+    /// What all others hold.
+    rest: Val,
     /// Lanes for which it was made.
     pub(super) lanes: u32,
+}
+
+impl LocalCells {
+    /// Made for so many lanes; nobody has touched it.
+    pub(super) const fn new(lanes: u32) -> Self {
+        let rest = Val { data: Data::Undefined, shape: Shape::Other, wrapped: None };
+        Self { grain: 1, pieces: 0, cells: Vec::new(), rest, lanes }
+    }
+
+    /// Of so many pieces that all hold the same.
+    pub(super) fn make(&mut self, grain: u32, pieces: usize, value: Val) {
+        self.grain = grain;
+        self.pieces = pieces;
+        self.cells.clear();
+        self.rest = value;
+    }
+
+    /// As if nobody had touched it.
+    pub(super) fn unmake(&mut self) {
+        self.pieces = 0;
+        self.cells.clear();
+    }
+
+    /// Whether nobody has touched it, or it cannot be followed.
+    pub(super) const fn is_unmade(&self) -> bool {
+        self.pieces == 0
+    }
+
+    /// Whether anything was stored in it.
+    pub(super) fn is_touched(&self) -> bool {
+        let touched = |cell: &Val| !matches!(cell.data, Data::Undefined);
+        self.cells.iter().any(touched) || (self.cells.len() < self.pieces && touched(&self.rest))
+    }
+
+    /// Gives all pieces one value.
+    pub(super) fn fill(&mut self, value: Val) {
+        self.cells.clear();
+        self.rest = value;
+    }
+
+    /// A piece.
+    pub(super) fn get(&self, piece: usize) -> Option<&Val> {
+        (piece < self.pieces).then(|| self.cells.get(piece).unwrap_or(&self.rest))
+    }
+
+    /// A piece, to be changed.
+    pub(super) fn get_mut(&mut self, piece: usize) -> Option<&mut Val> {
+        if piece >= self.pieces {
+            return None;
+        }
+        if piece >= self.cells.len() {
+            self.cells.resize(piece + 1, self.rest.clone());
+        }
+        self.cells.get_mut(piece)
+    }
+
+    /// Nothing is known any more of the pieces that these bytes lie in.
+    pub(super) fn blur(&mut self, offset: i64, bytes: i64) {
+        let grain = i64::from(self.grain);
+        let first = (offset.max(0) / grain) as usize;
+        let last = ((offset + bytes - 1).max(0) / grain) as usize;
+        for piece in first..self.pieces.min(last + 1) {
+            if let Some(cell) = self.get_mut(piece) {
+                *cell = Val::unknown();
+            }
+        }
+    }
 }
 
 /// An object that pointers can point into.

@@ -1,7 +1,8 @@
 //! Arithmetic on all lanes at once, wrapped to its type.
 
 use super::lanes::{Lanes, Mask, OFF};
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Shape, UNKNOWN, Val, mix, object_of, offset_of};
+use super::names::{Opaque, names};
+use super::value::{Bits, Data, KNOWN, NUMBER, Shape, UNKNOWN, Val, mix, object_of, offset_of};
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
 
 /// A number brought into the range of its type.
@@ -207,52 +208,6 @@ fn one(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// Tag and bits of an operation on operands of which at least one is not known.
-fn opaque(op: BinaryOp, ty: &Ty, a: (i64, u8), b: (i64, u8)) -> (i64, u8) {
-    if (b == (0, KNOWN) || a == (0, KNOWN)) && matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty) {
-        return (0, KNOWN);
-    }
-    // What adds nothing changes nothing (but the sign of a zero).
-    if !matches!(ty, Ty::Pointer) {
-        let neutral = matches!(op, BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor);
-        if neutral && a == (0, KNOWN) {
-            return b;
-        }
-        if (neutral || matches!(op, BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Shr)) && b == (0, KNOWN) {
-            return a;
-        }
-    }
-    // An address is known not to be null wherever in its object it lies.
-    if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && ty == &Ty::Pointer {
-        let other = |x: (i64, u8), y: (i64, u8)| x.1 == SOMEWHERE && y.1 != UNKNOWN && object_of(x.0) != object_of(y.0);
-        if (other(a, b) && b.1 != NUMBER) || (other(b, a) && a.1 != NUMBER) {
-            return (i64::from(op == BinaryOp::Ne), KNOWN);
-        }
-    }
-    if a.1 == UNKNOWN || b.1 == UNKNOWN || a.1 == SOMEWHERE || b.1 == SOMEWHERE {
-        return (0, UNKNOWN);
-    }
-    (named(op, salt(op, ty), a.0, b.0), NUMBER)
-}
-
-/// What makes names of results of different operations differ.
-fn salt(op: BinaryOp, ty: &Ty) -> u64 {
-    mix(op as u64 + 1, class(ty))
-}
-
-/// The name of a result, of the names or values of its operands.
-#[inline]
-const fn named(op: BinaryOp, salt: u64, a: i64, b: i64) -> i64 {
-    let (a, b) = (a as u64, b as u64);
-    let both = match op {
-        BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-            a.wrapping_add(b).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (a ^ b)
-        }
-        _ => a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.rotate_left(29),
-    };
-    mix(both, salt) as i64
-}
-
 /// `a op b`. `operands` is the type of both sides (of the left one for shifts), `result` that of the outcome; `at` names
 /// the operation where it goes beyond its type in an active lane.
 pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask, at: ExprId) -> Val {
@@ -269,22 +224,21 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         _ if op.is_comparison() => None,
         _ => a.wrapped.or(b.wrapped),
     };
-    let arithmetic = !is_float(operands) && !op.is_comparison() && *operands != Ty::Pointer;
-    let may_wrap = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
+    let arithmetic = is_arithmetic(op, operands);
     if let (Data::Uniform(x, s), Data::Uniform(y, t)) = (&a.data, &b.data) {
         let (bits, tag) = if (*s, *t) == (KNOWN, KNOWN) {
             match one(op, operands, *x, *y) {
                 Some(raw) => {
                     let bits = if arithmetic { wrap(operands, raw) } else { raw };
-                    if arithmetic && may_wrap && (bits != raw || overflows(op, operands, *x, *y)) {
+                    if arithmetic && may_wrap(op) && (bits != raw || overflows(op, operands, *x, *y)) {
                         wrapped = Some(at);
                     }
                     (bits, KNOWN)
                 }
-                None => opaque(op, operands, (*x, NUMBER), (*y, KNOWN)),
+                None => Opaque::new(op, operands).of((*x, NUMBER), (*y, KNOWN)),
             }
         } else {
-            opaque(op, operands, (*x, *s), (*y, *t))
+            Opaque::new(op, operands).of((*x, *s), (*y, *t))
         };
         return Val { data: Data::Uniform(bits, tag), shape, wrapped };
     }
@@ -301,9 +255,38 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
     if !known && let Some(names) = names(op, operands, a, b, n) {
         return Val { shape, wrapped, ..names };
     }
+    if known {
+        let (bits, went_beyond, holes) = numbers(op, operands, x, y, mask);
+        if went_beyond {
+            wrapped = Some(at);
+        }
+        if !holes {
+            return Val { data: Data::Lanes(bits, None), shape, wrapped };
+        }
+    }
+    let (left, right) = (a.view(), b.view());
+    let opaque = Opaque::new(op, operands);
+    let value = Val::in_lanes(mask, |lane| {
+        let (p, q) = (left.lane(lane), right.lane(lane));
+        if p.1 == KNOWN && q.1 == KNOWN {
+            match one(op, operands, p.0, q.0) {
+                Some(raw) if arithmetic => (wrap(operands, raw), KNOWN),
+                Some(raw) => (raw, KNOWN),
+                None => (0, UNKNOWN),
+            }
+        } else {
+            opaque.of(p, q)
+        }
+    });
+    Val { shape, wrapped, ..value }
+}
+
+/// The results of an operation on numbers in all lanes; whether one of them went beyond its type in an active lane, and
+/// whether there is a lane that has none.
+fn numbers(op: BinaryOp, operands: &Ty, x: Bits<'_>, y: Bits<'_>, mask: &Mask) -> (Lanes<i64>, bool, bool) {
+    let n = mask.levels().len();
     let mut holes = false;
     let mut bits = match (op, operands) {
-        _ if !known => Lanes::filled(n, 0),
         (_, Ty::Float { .. } | Ty::Pointer) => slow(n, x, y, &mut holes, |p, q| one(op, operands, p, q)),
         (BinaryOp::Add, _) => map2(n, x, y, i64::wrapping_add),
         (BinaryOp::Sub, _) => map2(n, x, y, i64::wrapping_sub),
@@ -322,70 +305,25 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         (BinaryOp::Rem, ty) if is_narrow(ty) && matches!(y, Bits::One(1..)) => map2(n, x, y, remainder),
         _ => slow(n, x, y, &mut holes, |p, q| integer(op, operands, p, q)),
     };
-    if arithmetic {
-        if known
-            && may_wrap
+    let mut went_beyond = false;
+    if is_arithmetic(op, operands) {
+        let may_wrap = may_wrap(op);
+        went_beyond = may_wrap
             && matches!(operands, Ty::Int { bytes: 8, .. })
-            && active_pairs(n, x, y, mask).any(|(p, q)| overflows(op, operands, p, q))
-        {
-            wrapped = Some(at);
-        }
-        if known && wrap_lanes(operands, bits.edit(), mask) && may_wrap {
-            wrapped = Some(at);
-        }
+            && active_pairs(n, x, y, mask).any(|(p, q)| overflows(op, operands, p, q));
+        went_beyond |= wrap_lanes(operands, bits.edit(), mask) && may_wrap;
     }
-    if known && !holes {
-        return Val { data: Data::Lanes(bits, None), shape, wrapped };
-    }
-    let mut tags = Lanes::any(n);
-    {
-        let (tags, bits) = (tags.edit(), bits.edit());
-        for lane in 0..n {
-            let (p, q) = (a.lane(lane), b.lane(lane));
-            let (bit, tag) = if mask.levels()[lane] == OFF {
-                (0, KNOWN)
-            } else if p.1 == KNOWN && q.1 == KNOWN {
-                match one(op, operands, p.0, q.0) {
-                    Some(raw) if arithmetic => (wrap(operands, raw), KNOWN),
-                    Some(raw) => (raw, KNOWN),
-                    None => (0, UNKNOWN),
-                }
-            } else {
-                opaque(op, operands, p, q)
-            };
-            bits[lane] = bit;
-            tags[lane] = tag;
-        }
-    }
-    Val { shape, wrapped, ..Val::tagged(bits, tags) }
+    (bits, went_beyond, holes)
 }
 
-/// The names of all results at once, where one side has a name in every lane and the other has, or is one number.
-fn names(op: BinaryOp, ty: &Ty, a: &Val, b: &Val, n: usize) -> Option<Val> {
-    let all = |v: &Val| match &v.data {
-        Data::Lanes(_, Some(tags)) => tags.get().iter().all(|&tag| tag == NUMBER),
-        Data::Uniform(_, tag) => *tag == NUMBER,
-        _ => false,
-    };
-    let usable = |v: &Val| match &v.data {
-        Data::Lanes(_, None) => true,
-        Data::Uniform(bits, KNOWN) => *bits != 0,
-        _ => false,
-    };
-    let (ours, theirs) = (all(a), all(b));
-    // Zero lanes of a factor would be known.
-    let zeros = matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty);
-    let other = if ours { b } else { a };
-    if !(ours && theirs) && (!(ours || theirs) || !usable(other) || (zeros && other.varies()) || *ty == Ty::Pointer) {
-        return None;
-    }
-    let tags = [a, b].into_iter().find_map(|v| match &v.data {
-        Data::Lanes(_, Some(tags)) => Some(tags.clone()),
-        _ => None,
-    });
-    let salt = salt(op, ty);
-    let bits = map2(n, a.bits(), b.bits(), |x, y| named(op, salt, x, y));
-    Some(Data::Lanes(bits, Some(tags.unwrap_or_else(|| Lanes::filled(n, NUMBER)))).into())
+/// Whether an operation computes an integer that is brought into the range of its type.
+fn is_arithmetic(op: BinaryOp, operands: &Ty) -> bool {
+    !is_float(operands) && !op.is_comparison() && *operands != Ty::Pointer
+}
+
+/// Whether an integer operation may go beyond its type.
+const fn may_wrap(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl)
 }
 
 fn active_pairs<'a>(n: usize, a: Bits<'a>, b: Bits<'a>, mask: &'a Mask) -> impl Iterator<Item = (i64, i64)> + 'a {
@@ -433,30 +371,24 @@ pub(super) fn unary(a: &Val, mask: &Mask, salt: u64, f: impl Fn(i64) -> Option<i
         }
         Data::Lanes(bits, tags) => {
             let n = mask.levels().len();
-            let hole = std::cell::Cell::new(false);
-            let mut out = map1(n, bits.get(), |x| {
-                f(x).unwrap_or_else(|| {
-                    hole.set(true);
-                    0
-                })
-            });
-            if tags.is_none() && !hole.get() {
-                return Val::lanes(out);
-            }
-            let mut marks = Lanes::any(n);
-            {
-                let (out, marks) = (out.edit(), marks.edit());
-                for lane in 0..n {
-                    let (bits, tag) = a.lane(lane);
-                    let known = if tag == KNOWN { f(bits) } else { None };
-                    (out[lane], marks[lane]) = if mask.levels()[lane] == OFF {
-                        (0, KNOWN)
-                    } else {
-                        known.map_or_else(|| rest(bits, tag), |bits| (bits, KNOWN))
-                    };
+            if tags.is_none() {
+                let hole = std::cell::Cell::new(false);
+                let out = map1(n, bits.get(), |x| {
+                    f(x).unwrap_or_else(|| {
+                        hole.set(true);
+                        0
+                    })
+                });
+                if !hole.get() {
+                    return Val::lanes(out);
                 }
             }
-            Val::tagged(out, marks)
+            let view = a.view();
+            Val::in_lanes(mask, |lane| {
+                let (bits, tag) = view.lane(lane);
+                let known = if tag == KNOWN { f(bits) } else { None };
+                known.map_or_else(|| rest(bits, tag), |bits| (bits, KNOWN))
+            })
         }
     }
 }

@@ -143,7 +143,9 @@ impl Machine<'_> {
         self.waited = 0;
         self.copies = false;
         // A thread's own variables do not outlive it; those of the code and the launch come first.
-        self.objects.truncate(self.statics.iter().chain(&self.buffers).max().copied().unwrap_or_default() as usize);
+        let lasting = self.statics.iter().chain(&self.buffers).max().copied().unwrap_or_default() as usize;
+        self.objects.truncate(lasting);
+        self.living.truncate(lasting);
         for memory in &mut self.objects {
             if memory.is_shared() {
                 memory.renew();

@@ -2,8 +2,8 @@
 
 use super::access::Touch;
 use super::machine::Machine;
-use super::memory::Cell;
 use super::record::Trace;
+use super::shadow::Cell;
 use super::value::{KNOWN, NUMBER};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 

@@ -32,7 +32,7 @@ impl Scan {
         if let Some(known) = self.stmts.get(&stmt) {
             return Rc::clone(known);
         }
-        let mut walk = Walk::new(code);
+        let mut walk = Walk::new(code, false);
         walk.stmt(stmt, 0);
         let found = walk.finish();
         self.stmts.insert(stmt, Rc::clone(&found));
@@ -44,7 +44,7 @@ impl Scan {
         if let Some(known) = self.exprs.get(&expr) {
             return Rc::clone(known);
         }
-        let mut walk = Walk::new(code);
+        let mut walk = Walk::new(code, false);
         walk.expr(expr, 0);
         let found = walk.finish();
         self.exprs.insert(expr, Rc::clone(&found));
@@ -56,7 +56,7 @@ impl Scan {
         if let Some(&known) = self.natures.get(&stmt) {
             return known;
         }
-        let mut walk = Walk::new(code);
+        let mut walk = Walk::new(code, true);
         walk.stmt(stmt, 0);
         self.natures.insert(stmt, walk.nature);
         walk.nature
@@ -83,17 +83,20 @@ struct Walk<'c> {
     nature: Nature,
     /// Loops and switches around, from the loop that is asked about on.
     loops: u32,
-    /// Calls that the walk is in, for finding waits in callees.
+    /// Whether callees are looked into: for waits and barriers; registers are each function's own.
+    callees: bool,
+    /// Calls that the walk is in.
     calls: u32,
 }
 
 impl<'c> Walk<'c> {
-    const fn new(code: &'c Code) -> Self {
+    const fn new(code: &'c Code, callees: bool) -> Self {
         Self {
             code,
             assigned: Vec::new(),
             nature: Nature { may_wait: false, may_leave: false, has_barrier: false },
             loops: 0,
+            callees,
             calls: 0,
         }
     }
@@ -225,6 +228,9 @@ impl<'c> Walk<'c> {
             Expr::Call(function, arguments) => {
                 for &argument in arguments {
                     self.expr(argument, depth);
+                }
+                if !self.callees {
+                    return;
                 }
                 if self.calls >= 6 {
                     self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true };

@@ -3,7 +3,7 @@
 //! Integers are kept as `i64`, extended as their type says (`unsigned long` as its bits), floats as the bits of an `f64`.
 //! A pointer is an object's number and a byte offset in one word: [`pointer`].
 
-use super::lanes::{Lanes, Mask, OFF};
+use super::lanes::{Element, Lanes, Mask, OFF};
 use crate::code::ExprId;
 use std::rc::Rc;
 
@@ -150,6 +150,41 @@ impl Val {
         }
     }
 
+    /// Made lane by lane from bits and tag.
+    pub(super) fn from_lanes(n: usize, mut f: impl FnMut(usize) -> (i64, u8)) -> Self {
+        let (mut bits, mut tags) = (Lanes::any(n), Lanes::any(n));
+        for (lane, (bits, tag)) in bits.edit().iter_mut().zip(tags.edit()).enumerate() {
+            (*bits, *tag) = f(lane);
+        }
+        Self::tagged(bits, tags)
+    }
+
+    /// Made of bits and tag of each active lane. Lanes that are away count as what the one before them is: most vectors
+    /// are of one kind, and such are worked on faster.
+    pub(super) fn in_lanes(mask: &Mask, mut f: impl FnMut(usize) -> (i64, u8)) -> Self {
+        let levels = mask.levels();
+        let (mut bits, mut tags) = (Lanes::any(levels.len()), Lanes::any(levels.len()));
+        let mut first = None;
+        {
+            let (bits, tags) = (bits.edit(), tags.edit());
+            let mut last = KNOWN;
+            for (lane, ((bits, tag), &level)) in bits.iter_mut().zip(tags.iter_mut()).zip(levels).enumerate() {
+                *bits = 0;
+                if level != OFF {
+                    (*bits, last) = f(lane);
+                    first = first.or(Some(lane));
+                }
+                *tag = last;
+            }
+            if let Some((away, active)) = first.and_then(|first| tags.split_at_mut_checked(first))
+                && let Some(&tag) = active.first()
+            {
+                away.fill(tag);
+            }
+        }
+        Self::tagged(bits, tags)
+    }
+
     pub(super) fn aggregate(leaves: Vec<Self>) -> Self {
         Data::Aggregate(Rc::new(leaves)).into()
     }
@@ -231,38 +266,12 @@ impl Val {
             }
             _ => {}
         }
-        let levels = mask.levels();
-        let n = levels.len();
-        let (old_bits, new_bits) = (self.bits(), new.bits());
-        let mut bits = Lanes::any(n);
-        let out = bits.edit();
-        match (old_bits, new_bits) {
-            (Bits::One(old), Bits::One(new)) => {
-                for (out, &level) in out.iter_mut().zip(levels) {
-                    *out = if level == OFF { old } else { new };
-                }
-            }
-            (Bits::One(old), Bits::Each(new)) => {
-                for ((out, &level), &new) in out.iter_mut().zip(levels).zip(new) {
-                    *out = if level == OFF { old } else { new };
-                }
-            }
-            (Bits::Each(old), Bits::One(new)) => {
-                for ((out, &level), &old) in out.iter_mut().zip(levels).zip(old) {
-                    *out = if level == OFF { old } else { new };
-                }
-            }
-            (Bits::Each(old), Bits::Each(new)) => {
-                for (((out, &level), &old), &new) in out.iter_mut().zip(levels).zip(old).zip(new) {
-                    *out = if level == OFF { old } else { new };
-                }
-            }
-        }
+        let (levels, old, other) = (mask.levels(), self.view(), new.view());
+        let bits = picked(levels, old.bits, other.bits);
         let value = if self.all_known() && new.all_known() {
             Self::lanes(bits)
         } else {
-            let tags = Lanes::from_fn(n, |lane| if levels[lane] == OFF { self.lane(lane).1 } else { new.lane(lane).1 });
-            Self::tagged(bits, tags)
+            Self::tagged(bits, picked(levels, old.tags, other.tags))
         };
         Self { shape, wrapped, ..value }
     }
@@ -285,10 +294,11 @@ impl Val {
         let mut bits = Lanes::any(n);
         {
             let (tags, bits) = (tags.edit(), bits.edit());
+            let (ours, theirs) = (self.view(), other.view());
             for (lane, &level) in mask.levels().iter().enumerate() {
-                let (mine, tag) = self.lane(lane);
+                let (mine, tag) = ours.lane(lane);
                 bits[lane] = mine;
-                tags[lane] = if level == OFF || other.lane(lane) == (mine, tag) { tag } else { UNKNOWN };
+                tags[lane] = if level == OFF || theirs.lane(lane) == (mine, tag) { tag } else { UNKNOWN };
             }
         }
         Self { wrapped: self.wrapped, ..Self::tagged(bits, tags) }
@@ -297,6 +307,18 @@ impl Val {
     /// Whether every lane is a known number.
     pub(super) const fn all_known(&self) -> bool {
         matches!(self.data, Data::Uniform(_, KNOWN) | Data::Lanes(_, None))
+    }
+
+    /// Bits and tags, to be looked at lane by lane.
+    pub(super) fn view(&self) -> View<'_> {
+        match &self.data {
+            Data::Undefined | Data::Aggregate(_) => View { bits: Bits::One(0), tags: Tags::One(UNKNOWN) },
+            Data::Uniform(bits, tag) => View { bits: Bits::One(*bits), tags: Tags::One(*tag) },
+            Data::Lanes(bits, tags) => View {
+                bits: Bits::Each(bits.get()),
+                tags: tags.as_ref().map_or(Tags::One(KNOWN), |tags| Tags::Each(tags.get())),
+            },
+        }
     }
 
     /// The bits as one or as a slice.
@@ -309,13 +331,61 @@ impl Val {
     }
 }
 
-/// Bits of a value.
+/// Something of each lane of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Bits<'a> {
+pub(super) enum Of<'a, T> {
     /// The same in all lanes.
-    One(i64),
+    One(T),
     /// For each lane.
-    Each(&'a [i64]),
+    Each(&'a [T]),
+}
+
+/// Bits of a value.
+pub(super) type Bits<'a> = Of<'a, i64>;
+/// Tags of a value.
+type Tags<'a> = Of<'a, u8>;
+
+/// What is `new` in the lanes of the mask and `old` in the others.
+fn picked<T: Element>(levels: &[u8], old: Of<'_, T>, new: Of<'_, T>) -> Lanes<T> {
+    let mut picked = Lanes::any(levels.len());
+    let out = picked.edit().iter_mut().zip(levels);
+    match (old, new) {
+        (Of::One(old), Of::One(new)) => out.for_each(|(out, &level)| *out = if level == OFF { old } else { new }),
+        (Of::One(old), Of::Each(new)) => {
+            out.zip(new).for_each(|((out, &level), &new)| *out = if level == OFF { old } else { new });
+        }
+        (Of::Each(old), Of::One(new)) => {
+            out.zip(old).for_each(|((out, &level), &old)| *out = if level == OFF { old } else { new });
+        }
+        (Of::Each(old), Of::Each(new)) => {
+            let both = out.zip(old).zip(new);
+            both.for_each(|(((out, &level), &old), &new)| *out = if level == OFF { old } else { new });
+        }
+    }
+    picked
+}
+
+/// A value whose making is asked for once, and whose lanes are then at hand.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    bits: Bits<'a>,
+    tags: Tags<'a>,
+}
+
+impl View<'_> {
+    /// Bits and tag of a lane.
+    #[inline]
+    pub(super) fn lane(&self, lane: usize) -> (i64, u8) {
+        let bits = match self.bits {
+            Bits::One(bits) => bits,
+            Bits::Each(bits) => bits[lane],
+        };
+        let tag = match self.tags {
+            Tags::One(tag) => tag,
+            Tags::Each(tags) => tags[lane],
+        };
+        (bits, tag)
+    }
 }
 
 /// A name made of two.

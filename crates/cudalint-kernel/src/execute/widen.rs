@@ -22,14 +22,7 @@ impl Machine<'_> {
         let before = self.snapshot(&pointers);
         self.forget_registers(variables, mask);
         let n = self.n;
-        self.each_register(&pointers, |at, value| {
-            let loose = |lane: usize| match before[at].lane(lane) {
-                (bits, KNOWN | SOMEWHERE) if bits != 0 => (somewhere(object_of(bits), 0), SOMEWHERE),
-                _ => (0, UNKNOWN),
-            };
-            let tags = Lanes::from_fn(n, |lane| loose(lane).1);
-            value.blended(&Val::tagged(Lanes::from_fn(n, |lane| loose(lane).0), tags), mask)
-        });
+        self.each_register(&pointers, |at, value| value.blended(&loose(n, &before[at]), mask));
         Loosened(pointers.into_iter().zip(before).collect())
     }
 
@@ -62,14 +55,7 @@ impl Machine<'_> {
         }
         let n = self.n;
         for (variable, before) in kept {
-            self.each_register(&[variable], |_, value| {
-                let loose = |lane: usize| match before.lane(lane) {
-                    (bits, KNOWN | SOMEWHERE) if bits != 0 => (somewhere(object_of(bits), 0), SOMEWHERE),
-                    _ => (0, UNKNOWN),
-                };
-                let tags = Lanes::from_fn(n, |lane| loose(lane).1);
-                value.blended(&Val::tagged(Lanes::from_fn(n, |lane| loose(lane).0), tags), mask)
-            });
+            self.each_register(&[variable], |_, value| value.blended(&loose(n, &before), mask));
         }
     }
 
@@ -173,4 +159,13 @@ impl Machine<'_> {
             self.eval(step);
         }
     }
+}
+
+/// Of pointers, only the objects that they point into.
+fn loose(n: usize, before: &Val) -> Val {
+    let view = before.view();
+    Val::from_lanes(n, |lane| match view.lane(lane) {
+        (bits, KNOWN | SOMEWHERE) if bits != 0 => (somewhere(object_of(bits), 0), SOMEWHERE),
+        _ => (0, UNKNOWN),
+    })
 }

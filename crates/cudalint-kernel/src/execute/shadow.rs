@@ -1,0 +1,182 @@
+//! The shadow of an object's bytes: who touched a cell last, and what is in it.
+
+use rustc_hash::FxHashMap;
+
+/// A few neighbouring bytes: as many as the smallest access to the object touches.
+#[derive(Clone, Copy)]
+pub(super) struct Cell {
+    /// Bits of the value in it, as `tag` says.
+    pub(super) value: i64,
+    /// Stamp of the last write by a lane that surely executed it; 0 for none.
+    pub(super) write: u32,
+    /// Stamps of two reads by different lanes, of different warps where there were such.
+    pub(super) read: [u32; 2],
+    /// Stamp of a read by a block that ran before.
+    pub(super) foreign: u32,
+    /// The lanes of these.
+    pub(super) writer: u16,
+    pub(super) reader: [u16; 2],
+    pub(super) foreign_reader: u16,
+    /// [`super::value::KNOWN`] and so on, or [`INITIAL`].
+    pub(super) tag: u8,
+    /// The type class of the value.
+    pub(super) class: u8,
+    /// [`KEPT`], [`CHANGED`] or 0.
+    pub(super) flags: u8,
+    /// Stamp of the last write by a lane that perhaps executed it; 0 for none.
+    pub(super) doubt: u32,
+}
+
+/// What was there before the launch or the block.
+pub(super) const INITIAL: u8 = 7;
+/// The last write stored what was there already.
+pub(super) const KEPT: u8 = 1;
+/// The last write surely changed the value.
+pub(super) const CHANGED: u8 = 2;
+
+const FRESH: Cell = Cell {
+    value: 0,
+    write: 0,
+    read: [0; 2],
+    foreign: 0,
+    writer: 0,
+    reader: [0; 2],
+    foreign_reader: 0,
+    tag: INITIAL,
+    class: 0,
+    flags: 0,
+    doubt: 0,
+};
+
+const PAGE_BITS: u32 = 7;
+const LINE_BITS: u32 = 3;
+/// Cells of a line.
+const LINE: usize = 1 << LINE_BITS;
+/// Lines of a page.
+const LINES: usize = 1 << (PAGE_BITS - LINE_BITS);
+/// Pages that are found without hashing.
+const NEAR_PAGES: usize = 2048;
+/// Most pages of one object; what lies beyond is not followed.
+const MAX_PAGES: usize = 1 << 14;
+/// Lines that are kept in one piece of memory.
+const SHELF: usize = 16;
+
+/// The cells of one object, made as they are touched: a line at a time, since lanes that walk along columns touch one
+/// cell of each page, and a page of cells is five kilobytes.
+#[derive(Default)]
+pub(super) struct Cells {
+    near: Vec<u32>,
+    far: FxHashMap<u64, u32>,
+    /// The lines of each page; numbered from 1, 0 for none.
+    pages: Vec<[u32; LINES]>,
+    shelves: Vec<Vec<[Cell; LINE]>>,
+    lines: usize,
+}
+
+/// The line of a cell.
+pub(super) const fn line_of(cell: u64) -> u64 {
+    cell >> LINE_BITS
+}
+
+impl Cells {
+    /// Where the page with this number is kept; it is made where there is none.
+    fn page(&mut self, number: u64) -> Option<usize> {
+        let slot = if (number as usize) < NEAR_PAGES {
+            if self.near.len() <= number as usize {
+                self.near.resize(number as usize + 1, 0);
+            }
+            &mut self.near[number as usize]
+        } else {
+            self.far.entry(number).or_default()
+        };
+        if *slot == 0 {
+            if self.pages.len() >= MAX_PAGES {
+                return None;
+            }
+            self.pages.push([0; LINES]);
+            *slot = self.pages.len() as u32;
+        }
+        Some(*slot as usize - 1)
+    }
+
+    /// Where the line with this number is kept; it is made where there is none.
+    pub(super) fn line(&mut self, number: u64) -> Option<usize> {
+        let page = self.page(number / LINES as u64)?;
+        let slot = &mut self.pages[page][number as usize % LINES];
+        if *slot == 0 {
+            let shelf = self.lines / SHELF;
+            if shelf == self.shelves.len() {
+                self.shelves.push(Vec::with_capacity(SHELF));
+            }
+            self.shelves[shelf].push([FRESH; LINE]);
+            self.lines += 1;
+            *slot = self.lines as u32;
+        }
+        Some(*slot as usize - 1)
+    }
+
+    /// A cell of a line that [`Self::line`] gave.
+    pub(super) fn on_line(&mut self, line: usize, cell: u64) -> Option<&mut Cell> {
+        self.shelves.get_mut(line / SHELF)?.get_mut(line % SHELF)?.get_mut(cell as usize % LINE)
+    }
+
+    /// The cell with this number.
+    pub(super) fn at(&mut self, cell: u64) -> Option<&mut Cell> {
+        let line = self.line(line_of(cell))?;
+        self.on_line(line, cell)
+    }
+
+    /// The cell, where something touched it or its neighbours.
+    pub(super) fn peek(&self, cell: u64) -> Option<&Cell> {
+        let number = cell >> PAGE_BITS;
+        let slot = if (number as usize) < NEAR_PAGES {
+            self.near.get(number as usize).copied().unwrap_or_default()
+        } else {
+            self.far.get(&number).copied().unwrap_or_default()
+        };
+        let page = self.pages.get((slot as usize).checked_sub(1)?)?;
+        let line = (page[line_of(cell) as usize % LINES] as usize).checked_sub(1)?;
+        self.shelves.get(line / SHELF)?.get(line % SHELF)?.get(cell as usize % LINE)
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.near.clear();
+        self.far.clear();
+        self.pages.clear();
+        self.shelves.iter_mut().for_each(Vec::clear);
+        self.lines = 0;
+    }
+
+    /// Cells of half the size; each half says of itself what the whole said, but for the value.
+    pub(super) fn halve(&mut self) {
+        let mut finer = Self::default();
+        let near = self.near.iter().enumerate().map(|(number, &slot)| (number as u64, slot));
+        let mut all: Vec<(u64, u32)> = near.chain(self.far.iter().map(|(&number, &slot)| (number, slot))).collect();
+        all.sort_unstable();
+        for (number, slot) in all {
+            let Some(page) = (slot as usize).checked_sub(1).and_then(|page| self.pages.get(page)) else { continue };
+            // Pages that nothing is in count as well.
+            for half in 0..2 {
+                finer.page((number << 1) | half);
+            }
+            for (place, line) in page.iter().enumerate() {
+                let Some(line) = (*line as usize).checked_sub(1) else { continue };
+                let cells = self.shelves.get(line / SHELF).and_then(|shelf| shelf.get(line % SHELF));
+                for (at, cell) in cells.into_iter().flatten().enumerate() {
+                    let mut cell = *cell;
+                    if cell.tag != INITIAL {
+                        cell.tag = super::value::UNKNOWN;
+                    }
+                    let first = ((number << PAGE_BITS) | (place * LINE + at) as u64) << 1;
+                    for half in 0..2 {
+                        if let Some(slot) = finer.at(first | half) {
+                            *slot = cell;
+                        }
+                    }
+                }
+            }
+        }
+        *self = finer;
+    }
+}
