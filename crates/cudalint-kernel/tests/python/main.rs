@@ -7,5 +7,6 @@ mod calls;
 mod cupy;
 mod flow;
 mod guesses;
+mod sizes;
 mod support;
 mod types;
