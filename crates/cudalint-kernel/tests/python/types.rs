@@ -16,9 +16,10 @@ fn stored(expression: &str) -> String {
     code.text()
 }
 
-/// The type of `EXPRESSION`, as the type of a variable that is given it twice.
-fn type_of(expression: &str) -> String {
-    let text = format!("@cuda.jit\ndef k(i, l, u, ul, h, f, d):\n    x = {expression}\n    x = {expression}\n");
+/// The type that `x` has behind statements.
+fn type_behind(statements: &str) -> String {
+    // What is assigned twice has a register of its own.
+    let text = format!("@cuda.jit\ndef k(i, l, u, ul, h, f, d):\n{statements}    y = x\n    y = x\n");
     let case = kernel(&text)
         .number(Ty::INT, 0)
         .number(Ty::LONG, 0)
@@ -28,22 +29,40 @@ fn type_of(expression: &str) -> String {
         .number(F32, 0)
         .number(F64, 0);
     let code = case.code();
-    let found = code.functions[0].variables.iter().find(|variable| variable.name == "x");
+    let found = code.functions[0].variables.iter().find(|variable| variable.name == "y");
     found.map_or_else(|| panic!("{code}"), |variable| variable.ty.to_string())
+}
+
+/// Compares with a list of what Numba infers.
+#[track_caller]
+fn agrees(list: &str, statements: impl Fn(&str) -> String) {
+    let mut wrong = Vec::new();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let (source, ty) = line.split_once(" -> ").unwrap();
+        let bits = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let ours = type_behind(&statements(source));
+        if ours != format!("{}{bits}", if ty == "bool" { "bool" } else { &ty[..1] }) {
+            wrong.push(format!("{source}: {ours} instead of {ty}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn expressions_have_the_types_that_numba_infers() {
-    let mut wrong = Vec::new();
-    for line in include_str!("types.txt").lines().filter(|line| !line.starts_with('#')) {
-        let (expression, ty) = line.split_once(" -> ").unwrap();
-        let bits = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-        let ours = type_of(expression);
-        if ours != format!("{}{bits}", if ty == "bool" { "bool" } else { &ty[..1] }) {
-            wrong.push(format!("{expression}: {ours} instead of {ty}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    agrees(include_str!("types.txt"), |expression| format!("    x = {expression}\n"));
+}
+
+#[test]
+fn variables_have_the_types_that_numba_infers() {
+    agrees(include_str!("variables.txt"), |statements| {
+        let line = |statement: &str| {
+            let statement = statement.trim_end_matches(';');
+            let level = statement.matches("| ").count();
+            format!("    {}{}\n", "    ".repeat(level), statement.trim_start_matches("| "))
+        };
+        statements.split("; ").map(line).collect()
+    });
 }
 
 #[test]
