@@ -260,3 +260,36 @@ def run(n):
     assert!(!harness.contains("RawKernel"), "{harness}");
     assert!(candidates.iter().any(|candidate| matches!(candidate, Ok(Program::Kernel(_)))), "{candidates:?}");
 }
+
+#[test]
+fn a_method_that_launches_is_called_on_an_object() {
+    let source = format!(
+        "{KERNEL}class Solver:\n    def __init__(self, n):\n        self.n = n\n\n    def step(self, a):\n        scale[4, 256](a, a, self.n)\n"
+    );
+    let (_folder, subject) = subject("k.py", &source);
+    let witness = witness(json!({"n": 999, "x.shape[0]": 999}), Some((15, [4, 1, 1], [256, 1, 1])), 999, 8, "k.py");
+    let finding = finding(&subject, "memcheck", "x[i]", witness);
+    let candidates = harness::candidates(&finding, &subject);
+    let programs = python(&candidates);
+    let call = "Solver(999).step(__import__(\"numpy\").ones(999, dtype=\"float32\"))\n";
+    assert!(text(programs[0]).contains(call), "{}", text(programs[0]));
+    let cut = programs.iter().find(|program| program.origin == Origin::Cut).unwrap();
+    assert!(text(cut).contains("class Solver:") && text(cut).contains(call), "{}", text(cut));
+}
+
+#[test]
+fn what_a_fragment_leaves_out_is_supplied_to_the_cut_script() {
+    let code = "@cuda.jit\ndef fill(out):\n    s = cuda.shared.array(TPB, np.float32)\n    out[cuda.grid(1)] = s[0]\n\nfill[4, 128](d_out)\n";
+    let (_folder, subject) = subject("page.md", &format!("# Page\n\nText.\n\n```python\n{code}```\n"));
+    let finding = finding(&subject, "memcheck", "out[cuda.grid(1)]", json!(null));
+    let candidates = harness::candidates(&finding, &subject);
+    let programs = python(&candidates);
+    assert_eq!(programs[0].origin, Origin::AsWritten);
+    let cut = programs.iter().find(|program| program.origin == Origin::Cut).unwrap();
+    for line in ["TPB = 128; from numba import cuda; import numpy as np\n", "\nfill[8, 128](__import__"] {
+        assert!(text(cut).contains(line), "{}", text(cut));
+    }
+    assert!(!text(cut).contains("d_out"), "{}", text(cut));
+    assert_eq!(cut.packages, ["numba"]);
+    assert!(cut.made_up.contains(&"TPB = 128".to_owned()), "{:?}", cut.made_up);
+}

@@ -99,6 +99,8 @@ def watch_numba(script):
         debug = options.get("debug") or os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") not in ("", "0")
         if not debug:
             options.setdefault("lineinfo", True)
+        # What another run has put there may have been compiled without lines.
+        options.pop("cache", None)
         return plain(*arguments, **options)
 
     cuda.jit = jit

@@ -185,13 +185,16 @@ struct Call {
 /// The call of a host function, or the launch of a kernel.
 fn call(functions: &Functions<'_>, start: Start, stated: &Stated<'_>, with_cupy: bool) -> Result<Call, String> {
     let function = functions.all.get(start.function).ok_or("no function")?;
-    if function.in_class {
-        return Err(format!("`{}` is a method, and nothing says how its object is made", function.name));
-    }
     // A function within another one is what that one returns.
     let mut callee = function.name.to_owned();
     let mut made_up = Vec::new();
-    if let Some(parent) = function.parent {
+    if function.in_class {
+        let (class, init) = functions
+            .class_of(start.function)
+            .ok_or_else(|| format!("`{}` is a method of a class that is only known elsewhere", function.name))?;
+        let given = init.map_or(Ok(Vec::new()), |init| arguments(functions, init, stated, with_cupy))?;
+        callee = format!("{class}({}).{}", joined(given, &mut made_up), function.name);
+    } else if let Some(parent) = function.parent {
         let factory = functions.all.get(parent).ok_or("no function")?;
         let text = functions.text.get(factory.node.byte_range()).unwrap_or("");
         let returned = text.lines().any(|line| line.trim() == format!("return {}", function.name));
@@ -269,6 +272,27 @@ fn dimensions(extents: [u64; 3]) -> String {
     }
 }
 
+/// A statement for a name that a fragment leaves out: what everyone imports under it, and a size for a constant.
+fn supply(name: &str) -> Option<String> {
+    const IMPORTS: [(&str, &str); 9] = [
+        ("cuda", "from numba import cuda"),
+        ("numba", "import numba"),
+        ("float32", "from numba import float32"),
+        ("float64", "from numba import float64"),
+        ("int32", "from numba import int32"),
+        ("np", "import numpy as np"),
+        ("numpy", "import numpy"),
+        ("cp", "import cupy as cp"),
+        ("math", "import math"),
+    ];
+    if let Some((_, statement)) = IMPORTS.iter().find(|(known, _)| *known == name) {
+        return Some((*statement).to_owned());
+    }
+    let is_constant = name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    is_constant.then(|| format!("{name} = 128"))
+}
+
 /// A script being written.
 struct Script<'s> {
     finding: Option<&'s FindingEntry>,
@@ -295,16 +319,29 @@ impl Script<'_> {
     /// What a function needs of the file, and the call.
     fn cut(&self, functions: &Functions<'_>, start: Start, call: &Call) -> Result<Program, String> {
         let function = functions.all.get(start.function).ok_or("no function")?;
-        let outermost = function.parent.and_then(|parent| functions.all.get(parent)).unwrap_or(function);
+        let outermost = match functions.class_of(start.function) {
+            Some((class, _)) => class,
+            None => function.parent.and_then(|parent| functions.all.get(parent)).unwrap_or(function).name,
+        };
         let names = Names::read(self.root, &self.subject.text);
         let end = self.root.end_byte();
-        let needs = names.needs([outermost.name], Span::new(end, end), |_| false)?;
-        if !needs.missing.is_empty() {
-            let missing: Vec<&str> = needs.missing.into_iter().collect();
+        let needs = names.needs([outermost], Span::new(end, end), |_| false)?;
+        let mut packages = BTreeSet::new();
+        let (mut supplied, mut missing) = (Vec::new(), Vec::new());
+        for name in needs.missing {
+            match supply(name) {
+                Some(statement) => {
+                    let words = statement.split(|c: char| !c.is_alphanumeric() && c != '_');
+                    packages.extend(words.filter_map(package).map(str::to_owned));
+                    supplied.push(statement);
+                }
+                None => missing.push(name),
+            }
+        }
+        if !missing.is_empty() {
             return Err(format!("nothing in the file says what `{}` is", missing.join("`, `")));
         }
         let mut sheet = Sheet::default();
-        let mut packages = BTreeSet::new();
         for node in needs.statements.values() {
             let line = self.subject.line_of(node.start_byte() as u32);
             let column = node.start_byte().saturating_sub(self.subject.offset(line, 1) as usize);
@@ -315,11 +352,14 @@ impl Script<'_> {
             }
             sheet.place(line, column, text);
         }
-        let what = format!(
-            "What `{}` needs of {}, at its own line numbers, and a call of it.",
-            outermost.name, self.subject.path
-        );
-        Ok(self.program(Origin::Cut, sheet, std::slice::from_ref(call), packages.into_iter().collect(), what))
+        let mut call = call.clone();
+        if !supplied.is_empty() {
+            self.begin_with(&mut sheet, &supplied.join("; "));
+            call.made_up.extend(supplied);
+        }
+        let path = &self.subject.path;
+        let what = format!("What `{outermost}` needs of {path}, at its own line numbers, and a call of it.");
+        Ok(self.program(Origin::Cut, sheet, &[call], packages.into_iter().collect(), what))
     }
 
     /// Puts a statement before all that may need it: before the first line, or where the file begins with that, its first

@@ -84,6 +84,11 @@ impl<'t> Functions<'t> {
                 .parent()
                 .and_then(|block| block.parent())
                 .is_some_and(|around| python_kind(around) == PythonKind::ClassDefinition);
+            let mut parameters = required(node, text);
+            // A method is handed its object.
+            if in_class && !decorators.contains("staticmethod") && !parameters.is_empty() {
+                parameters.remove(0);
+            }
             all.push(Function {
                 node,
                 outer,
@@ -91,7 +96,7 @@ impl<'t> Functions<'t> {
                 role: role(decorators),
                 parent,
                 in_class,
-                parameters: required(node, text),
+                parameters,
                 options: decorators.split_once('(').map_or("", |(_, options)| options.trim_end()),
             });
         });
@@ -102,6 +107,19 @@ impl<'t> Functions<'t> {
     pub fn around(&self, offset: usize) -> Option<usize> {
         let around = self.all.iter().enumerate().filter(|(_, function)| function.outer.byte_range().contains(&offset));
         around.min_by_key(|(_, function)| function.outer.byte_range().len()).map(|(index, _)| index)
+    }
+
+    /// The class around a method: its name, and the function that makes its objects.
+    pub fn class_of(&self, method: usize) -> Option<(&'t str, Option<usize>)> {
+        let function = self.all.get(method).filter(|function| function.in_class)?;
+        let class = function.outer.parent()?.parent()?;
+        let name = self.text.get(class.child_by_field_name("name")?.byte_range())?;
+        // A class within a function or another class is out of reach.
+        let stands_alone = class.parent().is_none_or(|around| python_kind(around) == PythonKind::Module);
+        let own = |function: &Function<'t>| {
+            function.name == "__init__" && class.byte_range().contains(&function.node.start_byte())
+        };
+        stands_alone.then(|| (name, self.all.iter().position(own)))
     }
 
     /// Whether anything at module level calls or launches a function.
