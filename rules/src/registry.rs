@@ -56,6 +56,8 @@ mod misaligned_vector_access;
 mod missing_bounds_guard;
 #[path = "../correctness/non-atomic-read-modify-write.rs"]
 mod non_atomic_read_modify_write;
+#[path = "../correctness/non-constant-array-shape.rs"]
+mod non_constant_array_shape;
 #[path = "../correctness/non-trivial-kernel-argument.rs"]
 mod non_trivial_kernel_argument;
 #[path = "../correctness/nonexistent-gpu-api.rs"]
@@ -84,6 +86,8 @@ mod uninitialized_device_pointer;
 mod uninitialized_shared_read;
 #[path = "../suspicious/unknown-rule-in-ignore.rs"]
 mod unknown_rule_in_ignore;
+#[path = "../correctness/unsupported-in-kernel.rs"]
+mod unsupported_in_kernel;
 #[path = "../suspicious/unused-ignore.rs"]
 mod unused_ignore;
 #[path = "../correctness/warp-mask-mismatch.rs"]
@@ -124,6 +128,7 @@ pub static RULES: &[&Rule] = &[
     &misaligned_vector_access::RULE,
     &missing_bounds_guard::RULE,
     &non_atomic_read_modify_write::RULE,
+    &non_constant_array_shape::RULE,
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
     &partial_initialization::RULE,
@@ -138,6 +143,7 @@ pub static RULES: &[&Rule] = &[
     &uninitialized_device_pointer::RULE,
     &uninitialized_shared_read::RULE,
     &unknown_rule_in_ignore::RULE,
+    &unsupported_in_kernel::RULE,
     &unused_ignore::RULE,
     &warp_mask_mismatch::RULE,
     &wrong_address_space::RULE,

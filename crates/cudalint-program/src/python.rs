@@ -3,15 +3,18 @@
 //! are plain data, so rules only word them.
 
 mod api;
+pub mod compiled;
 mod launch;
 mod lower;
 pub(crate) mod modules;
+mod paths;
 mod resolve;
 mod scope;
 pub mod tables;
 mod value;
 
 pub use lower::{LowerPython, lower};
+pub use paths::dotted;
 
 use cudalint_syntax::{Node, PythonChevron, Span, python_chevrons};
 use rustc_hash::{FxHashMap, FxHashSet};

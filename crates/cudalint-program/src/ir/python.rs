@@ -152,6 +152,9 @@ pub struct Import {
     pub from: bool,
     /// The function in which it stands; `None` at module level and in a class.
     pub function: Option<FunctionId>,
+    /// Whether the name means this wherever it is used in its scope: nothing else is bound to it there but `None` and other
+    /// imports of the same.
+    pub sure: bool,
     /// The whole statement.
     pub span: Span,
 }

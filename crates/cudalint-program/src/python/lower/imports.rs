@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::scopes::Meaning;
-use crate::ir::{Block, Import, PythonStmt, Stmt};
+use crate::ir::{Block, FunctionId, Import, PythonStmt, Stmt};
 use crate::name::Name;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, Span};
@@ -99,9 +99,26 @@ impl<'t> Lowerer<'t> {
         let number = self.module.imports.len() as u32;
         let function = Some(self.frame.function).filter(|_| !self.frame.is_module && self.class().is_none());
         let name = if local.is_empty() { Name::default() } else { self.name(local) };
-        self.module.imports.push(Import { local: name, path, level, from, function, span });
+        self.module.imports.push(Import { local: name, path, level, from, function, sure: false, span });
         if !local.is_empty() {
             self.bind(local, span, Meaning::Import(number), None);
+        }
+    }
+
+    /// Says of each import whether its name means nothing else.
+    pub(super) fn settle_imports(&mut self) {
+        for at in 0..self.module.imports.len() {
+            let Some(import) = self.module.imports.get(at) else { continue };
+            let scope = import.function.unwrap_or(FunctionId(0));
+            let meaning =
+                self.bound.get(scope.index()).and_then(|bound| Some(bound.get(import.local.as_str())?.meaning));
+            let Some(Meaning::Import(other)) = meaning else { continue };
+            let same = self.module.imports.get(other as usize).is_some_and(|other| {
+                (&other.path, other.level, other.function) == (&import.path, import.level, import.function)
+            });
+            if let Some(import) = self.module.imports.get_mut(at) {
+                import.sure = same;
+            }
         }
     }
 

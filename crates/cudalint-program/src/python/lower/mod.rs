@@ -4,6 +4,7 @@
 //! name local in all of it: until then its uses are kept in the [`Frame`](scopes::Frame). Who captures what is settled when
 //! the module has been read, and so is what decorators make of functions, which may rest on imports below.
 
+mod clauses;
 mod exprs;
 mod functions;
 mod imports;
@@ -156,6 +157,7 @@ impl<'t> Lowerer<'t> {
     fn finish(mut self) -> Module {
         self.settle_captures();
         self.settle_kernels();
+        self.settle_imports();
         // The room that they grew in serves the next region; what stays is as large as it must be.
         let exprs = self.module.exprs.drain(..).collect();
         let stmts = self.module.stmts.drain(..).collect();
