@@ -17,6 +17,7 @@ mod library;
 mod locals;
 mod loops;
 mod lower;
+mod memory;
 mod names;
 mod scan;
 mod signature;
