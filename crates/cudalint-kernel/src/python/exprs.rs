@@ -50,7 +50,7 @@ impl Lowerer<'_> {
             ir::Expr::Float { value, .. } => self.plain_float(*value, site),
             ir::Expr::Str(text) => Value::Fixed(Fixed::Str(Arc::from(&**text))),
             ir::Expr::Null => Value::None,
-            ir::Expr::Local(local) => self.read_local(*local, site),
+            ir::Expr::Local(local) => self.read_local(self.context.scan.variable(*local, id), site),
             ir::Expr::Name { path, .. } => match path.last() {
                 Some(name) => self.name(&name.clone(), site),
                 None => self.unknown(Vec::new(), Effect::None, site),

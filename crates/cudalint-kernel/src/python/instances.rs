@@ -127,7 +127,7 @@ impl<'p> Lowerer<'p> {
             id: key.function,
             function: Some(function),
             captured: key.captured,
-            scan: Arc::new(Scan::of(project.module(key.module), function)),
+            scan: Arc::new(Scan::of(project.module(key.module), function, self.dialect)),
         };
         let outer = std::mem::replace(&mut self.context, context);
         let body = std::mem::take(&mut self.body);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 impl Lowerer<'_> {
     pub(super) fn local_name(&self, local: LocalId) -> Name {
+        let local = self.context.scan.origin(local);
         let found = self.context.function.and_then(|function| function.locals.get(local.index()));
         found.map(|found| found.name.clone()).unwrap_or_default()
     }

@@ -117,10 +117,11 @@ impl<'p> Lowerer<'p> {
         // The variable counts by itself where nobody else assigns it and nobody sees it behind the loop.
         let own = match self.node(target).map(|node| &node.kind) {
             Some(ir::Expr::Local(local)) => {
-                let uses = self.context.scan.get(*local);
-                let same = self.body.slots.get(local).and_then(|slot| slot.ty.clone());
+                let variable = self.context.scan.variable(*local, target);
+                let uses = self.context.scan.get(variable);
+                let same = self.body.slots.get(&variable).and_then(|slot| slot.ty.clone());
                 let same = same.is_none_or(|ty| ty == super::types::PyTy::Number(range.ty.clone()));
-                (!uses.beyond_loops && same && !self.is_assigned_in(*local, body)).then_some(*local)
+                (!uses.beyond_loops && same && !self.is_assigned_in(*local, body)).then_some(variable)
             }
             _ => None,
         };

@@ -1,6 +1,10 @@
 //! Where the variables of a Python function are assigned and used: how often, under which statements, what comes first.
+//!
+//! What a plain assignment among the function's own statements gives a name has nothing to do with what the name stood for
+//! before: each such assignment begins a variable of its own, as in Numba's static single assignment. Those after the first
+//! get numbers beyond the function's locals.
 
-use cudalint_program::ir::{self, Expr, LocalId, Module, PythonExpr, PythonStmt, Stmt};
+use cudalint_program::ir::{self, Dialect, Expr, LocalId, Module, PythonExpr, PythonStmt, Stmt};
 use cudalint_program::visit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,6 +39,12 @@ impl Uses {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     uses: FxHashMap<LocalId, Uses>,
+    /// Which variable an occurrence of a local means, where it is not the first of that name.
+    meant: FxHashMap<ir::ExprId, LocalId>,
+    /// The locals that variables beyond the function's own are versions of.
+    origins: Vec<LocalId>,
+    /// How many locals the function has.
+    own: usize,
 }
 
 struct Walk<'m> {
@@ -45,11 +55,24 @@ struct Walk<'m> {
     next: u32,
     /// Variables of the loops around.
     targets: Vec<LocalId>,
+    /// The variable that a local stands for here, where it is not the first.
+    current: FxHashMap<LocalId, LocalId>,
+    versions: bool,
 }
 
 impl Scan {
-    pub fn of(module: &Module, function: &ir::Function) -> Self {
-        let mut walk = Walk { module, scan: Self::default(), path: Vec::new(), loops: 0, next: 0, targets: Vec::new() };
+    /// Of a function as Numba compiles it; `cupyx.jit` has one variable for each name, as C does.
+    pub fn of(module: &Module, function: &ir::Function, dialect: Dialect) -> Self {
+        let mut walk = Walk {
+            module,
+            scan: Self { own: function.locals.len(), ..Self::default() },
+            path: Vec::new(),
+            loops: 0,
+            next: 0,
+            targets: Vec::new(),
+            current: FxHashMap::default(),
+            versions: dialect != Dialect::CupyJit,
+        };
         for index in 0..function.param_count {
             let uses = walk.scan.uses.entry(LocalId(index)).or_default();
             uses.definitions = 1;
@@ -61,8 +84,18 @@ impl Scan {
         walk.scan
     }
 
-    pub fn get(&self, local: LocalId) -> Uses {
-        self.uses.get(&local).cloned().unwrap_or_default()
+    pub fn get(&self, variable: LocalId) -> Uses {
+        self.uses.get(&variable).cloned().unwrap_or_default()
+    }
+
+    /// The variable that an occurrence of a local means.
+    pub fn variable(&self, local: LocalId, occurrence: ir::ExprId) -> LocalId {
+        self.meant.get(&occurrence).copied().unwrap_or(local)
+    }
+
+    /// The local that a variable is a version of.
+    pub fn origin(&self, variable: LocalId) -> LocalId {
+        variable.index().checked_sub(self.own).and_then(|at| self.origins.get(at)).copied().unwrap_or(variable)
     }
 }
 
@@ -140,8 +173,8 @@ impl Walk<'_> {
             targets(self.module, *target, &mut bound);
             self.targets.extend(bound.iter().map(|(local, _)| *local));
             for (local, id) in bound {
-                self.met(local, id, true);
-                self.scan.uses.entry(local).or_default().definitions += 1;
+                let variable = self.met(local, id, true);
+                self.scan.uses.entry(variable).or_default().definitions += 1;
             }
             self.expr(*target);
             self.block(body);
@@ -200,16 +233,42 @@ impl Walk<'_> {
             }
             true
         });
+        // What the function always comes to, as a statement of its own.
+        let plain = match module.exprs.get(root.index()).map(|node| &node.kind) {
+            Some(Expr::Assign { op: None, target, .. }) if self.path.is_empty() => {
+                let mut bound = Vec::new();
+                targets(module, *target, &mut bound);
+                bound
+            }
+            _ => Vec::new(),
+        };
         for (local, id, definition) in found {
-            self.met(local, id, definition == 1);
+            if plain.contains(&(local, id)) {
+                self.begin(local);
+            }
+            let variable = self.met(local, id, definition == 1);
             if definition == 2 {
-                self.scan.uses.entry(local).or_default().definitions += 1;
+                self.scan.uses.entry(variable).or_default().definitions += 1;
             }
         }
     }
 
-    fn met(&mut self, local: LocalId, id: ir::ExprId, defined: bool) {
-        let uses = self.scan.uses.entry(local).or_default();
+    /// From here on a local stands for another variable, if it has stood for one before.
+    fn begin(&mut self, local: LocalId) {
+        let before = self.current.get(&local).copied().unwrap_or(local);
+        if self.versions && self.scan.uses.get(&before).is_some_and(|uses| uses.met) {
+            let next = LocalId((self.scan.own + self.scan.origins.len()) as u32);
+            self.scan.origins.push(local);
+            self.current.insert(local, next);
+        }
+    }
+
+    fn met(&mut self, local: LocalId, id: ir::ExprId, defined: bool) -> LocalId {
+        let variable = self.current.get(&local).copied().unwrap_or(local);
+        if variable != local {
+            self.scan.meant.insert(id, variable);
+        }
+        let uses = self.scan.uses.entry(variable).or_default();
         if uses.met {
             let shared = uses.common.iter().zip(&self.path).take_while(|(a, b)| a == b).count();
             uses.common.truncate(shared);
@@ -223,6 +282,7 @@ impl Walk<'_> {
             uses.in_loop |= self.loops > 0;
         }
         uses.beyond_loops |= !self.targets.contains(&local);
+        variable
     }
 }
 

@@ -112,7 +112,10 @@ impl<'p> Lowerer<'p> {
     pub(super) fn assign(&mut self, target: ir::ExprId, value: &Value, site: Site) {
         let Some(node) = self.node(target) else { return };
         match &node.kind {
-            ir::Expr::Local(local) => self.assign_local(*local, Some(target), value, site),
+            ir::Expr::Local(local) => {
+                let variable = self.context.scan.variable(*local, target);
+                self.assign_local(variable, Some(target), value, site);
+            }
             ir::Expr::Index { base, indices } => {
                 let at = self.site(node.span);
                 self.assign_element(*base, indices, value, at);
@@ -223,9 +226,11 @@ impl<'p> Lowerer<'p> {
                 return false;
             }
             match self.node(*target).map(|node| &node.kind) {
-                Some(ir::Expr::Local(local)) if self.context.scan.get(*local).definitions <= 1 => {}
                 Some(ir::Expr::Local(local)) => {
-                    written.insert(*local);
+                    let variable = self.context.scan.variable(*local, *target);
+                    if self.context.scan.get(variable).definitions > 1 {
+                        written.insert(variable);
+                    }
                 }
                 _ => return targets.len() == 1,
             }
@@ -239,7 +244,7 @@ impl<'p> Lowerer<'p> {
         let at = self.site(node.span);
         match &node.kind {
             ir::Expr::Local(local) => {
-                let local = *local;
+                let local = self.context.scan.variable(*local, target);
                 let right = self.expr(value);
                 let left = self.read_local(local, at);
                 if let (Value::Number(_, a), Value::Number(b_id, b)) = (&left, &right)

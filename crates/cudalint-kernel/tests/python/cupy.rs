@@ -25,6 +25,12 @@ fn indices_do_not_wrap() {
 }
 
 #[test]
+fn a_variable_keeps_the_type_that_it_began_with() {
+    let text = "@jit.rawkernel()\ndef k(a):\n    i = jit.threadIdx.x\n    i = 0\n    a[i - 1] = 1\n";
+    kernel(text).array(F32, &[64]).block(1).sees(&["outside a[i-1] at 17179869180 by 0"]);
+}
+
+#[test]
 fn shared_memory_barriers_and_atomics() {
     let text = "@jit.rawkernel()\ndef k(a):\n    s = jit.shared_memory(np.float32, 64)\n    t = jit.threadIdx.x\n    s[t] = a[t]\n    BARRIER\n    a[t] = s[63 - t]\n    jit.atomic_add(a, t % 2, 1)\n";
     kernel(&text.replace("BARRIER", "jit.syncthreads()")).array(F32, &[64]).seen();

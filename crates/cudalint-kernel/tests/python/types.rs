@@ -18,8 +18,10 @@ fn stored(expression: &str) -> String {
 
 /// The type that `x` has behind statements.
 fn type_behind(statements: &str) -> String {
-    // What is assigned twice has a register of its own.
-    let text = format!("@cuda.jit\ndef k(i, l, u, ul, h, f, d):\n{statements}    y = x\n    y = x\n");
+    // What a loop assigns twice has a register of its own.
+    let text = format!(
+        "@cuda.jit\ndef k(i, l, u, ul, h, f, d):\n{statements}    for last in range(1):\n        y = x\n        y = x\n"
+    );
     let case = kernel(&text)
         .number(Ty::INT, 0)
         .number(Ty::LONG, 0)
@@ -79,6 +81,23 @@ fn a_variable_has_the_type_of_all_its_values() {
         s +:f64= f64(f32[(a + j*4)])
       f32[(a + 0:i64*4)] = f32(s)
     ");
+}
+
+#[test]
+fn a_name_that_is_given_something_else_is_another_variable() {
+    kernel("@cuda.jit\ndef k(a):\n    x = cuda.grid(1)\n    a[x] = 1\n    x = x * 0.5\n    a[cuda.threadIdx.x] = x\n    x = a\n    x[63] = 1\n")
+        .array(F32, &[64])
+        .block(1)
+        .clean_and_complete();
+    kernel("@cuda.jit\ndef k(a, n):\n    n = n - 1\n    s = cuda.shared.array(64, float32)\n    t = cuda.threadIdx.x\n    s[t] = a[t]\n    s = cuda.shared.array(n_of, int32)\n    s[t % 4] = t\n    a[n] = 0\n".replace("n_of", "4").as_str())
+        .array(F32, &[64])
+        .number(Ty::LONG, 64)
+        .block(1)
+        .clean_and_complete();
+    // What only some threads assign is the same one.
+    let text = "@cuda.jit\ndef k(a):\n    x = 0\n    if cuda.threadIdx.x > 3:\n        x = 64\n    a[x] = 1\n";
+    let seen = kernel(text).array(F32, &[64]).block(5).seen();
+    assert!(seen.contains(&"outside a[x] at 256 by 4".to_owned()), "{seen:?}");
 }
 
 #[test]
