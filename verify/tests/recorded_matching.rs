@@ -334,3 +334,29 @@ fn a_script_that_stands_for_a_document_has_its_lines() {
     let own = finding("api-error", "docs/guide.md", 12, json!({"message": "the block of `fill` has 2048 threads"}));
     assert!(fits(&own, &report)[0].matches());
 }
+
+#[test]
+fn watched_scripts_match_by_their_own_lines() {
+    let own = |method: &str, file: &str, line: u32, function: &str, kind: &str, at: u64| {
+        let witness = accesses(&[(kind, line, 0, 0, at / 256, at % 256)]);
+        finding(method, file, line, json!({"function": function, "witness": witness}))
+    };
+    let told = [
+        ("raw_bounds-watched", "memcheck", "raw_bounds.py", 7, "fill", "write", 1000),
+        ("raw_race-watched", "racecheck", "raw_race.py", 9, "turn", "read", 0),
+        ("raw_barrier-watched", "synccheck", "raw_barrier.py", 7, "half_of", "read", 0),
+        ("jit_race-watched", "racecheck", "jit_race.py", 11, "turn", "read", 0),
+        ("numba_bounds-watched", "memcheck", "numba_bounds.py", 9, "scale", "read", 1000),
+        ("numba_uninitialized-watched", "initcheck", "numba_uninitialized.py", 10, "add", "read", 0),
+    ];
+    for (report, method, file, line, function, kind, at) in told {
+        let name = format!("{report}.{method}");
+        assert!(matches(&own(method, file, line, function, kind, at), &name), "{name}");
+        assert!(!matches(&own(method, file, line + 3, function, kind, at), &name), "{name}, another line");
+        assert!(!matches(&own(method, file, line, "other", kind, at), &name), "{name}, another kernel");
+    }
+    // The launch is a line of the script, not of the C++ that CuPy is made of.
+    let launched = joined("raw_bounds-watched.memcheck");
+    let sites: Vec<Option<u32>> = launched.records[0].call_sites().iter().map(|site| site.line).collect();
+    assert_eq!(sites, [Some(12)]);
+}

@@ -384,12 +384,15 @@ impl Record {
     }
 
     /// The host frames of which one is the call's: the innermost one of the user's code, past the stub that the compiler
-    /// makes for a kernel (it has the kernel's name and line). Where a shortened stack leaves open whether the innermost
+    /// makes for a kernel (it has the kernel's name and line), and in a script past compiled modules. Where a shortened stack leaves open whether the innermost
     /// one is such a stub, that one and the next.
     pub fn call_sites(&self) -> Vec<&Frame> {
         let glue = self.host.iter().rposition(Frame::is_stub_glue);
         let past_glue = glue.map_or(0, |at| at + 1);
-        let mut frames = self.host.iter().skip(past_glue).filter(|frame| frame.line.is_some() && !frame.is_toolkit());
+        let own = |frame: &&Frame| frame.line.is_some() && !frame.is_toolkit();
+        // Between a script and the driver stand the modules that were compiled from other languages: CuPy's are C++.
+        let script = self.host.iter().skip(past_glue).filter(own).any(Frame::is_python);
+        let mut frames = self.host.iter().skip(past_glue).filter(own).filter(|frame| !script || frame.is_python());
         let Some(first) = frames.next() else { return Vec::new() };
         let second = frames.next();
         if glue.is_some() {
