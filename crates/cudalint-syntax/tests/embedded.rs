@@ -181,6 +181,7 @@ fn only_programs_are_taken() {
         "# '__global__ void k() { f(); }'\n",
         "c = 'loop(i) { x += y[i]; }'\n",
         "k<<<1, 2>>>('{}')\n",
+        "s = 'Thread <<<%s, %s>>>' % (block, thread)\n",
     ] {
         assert_eq!(programs(text), [] as [&str; 0], "{text}");
     }

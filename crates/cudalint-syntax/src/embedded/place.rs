@@ -12,7 +12,8 @@ pub(super) fn is_program(program: &Program) -> bool {
         return false;
     }
     let mut open: Vec<u8> = Vec::new();
-    let (mut marked, mut body, mut launch) = (false, false, false);
+    let (mut marked, mut launch) = (false, false);
+    let (mut body, mut braces) = (false, false);
     for token in &lexed.tokens {
         match token.kind {
             Kind::Word => marked |= matches!(by_code(token.code), W::Global | W::Device),
@@ -20,6 +21,7 @@ pub(super) fn is_program(program: &Program) -> bool {
             Kind::Punct => match u8::try_from(token.code).unwrap_or(0) {
                 byte @ (b'(' | b'{') => {
                     open.push(byte);
+                    braces |= byte == b'{';
                     body |= marked && byte == b'{';
                 }
                 b')' if open.pop() != Some(b'(') => return false,
@@ -29,7 +31,7 @@ pub(super) fn is_program(program: &Program) -> bool {
             _ => {}
         }
     }
-    open.is_empty() && (body || launch)
+    open.is_empty() && (body || launch && braces)
 }
 
 /// Takes out of sight what a hole in place of statements or declarations makes unknown: the body of the function around it
