@@ -75,7 +75,7 @@ impl Subject {
     fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| match self.kind {
             FileKind::Cuda | FileKind::CFamily => Neighbours::read(&self.file, &self.root),
-            FileKind::Python | FileKind::Markdown => Neighbours::default(),
+            FileKind::Python | FileKind::Notebook | FileKind::Markdown => Neighbours::default(),
         })
     }
 

@@ -29,7 +29,7 @@ fn finding(subject: &Subject, method: Method, text: &str) -> FindingEntry {
 fn at_line(subject: &Subject, method: Method, line: u32) -> FindingEntry {
     let content = subject.text.lines().nth(line as usize - 1).unwrap_or("");
     let column = (content.len() - content.trim_start().len()) as u32 + 1;
-    let start = Position { line, column };
+    let start = Position { cell: None, line, column };
     FindingEntry {
         rule: "some-rule".to_owned(),
         group: Group::Correctness,
@@ -37,7 +37,7 @@ fn at_line(subject: &Subject, method: Method, line: u32) -> FindingEntry {
         confidence: Confidence::Definite,
         message: "something is wrong".to_owned(),
         path: subject.path.clone(),
-        range: Range { start, end: Position { line, column: column + 1 } },
+        range: Range { start, end: Position { column: column + 1, ..start } },
         function: None,
         related: Vec::new(),
         witness: None,
@@ -271,9 +271,23 @@ fn a_kernel_is_launched_as_the_witness_says() {
     let subject = subject("sizes.cu");
     let mut entry = finding(&subject, Method::Memcheck, "staged[threadIdx.x] = values[i]");
     let line = entry.range.start.line;
-    let access =
-        Access { block: [7, 0, 0], thread: [104, 0, 0], kind: AccessKind::Read, index: 1000, extent: 1000, line };
-    let launch = Launch { path: "sizes.cu".to_owned(), line: 1, grid: [8, 1, 1], block: [128, 1, 1], shared_bytes: 0 };
+    let access = Access {
+        block: [7, 0, 0],
+        thread: [104, 0, 0],
+        kind: AccessKind::Read,
+        index: 1000,
+        extent: 1000,
+        cell: None,
+        line,
+    };
+    let launch = Launch {
+        path: "sizes.cu".to_owned(),
+        cell: None,
+        line: 1,
+        grid: [8, 1, 1],
+        block: [128, 1, 1],
+        shared_bytes: 0,
+    };
     entry.witness = Some(Witness { launch: Some(launch), accesses: vec![access], ..witness(&[("n", 1000)], &[]) });
     let found = candidates(&entry, &subject);
     let direct = found

@@ -78,6 +78,7 @@ fn marked(code: &str) -> (String, Range) {
     let (before, rest) = code.split_once('⟦').unwrap();
     let (inside, after) = rest.split_once('⟧').unwrap();
     let position = |text: &str| Position {
+        cell: None,
         line: text.matches('\n').count() as u32 + 1,
         column: text.rsplit('\n').next().unwrap().chars().count() as u32 + 1,
     };

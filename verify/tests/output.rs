@@ -161,7 +161,7 @@ fn pair(addresses: [u64; 2], line: u32) -> Vec<String> {
 fn at_array(finding: &mut FindingEntry) {
     finding.range = range((4, 27), (4, 30));
     finding.related.push(related((3, 27), (3, 30)));
-    let step = |line| Step { path: "program.cu".to_owned(), line, note: String::new() };
+    let step = |line| Step { path: "program.cu".to_owned(), cell: None, line, note: String::new() };
     finding.witness = Some(Witness { path: vec![step(5)], ..assuming("") });
 }
 

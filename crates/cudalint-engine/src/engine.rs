@@ -248,8 +248,9 @@ fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Ve
     for path in walked.unread.into_iter().filter(|_| !request.force_exclude) {
         all.faults.push(Fault {
             path: display(&path),
-            message: "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown"
-                .to_owned(),
+            message:
+                "not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python, notebooks and Markdown"
+                    .to_owned(),
             internal: false,
         });
     }
@@ -333,7 +334,7 @@ fn index(
         return Ok(index);
     }
     let cuda = kinds.iter().any(|kind| matches!(kind, FileKind::Cuda | FileKind::CFamily));
-    let python = kinds.contains(&FileKind::Python);
+    let python = kinds.iter().any(|kind| matches!(kind, FileKind::Python | FileKind::Notebook));
     let globs = exclusion(settings);
     let walked = walk::walk(&[root.to_owned()], &|real| globs.matches(real), false);
     let known: FxHashSet<&Path> = reported.iter().map(|source| source.real.as_path()).collect();

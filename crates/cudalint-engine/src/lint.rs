@@ -2,7 +2,7 @@
 
 use crate::guard::guarded;
 use crate::levels::Levels;
-use crate::load::{Loaded, load};
+use crate::load::{Loaded, Piece, load};
 use crate::outcome::{Fault, Part, Remains};
 use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
@@ -87,8 +87,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         files
             .iter()
             .flat_map(|file| &file.stretches)
-            .filter(|stretch| !stretch.inside)
-            .flat_map(|stretch| &stretch.directives.defines),
+            .filter(|piece| !piece.stretch.inside)
+            .flat_map(|piece| &piece.directives.defines),
         &input.settings.parse.declaration_macros,
     );
     let mut units: Vec<Unit<'_>> = Vec::new();
@@ -97,15 +97,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let mut first_unit: Vec<usize> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         first_unit.push(units.len());
-        for stretch in &file.stretches {
-            units.push(Unit {
-                path: &file.source.path,
-                text: file.text_of(stretch),
-                directives: &stretch.directives,
-                language: stretch.region.language,
-                inside: stretch.inside,
-                alone: file.is_alone(stretch),
-            });
+        for piece in &file.stretches {
+            units.push(Unit { path: &file.source.path, piece });
             owner.push(index);
         }
     }
@@ -136,7 +129,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         let headers: Vec<&Loaded> = late.iter().map(|index| &files[*index]).collect();
         let names: Vec<FxHashSet<Name>> = parsed.iter_mut().map(|facts| std::mem::take(&mut facts.names)).collect();
         let stretches = early.iter().flat_map(|index| &files[*index].stretches);
-        let bodies = stretches.flat_map(|stretch| &stretch.directives.defines);
+        let bodies = stretches.flat_map(|piece| &piece.directives.defines);
         let texts = bodies.map(|define| define.body.as_str()).chain(input.defines.iter().map(String::as_str));
         let without = unmentioned(&headers, &names, texts, &macros);
         let waited: Vec<FileFacts> =
@@ -234,15 +227,15 @@ fn parse_file(
     let text = &*file.text;
     let mut remarks: Vec<Remark<'_>> = Vec::new();
     let listens = file.source.reported && text.contains(MARK);
-    for (index, stretch) in file.stretches.iter().enumerate() {
-        let (region, directives) = (&stretch.region, &stretch.directives);
-        let text = file.text_of(stretch);
+    for (index, piece) in file.stretches.iter().enumerate() {
+        let Piece { stretch, directives } = piece;
+        let (region, text) = (&stretch.region, &stretch.text);
         PARSERS.with_borrow_mut(|pool| {
             let parsed = parse_region_without(text, region, without, macros, &directives.defines, pool);
             facts.damaged |= !parsed.damage.is_empty();
             let module = match region.language {
                 Language::Cuda => {
-                    let (module, names) = front.lower(first_unit + index, &parsed, text, stretch, pool);
+                    let (module, names) = front.lower(first_unit + index, &parsed, piece, pool);
                     if facts.names.is_empty() {
                         facts.names = names;
                     } else {
@@ -252,7 +245,7 @@ fn parse_file(
                 }
                 Language::Python => {
                     if python.any && file.source.reported {
-                        walk_python(&parsed, file, python, input, &mut facts.findings);
+                        walk_python(&parsed, file, text, python, input, &mut facts.findings);
                     }
                     pipeline::lower_python(&parsed, text)
                 }
@@ -278,13 +271,14 @@ fn parse_file(
 fn walk_python(
     parsed: &ParsedRegion,
     file: &Loaded,
+    text: &str,
     python: &PythonRules,
     input: &ProjectInput<'_>,
     findings: &mut Vec<Finding>,
 ) {
     let Some(root) = parsed.root() else { return };
-    let names = pipeline::python_names(root, &file.text, &input.local_packages);
-    let context = NodeContext { path: &file.source.path, text: &file.text, python: &names };
+    let names = pipeline::python_names(root, text, &input.local_packages);
+    let context = NodeContext { path: &file.source.path, text, python: &names };
     let mut sink = Sink::new(findings);
     let mut cursor = root.walk();
     loop {
@@ -340,16 +334,17 @@ fn replay(
     let source = |unit: usize| owner.get(unit).and_then(|index| files.get(*index)).map(|file| &file.source);
     let asked = |unit: usize| source(unit).is_some_and(|source| source.reported);
     // A program in a string goes with the Python around it.
-    let python = |unit: &Unit<'_>| unit.inside || unit.language == Language::Python;
-    let document = |unit: usize| source(unit).is_none_or(|source| source.kind == FileKind::Markdown);
+    let python = |piece: &Piece| piece.stretch.inside || piece.stretch.region.language == Language::Python;
     let any = |wanted: bool| {
         let mut all = units.iter().enumerate();
-        all.any(|(index, unit)| python(unit) == wanted && asked(index) && !document(index))
+        all.any(|(index, unit)| python(unit.piece) == wanted && asked(index) && !unit.piece.stretch.apart)
     };
     let (any_python, any_cuda) = (any(true), any(false));
     let wanted = |unit: usize| {
-        let kind = units.get(unit).is_some_and(|unit| if python(unit) { any_python } else { any_cuda });
-        asked(unit) || kind && !document(unit)
+        let joined = units
+            .get(unit)
+            .is_some_and(|unit| !unit.piece.stretch.apart && if python(unit.piece) { any_python } else { any_cuda });
+        asked(unit) || joined
     };
     let wanted_source: Vec<Option<&Source>> =
         (0..units.len()).map(|unit| source(unit).filter(|_| wanted(unit))).collect();

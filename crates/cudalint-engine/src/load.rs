@@ -3,8 +3,9 @@
 use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
 use crate::provider::Provider;
+use cudalint_findings::CellStart;
 use cudalint_syntax::{
-    Directives, FileKind, Language, Region, SourceText, contains_cuda, contains_gpu_python, embedded_cuda, regions,
+    Directives, FileKind, FileText, Language, Stretch, contains_cuda, contains_gpu_python, notebook_may_use_gpu,
     scan_directives,
 };
 use rayon::prelude::*;
@@ -18,32 +19,25 @@ use std::sync::Arc;
 pub(crate) struct Loaded {
     pub source: Source,
     pub text: Arc<str>,
-    /// Its text with C++ alone where its Python strings hold programs.
-    view: Option<Arc<str>>,
+    /// Where the cells of a notebook begin.
+    pub cells: Arc<[CellStart]>,
     /// Its stretches in one language; a stretch of Python comes before those inside its strings.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<Piece>,
     /// The files that it includes, system headers out of sight left out.
     includes: Vec<Included>,
 }
 
 /// A stretch in one language.
-pub(crate) struct Stretch {
-    pub region: Region,
+pub(crate) struct Piece {
+    pub stretch: Stretch,
     /// Macros and includes; none outside of C++.
     pub directives: Directives,
-    /// Whether it is a program in a string of Python.
-    pub inside: bool,
 }
 
-impl Loaded {
-    /// The text that a stretch is read from.
-    pub fn text_of(&self, stretch: &Stretch) -> &Arc<str> {
-        self.view.as_ref().filter(|_| stretch.inside).unwrap_or(&self.text)
-    }
-
-    /// Whether a stretch stands for itself: neither a fence of a document nor a program in a string sees other files.
-    pub fn is_alone(&self, stretch: &Stretch) -> bool {
-        stretch.inside || self.source.kind == FileKind::Markdown
+impl Piece {
+    /// Whether it stands for itself: neither a fence of a document nor a program in a string sees other files.
+    pub fn is_alone(&self) -> bool {
+        self.stretch.inside || self.stretch.apart
     }
 }
 
@@ -135,20 +129,21 @@ pub(crate) fn kinds_to_lint(sources: &[Source], provider: &dyn Provider) -> Vec<
         if !source.explicit || matches!(source.kind, FileKind::Cuda | FileKind::Markdown) {
             return true;
         }
-        let text = provider.read(&source.real).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok());
-        text.is_none_or(|text| mentions_gpu(source.kind, text.text()))
+        let text = provider.read(&source.real).ok().and_then(|bytes| FileText::from_bytes(source.kind, bytes).ok());
+        text.is_none_or(|text| mentions_gpu(source.kind, &text))
     };
-    [FileKind::Cuda, FileKind::CFamily, FileKind::Python, FileKind::Markdown]
+    [FileKind::Cuda, FileKind::CFamily, FileKind::Python, FileKind::Notebook, FileKind::Markdown]
         .into_iter()
         .filter(|kind| sources.iter().any(|source| source.kind == *kind && linted(source)))
         .collect()
 }
 
-fn mentions_gpu(kind: FileKind, text: &str) -> bool {
+fn mentions_gpu(kind: FileKind, text: &FileText) -> bool {
     match kind {
         FileKind::Cuda | FileKind::Markdown => true,
-        FileKind::CFamily => contains_cuda(text),
-        FileKind::Python => contains_gpu_python(text),
+        FileKind::CFamily => contains_cuda(text.source.text()),
+        FileKind::Python => contains_gpu_python(text.source.text()),
+        FileKind::Notebook => text.has_cuda_cells() || contains_gpu_python(text.source.text()),
     }
 }
 
@@ -174,30 +169,28 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
             return Read::Refused(source, fault.message, true);
         }
     };
-    let text = match SourceText::from_bytes(bytes) {
+    // Outputs of a notebook may be long: one that says nothing of the GPU anywhere is not taken apart.
+    if source.kind == FileKind::Notebook && !source.explicit && !notebook_may_use_gpu(&bytes) {
+        return Read::Irrelevant(source);
+    }
+    let text = match FileText::from_bytes(source.kind, bytes) {
         Ok(text) => text,
         Err(problem) => return Read::Refused(source, problem.to_string(), false),
     };
-    if !included && !mentions_gpu(source.kind, text.text()) {
+    if !included && !mentions_gpu(source.kind, &text) {
         return Read::Irrelevant(source);
     }
-    let found = regions(source.kind, text.text());
-    let embedded = embedded_cuda(text.text(), &found);
-    let (inner, view) = embedded.map_or_else(Default::default, |embedded| (embedded.regions, Some(embedded.view)));
-    let stretch = |region: Region, inside: bool| {
-        let text = view.as_deref().filter(|_| inside).unwrap_or(text.text());
-        let cpp = region.language == Language::Cuda;
-        let directives = if cpp { scan_directives(text, region.span) } else { Directives::default() };
-        Stretch { region, directives, inside }
+    let piece = |stretch: Stretch| {
+        let cpp = stretch.region.language == Language::Cuda;
+        let directives = if cpp { scan_directives(&stretch.text, stretch.region.span) } else { Directives::default() };
+        Piece { stretch, directives }
     };
-    let outer = found.into_iter().map(|region| stretch(region, false));
-    let mut stretches: Vec<Stretch> = outer.chain(inner.into_iter().map(|region| stretch(region, true))).collect();
-    stretches.sort_by_key(|stretch| (stretch.region.span.start, stretch.inside));
+    let stretches: Vec<Piece> = text.stretches().into_iter().map(piece).collect();
     let mut includes = Vec::new();
     // The fences of a document stand for themselves.
     if matches!(source.kind, FileKind::Cuda | FileKind::CFamily) {
         let folder = source.real.parent().unwrap_or(Path::new(""));
-        for include in stretches.iter().flat_map(|stretch| &stretch.directives.includes) {
+        for include in stretches.iter().flat_map(|piece| &piece.directives.includes) {
             let beside = (!include.system).then(|| folder.join(&include.path));
             let found = beside
                 .into_iter()
@@ -207,7 +200,8 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
         }
     }
     let lossy = text.is_lossy();
-    Read::Taken(Box::new(Loaded { source, text: text.shared(), view, stretches, includes }), lossy)
+    let cells = text.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect();
+    Read::Taken(Box::new(Loaded { source, text: text.source.shared(), cells, stretches, includes }), lossy)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a run gives back: findings, the texts they point into, what could not be read, and counts.
 
-use cudalint_findings::{FileCounts, Finding, Report, Sources};
+use cudalint_findings::{CellStart, FileCounts, Finding, Report, Sources};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,11 +90,14 @@ impl std::fmt::Debug for Remains {
     }
 }
 
+/// A file's path and text, and where its cells begin when it is a notebook.
+pub(crate) type Text = (Arc<str>, Arc<str>, Arc<[CellStart]>);
+
 /// The result for one project; several are joined into an [`Outcome`].
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub findings: Vec<Finding>,
-    pub sources: Vec<(Arc<str>, Arc<str>)>,
+    pub sources: Vec<Text>,
     pub faults: Vec<Fault>,
     pub notes: Vec<String>,
     pub files: FileCounts,
@@ -133,8 +136,8 @@ impl Part {
             *self.statistics.by_rule.entry(finding.rule.name.to_owned()).or_default() += 1;
         }
         let mut sources = Sources::new();
-        for (path, text) in self.sources {
-            sources.insert(path, text);
+        for (path, text, cells) in self.sources {
+            sources.insert_notebook(path, text, cells);
         }
         self.faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.message.cmp(&b.message)));
         self.faults.dedup();

@@ -1,6 +1,6 @@
 //! The seam to the layers below: which of their functions a run calls, and with what. Nothing else of the engine does.
 
-use crate::load::Stretch;
+use crate::load::Piece;
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::{Module, ModuleId};
@@ -11,21 +11,14 @@ use cudalint_replay::facts::Facts;
 use cudalint_replay::runs::{self, ModuleLaunches, ModuleRuns};
 use cudalint_replay::status::{StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
-use cudalint_syntax::{Define, Directives, Language, Node, ParsedRegion, ParserPool};
+use cudalint_syntax::{Define, Language, Node, ParsedRegion, ParserPool};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// One stretch in one language on its way into a project. The position in the list of all units is its module's id.
 pub(crate) struct Unit<'a> {
     pub path: &'a Arc<str>,
-    /// The file's text, as the stretch is read from it.
-    pub text: &'a Arc<str>,
-    pub directives: &'a Directives,
-    pub language: Language,
-    /// Whether it is a program in a string of Python.
-    pub inside: bool,
-    /// A fence of a document stands for itself, and so does a program in a string.
-    pub alone: bool,
+    pub piece: &'a Piece,
 }
 
 /// What lowering knows of other units.
@@ -39,7 +32,7 @@ impl Front {
     pub fn new(units: &[Unit<'_>], options: ProjectOptions) -> Self {
         let files: Vec<MacroFile<'_>> = units
             .iter()
-            .map(|unit| MacroFile { path: unit.path, directives: unit.directives, alone: unit.alone })
+            .map(|unit| MacroFile { path: unit.path, directives: &unit.piece.directives, alone: unit.piece.is_alone() })
             .collect();
         let defines = Defines::new(options.defines.iter().map(String::as_str));
         Self { macros: MacroIndex::build(&files, &options.include_folders, &defines), options }
@@ -50,12 +43,12 @@ impl Front {
         &self,
         unit: usize,
         parsed: &ParsedRegion,
-        text: &str,
-        stretch: &Stretch,
+        piece: &Piece,
         pool: &mut ParserPool,
     ) -> (Module, FxHashSet<Name>) {
         let macros = self.macros.visible(unit);
-        let input = LowerInput { text, parsed, directives: &stretch.directives, macros: &macros, pool };
+        let Piece { stretch, directives } = piece;
+        let input = LowerInput { text: &stretch.text, parsed, directives, macros: &macros, pool };
         let (mut module, names) = cuda::lower_with_names(input);
         module.inside = stretch.inside.then_some(stretch.region.span);
         (module, names)
@@ -68,9 +61,9 @@ impl Front {
             .zip(modules)
             .map(|(unit, module)| Source {
                 path: Arc::clone(unit.path),
-                text: Arc::clone(unit.text),
+                text: Arc::clone(&unit.piece.stretch.text),
                 module,
-                alone: unit.alone,
+                alone: unit.piece.is_alone(),
             })
             .collect();
         Project::build(sources, &self.options)
@@ -83,7 +76,8 @@ pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str) -> Module {
 }
 
 /// The module of a stretch that could not be lowered.
-pub(crate) fn nothing(stretch: &Stretch) -> Module {
+pub(crate) fn nothing(piece: &Piece) -> Module {
+    let stretch = &piece.stretch;
     Module {
         language: stretch.region.language,
         inside: stretch.inside.then_some(stretch.region.span),

@@ -2,6 +2,7 @@
 
 use crate::lint::{FileFacts, ProjectInput, runs};
 use crate::load::Loaded;
+use crate::outcome::Text;
 use crate::rule::{Check, IgnoreContext, Sink};
 use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
 use cudalint_program::Project;
@@ -41,8 +42,8 @@ pub(crate) fn settle(
         ))
     });
     let mut sources = Sources::new();
-    for (path, text) in texts(files, &findings) {
-        sources.insert(path, text);
+    for (path, text, cells) in texts(files, &findings) {
+        sources.insert_notebook(path, text, cells);
     }
     // Before anything is taken away, so that a suppression does not change the identity of others.
     cudalint_findings::fingerprint::fill(&mut findings, &sources);
@@ -134,8 +135,8 @@ fn soften_damaged(damaged: &Damaged, findings: &mut [Finding]) {
     }
 }
 
-/// The texts that findings point into.
-pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<(Arc<str>, Arc<str>)> {
+/// The texts that findings point into, with the cells of notebooks.
+pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<Text> {
     let mut wanted: FxHashSet<&str> = FxHashSet::default();
     for finding in findings {
         wanted.insert(&finding.place.path);
@@ -152,6 +153,6 @@ pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<(Arc<str>, Ar
     files
         .iter()
         .filter(|file| wanted.contains(&*file.source.path))
-        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.text)))
+        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.text), Arc::clone(&file.cells)))
         .collect()
 }

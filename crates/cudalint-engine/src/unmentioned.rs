@@ -31,8 +31,8 @@ pub(crate) fn unmentioned<'t>(
     let found: Vec<Option<Declarations>> = headers
         .iter()
         .map(|header| {
-            let stretch = header.stretches.first()?;
-            declarations(&header.text, &stretch.region, macros, &stretch.directives.defines)
+            let piece = header.stretches.first()?;
+            declarations(&header.text, &piece.stretch.region, macros, &piece.directives.defines)
         })
         .collect();
     let spelled = |header: &'t Loaded, span: Span| header.text.get(span.range()).unwrap_or("");
@@ -43,7 +43,7 @@ pub(crate) fn unmentioned<'t>(
             let text = spelled(header, declaration.span);
             bringers.entry(spelled(header, declaration.name)).or_default().push(text);
         }
-        for define in header.stretches.iter().flat_map(|stretch| &stretch.directives.defines) {
+        for define in header.stretches.iter().flat_map(|piece| &piece.directives.defines) {
             bringers.entry(&define.name).or_default().push(&define.body);
         }
     }

@@ -12,7 +12,7 @@ pub mod schema;
 
 pub use finding::*;
 pub use format::{Format, Options};
-pub use lines::{LineIndex, Position};
+pub use lines::{CellStart, LineIndex, Position};
 pub use report::{FileCounts, Report, Source, Sources};
 
 /// The tool's name in every format.

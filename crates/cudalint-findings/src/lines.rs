@@ -3,10 +3,44 @@
 /// A line and a column, both from 1; columns count Unicode scalar values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
+    /// In a notebook the cell, from 0 among all its cells; lines count from the cell's first.
+    pub cell: Option<u32>,
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1, in Unicode scalar values.
     pub column: u32,
+}
+
+impl Position {
+    /// The first character of a text.
+    pub const START: Self = Self { cell: None, line: 1, column: 1 };
+
+    /// The line in words for people: `12`, or `cell 3:12` in a notebook, where cells count from 1.
+    pub fn line_words(&self) -> String {
+        match self.cell {
+            Some(cell) => format!("cell {}:{}", cell + 1, self.line),
+            None => self.line.to_string(),
+        }
+    }
+}
+
+/// `line:column`, behind `cell N:` in a notebook.
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(cell) = self.cell {
+            write!(f, "cell {}:", cell + 1)?;
+        }
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A cell of a notebook: where its text begins in the text of the notebook, which is that of its cells of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellStart {
+    /// The byte.
+    pub start: usize,
+    /// Its place among all cells of the notebook, from 0.
+    pub index: u32,
 }
 
 /// Where the lines of one text start. Lines end at `\n` or `\r\n`, as the parser counts them.
@@ -71,7 +105,7 @@ impl LineIndex {
     /// the end.
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let (line, before) = self.before(text, offset);
-        Position { line: line as u32 + 1, column: before.chars().count() as u32 + 1 }
+        Position { cell: None, line: line as u32 + 1, column: before.chars().count() as u32 + 1 }
     }
 
     /// Line and column of an offset, both from 0, the column in UTF-16 units (as editors count).

@@ -106,9 +106,12 @@ pub struct Range {
 }
 
 /// A character of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
+    /// In a notebook the cell, from 0 among all its cells; lines count from the cell's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     /// From 1.
     #[schemars(range(min = 1))]
     pub line: u32,
@@ -153,6 +156,9 @@ pub struct Witness {
 pub struct Launch {
     /// File of the launch.
     pub path: String,
+    /// Its cell, in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     /// Its line, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,
@@ -178,6 +184,9 @@ pub struct Access {
     pub index: i64,
     /// Elements that the object has.
     pub extent: i64,
+    /// Cell of the access, in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     /// Line of the access, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,
@@ -189,6 +198,9 @@ pub struct Access {
 pub struct Step {
     /// The file.
     pub path: String,
+    /// The cell, in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     /// Line, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,

@@ -1,7 +1,7 @@
 //! What one run has to say: findings, counts of files, and the texts they point into.
 
 use crate::finding::{Finding, Group, Method, Place, Severity};
-use crate::lines::{LineIndex, Position};
+use crate::lines::{CellStart, LineIndex, Position};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +32,7 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct Source {
     text: Arc<str>,
+    cells: Arc<[CellStart]>,
     index: OnceLock<LineIndex>,
     printable: OnceLock<Option<String>>,
 }
@@ -39,7 +40,37 @@ pub struct Source {
 impl Source {
     /// A text whose lines are not counted yet.
     pub fn new(text: Arc<str>) -> Self {
-        Self { text, index: OnceLock::new(), printable: OnceLock::new() }
+        Self::notebook(text, Arc::from([]))
+    }
+
+    /// The text of a notebook, with its cells in order; without cells it is no notebook.
+    pub fn notebook(text: Arc<str>, cells: Arc<[CellStart]>) -> Self {
+        Self { text, cells, index: OnceLock::new(), printable: OnceLock::new() }
+    }
+
+    /// Line and column of a byte, in a notebook those of its cell.
+    pub fn position(&self, offset: usize) -> Position {
+        let position = self.lines().position(&self.text, offset);
+        match self.cell(offset) {
+            Some((cell, _)) => {
+                let line = position.line - self.lines().line(cell.start) as u32;
+                Position { cell: Some(cell.index), line, ..position }
+            }
+            None => position,
+        }
+    }
+
+    /// The cell around a byte, with its bytes; none but in a notebook.
+    pub(crate) fn cell(&self, offset: usize) -> Option<(CellStart, std::ops::Range<usize>)> {
+        let next = self.cells.partition_point(|cell| cell.start <= offset).max(1);
+        let cell = *self.cells.get(next - 1)?;
+        Some((cell, cell.start..self.cells.get(next).map_or(self.text.len(), |cell| cell.start)))
+    }
+
+    /// The line of the text (from 0) that a line (from 1) of a cell is.
+    pub(crate) fn whole_line(&self, cell: Option<u32>, line: u32) -> usize {
+        let cell = self.cells.iter().find(|known| Some(known.index) == cell);
+        cell.map_or(0, |cell| self.lines().line(cell.start)) + (line as usize).saturating_sub(1)
     }
 
     /// The text.
@@ -96,6 +127,11 @@ impl Sources {
         self.files.insert(path, Source::new(text));
     }
 
+    /// Adds or replaces the text of a notebook; without cells, any text.
+    pub fn insert_notebook(&mut self, path: Arc<str>, text: Arc<str>, cells: Arc<[CellStart]>) {
+        self.files.insert(path, Source::notebook(text, cells));
+    }
+
     /// The text of a path.
     pub fn get(&self, path: &str) -> Option<&Source> {
         self.files.get(path)
@@ -113,26 +149,26 @@ impl Sources {
     pub fn positions(&self, place: &Place) -> (Position, Position) {
         match self.get(&place.path) {
             Some(source) => {
-                let start = source.lines().position(source.text(), place.range.start);
-                let end = source.lines().position(source.text(), place.range.end.max(place.range.start));
-                (start, end)
+                let start = source.position(place.range.start);
+                (start, source.position(place.range.end.max(place.range.start)))
             }
-            None => (Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
+            None => (Position::START, Position::START),
         }
     }
 
     /// Where a place starts.
     pub fn start(&self, place: &Place) -> Position {
-        self.get(&place.path)
-            .map_or(Position { line: 1, column: 1 }, |source| source.lines().position(source.text(), place.range.start))
+        self.get(&place.path).map_or(Position::START, |source| source.position(place.range.start))
     }
 
-    /// Start and end of a place from 0, in UTF-16 units.
+    /// Start and end of a place from 0, in UTF-16 units; in a notebook those of its cell.
     pub fn utf16(&self, place: &Place) -> [(u32, u32); 2] {
         self.get(&place.path).map_or([(0, 0); 2], |source| {
-            let lines = source.lines();
-            let start = lines.utf16(source.text(), place.range.start);
-            [start, lines.utf16(source.text(), place.range.end.max(place.range.start))]
+            [place.range.start, place.range.end.max(place.range.start)].map(|offset| {
+                let (line, character) = source.lines().utf16(source.text(), offset);
+                let first = source.cell(offset).map_or(0, |(cell, _)| source.lines().line(cell.start) as u32);
+                (line - first, character)
+            })
         })
     }
 }

@@ -11,6 +11,8 @@ pub enum FileKind {
     CFamily,
     /// `.py`, `.pyi`: linted only when it uses the GPU ([`contains_gpu_python`]).
     Python,
+    /// `.ipynb`: its cells of code are the program; linted only when that uses the GPU.
+    Notebook,
     /// `.md`, `.markdown`: only when named explicitly; its fences are the regions.
     Markdown,
 }
@@ -24,6 +26,7 @@ impl FileKind {
             "c" | "cc" | "cpp" | "cxx" | "c++" | "C" | "h" | "hh" | "hpp" | "hxx" | "h++" | "H" | "inl" | "inc"
             | "ipp" | "tpp" | "txx" | "impl" | "ixx" | "cppm" => Self::CFamily,
             "py" | "pyi" => Self::Python,
+            "ipynb" => Self::Notebook,
             "md" | "markdown" => Self::Markdown,
             _ => return None,
         })
@@ -70,13 +73,57 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether Python text uses the GPU: imports of Numba's CUDA target, `cupy`, `pycuda`, the `cuda` packages or Triton-like
-/// kernels' launch syntax.
+/// Whether Python text uses the GPU: it imports Numba and says `cuda`, imports `cupy`, `cupyx`, `pycuda` or one of the `cuda`
+/// packages, imports `torch` and compiles C++ with `load_inline`, or launches a kernel as C++ does.
+///
+/// Words in comments and literals do not count: each is looked for as bytes first, and only the lines around those that are
+/// found are looked at.
 pub fn contains_gpu_python(text: &str) -> bool {
-    const MARKS: [&[u8]; 6] = [b"cupy", b"pycuda", b"numba", b"<<<", b"import cuda", b"from cuda"];
     let bytes = text.as_bytes();
-    MARKS.iter().any(|mark| match *mark {
-        b"numba" => memchr::memmem::find(bytes, mark).is_some() && memchr::memmem::find(bytes, b"cuda").is_some(),
-        _ => memchr::memmem::find(bytes, mark).is_some(),
+    let has = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
+    // Nearly every file without GPU code ends here: both are parts of all names that matter but few.
+    let cuda = has(b"cuda");
+    (cuda && (imports(bytes, b"cuda", true) || imports(bytes, b"pycuda", false) || imports(bytes, b"numba", false)))
+        || imports(bytes, b"cupy", false)
+        || imports(bytes, b"cupyx", false)
+        || has(b"load_inline") && (imports(bytes, b"torch", false) || imports(bytes, b"load_inline", false))
+        || has(b"<<<") && !crate::python_mask::python_chevrons(text, crate::Span::new(0, bytes.len())).is_empty()
+}
+
+/// Whether the bytes of a notebook, which are JSON, have a word that one with GPU code must have.
+pub fn notebook_may_use_gpu(json: &[u8]) -> bool {
+    const MARKS: [&[u8]; 6] = [b"cuda", b"cupy", b"<<<", b"load_inline", b"__global__", b"%%cu"];
+    MARKS.iter().any(|mark| memchr::memmem::find(json, mark).is_some())
+}
+
+/// Whether a line imports a name, or has it imported by `importorskip` and its kin. `first`: as the package, since many
+/// packages have something of that name inside.
+fn imports(bytes: &[u8], name: &[u8], first: bool) -> bool {
+    memchr::memmem::find_iter(bytes, name).any(|at| {
+        let word = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().is_some_and(is_word);
+        if word(at.checked_sub(1)) || word(Some(at + name.len())) {
+            return false;
+        }
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |line| line + 1);
+        let before = &bytes[start..at];
+        if [&b"importorskip("[..], b"import_module("].iter().any(|call| {
+            before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).is_some_and(|rest| rest.ends_with(call))
+        }) {
+            return true;
+        }
+        if before.iter().any(|byte| matches!(byte, b'#' | b'"' | b'\'')) {
+            return false;
+        }
+        let trimmed = before.trim_ascii_end();
+        let follows = |keyword: &[u8]| {
+            trimmed.strip_suffix(keyword).is_some_and(|rest| !rest.last().copied().is_some_and(is_word))
+        };
+        if before.len() > trimmed.len() && (follows(b"import") || follows(b"from")) {
+            // `from x import name` brings something of x.
+            let brings = follows(b"import") && memchr::memmem::find(trimmed, b"from ").is_some();
+            return !first || !brings;
+        }
+        let statement = before.trim_ascii_start();
+        !first && (statement.starts_with(b"import ") || statement.starts_with(b"from "))
     })
 }

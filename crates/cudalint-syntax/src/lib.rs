@@ -18,11 +18,13 @@ pub mod kinds;
 mod lexer;
 mod macros;
 mod mask;
+mod notebook;
 mod parse;
 mod python_mask;
 mod region;
 mod source;
 mod span;
+mod stretches;
 mod vendors;
 mod words;
 
@@ -30,9 +32,10 @@ pub use comments::{Comment, comments};
 pub use declarations::{Declaration, Declarations, declarations, words};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
 pub use embedded::{Embedded, embedded_cuda};
-pub use files::{FileKind, contains_cuda, contains_gpu_python};
+pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};
+pub use notebook::Cell;
 pub use parse::{
     FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
     parse_region_without,
@@ -41,5 +44,6 @@ pub use python_mask::{PythonChevron, python_chevrons};
 pub use region::{Language, Region, regions};
 pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
+pub use stretches::{FileText, Stretch};
 pub use tree_sitter::{Node, Tree, TreeCursor};
 pub use vendors::is_of_other_vendor;

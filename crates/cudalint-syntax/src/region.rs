@@ -22,12 +22,13 @@ pub struct Region {
     pub span: Span,
 }
 
-/// The regions of a file's text, in order.
+/// The regions of a file's text, in order. The text of a notebook is that of its cells; which of them are no Python is not
+/// known from it ([`crate::FileText`] knows).
 pub fn regions(kind: FileKind, text: &str) -> Vec<Region> {
     let whole = Span::new(0, text.len());
     match kind {
         FileKind::Cuda | FileKind::CFamily => vec![Region { language: Language::Cuda, span: whole }],
-        FileKind::Python => vec![Region { language: Language::Python, span: whole }],
+        FileKind::Python | FileKind::Notebook => vec![Region { language: Language::Python, span: whole }],
         FileKind::Markdown => fences(text),
     }
 }

@@ -15,7 +15,7 @@ pub struct SourceText {
 }
 
 /// Why a file's bytes are not taken as source text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceProblem {
     /// The file contains a NUL byte at this offset.
     Binary {
@@ -29,12 +29,15 @@ pub enum SourceProblem {
         /// Size of the file in bytes.
         bytes: usize,
     },
+    /// The file is called a notebook and is none, for this reason.
+    Notebook(String),
 }
 
 impl fmt::Display for SourceProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Binary { offset } => write!(f, "binary file: NUL byte at offset {offset}"),
+            Self::Notebook(why) => write!(f, "no notebook: {why}"),
             Self::Utf16 => write!(f, "UTF-16 text is not supported; convert the file to UTF-8"),
             Self::TooLarge { bytes } => {
                 write!(f, "file of {bytes} bytes is larger than the limit of {MAX_SOURCE_BYTES} bytes")

@@ -276,7 +276,32 @@ fn files_are_known_by_name_and_content() {
     assert!(!contains_cuda("std::cout << x << y; int cuda = 1; current(2);"));
     assert!(contains_gpu_python("from numba import cuda\n"));
     assert!(contains_gpu_python("import cupy as cp\n"));
-    assert!(!contains_gpu_python("import numba\n@numba.njit\ndef f(): pass\n"));
+    for text in [
+        "from numba import (\n    njit,\n    cuda,\n)\n",
+        "import numba as nb\n@nb.cuda.jit\ndef k(): pass\n",
+        "import os, cupyx\n",
+        "try: import pycuda.driver as drv\nexcept ImportError: pass\n",
+        "from cuda.bindings import driver\n",
+        "import cuda.core.experimental as c\n",
+        "\tfrom cuda import cuda, nvrtc\n",
+        "from torch.utils.cpp_extension import load_inline\n",
+        "import torch.utils.cpp_extension as e\ne.load_inline('a')\n",
+        "cupy = pytest.importorskip('cupy')\n",
+        "kernel<<<1, 2>>>(x)\n",
+    ] {
+        assert!(contains_gpu_python(text), "{text}");
+    }
+    for text in [
+        "import numba\n@numba.njit\ndef f(): pass\n",
+        "# import cupy\nprint('import cupy', cuda)\n",
+        "from torch import cuda\nif cuda.is_available(): pass\n",
+        "import torch\nx = torch.zeros(3, device='cuda')\n",
+        "<<<<<<< HEAD\nx = 1\n>>>>>>> other\n",
+        "from ours import cuda_tools, important\n",
+        "s = 'k<<<1, 2>>>(x)'\n",
+    ] {
+        assert!(!contains_gpu_python(text), "{text}");
+    }
 }
 
 #[test]

@@ -74,6 +74,38 @@ pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
+/// Compares deciding that Python files have no GPU code with parsing them, over all files below a folder without any, and
+/// prints the ratio. Both work on texts in memory, on one thread.
+///
+/// # Errors
+/// When the folder cannot be read, or has no such file.
+pub fn python(folder: &Path) -> Result<(), String> {
+    let mut found = BTreeMap::new();
+    collect(folder, &mut found)?;
+    let all = found.values().filter(|file| file.kind == FileKind::Python);
+    let (with, files): (Vec<&Read>, Vec<&Read>) = all.partition(|file| file.reported);
+    let bytes: usize = files.iter().map(|file| file.text.len()).sum();
+    if files.is_empty() {
+        return Err(format!("{}: no Python without GPU code", folder.display()));
+    }
+    let mut parse = vec![];
+    let mut decide = vec![];
+    for _ in 0..ROUNDS {
+        parse.push(parse_all(&files)?);
+        let start = Instant::now();
+        for file in &files {
+            std::hint::black_box(cudalint_syntax::contains_gpu_python(std::hint::black_box(&file.text)));
+        }
+        decide.push(start.elapsed());
+    }
+    let (parse, decide) = (median(&mut parse), median(&mut decide));
+    println!("files            {} ({:.2} MB) without GPU code, {} with", files.len(), bytes as f64 / 1e6, with.len());
+    println!("parse            {:.1} ms", milliseconds(parse));
+    println!("decide           {:.2} ms", milliseconds(decide));
+    println!("parse / decide   {:.0}", parse.as_secs_f64() / decide.as_secs_f64());
+    Ok(())
+}
+
 /// Reads every source below a folder.
 fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Read>) -> Result<(), String> {
     let mut folders = vec![folder.to_owned()];
@@ -94,7 +126,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Read>) -> Result<(), Str
                 FileKind::Cuda => true,
                 FileKind::CFamily => cudalint_syntax::contains_cuda(&text),
                 FileKind::Python => cudalint_syntax::contains_gpu_python(&text),
-                FileKind::Markdown => false,
+                FileKind::Notebook | FileKind::Markdown => false,
             };
             found.insert(path, Read { kind, text, reported });
         }

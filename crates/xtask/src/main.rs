@@ -92,8 +92,12 @@ enum Chore {
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
         /// Folders to lint.
-        #[arg(required = true)]
+        #[arg(required_unless_present = "python")]
         folders: Vec<PathBuf>,
+        /// Compares deciding that a Python file has no GPU code with parsing it instead, over a folder such as Python's
+        /// standard library.
+        #[arg(long, value_name = "FOLDER", conflicts_with = "folders")]
+        python: Option<PathBuf>,
     },
 }
 
@@ -119,7 +123,8 @@ fn main() -> ExitCode {
             differential::run(&out, count, seed, jobs, mode)
         }
         Chore::Mutants { folders, rounds, survivors } => mutants::run(&folders, rounds, survivors),
-        Chore::Bench { folders } => bench::run(&root, &folders),
+        Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
+        Chore::Bench { folders, .. } => bench::run(&root, &folders),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -201,7 +201,7 @@ impl Spot {
         let source = Source::find(&finding.path, program);
         let spot = Self { name: String::new(), ordinal: (0, 0), ..Self::new(&finding.path, &finding.range, &source) };
         let Some((name, line, column)) = source.call_around(spot.lines.0, &finding.range) else { return spot };
-        let start = cudalint_findings::model::Position { line, column };
+        let start = cudalint_findings::model::Position { cell: None, line, column };
         let range = Range { start, end: finding.range.end };
         Self { ordinal: ordinal(&source, spot.lines, &range, &name), name, ..spot }
     }

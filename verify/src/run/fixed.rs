@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn lines_move_by_the_edits_before_them() {
-        let position = |line, column| Position { line, column };
+        let position = |line, column| Position { cell: None, line, column };
         let edit =
             |start, end, text: &str| Edit { path: String::new(), range: Range { start, end }, text: text.to_owned() };
         let insert = edit(position(3, 1), position(3, 1), "one\ntwo\n");

@@ -34,6 +34,9 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
     let file = absolute(&root.join(path));
     let kind = FileKind::of(file.as_std_path())
         .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
+    if kind == FileKind::Notebook {
+        return Err(format!("{path}: programs in notebooks are not run"));
+    }
     let bytes = std::fs::read(&file).map_err(|error| format!("{path}: cannot be read: {error}"))?;
     let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
     let alone = kind == FileKind::Markdown;

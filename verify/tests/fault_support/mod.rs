@@ -5,7 +5,7 @@ use cudalint_findings::model::{Fault, FindingEntry, Position, Range, Related, Wi
 use serde_json::json;
 
 pub fn range(start: (u32, u32), end: (u32, u32)) -> Range {
-    let position = |(line, column)| Position { line, column };
+    let position = |(line, column)| Position { cell: None, line, column };
     Range { start: position(start), end: position(end) }
 }
 

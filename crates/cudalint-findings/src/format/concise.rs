@@ -1,4 +1,5 @@
-//! `concise`: one line a finding, `path:line:col: level[rule] message`, the surest and worst first.
+//! `concise`: one line a finding, `path:line:col: level[rule] message` (in a notebook
+//! `path:cell N:line:col`), the surest and worst first.
 
 use super::{Options, paint};
 use crate::report::Report;
@@ -15,10 +16,8 @@ pub fn render(report: &Report, options: &Options) -> String {
         let verdict = finding.verification.as_ref().map(|done| format!(" [{}]", done.words())).unwrap_or_default();
         let _ = writeln!(
             out,
-            "{}:{}:{}: {head} {message}{}",
+            "{}:{at}: {head} {message}{}",
             super::one_line(&finding.place.path),
-            at.line,
-            at.column,
             super::one_line(&verdict)
         );
     }

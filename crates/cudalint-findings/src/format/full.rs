@@ -63,7 +63,7 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
             if label.place.path != finding.place.path {
                 let _ = write!(text, "{}:", label.place.path);
             }
-            let _ = write!(text, "{}", report.sources.start(&label.place).line);
+            text.push_str(&report.sources.start(&label.place).line_words());
         }
         text.push_str(if named.len() > NAMED_RELATED { ", …" } else { "" });
         note(out, "also", &text, options);
@@ -103,8 +103,12 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
 /// The numbers that show a finding, in words.
 fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: &Report, options: &Options) {
     let line = |place: &Place| {
-        let line = report.sources.start(place).line;
-        if place.path == finding.place.path { format!("line {line}") } else { format!("{}:{line}", place.path) }
+        let at = report.sources.start(place);
+        match at.cell {
+            _ if place.path != finding.place.path => format!("{}:{}", place.path, at.line_words()),
+            Some(cell) => format!("cell {}, line {}", cell + 1, at.line),
+            None => format!("line {}", at.line),
+        }
     };
     for step in &witness.path {
         note(out, "path", &format!("{}: {}", line(&step.place), step.message), options);

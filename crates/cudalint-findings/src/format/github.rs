@@ -16,14 +16,18 @@ pub fn render(report: &Report, _options: &Options) -> String {
         };
         let (start, end) = report.sources.positions(&finding.place);
         let file = super::uri::without_dot(&finding.place.path);
-        let _ = write!(out, "::{command} file={},line={}", property(file), start.line);
-        if start.line == end.line {
+        let _ = write!(out, "::{command} file={}", property(file));
+        if start.cell.is_some() {
+            // The file alone.
+        } else if start.line == end.line {
+            let _ = write!(out, ",line={}", start.line);
             let _ = write!(out, ",col={},endLine={},endColumn={}", start.column, end.line, end.column);
         } else {
-            let _ = write!(out, ",endLine={}", end.line);
+            let _ = write!(out, ",line={},endLine={}", start.line, end.line);
         }
         let title = format!("{} ({})", finding.rule.name, finding.confidence.name());
-        let mut text = finding.message.clone();
+        // A line of a notebook's cell is none of its file, which is JSON.
+        let mut text = super::with_cell(&finding.message, start);
         if let Some(help) = &finding.help {
             let _ = write!(text, "\nhelp: {help}");
         }

@@ -59,7 +59,8 @@ pub fn render(report: &Report, _options: &Options) -> String {
             let (begin, end) = report.sources.positions(&finding.place);
             Issue {
                 description: match &finding.verification {
-                    Some(done) => format!("{} [{}]", finding.message, done.words()).into(),
+                    Some(done) => format!("{} [{}]", super::with_cell(&finding.message, begin), done.words()).into(),
+                    None if begin.cell.is_some() => super::with_cell(&finding.message, begin).into(),
                     None => finding.message.as_str().into(),
                 },
                 check_name: finding.rule.name,

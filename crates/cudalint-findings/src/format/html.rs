@@ -68,11 +68,9 @@ fn section(out: &mut String, finding: &Finding, report: &Report, page: &Page) {
     let words = finding.verification.as_ref().map_or_else(|| "not verified".to_owned(), crate::Verification::words);
     let _ = write!(
         out,
-        " <span class=\"verdict\">{}</span></h2>\n<p class=\"place\">{}:{}:{} · {} · {}{}</p>\n<p class=\"message\">{}</p>\n",
+        " <span class=\"verdict\">{}</span></h2>\n<p class=\"place\">{}:{at} · {} · {}{}</p>\n<p class=\"message\">{}</p>\n",
         escaped(&words),
         escaped(&finding.place.path),
-        at.line,
-        at.column,
         finding.severity.name(),
         finding.confidence.name(),
         if finding.function.is_empty() {
@@ -110,6 +108,11 @@ fn excerpt(out: &mut String, finding: &Finding, source: &Source) {
     let from = related.iter().copied().filter(|line| near(*line)).fold(first, usize::min).saturating_sub(AROUND);
     let to = related.iter().copied().filter(|line| near(*line)).fold(last, usize::max) + AROUND;
     let to = to.min(lines.len().saturating_sub(1)).min(from + SHOWN);
+    // In a notebook no further than the cell.
+    let cell = source.cell(finding.place.range.start);
+    let base = cell.as_ref().map_or(0, |(cell, _)| line_of(cell.start));
+    let from = from.max(base);
+    let to = cell.map_or(to, |(_, bytes)| to.min(line_of(bytes.end.saturating_sub(1).max(bytes.start)))).max(from);
     out.push_str("<pre>");
     for line in from..=to {
         let content = text.get(lines.range(text, line)).unwrap_or("");
@@ -120,14 +123,14 @@ fn excerpt(out: &mut String, finding: &Finding, source: &Source) {
         } else {
             "plain"
         };
-        let _ = writeln!(out, "<span class=\"{class}\"><i>{:>5}</i> {}</span>", line + 1, escaped(content));
+        let _ = writeln!(out, "<span class=\"{class}\"><i>{:>5}</i> {}</span>", line + 1 - base, escaped(content));
     }
     out.push_str("</pre>\n");
 }
 
 fn witness_list(out: &mut String, witness: &Witness, finding: &Finding, report: &Report) {
     let place = |place: &crate::Place| {
-        let line = report.sources.start(place).line;
+        let line = report.sources.start(place).line_words();
         if place.path == finding.place.path {
             format!("line {line}")
         } else {

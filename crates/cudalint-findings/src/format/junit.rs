@@ -20,7 +20,7 @@ pub fn render(report: &Report, _options: &Options) -> String {
         let mut suite = TestSuite::new(&*path);
         while let Some(finding) = findings.next_if(|finding| finding.place.path == path) {
             let at = report.sources.start(&finding.place);
-            let place = format!("{path}:{}:{}", at.line, at.column);
+            let place = format!("{path}:{at}");
             let mut status = match finding.severity {
                 Severity::Error => {
                     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
@@ -35,8 +35,11 @@ pub fn render(report: &Report, _options: &Options) -> String {
                 None => finding.message.clone(),
             };
             status.set_type(kind).set_message(message);
-            let mut case = TestCase::new(format!("{}:{}:{}", finding.rule.name, at.line, at.column), status);
+            let mut case = TestCase::new(format!("{}:{at}", finding.rule.name), status);
             case.set_classname(&*path);
+            if let Some(cell) = at.cell {
+                case.extra.insert("cell".into(), (cell + 1).to_string().into());
+            }
             case.extra.insert("line".into(), at.line.to_string().into());
             case.extra.insert("column".into(), at.column.to_string().into());
             suite.add_test_case(case);

@@ -88,6 +88,9 @@ pub struct Data {
     pub fingerprint: String,
     /// `definite`, `likely` or `possible`.
     pub confidence: &'static str,
+    /// In a notebook the cell, from 0 among all its cells; the diagnostic's lines count from the cell's first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
 }
 
 /// The array, with a line break at its end.
@@ -145,7 +148,11 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Di
         source: crate::TOOL,
         message,
         related_information: related.collect(),
-        data: Data { fingerprint: finding.fingerprint.clone(), confidence: finding.confidence.name() },
+        data: Data {
+            fingerprint: finding.fingerprint.clone(),
+            confidence: finding.confidence.name(),
+            cell: sources.start(&finding.place).cell,
+        },
     }
 }
 

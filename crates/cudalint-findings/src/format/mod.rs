@@ -142,6 +142,14 @@ pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
     text.unwrap_or_else(|_| "null".to_owned())
 }
 
+/// A message that says in which cell of a notebook its line is, for formats that have no place for that.
+pub(crate) fn with_cell(message: &str, at: crate::lines::Position) -> String {
+    match at.cell {
+        Some(_) => format!("{at}: {message}"),
+        None => message.to_owned(),
+    }
+}
+
 /// Text on one line that cannot steer a terminal: line breaks and other control characters as blanks.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if text.chars().any(steers) {

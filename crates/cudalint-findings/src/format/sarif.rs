@@ -257,7 +257,13 @@ fn artifact(path: &str) -> Value {
 
 fn region(place: &Place, sources: &Sources) -> Value {
     let (start, end) = sources.positions(place);
-    json!({"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column})
+    let mut region =
+        json!({"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column});
+    // Lines count within the cell of a notebook.
+    if let (Some(cell), Some(region)) = (start.cell, region.as_object_mut()) {
+        region.insert("properties".into(), json!({ "cell": cell }));
+    }
+    region
 }
 
 fn physical(place: &Place, sources: &Sources) -> Value {

@@ -49,8 +49,14 @@ impl Snippet {
         let mut labels = vec![labeled(source, place, words, true)];
         labels.extend(others.iter().map(|label| labeled(source, &label.place, &label.message, false)));
         let path = super::one_line(&place.path);
-        for labels in apart(source.lines(), labels) {
-            self.draw(out, View { path: &path, text: source.printable(), lines: source.lines() }, labels);
+        for labels in apart(source, labels) {
+            let cell = source.cell(labels.first().map_or(0, LabeledSpan::offset));
+            let path = match &cell {
+                Some((cell, _)) => format!("{path}:cell {}", cell.index + 1),
+                None => path.clone().into_owned(),
+            };
+            let part = cell.map_or(0..source.text().len(), |(_, bytes)| bytes);
+            self.draw(out, View { path: &path, text: source.printable(), lines: source.lines(), part }, labels);
         }
     }
 
@@ -69,10 +75,14 @@ impl Snippet {
 
 /// Labels in drawings, the one of the first label first: a label joins a drawing when its lines are so near that miette
 /// shows them as one piece, and when it overlaps no label there, since underlines cannot lie on each other.
-fn apart(lines: &LineIndex, labels: Vec<LabeledSpan>) -> Vec<Vec<LabeledSpan>> {
+fn apart(source: &Source, labels: Vec<LabeledSpan>) -> Vec<Vec<LabeledSpan>> {
+    let lines = source.lines();
+    let cell = |label: &LabeledSpan| source.cell(label.offset()).map(|(cell, _)| cell);
     let end = |label: &LabeledSpan| label.offset() + label.len().max(1);
     let near = |a: &LabeledSpan, b: &LabeledSpan| {
-        lines.line(b.offset()) <= lines.line(end(a)) + NEAR && lines.line(a.offset()) <= lines.line(end(b)) + NEAR
+        lines.line(b.offset()) <= lines.line(end(a)) + NEAR
+            && lines.line(a.offset()) <= lines.line(end(b)) + NEAR
+            && cell(a) == cell(b)
     };
     let mut drawings: Vec<Vec<LabeledSpan>> = Vec::new();
     for label in labels {
@@ -114,6 +124,8 @@ struct View<'a> {
     path: &'a str,
     text: &'a str,
     lines: &'a LineIndex,
+    /// What of the text may be shown: the cell, in a notebook.
+    part: Range<usize>,
 }
 
 impl View<'_> {
@@ -155,7 +167,7 @@ impl View<'_> {
                 end = self.lines.full_range(self.text, line).end;
             }
         }
-        start..end
+        start.max(self.part.start.min(span.start))..end.min(self.part.end.max(span.end))
     }
 }
 
@@ -179,7 +191,7 @@ impl SourceCode for View<'_> {
             self.path.to_owned(),
             data.as_bytes(),
             SourceSpan::new(window.start.into(), window.len()),
-            position.line as usize - 1,
+            position.line as usize - 1 - self.lines.line(self.part.start),
             position.column as usize - 1,
             data.lines().count(),
         )))

@@ -77,6 +77,7 @@ impl Witness {
         Self {
             launch: witness.launch.as_ref().map(|launch| Launch {
                 path: launch.place.path.to_string(),
+                cell: sources.start(&launch.place).cell,
                 line: sources.start(&launch.place).line,
                 grid: launch.grid,
                 block: launch.block,
@@ -92,6 +93,7 @@ impl Witness {
                     kind: access.kind.into(),
                     index: access.index,
                     extent: access.extent,
+                    cell: sources.start(&access.place).cell,
                     line: sources.start(&access.place).line,
                 })
                 .collect(),
@@ -101,6 +103,7 @@ impl Witness {
                 .iter()
                 .map(|step| Step {
                     path: step.place.path.to_string(),
+                    cell: sources.start(&step.place).cell,
                     line: sources.start(&step.place).line,
                     note: step.message.clone(),
                 })
@@ -151,7 +154,7 @@ impl From<&finding::Evidence> for Evidence {
 
 /// A place as lines and columns.
 fn range(place: &Place, sources: &Sources) -> Range {
-    let position = |at: lines::Position| Position { line: at.line, column: at.column };
+    let position = |at: lines::Position| Position { cell: at.cell, line: at.line, column: at.column };
     let (start, end) = sources.positions(place);
     Range { start: position(start), end: position(end) }
 }

@@ -25,7 +25,10 @@ impl FindingEntry {
             path: path.into(),
             range: offset(sources, path, range.start)..offset(sources, path, range.end),
         };
-        let line = |path: &str, line: u32| Place { path: path.into(), range: whole_line(sources, path, line) };
+        let line = |path: &str, cell: Option<u32>, line: u32| Place {
+            path: path.into(),
+            range: whole_line(sources, path, cell, line),
+        };
         Finding {
             rule,
             severity: self.severity.into(),
@@ -41,7 +44,7 @@ impl FindingEntry {
                 .collect(),
             witness: self.witness.as_ref().map(|witness| Witness {
                 launch: witness.launch.as_ref().map(|launch| LaunchWitness {
-                    place: line(&launch.path, launch.line),
+                    place: line(&launch.path, launch.cell, launch.line),
                     grid: launch.grid,
                     block: launch.block,
                     shared_bytes: launch.shared_bytes,
@@ -56,14 +59,14 @@ impl FindingEntry {
                         kind: access.kind.into(),
                         index: access.index,
                         extent: access.extent,
-                        place: line(&self.path, access.line),
+                        place: line(&self.path, access.cell, access.line),
                     })
                     .collect(),
                 assumptions: witness.assumptions.clone(),
                 path: witness
                     .path
                     .iter()
-                    .map(|step| Label { place: line(&step.path, step.line), message: step.note.clone() })
+                    .map(|step| Label { place: line(&step.path, step.cell, step.line), message: step.note.clone() })
                     .collect(),
             }),
             help: None,
@@ -138,16 +141,16 @@ impl Method {
 /// The byte of a position; the start of the file when its text is not here.
 fn offset(sources: &Sources, path: &str, at: Position) -> usize {
     let Some(source) = sources.get(path) else { return 0 };
-    let range = source.lines().range(source.text(), (at.line as usize).saturating_sub(1));
+    let range = source.lines().range(source.text(), source.whole_line(at.cell, at.line));
     let line = source.text().get(range.clone()).unwrap_or("");
     let column = (at.column as usize).saturating_sub(1);
     range.start + line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte)
 }
 
 /// The bytes of a line without its line break and indentation.
-fn whole_line(sources: &Sources, path: &str, line: u32) -> std::ops::Range<usize> {
+fn whole_line(sources: &Sources, path: &str, cell: Option<u32>, line: u32) -> std::ops::Range<usize> {
     let Some(source) = sources.get(path) else { return 0..0 };
-    let range = source.lines().range(source.text(), (line as usize).saturating_sub(1));
+    let range = source.lines().range(source.text(), source.whole_line(cell, line));
     let text = source.text().get(range.clone()).unwrap_or("");
     range.start + (text.len() - text.trim_start().len())..range.end
 }
