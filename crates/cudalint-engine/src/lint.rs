@@ -149,9 +149,12 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
 
     let mut findings: Vec<Finding> = parsed.iter_mut().flat_map(|facts| facts.findings.drain(..)).collect();
     let results = replay(&project, &files, &units, &owner, input, &mut part.remains);
-    for (index, result) in owner.iter().zip(results) {
+    for ((index, unit), result) in owner.iter().zip(&units).zip(results) {
         match result {
-            Ok((found, limits, counts)) => {
+            Ok((mut found, limits, counts)) => {
+                if let Some(file) = files.get(*index).filter(|_| unit.piece.stretch.inside) {
+                    drop_unwritable_fixes(&mut found, file, unit.piece);
+                }
                 findings.extend(found);
                 if files.get(*index).is_some_and(|file| file.source.reported) {
                     part.statistics.kernels.add(&counts);
@@ -178,6 +181,18 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     part.sources = texts(&files, &part.findings);
     part.remains.keep((files, parsed, project));
     part
+}
+
+/// Fixes of a program in a string are edits of the string: those stay that mean the same in each kind of string.
+fn drop_unwritable_fixes(findings: &mut [Finding], file: &Loaded, piece: &Piece) {
+    for finding in findings {
+        let plain = |edit: &cudalint_findings::Edit| {
+            let range = edit.place.range.clone();
+            file.text.get(range.clone()) == piece.stretch.text.get(range)
+                && !edit.text.contains(['\\', '"', '\'', '{', '}', '%', '$', '\n', '\r'])
+        };
+        finding.fix.take_if(|fix| !fix.edits.iter().all(plain));
+    }
 }
 
 /// Python rules by the node kinds they listen to.

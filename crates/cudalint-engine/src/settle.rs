@@ -96,31 +96,55 @@ fn ignore_findings(input: &ProjectInput<'_>, files: &[Loaded], parsed: &mut [Fil
     findings
 }
 
-/// Ranges and names of damaged functions, by path.
-pub(crate) type Damaged = FxHashMap<Arc<str>, Vec<(Range<usize>, String)>>;
+/// A damaged function.
+pub(crate) struct DamagedFunction {
+    range: Range<usize>,
+    name: String,
+    /// The string that its program stands in, for C++ in a string of Python.
+    inside: Option<Range<usize>>,
+}
+
+/// What of a project could not be read.
+#[derive(Default)]
+pub(crate) struct Damaged {
+    /// Damaged functions, by path.
+    functions: FxHashMap<Arc<str>, Vec<DamagedFunction>>,
+    /// Programs in strings, by path.
+    programs: FxHashMap<Arc<str>, Vec<Range<usize>>>,
+}
 
 /// The damaged functions of a project.
 pub(crate) fn damaged_functions(files: &[Loaded], owner: &[usize], project: &Project) -> Damaged {
     let mut damaged = Damaged::default();
     for (id, index) in owner.iter().enumerate() {
         let Some(file) = files.get(*index) else { continue };
-        for function in project.module(ModuleId(id as u32)).functions.iter().filter(|function| function.damaged) {
-            damaged
-                .entry(Arc::clone(&file.source.path))
-                .or_default()
-                .push((function.span.range(), function.name.to_string()));
+        let module = project.module(ModuleId(id as u32));
+        let inside = module.inside.map(cudalint_syntax::Span::range);
+        if let Some(range) = &inside {
+            damaged.programs.entry(Arc::clone(&file.source.path)).or_default().push(range.clone());
+        }
+        for function in module.functions.iter().filter(|function| function.damaged) {
+            damaged.functions.entry(Arc::clone(&file.source.path)).or_default().push(DamagedFunction {
+                range: function.span.range(),
+                name: function.name.to_string(),
+                inside: inside.clone(),
+            });
         }
     }
     damaged
 }
 
-/// A finding inside a damaged function is *likely* at best and has no fix.
+/// A finding inside a damaged function is *likely* at best and has no fix. What is damaged of the Python around a string says
+/// nothing of the C++ in it.
 fn soften_damaged(damaged: &Damaged, findings: &mut [Finding]) {
     for finding in findings {
-        let around = damaged
-            .get(&finding.place.path)
-            .and_then(|list| list.iter().find(|(range, _)| range.contains(&finding.place.range.start)));
-        let Some((_, name)) = around else { continue };
+        let Some(functions) = damaged.functions.get(&finding.place.path) else { continue };
+        let start = finding.place.range.start;
+        let programs = damaged.programs.get(&finding.place.path);
+        let program = programs.and_then(|list| list.iter().find(|range| range.contains(&start)));
+        let around =
+            functions.iter().find(|function| function.range.contains(&start) && function.inside.as_ref() == program);
+        let Some(DamagedFunction { name, .. }) = around else { continue };
         finding.fix = None;
         finding.severity = finding.severity.min(Severity::Warning);
         if finding.confidence == Confidence::Definite {

@@ -167,7 +167,7 @@ fn content(cell: &str) -> Content {
         match name {
             // They run the cell, and do something about it.
             "time" | "timeit" | "capture" | "prun" | "memit" | "mprun" | "lprun" | "snakeviz" | "scalene"
-            | "pyinstrument" | "debug" | "px" | "nsys" | "skip" => at = next,
+            | "pyinstrument" | "debug" | "px" | "nsys" => at = next,
             "writefile" | "file" => {
                 let path = words.rfind(|word| !word.starts_with('-')).unwrap_or("");
                 return match path.trim_matches(['"', '\'']).rsplit('.').next().unwrap_or("") {
@@ -200,9 +200,11 @@ fn mask(cell: &mut [u8]) -> bool {
     // Whether a statement begins here.
     let mut fresh = true;
     while let Some(&byte) = cell.get(at) {
-        if fresh && depth == 0 && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+        if fresh && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
             fresh = false;
-            if let Some(end) = magic(cell, at) {
+            if depth == 0
+                && let Some(end) = magic(cell, at)
+            {
                 at = end;
                 continue;
             }

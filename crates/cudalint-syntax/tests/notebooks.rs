@@ -7,7 +7,8 @@ use cudalint_syntax::{FileKind, FileText, Language, MacroTable, ParserPool, pars
 fn notebook(cells: &[&str]) -> FileText {
     let text = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
     let code = cells.iter().map(|cell| {
-        let lines: Vec<String> = cell.split_inclusive('\n').map(|line| format!("\"{}\"", text(line).replace('\n', "\\n"))).collect();
+        let lines: Vec<String> =
+            cell.split_inclusive('\n').map(|line| format!("\"{}\"", text(line).replace('\n', "\\n"))).collect();
         format!("{{\"cell_type\": \"code\", \"outputs\": [{{\"data\": 1}}], \"source\": [{}]}}", lines.join(", "))
     });
     let markdown = "{\"cell_type\": \"markdown\", \"source\": \"import cupy\"}".to_owned();
@@ -52,16 +53,20 @@ fn magics_are_out_of_the_way() {
     // What is timed is run.
     assert_eq!(program(&["%time k[1, 2](x)\n"]), ("if 1: k[1, 2](x)\n".to_owned(), 0));
     assert_eq!(program(&["%timeit -n 10 -r3 f(x)\n"]), ("if 1:             f(x)\n".to_owned(), 0));
-    assert_eq!(program(&["for i in x:\n    !echo $i\nelse:\n    %time y = f(i)\n"]), ("for i in x:\n    0\nelse:\n    if 1: y = f(i)\n".to_owned(), 0));
+    assert_eq!(
+        program(&["for i in x:\n    !echo $i\nelse:\n    %time y = f(i)\n"]),
+        ("for i in x:\n    0\nelse:\n    if 1: y = f(i)\n".to_owned(), 0)
+    );
     assert_eq!(program(&["files = !ls\nw = %who_ls\n"]), ("files = _\nw = _\n".to_owned(), 0));
     // These are no magics.
-    let plain = "x = (a\n  % b)\ny = '''\n%d\n!x\n'''\nz = a \\\n  % b\nt = 1 != 2 # why?\n";
+    let plain = "x = (a\n  % b)\ny = '''\n%d\n!x\n'''\nz = a \\\n  % b\nt = 1 != 2 # why?\nu = f(a,\n  b) % c\n";
     assert_eq!(program(&[plain]), (plain.to_owned(), 0));
 }
 
 #[test]
 fn cells_of_other_languages_are_no_program() {
-    let (text, damage) = program(&["import cupy", "%%bash\nls 'a\n", "%%html\n<b>", "%%javascript\nf(){", "%%sh\n(", "x = 1"]);
+    let (text, damage) =
+        program(&["import cupy", "%%bash\nls 'a\n", "%%html\n<b>", "%%javascript\nf(){", "%%sh\n(", "x = 1"]);
     assert_eq!((text.split_whitespace().collect::<Vec<_>>(), damage), (vec!["import", "cupy", "x", "=", "1"], 0));
     // Neither is one that would swallow the others.
     let (text, damage) = program(&["import cupy", "f(", "x = '''", "x = 1"]);
@@ -70,18 +75,31 @@ fn cells_of_other_languages_are_no_program() {
 
 #[test]
 fn files_that_cells_write_stand_for_themselves() {
-    let cells = ["import cupy\n", "%%writefile -a a.cu\n__global__ void k() {}\n", "%%cu\n__global__ void l() {}\n",
-        "%%writefile b.py\nimport numba\n", "%%writefile c.txt\n'\n", "%%script python\nimport d\n"];
+    let cells = [
+        "import cupy\n",
+        "%%writefile -a a.cu\n__global__ void k() {}\n",
+        "%%cu\n__global__ void l() {}\n",
+        "%%writefile b.py\nimport numba\n",
+        "%%writefile c.txt\n'\n",
+        "%%script python\nimport d\n",
+    ];
     let file = notebook(&cells);
     let text = file.source.text();
-    let found: Vec<_> = file.stretches().iter().map(|s| (s.region.language, s.apart, text[s.region.span.range()].trim().to_owned())).collect();
+    let found: Vec<_> = file
+        .stretches()
+        .iter()
+        .map(|s| (s.region.language, s.apart, text[s.region.span.range()].trim().to_owned()))
+        .collect();
     assert_eq!(found[0], (Language::Python, false, text.trim().to_owned()));
-    assert_eq!(found[1..], [
-        (Language::Cuda, true, "__global__ void k() {}".to_owned()),
-        (Language::Cuda, true, "__global__ void l() {}".to_owned()),
-        (Language::Python, true, "import numba".to_owned()),
-        (Language::Python, true, "import d".to_owned()),
-    ]);
+    assert_eq!(
+        found[1..],
+        [
+            (Language::Cuda, true, "__global__ void k() {}".to_owned()),
+            (Language::Cuda, true, "__global__ void l() {}".to_owned()),
+            (Language::Python, true, "import numba".to_owned()),
+            (Language::Python, true, "import d".to_owned()),
+        ]
+    );
     assert!(file.has_cuda_cells());
     assert_eq!(program(&cells).0.trim(), "import cupy");
 }

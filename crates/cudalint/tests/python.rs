@@ -1,0 +1,147 @@
+//! Python files with CUDA C++ in their strings, and notebooks: what is found, and that it is told where the user sees it.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{EMPTY_GRID, Sandbox};
+use serde_json::{Value, json};
+
+const CONCISE: [&str; 2] = ["--output-format", "concise"];
+
+/// The places of the findings of a file, each with its rule; launches that nobody checks left out.
+fn places(name: &str, text: &str) -> Vec<String> {
+    let sandbox = Sandbox::new(&[(name, text)]);
+    let ran = sandbox.run(&[name, CONCISE[0], CONCISE[1], "--ignore", "unchecked-launch"]);
+    assert!(matches!(ran.code, 0 | 1) && ran.stderr.is_empty(), "{ran:?}");
+    let head = |line: &str| {
+        let (place, rest) = line.strip_prefix(name)?.strip_prefix(':')?.split_once(": ")?;
+        Some(format!("{place} {}", rest.split(']').next()?.split_once('[')?.1))
+    };
+    ran.stdout.lines().filter_map(head).collect()
+}
+
+/// A notebook with cells of code behind one of text.
+fn notebook(cells: &[&str]) -> String {
+    let mut all = vec![json!({"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "import cupy"]})];
+    all.extend(cells.iter().map(|cell| {
+        let lines: Vec<&str> = cell.split_inclusive('\n').collect();
+        json!({"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": lines})
+    }));
+    json!({"cells": all, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).to_string()
+}
+
+#[test]
+fn a_defect_in_a_string_is_told_at_its_place_in_the_file() {
+    let text =
+        format!("import torch\nfrom torch.utils.cpp_extension import load_inline\n\nsource = r'''\n{EMPTY_GRID}'''\n");
+    assert_eq!(places("a.py", &text), ["8:17 empty-grid"]);
+}
+
+#[test]
+fn pieces_escapes_and_holes_keep_every_position() {
+    let text = r##"from torch.utils.cpp_extension import load_inline
+source = (
+    "#include <cuda_runtime.h>\n"
+    '__global__ void increment(float *values, char c) {\n'  # a kernel
+    f'    if (c != \'\\0\') values[blockIdx.x] = {value} * {{1}};\n'
+    "}\n" + "void run(float *values) {\n"
+    "\tchar c = '\\''; increment<<<20 / 32, 32>>>(values, c);\n"
+    f"    increment<<<{n} / 32, 32>>>(values, c);\n"
+    "}\n"
+)
+"##;
+    assert_eq!(places("a.py", text), ["7:36 empty-grid"]);
+}
+
+#[test]
+fn comments_inside_a_string_suppress() {
+    let with = |comment: &str, line: &str| {
+        let code = EMPTY_GRID
+            .replace("    increment", &format!("{line}    increment"))
+            .replace("(values);\n", &format!("(values);{comment}\n"));
+        format!("import cupy\nsource = '''\n{code}'''\n")
+    };
+    assert_eq!(places("a.py", &with("", "")), ["6:17 empty-grid"]);
+    assert_eq!(places("a.py", &with("  // cudalint: ignore[empty-grid] why", "")), [] as [&str; 0]);
+    assert_eq!(places("a.py", &with("", "  // cudalint: ignore[empty-grid]\n")), [] as [&str; 0]);
+    assert_eq!(places("a.py", &format!("{}# cudalint: file-ignore[empty-grid]\n", with("", ""))), [] as [&str; 0]);
+    // A comment of Python is none in C++.
+    assert_eq!(places("a.py", &with("  # cudalint: ignore[empty-grid]", "")), ["6:17 empty-grid"]);
+    // Pieces have their lines.
+    let pieces = "import cupy\nsource = (\n  '__global__ void k() { }\\n'\n  'void f() {\\n'\n  '  // cudalint: ignore[empty-grid]\\n'\n  \
+                  '  k<<<0, 1>>>();\\n'\n  '  k<<<0, 2>>>();\\n'\n  '}\\n')\n";
+    assert_eq!(places("a.py", pieces), ["7:10 empty-grid"]);
+}
+
+#[test]
+fn a_string_is_a_program_of_its_own() {
+    let kernel = "__global__ void k(float *p) { p[0] = SIZE; }";
+    let text = format!(
+        "import cupy\na = '''#define SIZE 0\n{kernel}'''\nb = '''{kernel}\nvoid f() {{ k<<<SIZE, 1>>>(0); }}'''\n"
+    );
+    assert_eq!(places("a.py", &text), [] as [&str; 0]);
+    let both = format!("import cupy\na = '''#define SIZE 0\n{kernel}\nvoid f() {{ k<<<SIZE, 1>>>(0); }}'''\n");
+    assert_eq!(places("a.py", &both), ["4:16 empty-grid"]);
+}
+
+#[test]
+fn findings_in_notebooks_are_told_by_cell() {
+    let launch = "%matplotlib inline\n!nvidia-smi\n\nkernel[1](x)\n";
+    let kernel = "from numba import cuda\n@cuda.jit\ndef kernel(x):\n    x[0] = 1\n";
+    let text = notebook(&["%%bash\nls 'x\n", kernel, launch]);
+    assert_eq!(places("nb.ipynb", &text), ["cell 4:4:1 malformed-launch-call"]);
+
+    let sandbox = Sandbox::new(&[("nb.ipynb", &text)]);
+    let full = sandbox.run(&["nb.ipynb"]).stdout;
+    assert!(full.contains("[nb.ipynb:cell 4:4:1]") && full.contains("4 │ kernel[1](x)"), "{full}");
+    // What a cell shows of its surroundings is the cell's.
+    assert!(!full.contains("x[0] = 1") || full.contains("[nb.ipynb:cell 3:"), "{full}");
+    let run = |format: &str| sandbox.run(&["nb.ipynb", "--output-format", format]).stdout;
+    let document: Value = serde_json::from_str(&run("json")).unwrap();
+    assert_eq!(document["findings"][0]["range"]["start"], json!({"cell": 3, "line": 4, "column": 1}));
+    let sarif: Value = serde_json::from_str(&run("sarif")).unwrap();
+    let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["properties"]["cell"]), (&json!(4), &json!(3)));
+    let lsp: Value = serde_json::from_str(&run("lsp")).unwrap();
+    let diagnostic = &lsp[0]["diagnostics"][0];
+    assert_eq!((&diagnostic["range"]["start"]["line"], &diagnostic["data"]["cell"]), (&json!(3), &json!(3)));
+    assert!(run("github").contains("::cell 4:4:1: "), "{}", run("github"));
+    assert!(run("gitlab").contains("\"cell 4:4:1: "), "{}", run("gitlab"));
+    assert!(run("junit").contains("nb.ipynb:cell 4:4:1: "), "{}", run("junit"));
+}
+
+#[test]
+fn cells_of_cuda_and_comments_in_cells() {
+    let cuda = format!("%%writefile a.cu\n{EMPTY_GRID}");
+    let quiet = EMPTY_GRID.replace("(values);\n", "(values); // cudalint: ignore[empty-grid]\n");
+    let text = notebook(&[&cuda, &format!("%%cu\n{quiet}")]);
+    assert_eq!(places("nb.ipynb", &text), ["cell 2:5:17 empty-grid"]);
+    let kernel = "from numba import cuda\n@cuda.jit\ndef kernel(x):\n    x[0] = 1\n";
+    let text = notebook(&[kernel, "# cudalint: ignore[malformed-launch-call]\nkernel[1](x)\n"]);
+    assert_eq!(places("nb.ipynb", &text), [] as [&str; 0]);
+}
+
+#[test]
+fn notebooks_below_a_folder_are_found_and_broken_ones_are_told() {
+    let sandbox = Sandbox::new(&[
+        ("src/a.ipynb", &notebook(&[&format!("%%cu\n{EMPTY_GRID}")])),
+        ("src/b.ipynb", &notebook(&["import numpy\n"])),
+        ("src/c.ipynb", "{\"cells\": [ cuda"),
+    ]);
+    let ran = sandbox.run(&["src", CONCISE[0], CONCISE[1]]);
+    assert!(ran.code == 1 && ran.stdout.starts_with("src/a.ipynb:cell 2:5:17: "), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        "cudalint: note: src/c.ipynb: not linted: no notebook: expected value at line 1 column 13\n"
+    );
+    let ran = sandbox.run(&["src/c.ipynb"]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(ran.stderr, "cudalint: error: src/c.ipynb: no notebook: expected value at line 1 column 13\n");
+}
+
+#[test]
+fn documents_with_python_have_programs_in_strings() {
+    let text = format!("# Title\n\n```python\nimport cupy\nsource = '''\n{EMPTY_GRID}'''\n```\n");
+    assert_eq!(places("a.md", &text), ["9:17 empty-grid"]);
+}
