@@ -189,7 +189,8 @@ def run(x):
 fn a_clean_fence_with_a_kernel_alone_is_launched_as_said() {
     let document = format!("# Page\n\n```python\n{KERNEL}```\n");
     let (_folder, subject) = subject("page.md", &document);
-    let launch = Launch { path: String::new(), line: 1, grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 0 };
+    let launch =
+        Launch { path: String::new(), cell: None, line: 1, grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 0 };
     let Ok(Program::Python(program)) = harness::drive_all_with(&subject, &subject.stretches[0], Some(&launch)) else {
         panic!()
     };

@@ -149,7 +149,14 @@ fn prepare<'page>(
 /// The launch that an example's fence states.
 fn launch_of(experiment: &Experiment<'_>, path: &str) -> Option<Launch> {
     let (grid, block) = experiment.launched()?;
-    Some(Launch { path: path.to_owned(), line: 1, grid: [grid, 1, 1], block: [block, 1, 1], shared_bytes: 0 })
+    Some(Launch {
+        path: path.to_owned(),
+        cell: None,
+        line: 1,
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        shared_bytes: 0,
+    })
 }
 
 /// Verifies every finding of the bad examples; outcomes by the job's place.
