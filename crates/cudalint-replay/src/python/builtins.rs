@@ -1,0 +1,440 @@
+//! Functions of Python itself and of its standard library, and the way to those of GPU packages.
+
+use super::Walker;
+use super::calls::Args;
+use super::creation::is_array;
+use super::heap::{Instance, Obj};
+use super::val::{Dtype, Kind, Lib, Val};
+use crate::algebra::{AtomKind, ClosedOp};
+use crate::value::{Quantity, assume, union};
+use crate::walk::NO_ARGUMENTS;
+use cudalint_program::Name;
+use cudalint_program::ir::{BinaryOp, Dialect, ExprId};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The attribute by which an argument parser is told from other objects.
+const PARSER: &str = "#argparse";
+
+/// Whether Python itself defines a name that the walk has a use for.
+pub(super) fn is_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "int" | "float"
+            | "bool"
+            | "complex"
+            | "str"
+            | "len"
+            | "range"
+            | "xrange"
+            | "min"
+            | "max"
+            | "abs"
+            | "sum"
+            | "tuple"
+            | "list"
+            | "dict"
+            | "print"
+            | "enumerate"
+            | "zip"
+            | "reversed"
+            | "round"
+            | "divmod"
+            | "pow"
+            | "input"
+            | "isinstance"
+            | "hasattr"
+            | "getattr"
+            | "type"
+            | "exit"
+            | "quit"
+            | "repr"
+            | "id"
+            | "super"
+            | "iter"
+            | "map"
+    )
+}
+
+impl Walker<'_> {
+    /// A name of a package.
+    pub(super) fn of_package(&mut self, path: &str, name: &Name, id: ExprId) -> Val {
+        let full = format!("{path}.{name}");
+        if let Some(dtype) = package_dtype(path, name) {
+            return Val::from(Kind::Dtype(dtype));
+        }
+        match full.as_str() {
+            "math.pi" | "math.e" | "math.inf" | "numpy.pi" | "numpy.inf" | "numpy.nan" | "cupy.pi" => {
+                let number = match name.as_str() {
+                    "pi" => Some(std::f64::consts::PI),
+                    "e" => Some(std::f64::consts::E),
+                    _ => None,
+                };
+                Val::from(Kind::Float(number))
+            }
+            "numpy.newaxis" | "cupy.newaxis" => Val::none(),
+            "sys.maxsize" => Val::int(i64::MAX),
+            _ => {
+                let _ = id;
+                Val::package(&full)
+            }
+        }
+    }
+
+    /// A call of a function of a package.
+    pub(super) fn call_package(&mut self, id: ExprId, path: &str, args: &Args) -> Val {
+        let (package, rest) = path.split_once('.').unwrap_or((path, ""));
+        let found = match package {
+            "builtins" => self.call_builtin(id, rest, args),
+            "math" => self.call_math(rest, args),
+            "numpy" => self.array_function(id, Lib::Numpy, rest, args),
+            "cupy" => self.call_cupy(id, rest, args),
+            "numba" => self.call_numba(id, rest, args),
+            "cupyx" => match rest {
+                "jit.rawkernel" | "jit._interface.rawkernel" => Some(Val::from(Kind::Decorator(Dialect::CupyJit, false))),
+                "empty_pinned" | "zeros_pinned" => self.array_function(id, Lib::Numpy, &rest.replace("_pinned", ""), args),
+                _ => None,
+            },
+            "pycuda" => self.call_pycuda(id, rest, args),
+            "argparse" => (rest == "ArgumentParser").then(|| self.parser()),
+            "sys" | "os" => match rest {
+                "exit" | "_exit" | "abort" => {
+                    self.raised = true;
+                    Some(Val::none())
+                }
+                "environ.get" | "getenv" => Some(match args.get(1, "default") {
+                    Some(default) => default.clone().because(&assume("the environment sets nothing")),
+                    None => Val::unknown(),
+                }),
+                _ => None,
+            },
+            // What only measures, waits or says something.
+            "time" | "logging" | "warnings" | "stream" | "event" | "timeit" => {
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                Some(Val::from(Kind::Float(None)))
+            }
+            // Plots, tables and tests read what they are given.
+            "matplotlib" | "pandas" | "pytest" | "seaborn" | "PIL" | "csv" | "json" => {
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                Some(self.result_of(id))
+            }
+            _ => None,
+        };
+        match found {
+            Some(value) => value,
+            None => self.call_unknown(id, args),
+        }
+    }
+
+    fn call_builtin(&mut self, id: ExprId, name: &str, args: &Args) -> Option<Val> {
+        let first = args.positional.first();
+        Some(match name {
+            "int" => {
+                let value = first.cloned().unwrap_or_else(|| Val::int(0));
+                self.to_int(&value, args.exprs.first().copied())
+            }
+            "float" => match first {
+                None => Val::from(Kind::Float(Some(0.0))),
+                Some(value) => match (&value.kind, value.quantity()) {
+                    (_, Some(Quantity::Known(number))) => Val::from(Kind::Float(Some(number as f64))).because(&value.why),
+                    (_, Some(q)) if !q.is_unknown() => Val::from(Kind::Ratio(q, 1)).because(&value.why),
+                    (Kind::Float(_) | Kind::Ratio(..), _) => value.clone(),
+                    (Kind::Number(_, inner), _) if inner.number().is_some() => {
+                        Val::from(Kind::Float(inner.number())).because(&value.why)
+                    }
+                    (Kind::Str(text), _) => {
+                        Val::from(Kind::Float(text.text.as_deref().and_then(|text| text.trim().parse().ok())))
+                    }
+                    _ => Val::from(Kind::Float(None)),
+                },
+            },
+            "bool" => match first.and_then(|value| self.truth(value)) {
+                Some(truth) => Val::boolean(truth).because(&first?.why),
+                None => Val::from(Kind::Bool(Quantity::Unknown)),
+            },
+            "str" | "repr" => {
+                first.into_iter().for_each(|value| self.looked_at(value, id));
+                match first.and_then(super::exprs::shown) {
+                    Some(text) => Val::text(&text),
+                    None => Val::from(Kind::Str(Rc::new(super::val::Text { text: None, origin: None }))),
+                }
+            }
+            "len" => self.length(first?),
+            "range" | "xrange" => {
+                let [start, stop, step] = match args.positional.as_slice() {
+                    [stop] => [Val::int(0), stop.clone(), Val::int(1)],
+                    [start, stop] => [start.clone(), stop.clone(), Val::int(1)],
+                    [start, stop, step] => [start.clone(), stop.clone(), step.clone()],
+                    _ => return None,
+                };
+                let why = union(&union(&start.why, &stop.why), &step.why);
+                let mut part = |value: &Val| self.as_int(value).unwrap_or(Quantity::Unknown);
+                let parts = [part(&start), part(&stop), part(&step)];
+                Val { kind: Kind::Range(Rc::new(parts)), why }
+            }
+            "min" | "max" => {
+                let items = match args.positional.as_slice() {
+                    [one] => self.items(one)?,
+                    all => all.to_vec(),
+                };
+                let op = if name == "min" { ClosedOp::Min } else { ClosedOp::Max };
+                let why = items.iter().fold(None, |why, item| union(&why, &item.why));
+                let mut all = items.into_iter();
+                let start = all.next()?;
+                let mut q = self.as_int(&start)?;
+                for item in all {
+                    let other = self.as_int(&item)?;
+                    q = self.atoms.closed(op, &q, &other);
+                }
+                Val { kind: Kind::Int(q), why }
+            }
+            "abs" => match first?.known() {
+                Some(value) => Val::int(value.abs()).because(&first?.why),
+                None => return None,
+            },
+            "sum" => {
+                first.into_iter().for_each(|value| self.looked_at(value, id));
+                let mut total = Val::int(0);
+                for item in self.items(first?)? {
+                    total = self.binary(BinaryOp::Add, &total, &item, id);
+                }
+                total
+            }
+            "tuple" => match first {
+                None => Val::tuple(Vec::new()),
+                Some(value) => Val::tuple(self.items(value)?).because(&value.why),
+            },
+            "list" => {
+                let items = match first {
+                    None => Some(Vec::new()),
+                    Some(value) => {
+                        self.looked_at(value, id);
+                        self.items(value)
+                    }
+                };
+                Val::from(Kind::List(self.heap.add(Obj::List(items))))
+            }
+            "dict" => {
+                let entries = args.keywords.iter().map(|(name, value)| (Val::text(name), value.clone())).collect();
+                let entries = if args.positional.is_empty() && !args.open { Some(entries) } else { None };
+                Val::from(Kind::Dict(self.heap.add(Obj::Dict(entries))))
+            }
+            "print" => {
+                for value in &args.positional {
+                    self.looked_at(value, id);
+                }
+                Val::none()
+            }
+            "enumerate" => {
+                let from = args.get(1, "start").map_or(Some(0), Val::known)?;
+                let items = self.items(first?)?;
+                let pairs = items.into_iter().enumerate();
+                Val::tuple(pairs.map(|(i, item)| Val::tuple(vec![Val::int(from + i as i64), item])).collect())
+            }
+            "zip" => {
+                let all: Option<Vec<Vec<Val>>> = args.positional.iter().map(|one| self.items(one)).collect();
+                let all = all?;
+                let count = all.iter().map(Vec::len).min()?;
+                Val::tuple((0..count).map(|at| Val::tuple(all.iter().map(|one| one[at].clone()).collect())).collect())
+            }
+            "reversed" => {
+                let mut items = self.items(first?)?;
+                items.reverse();
+                Val::tuple(items)
+            }
+            "round" if args.positional.len() == 1 => match first?.number() {
+                Some(number) => Val::int(number.round_ties_even() as i64).because(&first?.why),
+                None => Val::from(Kind::Int(Quantity::Unknown)),
+            },
+            "divmod" => {
+                let [a, b] = args.positional.as_slice() else { return None };
+                let quotient = self.binary(BinaryOp::FloorDiv, a, b, id);
+                let rest = self.binary(BinaryOp::Rem, a, b, id);
+                Val::tuple(vec![quotient, rest])
+            }
+            "pow" => {
+                let [a, b] = args.positional.as_slice() else { return None };
+                self.binary(BinaryOp::Pow, a, b, id)
+            }
+            "input" => Val::from(Kind::Str(Rc::new(super::val::Text { text: None, origin: None }))),
+            "isinstance" | "hasattr" => Val::from(Kind::Bool(Quantity::Unknown)),
+            "getattr" => {
+                let name = args.positional.get(1)?.str()?.to_owned();
+                self.attribute(first?, &Name::from(name.as_str()), id)
+            }
+            "exit" | "quit" => {
+                self.raised = true;
+                Val::none()
+            }
+            _ => return None,
+        })
+    }
+
+    /// `int(x)`.
+    fn to_int(&mut self, value: &Val, expr: Option<ExprId>) -> Val {
+        let q = match &value.kind {
+            Kind::Str(text) => match text.text.as_deref() {
+                Some(text) => text.trim().parse().map_or(Quantity::Unknown, Quantity::Known),
+                None => {
+                    let name = expr.map_or("a number read", |expr| self.text(expr));
+                    self.atoms.fresh(name, AtomKind::Input)
+                }
+            },
+            Kind::Float(_) | Kind::Ratio(..) | Kind::Number(Dtype::Float { .. }, _) => {
+                self.rounded(value, false).unwrap_or(Quantity::Unknown)
+            }
+            _ => self.as_int(value).unwrap_or(Quantity::Unknown),
+        };
+        Val { kind: Kind::Int(q), why: value.why.clone() }
+    }
+
+    pub(super) fn length(&mut self, value: &Val) -> Val {
+        let why = value.why.clone();
+        let kind = match &value.kind {
+            Kind::Array(array) => match array.shape.as_deref() {
+                Some([first, ..]) => return first.val().because(&why),
+                _ => Kind::Int(Quantity::Unknown),
+            },
+            Kind::Open(open) => {
+                let open = Rc::clone(open);
+                return self.asked(&open, ".shape[0]");
+            }
+            Kind::Package(path) if &**path == "sys.argv" => {
+                return Val::int(1).because(&assume(NO_ARGUMENTS));
+            }
+            Kind::Str(text) => text.text.as_deref().map_or(Kind::Int(Quantity::Unknown), |text| {
+                Kind::Int(Quantity::Known(text.chars().count() as i64))
+            }),
+            Kind::Range(range) => match (range[0].known(), range[2].known()) {
+                (Some(0), Some(1)) => Kind::Int(range[1].clone()),
+                _ => Kind::Int(self.items(value).map_or(Quantity::Unknown, |items| Quantity::Known(items.len() as i64))),
+            },
+            _ => Kind::Int(self.items(value).map_or(Quantity::Unknown, |items| Quantity::Known(items.len() as i64))),
+        };
+        Val { kind, why }
+    }
+
+    fn call_math(&mut self, name: &str, args: &Args) -> Option<Val> {
+        let first = args.positional.first()?;
+        Some(match name {
+            "ceil" | "floor" | "trunc" => {
+                let q = self.rounded(first, name == "ceil").unwrap_or(Quantity::Unknown);
+                Val { kind: Kind::Int(q), why: first.why.clone() }
+            }
+            "gcd" | "lcm" | "isqrt" | "factorial" | "comb" => Val::from(Kind::Int(Quantity::Unknown)),
+            "prod" => return None,
+            _ => return self.float_function(name, args),
+        })
+    }
+
+    /// A function of floats.
+    pub(super) fn float_function(&mut self, name: &str, args: &Args) -> Option<Val> {
+        let first = args.positional.first()?;
+        if is_array(first) {
+            return None;
+        }
+        let number = first.number();
+        let value = match name {
+            "sqrt" => number.map(f64::sqrt),
+            "log2" => number.filter(|number| *number > 0.0).map(f64::log2),
+            "log" if args.positional.len() == 1 => number.filter(|number| *number > 0.0).map(f64::ln),
+            "exp" => number.map(f64::exp),
+            "pow" => number.zip(args.positional.get(1).and_then(Val::number)).map(|(a, b)| a.powf(b)),
+            _ => None,
+        };
+        Some(Val { kind: Kind::Float(value), why: first.why.clone() })
+    }
+
+    /// A number rounded to an integer.
+    pub(super) fn rounded(&mut self, value: &Val, up: bool) -> Option<Quantity> {
+        match &value.kind {
+            Kind::Ratio(q, by) => {
+                let (q, by) = (q.clone(), *by);
+                Some(if by == 1 {
+                    q
+                } else if up {
+                    self.ceil_div(&q, by)
+                } else {
+                    self.floor_div(&q, &Quantity::Known(by))
+                })
+            }
+            Kind::Float(_) | Kind::Number(Dtype::Float { .. }, _) => {
+                let number = value.number().filter(|number| number.is_finite() && number.abs() < 9e15)?;
+                Some(Quantity::Known(if up { number.ceil() } else { number.floor() } as i64))
+            }
+            _ => self.as_int(value),
+        }
+    }
+
+    /// `argparse.ArgumentParser()`.
+    fn parser(&mut self) -> Val {
+        let attributes = BTreeMap::from([(Name::from(PARSER), Val::none())]);
+        let instance = Instance { class: None, attributes, open: false };
+        Val::from(Kind::Instance(self.heap.add(Obj::Instance(instance))))
+    }
+
+    /// Whether a method of an object is one of an argument parser.
+    pub(super) fn is_parser_method(&self, object: &Val, name: &str) -> bool {
+        let Kind::Instance(id) = &object.kind else { return false };
+        let Obj::Instance(instance) = self.heap.get(*id) else { return false };
+        instance.attributes.contains_key(PARSER)
+            && matches!(name, "add_argument" | "parse_args" | "parse_known_args" | "add_argument_group" | "set_defaults")
+    }
+
+    /// A call of such a method. Arguments have the values that they have when none is given.
+    pub(super) fn call_parser(&mut self, object: &Val, name: &str, args: &Args) -> Val {
+        let Kind::Instance(id) = &object.kind else { return Val::unknown() };
+        match name {
+            "add_argument" => {
+                let flags: Vec<String> = args.positional.iter().filter_map(|flag| flag.str().map(ToOwned::to_owned)).collect();
+                let long = flags.iter().find(|flag| flag.starts_with("--")).or_else(|| flags.first());
+                let dest = args.named("dest").and_then(Val::str).map(ToOwned::to_owned);
+                let Some(dest) = dest.or_else(|| long.map(|flag| flag.trim_start_matches('-').replace('-', "_"))) else {
+                    return Val::unknown();
+                };
+                let optional = flags.iter().any(|flag| flag.starts_with('-'));
+                let integer = args.named("type").is_some_and(|ty| matches!(&ty.kind, Kind::Package(path) if &**path == "builtins.int"));
+                let action = args.named("action").and_then(Val::str).unwrap_or("").to_owned();
+                let default = args.named("default").cloned();
+                let value = match (default, action.as_str()) {
+                    (Some(default), _) => default.because(&assume(NO_ARGUMENTS)),
+                    (None, "store_true") => Val::boolean(false).because(&assume(NO_ARGUMENTS)),
+                    (None, "store_false") => Val::boolean(true).because(&assume(NO_ARGUMENTS)),
+                    (None, _) if optional => Val::none().because(&assume(NO_ARGUMENTS)),
+                    (None, _) if integer => Val::from(Kind::Int(self.atoms.fresh(&dest, AtomKind::Input))),
+                    (None, _) => Val::unknown(),
+                };
+                if let Obj::Instance(instance) = self.heap.get_mut(*id) {
+                    instance.attributes.insert(Name::from(dest.as_str()), value);
+                }
+                Val::unknown()
+            }
+            "add_argument_group" => object.clone(),
+            "parse_known_args" => Val::tuple(vec![object.clone(), Val::unknown()]),
+            "parse_args" => object.clone(),
+            _ => Val::unknown(),
+        }
+    }
+}
+
+/// Types of elements by their names in packages.
+fn package_dtype(path: &str, name: &str) -> Option<Dtype> {
+    match path {
+        "numpy" | "cupy" | "numba" | "numba.types" | "numba.core.types" | "numba.cuda.types" => {
+            // `numpy.int`, `numpy.float` are no types of NumPy any more, and `numba.char` is none.
+            if matches!(name, "copy" | "char" | "i" | "f" | "d" | "l" | "h" | "b" | "e" | "q") {
+                return None;
+            }
+            Dtype::named(name)
+        }
+        "ctypes" => match name {
+            "c_int" | "c_int32" => Some(Dtype::Int { bytes: 4, signed: true }),
+            "c_float" => Some(Dtype::Float { bytes: 4 }),
+            "c_double" => Some(Dtype::Float { bytes: 8 }),
+            "c_int64" | "c_longlong" | "c_long" => Some(Dtype::Int { bytes: 8, signed: true }),
+            "c_size_t" | "c_uint64" => Some(Dtype::Int { bytes: 8, signed: false }),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,445 @@
+//! Calls: of functions and classes of the project, and of everything else by what it is.
+
+use super::heap::{Instance, Obj, ObjId};
+use super::val::{Closure, Kernel, Kind, Val};
+use super::{MAX_FRAMES, Walker};
+use crate::facts::Site;
+use cudalint_program::Name;
+use cudalint_program::ir::{
+    Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type,
+};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Arguments of a call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Args {
+    pub positional: Vec<Val>,
+    pub keywords: Vec<(Name, Val)>,
+    /// The expressions of the positional ones; fewer where something was spread.
+    pub exprs: Vec<ExprId>,
+    /// The expressions of the keywords.
+    pub keyword_exprs: Vec<ExprId>,
+    /// Whether something was spread whose elements are not known.
+    pub open: bool,
+}
+
+impl Args {
+    /// An argument by its position or its name.
+    pub fn get(&self, position: usize, name: &str) -> Option<&Val> {
+        self.named(name).or_else(|| self.positional.get(position))
+    }
+
+    pub fn named(&self, name: &str) -> Option<&Val> {
+        self.keywords.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The expression of an argument.
+    pub fn expr(&self, position: usize, name: &str) -> Option<ExprId> {
+        match self.keywords.iter().position(|(known, _)| known == name) {
+            Some(index) => self.keyword_exprs.get(index).copied(),
+            None => self.exprs.get(position).copied(),
+        }
+    }
+}
+
+impl Walker<'_> {
+    pub(super) fn call(&mut self, id: ExprId, callee: ExprId, args: &[ExprId]) -> Val {
+        let function = self.eval(callee);
+        let args = self.arguments(args);
+        self.call_value(id, &function, callee, args)
+    }
+
+    pub(super) fn arguments(&mut self, args: &[ExprId]) -> Args {
+        let mut all = Args::default();
+        for arg in args {
+            match self.kind(*arg) {
+                Some(Expr::Python(python)) => match &**python {
+                    PythonExpr::Keyword(name, value) => {
+                        let evaluated = self.eval(*value);
+                        all.keywords.push((name.clone(), evaluated));
+                        all.keyword_exprs.push(*value);
+                    }
+                    PythonExpr::Spread { value, keywords: false } => {
+                        let evaluated = self.eval(*value);
+                        match self.items(&evaluated) {
+                            Some(items) => {
+                                all.exprs.extend(items.iter().map(|_| *value));
+                                all.positional.extend(items);
+                            }
+                            None => all.open = true,
+                        }
+                    }
+                    PythonExpr::Spread { value, keywords: true } => {
+                        let evaluated = self.eval(*value);
+                        match &evaluated.kind {
+                            Kind::Dict(id) => match self.heap.get(*id) {
+                                Obj::Dict(Some(entries)) => {
+                                    let entries = entries.clone();
+                                    for (key, item) in entries {
+                                        if let Some(key) = key.str() {
+                                            all.keywords.push((Name::from(key), item));
+                                            all.keyword_exprs.push(*value);
+                                        }
+                                    }
+                                }
+                                _ => all.open = true,
+                            },
+                            _ => all.open = true,
+                        }
+                    }
+                    _ => {
+                        let value = self.eval(*arg);
+                        all.positional.push(value);
+                        all.exprs.push(*arg);
+                    }
+                },
+                _ => {
+                    let value = self.eval(*arg);
+                    all.positional.push(value);
+                    all.exprs.push(*arg);
+                }
+            }
+        }
+        all
+    }
+
+    /// Calls a value.
+    pub(super) fn call_value(&mut self, id: ExprId, function: &Val, callee: ExprId, args: Args) -> Val {
+        match &function.kind {
+            Kind::Function(closure) => {
+                let closure = Rc::clone(closure);
+                self.call_function(id, &closure, None, args)
+            }
+            Kind::Bound(bound) => {
+                let (receiver, closure) = (bound.0.clone(), Rc::clone(&bound.1));
+                self.call_function(id, &closure, Some(receiver), args)
+            }
+            Kind::Class(module, record) => self.construct(id, *module, *record, args),
+            Kind::Instance(object) => match self.method_of(*object, &Name::from("__call__")) {
+                Some(closure) => self.call_function(id, &closure, Some(function.clone()), args),
+                None => self.call_unknown(id, &args),
+            },
+            Kind::Package(path) => {
+                let path = Rc::clone(path);
+                self.call_package(id, &path, &args)
+            }
+            Kind::Dtype(dtype) => self.scalar(*dtype, &args),
+            Kind::Attribute(attribute) => {
+                let attribute = Rc::clone(attribute);
+                self.call_method(id, &attribute.0, &attribute.1, &args)
+            }
+            Kind::Configured(configured) => {
+                let configured = Rc::clone(configured);
+                self.launch(id, &configured, &args);
+                Val::none()
+            }
+            Kind::Native(native) => {
+                let native = Rc::clone(native);
+                self.launch_native(id, &native, callee, &args);
+                Val::none()
+            }
+            Kind::Kernel(kernel) => {
+                let kernel = Rc::clone(kernel);
+                self.call_kernel(id, &kernel, callee, &args)
+            }
+            Kind::Decorator(dialect, device) => {
+                let (dialect, device) = (*dialect, *device);
+                match args.positional.first() {
+                    Some(Val { kind: Kind::Function(closure), .. }) => {
+                        let closure = Rc::clone(closure);
+                        self.make_kernel(closure, dialect, device)
+                    }
+                    _ => self.call_unknown(id, &args),
+                }
+            }
+            _ => self.call_unknown(id, &args),
+        }
+    }
+
+    /// A call of something that nobody knows.
+    pub(super) fn call_unknown(&mut self, id: ExprId, args: &Args) -> Val {
+        self.epoch += 1;
+        for value in args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value)) {
+            self.lose(value);
+        }
+        self.result_of(id)
+    }
+
+    /// A value goes where it is not followed: what can be changed of it may be.
+    pub(super) fn lose(&mut self, value: &Val) {
+        self.lose_within(value, 0);
+    }
+
+    fn lose_within(&mut self, value: &Val, depth: u32) {
+        if depth > 6 {
+            return;
+        }
+        match &value.kind {
+            Kind::Array(array) => {
+                let buffer = array.buffer;
+                self.wrote(buffer);
+                self.fetched(buffer);
+            }
+            Kind::Memory(buffer, _) => {
+                self.wrote(*buffer);
+                self.fetched(*buffer);
+            }
+            Kind::List(id) => {
+                if let Obj::List(items) = self.heap.get_mut(*id) {
+                    let items = items.take();
+                    for item in items.into_iter().flatten() {
+                        self.lose_within(&item, depth + 1);
+                    }
+                }
+            }
+            Kind::Dict(id) => {
+                if let Obj::Dict(entries) = self.heap.get_mut(*id) {
+                    let entries = entries.take();
+                    for (_, item) in entries.into_iter().flatten() {
+                        self.lose_within(&item, depth + 1);
+                    }
+                }
+            }
+            Kind::Instance(id) => {
+                if let Obj::Instance(instance) = self.heap.get_mut(*id) {
+                    instance.open = true;
+                    let old = std::mem::take(&mut instance.attributes);
+                    for item in old.into_values() {
+                        self.lose_within(&item, depth + 1);
+                    }
+                }
+            }
+            Kind::Tuple(items) => items.iter().for_each(|item| self.lose_within(item, depth + 1)),
+            Kind::Transfer(_, inner) => self.lose_within(&inner.clone(), depth + 1),
+            _ => {}
+        }
+    }
+
+    fn call_function(&mut self, id: ExprId, closure: &Closure, receiver: Option<Val>, args: Args) -> Val {
+        let Some(function) = self.project.function_at(closure.module, closure.function) else {
+            return self.call_unknown(id, &args);
+        };
+        let Some(body) = &function.body else { return self.call_unknown(id, &args) };
+        let generator = function.python.as_ref().is_some_and(|python| python.is_generator);
+        let recursive = self
+            .frames
+            .iter()
+            .filter(|frame| frame.module == closure.module && frame.function == closure.function)
+            .count();
+        if self.frames.len() >= MAX_FRAMES || recursive > 2 || generator || args.open {
+            self.forget_globals_of(closure.module);
+            return self.call_unknown(id, &args);
+        }
+        let values = self.bind_arguments(closure, function, receiver, args);
+        let scope = self.new_scope(closure.module, function, closure.scope);
+        let call = self.site(id);
+        self.push(closure.module, closure.function, scope, Some(call));
+        for (index, value) in values.into_iter().enumerate() {
+            self.set_local(LocalId(index as u32), value);
+        }
+        let mark = self.conditions.len();
+        let flow = self.block(body);
+        let result = self.leave(flow);
+        self.conditions.truncate(mark);
+        if self.stopped.is_none() && self.silent == 0 {
+            self.visited.insert((closure.module, closure.function));
+        }
+        match result {
+            Some(value) => value,
+            None => {
+                self.raised = true;
+                Val::unknown()
+            }
+        }
+    }
+
+    /// What a function of a module that is not followed may assign.
+    fn forget_globals_of(&mut self, module: ModuleId) {
+        let Some(scope) = self.modules.get(&module).copied() else { return };
+        let declared: Vec<Name> = self
+            .project
+            .module(module)
+            .functions
+            .iter()
+            .filter_map(|function| function.python.as_deref())
+            .flat_map(|python| python.outer.iter().cloned())
+            .collect();
+        if let Some(scope) = self.heap.scope_mut(scope) {
+            for name in declared {
+                if let Some((value, _)) = scope.globals.get_mut(&name) {
+                    *value = Val::unknown();
+                }
+            }
+        }
+    }
+
+    fn bind_arguments(&mut self, closure: &Closure, function: &Function, receiver: Option<Val>, args: Args) -> Vec<Val> {
+        let python = function.python.as_deref();
+        let count = function.param_count as usize;
+        let (rest, keywords) = python.map_or((None, None), |python| (python.rest, python.keywords));
+        let positional = python.map_or(count, |python| python.positional as usize);
+        let given: Vec<Val> = receiver.into_iter().chain(args.positional).collect();
+        let mut values: Vec<Option<Val>> = vec![None; count];
+        for (slot, value) in values.iter_mut().zip(&given).take(positional) {
+            *slot = Some(value.clone());
+        }
+        let surplus: Vec<Val> = given.into_iter().skip(positional).collect();
+        if let Some(slot) = rest.and_then(|rest| values.get_mut(rest.index())) {
+            *slot = Some(Val::tuple(surplus));
+        }
+        let mut others = Vec::new();
+        for (name, value) in args.keywords {
+            let at = (0..count).find(|index| {
+                function.locals[*index].name == name
+                    && Some(LocalId(*index as u32)) != rest
+                    && Some(LocalId(*index as u32)) != keywords
+            });
+            match at.and_then(|at| values.get_mut(at)) {
+                Some(slot) => *slot = Some(value),
+                None => others.push((Val::text(&name), value)),
+            }
+        }
+        if let Some(at) = keywords {
+            let dict = Val::from(Kind::Dict(self.heap.add(Obj::Dict(Some(others)))));
+            if let Some(slot) = values.get_mut(at.index()) {
+                *slot = Some(dict);
+            }
+        }
+        values
+            .into_iter()
+            .enumerate()
+            .map(|(index, value)| match (value, function.locals[index].init) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.default_of(closure, default),
+                (None, None) => Val::unknown(),
+            })
+            .collect()
+    }
+
+    /// The value of a parameter's default, which is evaluated where the function is defined.
+    fn default_of(&mut self, closure: &Closure, default: ExprId) -> Val {
+        let scope = match closure.scope {
+            Some(scope) => scope,
+            None => self.module_scope(closure.module),
+        };
+        let Some(body) = self.project.module(closure.module).body else { return Val::unknown() };
+        self.push(closure.module, body, scope, None);
+        let value = self.eval(default);
+        self.frames.pop();
+        value
+    }
+
+    /// `def`: a function comes into being, and its decorators have their way with it.
+    pub(super) fn define(&mut self, id: FunctionId) {
+        let module = self.module_id();
+        let Some(function) = self.project.function_at(module, id) else { return };
+        // Methods belong to their class.
+        let is_method = !function.scope.segments.is_empty()
+            && function.parent.is_none()
+            && self.class_of(module, function).is_some();
+        if is_method {
+            return;
+        }
+        let scope = self.closure(id).scope;
+        let value = self.function_value(module, id, scope);
+        let site = Site { module, span: function.name_span };
+        let name = function.name.clone();
+        self.bind(&name, value, site);
+    }
+
+    /// The value that a definition binds.
+    pub(super) fn function_value(&mut self, module: ModuleId, id: FunctionId, scope: Option<ObjId>) -> Val {
+        let Some(function) = self.project.function_at(module, id) else { return Val::unknown() };
+        let closure = Rc::new(Closure { module, function: id, scope });
+        let Some(python) = function.python.as_deref() else { return Val::unknown() };
+        if let Some(kernel) = &python.kernel {
+            let value = self.make_kernel(closure, kernel.dialect, kernel.device);
+            // A decorator outside of it may do anything, but usually marks a test.
+            return value;
+        }
+        let mut value = Val::from(Kind::Function(closure));
+        for decorator in python.decorators.iter().rev() {
+            if module != self.module_id() {
+                break;
+            }
+            let with = self.eval(*decorator);
+            value = match &with.kind {
+                Kind::Decorator(dialect, device) => match &value.kind {
+                    Kind::Function(closure) => {
+                        let (closure, dialect, device) = (Rc::clone(closure), *dialect, *device);
+                        self.make_kernel(closure, dialect, device)
+                    }
+                    _ => value,
+                },
+                Kind::Function(_) => {
+                    let args = Args { positional: vec![value], ..Args::default() };
+                    self.call_value(*decorator, &with, *decorator, args)
+                }
+                // `functools.wraps`, `pytest.mark…`, `staticmethod`: the function stays what it is.
+                Kind::Package(path) if path.starts_with("contextlib.") => Val::unknown(),
+                _ => value,
+            };
+        }
+        value
+    }
+
+    pub(super) fn make_kernel(&mut self, closure: Rc<Closure>, dialect: Dialect, device: bool) -> Val {
+        let state = self.heap.add(Obj::Kernel(Vec::new()));
+        Val::from(Kind::Kernel(Rc::new(Kernel { closure, dialect, device, state })))
+    }
+
+    /// The class that a method belongs to.
+    pub(super) fn class_of(&self, module: ModuleId, function: &Function) -> Option<u32> {
+        let (name, scope) = function.scope.segments.split_last()?;
+        let records = &self.project.module(module).records;
+        let at = records.iter().position(|record| record.name == *name && *record.scope.segments == *scope)?;
+        Some(at as u32)
+    }
+
+    fn construct(&mut self, id: ExprId, module: ModuleId, record: u32, args: Args) -> Val {
+        let instance = Instance { class: Some((module, record)), attributes: BTreeMap::new(), open: false };
+        let object = self.heap.add(Obj::Instance(instance));
+        let value = Val::from(Kind::Instance(object));
+        match self.method_of(object, &Name::from("__init__")) {
+            Some(init) => {
+                self.call_function(id, &init, Some(value.clone()), args);
+            }
+            None => {
+                // Data classes, named tuples, bases out of sight.
+                if let Obj::Instance(instance) = self.heap.get_mut(object) {
+                    instance.open = true;
+                }
+            }
+        }
+        value
+    }
+
+    /// A method of an object's class or of a base in sight.
+    pub(super) fn method_of(&mut self, object: ObjId, name: &Name) -> Option<Rc<Closure>> {
+        let Obj::Instance(Instance { class: Some((module, record)), .. }) = self.heap.get(object) else { return None };
+        self.method(*module, *record, name, 0)
+    }
+
+    pub(super) fn method(&self, module: ModuleId, record: u32, name: &Name, depth: u32) -> Option<Rc<Closure>> {
+        if depth > 6 {
+            return None;
+        }
+        let found = self.project.module(module);
+        let class = found.records.get(record as usize)?;
+        let method = class
+            .methods
+            .iter()
+            .rev()
+            .find(|id| found.functions.get(id.index()).is_some_and(|function| function.name == *name));
+        if let Some(method) = method {
+            return Some(Rc::new(Closure { module, function: *method, scope: None }));
+        }
+        class.bases.iter().find_map(|base| {
+            let Some(Type::Named { path, .. }) = found.types.get(base.index()) else { return None };
+            let name_of_base = path.last()?;
+            let at = found.records.iter().position(|record| record.name == *name_of_base)?;
+            self.method(module, at as u32, name, depth + 1)
+        })
+    }
+}

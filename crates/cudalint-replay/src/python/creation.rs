@@ -1,0 +1,552 @@
+//! Arrays that functions of NumPy and CuPy make.
+
+use super::Walker;
+use super::arrays::Made;
+use super::calls::Args;
+use super::exprs::range_length;
+use super::heap::Obj;
+use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use crate::facts::MemorySpace;
+use crate::given::{Held, HeldContents};
+use crate::value::{Assumptions, Quantity};
+use cudalint_program::ir::ExprId;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Most integers of an array that are kept.
+const MAX_INTEGERS: i64 = 4096;
+const FLOAT: Dtype = Dtype::Float { bytes: 8 };
+const INT: Dtype = Dtype::Int { bytes: 8, signed: true };
+
+impl Walker<'_> {
+    /// A function of `numpy` or `cupy` by its name behind the package; `None` for one that is not known.
+    pub(super) fn array_function(&mut self, id: ExprId, lib: Lib, name: &str, args: &Args) -> Option<Val> {
+        let package = if lib == Lib::Cupy { "cupy" } else { "numpy" };
+        let api = format!("{package}.{name}");
+        let plain = |w: &mut Self, dtype, shape, held| {
+            let why = None;
+            w.made(id, lib, &api, dtype, shape, held, &why)
+        };
+        let fresh = || Some(Held::fresh());
+        let zero = || Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: None }));
+        Some(match name {
+            "zeros" | "empty" | "ones" => {
+                let dtype = self.dtype_argument(args.get(1, "dtype"), FLOAT);
+                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
+                let held = match name {
+                    "zeros" => zero(),
+                    "empty" => fresh(),
+                    _ => None,
+                };
+                let value = plain(self, dtype, shape, held);
+                self.ordered(value, args.get(2, "order"))
+            }
+            "full" => {
+                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
+                let fill = args.get(1, "fill_value").cloned();
+                let of_fill = fill.as_ref().map_or(Dtype::Unknown, natural);
+                let dtype = self.dtype_argument(args.get(2, "dtype"), of_fill);
+                let held = if fill.and_then(|fill| fill.number()) == Some(0.0) { zero() } else { None };
+                plain(self, dtype, shape, held)
+            }
+            "zeros_like" | "empty_like" | "ones_like" | "full_like" => {
+                let position = if name == "full_like" { 2 } else { 1 };
+                let like = args.get(0, "a").cloned().or_else(|| args.named("prototype").cloned())?;
+                let Kind::Array(like) = &like.kind else { return self.like_open(id, lib, &api, &like, args, position) };
+                let dtype = self.dtype_argument(args.get(position, "dtype"), like.dtype);
+                let held = match name {
+                    "zeros_like" => zero(),
+                    "empty_like" => fresh(),
+                    _ => None,
+                };
+                let like = Rc::clone(like);
+                let value = plain(self, dtype, like.shape.clone(), held);
+                match (like.layout.clone(), value.kind) {
+                    (Layout::C, kind) => Val::from(kind),
+                    (Layout::Fortran, Kind::Array(array)) => {
+                        Val::array(Array { layout: Layout::Fortran, ..(*array).clone() })
+                    }
+                    (_, Kind::Array(array)) => Val::array(Array { layout: Layout::Unknown, ..(*array).clone() }),
+                    (_, kind) => Val::from(kind),
+                }
+            }
+            "arange" => self.arange(id, lib, &api, args),
+            "linspace" | "logspace" | "geomspace" => {
+                let count = args.get(2, "num").cloned().unwrap_or_else(|| Val::int(50));
+                let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
+                let shape = self.shape(&count);
+                plain(self, dtype, shape, None)
+            }
+            "eye" | "identity" => {
+                let n = args.get(0, "N").or_else(|| args.named("n")).cloned()?;
+                let m = if name == "eye" { args.get(1, "M").cloned() } else { None };
+                let m = m.filter(|m| !matches!(m.kind, Kind::None)).unwrap_or_else(|| n.clone());
+                let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
+                let shape = self.shape(&Val::tuple(vec![n, m]));
+                plain(self, dtype, shape, None)
+            }
+            "array" | "asarray" | "asanyarray" | "ascontiguousarray" | "asfortranarray" | "require" | "copy" => {
+                self.array_of(id, lib, &api, name, args)
+            }
+            "random.rand" | "random.randn" => {
+                let shape = self.shape(&Val::tuple(args.positional.clone()));
+                if args.positional.is_empty() {
+                    return Some(Val::from(Kind::Float(None)));
+                }
+                let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
+                plain(self, dtype, shape, None)
+            }
+            "random.random" | "random.random_sample" | "random.ranf" | "random.sample" | "random.standard_normal" => {
+                self.drawn(id, lib, &api, args, 0, FLOAT)
+            }
+            "random.uniform" | "random.normal" | "random.lognormal" | "random.beta" | "random.gamma" => {
+                self.drawn(id, lib, &api, args, 2, FLOAT)
+            }
+            "random.exponential" | "random.poisson" => {
+                let dtype = if name.ends_with("poisson") { INT } else { FLOAT };
+                self.drawn(id, lib, &api, args, 1, dtype)
+            }
+            "random.randint" | "random.random_integers" => self.drawn(id, lib, &api, args, 2, INT),
+            "random.default_rng" | "random.RandomState" => Val::package(&format!("{package}.random.Generator")),
+            "random.Generator.random" | "random.Generator.standard_normal" => self.drawn(id, lib, &api, args, 0, FLOAT),
+            "random.Generator.uniform" | "random.Generator.normal" => self.drawn(id, lib, &api, args, 2, FLOAT),
+            "random.Generator.integers" | "random.Generator.randint" => self.drawn(id, lib, &api, args, 2, INT),
+            "random.Generator.rand" | "random.Generator.randn" => {
+                let shape = self.shape(&Val::tuple(args.positional.clone()));
+                plain(self, FLOAT, shape, None)
+            }
+            "random.seed" => Val::none(),
+            "add" | "subtract" | "multiply" | "maximum" | "minimum" | "power" | "fmax" | "fmin" | "mod" | "abs"
+            | "absolute" | "negative" | "square" | "where" | "clip" => {
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                let operands: Vec<Val> = args.positional.iter().take(2).cloned().collect();
+                if args.named("out").is_some() || name == "where" || !operands.iter().any(is_array) {
+                    return None;
+                }
+                self.elementwise(&operands, None)
+            }
+            "sqrt" | "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "divide" | "true_divide" | "log2" | "log10" => {
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                let operands: Vec<Val> = args.positional.iter().take(2).cloned().collect();
+                if args.named("out").is_some() || !operands.iter().any(is_array) {
+                    return self.float_function(name, args);
+                }
+                let result = self.elementwise(&operands, None);
+                match result.kind {
+                    Kind::Array(array) => Val::array(Array { dtype: array.dtype.divided(), ..(*array).clone() }),
+                    kind => Val::from(kind),
+                }
+            }
+            "ceil" | "floor" => {
+                let value = args.positional.first()?.clone();
+                if is_array(&value) {
+                    return Some(self.elementwise(&[value], None));
+                }
+                // A float: `int(np.ceil(n / 256))` makes it an integer.
+                match self.rounded(&value, name == "ceil") {
+                    Some(q) => Val { kind: Kind::Ratio(q, 1), why: value.why },
+                    None => Val::from(Kind::Float(None)),
+                }
+            }
+            "transpose" => match args.positional.first().map(|value| value.kind.clone()) {
+                Some(Kind::Array(array)) if args.positional.len() == 1 => self.transposed(&array, None, id),
+                _ => return None,
+            },
+            "reshape" => match args.positional.first().map(|value| value.kind.clone()) {
+                Some(Kind::Array(array)) => {
+                    let shape = args.get(1, "shape").cloned().and_then(|shape| self.shape(&shape));
+                    self.reshaped(&array, shape, id)
+                }
+                _ => return None,
+            },
+            "ravel" => match args.positional.first().map(|value| value.kind.clone()) {
+                Some(Kind::Array(array)) => {
+                    let size = array.size();
+                    self.reshaped(&array, Some(Rc::from(vec![size])), id)
+                }
+                _ => return None,
+            },
+            "prod" => {
+                let items = args.positional.first().cloned().and_then(|value| self.items(&value))?;
+                let mut all = Val::int(1);
+                for item in items {
+                    all = self.binary(cudalint_program::ir::BinaryOp::Mul, &all, &item, id);
+                }
+                all
+            }
+            "dtype" => match args.positional.first().and_then(|value| self.dtype_of(value)) {
+                Some(dtype) => Val::from(Kind::Dtype(dtype)),
+                None => Val::unknown(),
+            },
+            "asnumpy" => {
+                let value = args.positional.first()?.clone();
+                return self.to_host(&value, id);
+            }
+            "matmul" | "dot" | "sum" | "mean" | "max" | "min" | "allclose" | "array_equal" | "all" | "any" | "std"
+            | "testing.assert_allclose" | "testing.assert_array_equal" | "testing.assert_equal" | "argmax" | "argmin"
+            | "testing.assert_array_almost_equal" | "isclose" | "cumsum" | "sort" | "linalg.norm" | "median"
+            | "count_nonzero" | "isnan" | "round" | "argsort" | "unique" | "histogram" | "bincount" | "var"
+            | "savetxt" | "save" | "array2string" | "diff" | "concatenate" | "stack" | "vstack" | "hstack" | "pad"
+            | "roll" | "outer" | "einsum" | "tile" | "repeat" | "cumprod" => {
+                // They only read.
+                for value in &args.positional {
+                    self.looked_at(value, id);
+                    if let Some(items) = self.items(value) {
+                        items.iter().for_each(|item| self.looked_at(item, id));
+                    }
+                }
+                if args.named("out").is_some() {
+                    return None;
+                }
+                match name {
+                    "matmul" | "dot" => return self.product(id, lib, &api, args),
+                    _ if name.starts_with("testing.") => Val::none(),
+                    "allclose" | "array_equal" | "all" | "any" => Val::from(Kind::Bool(Quantity::Unknown)),
+                    _ => self.result_of(id),
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)] // What an array is made with.
+    fn made(
+        &mut self,
+        id: ExprId,
+        lib: Lib,
+        api: &str,
+        dtype: Dtype,
+        shape: Option<Rc<[Dim]>>,
+        held: Option<Arc<Held>>,
+        why: &Assumptions,
+    ) -> Val {
+        let space = if lib == Lib::Cupy { MemorySpace::Device } else { MemorySpace::Host };
+        let site = self.site(id);
+        let made = Made { lib, space, api, dtype, shape, layout: Layout::C, held };
+        Val::array(self.new_array(made, site)).because(why)
+    }
+
+    fn ordered(&mut self, value: Val, order: Option<&Val>) -> Val {
+        match (order.map(|order| order.str().map(ToOwned::to_owned)), value.kind) {
+            (None, kind) => Val { kind, why: value.why },
+            (Some(order), Kind::Array(array)) => {
+                let layout = match order.as_deref() {
+                    Some("C") => Layout::C,
+                    Some("F") if array.rank() == Some(1) => Layout::C,
+                    Some("F") => Layout::Fortran,
+                    _ => Layout::Unknown,
+                };
+                Val { kind: Kind::Array(Rc::new(Array { layout, ..(*array).clone() })), why: value.why }
+            }
+            (_, kind) => Val { kind, why: value.why },
+        }
+    }
+
+    /// `zeros_like(x)` of something that is not known: an array of its size.
+    fn like_open(&mut self, id: ExprId, lib: Lib, api: &str, like: &Val, args: &Args, position: usize) -> Option<Val> {
+        let Kind::Open(_) = &like.kind else { return None };
+        let dtype = self.dtype_argument(args.get(position, "dtype"), Dtype::Unknown);
+        Some(self.made(id, lib, api, dtype, None, None, &None))
+    }
+
+    /// Random numbers, their shape by position or as `size=`.
+    fn drawn(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args, position: usize, dtype: Dtype) -> Val {
+        let size = args.get(position, "size").cloned();
+        let Some(size) = size.filter(|size| !matches!(size.kind, Kind::None)) else {
+            return Val::from(if matches!(dtype, Dtype::Float { .. }) {
+                Kind::Float(None)
+            } else {
+                Kind::Int(Quantity::Unknown)
+            });
+        };
+        let after = args.get(position + 1, "dtype").cloned();
+        let dtype = self.dtype_argument(after.as_ref(), dtype);
+        let shape = self.shape(&size);
+        self.made(id, lib, api, dtype, shape, None, &None)
+    }
+
+    fn arange(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args) -> Val {
+        let (start, stop, step) = match args.positional.as_slice() {
+            [stop] => (Val::int(0), stop.clone(), args.named("step").cloned().unwrap_or_else(|| Val::int(1))),
+            [start, stop] => (start.clone(), stop.clone(), args.named("step").cloned().unwrap_or_else(|| Val::int(1))),
+            [start, stop, step, ..] => (start.clone(), stop.clone(), step.clone()),
+            [] => return Val::unknown(),
+        };
+        let float = [&start, &stop, &step].into_iter().any(super::ops::is_float);
+        let open = [&start, &stop, &step].into_iter().any(|value| matches!(value.kind, Kind::Open(_)));
+        let natural = match (float, open) {
+            (true, _) => FLOAT,
+            (false, false) => INT,
+            (false, true) => Dtype::Unknown,
+        };
+        let dtype = self.dtype_argument(args.get(3, "dtype"), natural);
+        let why = [&start, &stop, &step].into_iter().fold(None, |why, value| crate::value::union(&why, &value.why));
+        let length = match (self.as_int(&start), self.as_int(&stop), step.known()) {
+            (Some(from), Some(to), Some(by)) if !float => match (from.known(), to.known()) {
+                (Some(from), Some(to)) => range_length(from, to, by).map_or(Quantity::Unknown, Quantity::Known),
+                _ if by == 1 => to.minus(&from),
+                _ if by > 1 => {
+                    let span = to.minus(&from);
+                    self.ceil_div(&span, by)
+                }
+                _ => Quantity::Unknown,
+            },
+            _ => match (start.number(), stop.number(), step.number()) {
+                (Some(from), Some(to), Some(by)) if by > 0.0 => {
+                    let count = ((to - from) / by).ceil();
+                    // Rounding decides whether the last one is there.
+                    let exact = ((to - from) / by - count).abs() < 1e-12 && by.fract() == 0.0;
+                    if exact && count < 1e12 { Quantity::Known(count as i64) } else { Quantity::Unknown }
+                }
+                _ => Quantity::Unknown,
+            },
+        };
+        let held = match (length.known(), start.known(), step.known(), dtype) {
+            (Some(count), Some(from), Some(by), Dtype::Int { bytes, .. }) if count <= MAX_INTEGERS => {
+                let values = (0..count).map(|i| Quantity::Known(from + i * by)).collect();
+                Some(Arc::new(Held { contents: HeldContents::Integers { bytes, values }, assumptions: why.clone() }))
+            }
+            _ => None,
+        };
+        let shape: Rc<[Dim]> = Rc::from(vec![Dim { q: length, why: why.clone() }]);
+        self.made(id, lib, api, dtype, Some(shape), held, &None)
+    }
+
+    /// `array(x)` and what only makes sure that it is one.
+    fn array_of(&mut self, id: ExprId, lib: Lib, api: &str, name: &str, args: &Args) -> Val {
+        let Some(from) = args.get(0, "object").or_else(|| args.named("a")).cloned() else { return Val::unknown() };
+        let copies = matches!(name, "array" | "copy");
+        match &from.kind {
+            Kind::Array(array) => {
+                let dtype = self.dtype_argument(args.get(1, "dtype"), array.dtype);
+                let moved = lib == Lib::Cupy && array.lib == Lib::Numpy;
+                self.looked_at(&from, id);
+                let keeps = !moved && !copies && dtype == array.dtype;
+                let array = Rc::clone(array);
+                match (name, &array.layout) {
+                    ("asarray" | "asanyarray", _) if keeps => return from,
+                    ("ascontiguousarray", Layout::C) if keeps => return from,
+                    _ => {}
+                }
+                let held = self.heap.buffer(array.buffer).and_then(|buffer| buffer.held.clone());
+                let held = held.filter(|held| {
+                    dtype == array.dtype
+                        && array.layout == Layout::C
+                        && array.offset == Quantity::Known(0)
+                        && !matches!(held.contents, HeldContents::WrittenOnly(_))
+                });
+                let layout = match (name, &array.layout) {
+                    ("ascontiguousarray", _) => Layout::C,
+                    ("asfortranarray", _) if array.rank() != Some(1) => Layout::Fortran,
+                    // `array` keeps the order where it can ('K').
+                    (_, Layout::C | Layout::Fortran) => array.layout.clone(),
+                    _ => Layout::Unknown,
+                };
+                let value = self.made(id, lib, api, dtype, array.shape.clone(), held, &from.why);
+                match value.kind {
+                    Kind::Array(made) => Val { kind: Kind::Array(Rc::new(Array { layout, ..(*made).clone() })), why: value.why },
+                    kind => Val::from(kind),
+                }
+            }
+            Kind::List(_) | Kind::Tuple(_) => {
+                let mut literal = Literal { integers: Some(Vec::new()), ..Literal::default() };
+                let shape = self.literal(&from, 0, &mut literal);
+                let natural = if literal.strange { Dtype::Unknown } else { literal.dtype.unwrap_or(FLOAT) };
+                let dtype = self.dtype_argument(args.get(1, "dtype"), natural);
+                let held = match (dtype, &literal.integers) {
+                    (Dtype::Int { bytes, .. }, Some(values)) if !values.is_empty() => {
+                        let values = values.clone();
+                        Some(Arc::new(Held { contents: HeldContents::Integers { bytes, values }, assumptions: None }))
+                    }
+                    _ => None,
+                };
+                let shape = shape.map(|shape| Rc::from(shape.into_iter().map(Dim::known).collect::<Vec<Dim>>()));
+                let value = self.made(id, lib, api, dtype, shape, held, &from.why);
+                self.ordered(value, args.named("order"))
+            }
+            Kind::Int(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Number(..) => {
+                let dtype = self.dtype_argument(args.get(1, "dtype"), natural(&from));
+                self.made(id, lib, api, dtype, Some(Rc::from(Vec::new())), None, &from.why)
+            }
+            Kind::Range(range) => {
+                let length = match (range[0].known(), range[1].known(), range[2].known()) {
+                    (Some(a), Some(b), Some(c)) => range_length(a, b, c).map_or(Quantity::Unknown, Quantity::Known),
+                    (Some(0), _, Some(1)) => range[1].clone(),
+                    _ => Quantity::Unknown,
+                };
+                let dtype = self.dtype_argument(args.get(1, "dtype"), INT);
+                let shape: Rc<[Dim]> = Rc::from(vec![Dim { q: length, why: from.why.clone() }]);
+                self.made(id, lib, api, dtype, Some(shape), None, &None)
+            }
+            // An array-like out of sight: its size keeps its symbol.
+            Kind::Open(_) if !copies && lib == Lib::Numpy && args.get(1, "dtype").is_none() => from,
+            _ => {
+                self.lose(&from);
+                let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Unknown);
+                self.made(id, lib, api, dtype, None, None, &None)
+            }
+        }
+    }
+
+    /// Extents of nested lists of numbers, with their common type.
+    fn literal(&mut self, value: &Val, depth: u32, into: &mut Literal) -> Option<Vec<i64>> {
+        match &value.kind {
+            Kind::List(_) | Kind::Tuple(_) if depth < 8 => {
+                let items = self.items(value)?;
+                let mut inner: Option<Option<Vec<i64>>> = None;
+                for item in &items {
+                    let shape = self.literal(item, depth + 1, into);
+                    match &inner {
+                        None => inner = Some(shape),
+                        Some(known) if *known == shape => {}
+                        Some(_) => inner = Some(None),
+                    }
+                }
+                let mut shape = vec![items.len() as i64];
+                if let Some(inner) = inner {
+                    shape.extend(inner?);
+                }
+                Some(shape)
+            }
+            Kind::Array(_) => {
+                into.strange = true;
+                None
+            }
+            Kind::Unknown | Kind::Unset | Kind::Open(_) => {
+                into.strange = true;
+                into.integers = None;
+                None
+            }
+            _ => {
+                let dtype = natural(value);
+                into.dtype = Some(into.dtype.map_or(dtype, |known| known.promote(dtype)));
+                match (value.quantity(), &mut into.integers) {
+                    (Some(q), Some(all)) if !q.is_unknown() && all.len() < MAX_INTEGERS as usize && value.why.is_none() => {
+                        all.push(q);
+                    }
+                    _ => into.integers = None,
+                }
+                Some(Vec::new())
+            }
+        }
+    }
+
+    fn product(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args) -> Option<Val> {
+        let [a, b, ..] = args.positional.as_slice() else { return None };
+        let (Kind::Array(a), Kind::Array(b)) = (&a.kind, &b.kind) else { return Some(self.result_of(id)) };
+        let dtype = a.dtype.promote(b.dtype);
+        let shape = match (a.shape.as_deref(), b.shape.as_deref()) {
+            (Some([m, _]), Some([_, n])) => Some(Rc::from(vec![m.clone(), n.clone()])),
+            (Some([m, _]), Some([_])) => Some(Rc::from(vec![m.clone()])),
+            _ => return Some(self.result_of(id)),
+        };
+        Some(self.made(id, lib, api, dtype, shape, None, &None))
+    }
+
+    /// A shape: a number or a tuple or list of them.
+    pub(super) fn shape(&mut self, value: &Val) -> Option<Rc<[Dim]>> {
+        if let Kind::Attribute(_) = &value.kind {
+            return None;
+        }
+        if let Some(q) = self.as_int(value).filter(|_| !matches!(value.kind, Kind::Open(_))) {
+            return Some(Rc::from(vec![Dim { q, why: value.why.clone() }]));
+        }
+        if let Kind::Open(open) = &value.kind {
+            // It may be a tuple, unless it has been used as a number before.
+            if !self.integers.contains(&open.id) {
+                return None;
+            }
+            let q = self.as_int(value)?;
+            return Some(Rc::from(vec![Dim { q, why: value.why.clone() }]));
+        }
+        let items = self.items(value)?;
+        let dims: Option<Vec<Dim>> = items
+            .iter()
+            .map(|item| Some(Dim { q: self.as_int(item)?, why: crate::value::union(&item.why, &value.why) }))
+            .collect();
+        dims.map(Rc::from)
+    }
+
+    /// A `dtype=` argument; `natural` where there is none.
+    pub(super) fn dtype_argument(&mut self, value: Option<&Val>, natural: Dtype) -> Dtype {
+        match value {
+            None => natural,
+            Some(value) if matches!(value.kind, Kind::None) => natural,
+            Some(value) => self.dtype_of(value).unwrap_or(Dtype::Unknown),
+        }
+    }
+
+    /// What a value means as a type of elements.
+    pub(super) fn dtype_of(&self, value: &Val) -> Option<Dtype> {
+        match &value.kind {
+            Kind::Dtype(dtype) => Some(*dtype),
+            Kind::Str(text) => Dtype::named(text.text.as_deref()?).or(Some(Dtype::Other)),
+            Kind::Package(path) => match &**path {
+                "builtins.float" => Some(FLOAT),
+                "builtins.int" => Some(INT),
+                "builtins.bool" => Some(Dtype::Bool),
+                "builtins.complex" => Some(Dtype::Complex { bytes: 16 }),
+                _ => None,
+            },
+            Kind::List(_) | Kind::Tuple(_) => Some(Dtype::Other),
+            _ => None,
+        }
+    }
+
+    /// `np.float32(x)`.
+    pub(super) fn scalar(&mut self, dtype: Dtype, args: &Args) -> Val {
+        let Some(value) = args.positional.first() else {
+            return Val::from(Kind::Number(dtype, Rc::new(Val::int(0))));
+        };
+        if is_array(value) {
+            return self.elementwise(&[value.clone()], Some(dtype));
+        }
+        let why = value.why.clone();
+        let inner = match dtype {
+            Dtype::Float { .. } => match value.number() {
+                Some(number) => Val::from(Kind::Float(Some(number))),
+                None => Val::from(Kind::Float(None)),
+            },
+            Dtype::Int { .. } | Dtype::Bool => match &value.kind {
+                Kind::Ratio(..) | Kind::Float(_) => match self.rounded(value, false) {
+                    Some(q) => Val::from(Kind::Int(q)),
+                    None => Val::unknown(),
+                },
+                _ => self.as_int(value).map_or_else(Val::unknown, |q| Val::from(Kind::Int(q))),
+            },
+            _ => Val::unknown(),
+        };
+        Val { kind: Kind::Number(dtype, Rc::new(inner)), why }
+    }
+}
+
+/// What nested lists hold.
+#[derive(Default)]
+struct Literal {
+    dtype: Option<Dtype>,
+    integers: Option<Vec<Quantity>>,
+    strange: bool,
+}
+
+pub(super) fn is_array(value: &Val) -> bool {
+    matches!(value.kind, Kind::Array(_))
+}
+
+/// The type that NumPy gives a number.
+pub(super) fn natural(value: &Val) -> Dtype {
+    match &value.kind {
+        Kind::Int(_) => INT,
+        Kind::Bool(_) => Dtype::Bool,
+        Kind::Float(_) | Kind::Ratio(..) => FLOAT,
+        Kind::Number(dtype, _) => *dtype,
+        _ => Dtype::Unknown,
+    }
+}
+
+/// The elements of a list object, for those who change it.
+pub(super) fn list_of(obj: &mut Obj) -> Option<&mut Vec<Val>> {
+    match obj {
+        Obj::List(items) => items.as_mut(),
+        _ => None,
+    }
+}

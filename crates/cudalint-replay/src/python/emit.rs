@@ -1,0 +1,166 @@
+//! Events and faults as rules see them.
+
+use super::Walker;
+use super::heap::ObjId;
+use super::val::{Array, Dim, Kind, Val};
+use crate::facts::{
+    Amount, ArrayShape, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
+    PythonFaultKind, Site, Step,
+};
+use crate::value::{Assumptions, Quantity};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::visit::walk_expr;
+use std::sync::Arc;
+
+/// How many defining values a path names.
+const MAX_DEFINITIONS: usize = 5;
+/// How many outcomes of one place a walk reports.
+const MAX_OUTCOMES: u32 = 12;
+
+pub(super) fn amount(dim: &Dim) -> Amount {
+    Amount { text: dim.q.to_string(), quantity: dim.q.clone(), assumptions: dim.why.clone() }
+}
+
+impl Walker<'_> {
+    /// Whether another outcome at this place is wanted.
+    pub(super) fn wants(&mut self, site: Site) -> bool {
+        if !self.is_reporting() {
+            return false;
+        }
+        let count = self.reported.entry(site).or_insert(0);
+        *count += 1;
+        *count <= MAX_OUTCOMES
+    }
+
+    pub(super) fn emit(&mut self, kind: EventKind, site: Site, mentioned: &[ExprId]) {
+        if !self.is_reporting() {
+            return;
+        }
+        let Some(frame) = self.frame() else { return };
+        let function = (frame.module, frame.function);
+        let conditional = frame.undecided > 0;
+        let conditions = self.conditions.clone();
+        let path = self.path(mentioned);
+        self.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+    }
+
+    pub(super) fn fault(&mut self, kind: PythonFaultKind, site: Site, assumptions: Assumptions, mentioned: &[ExprId]) {
+        if !self.is_reporting() {
+            return;
+        }
+        let Some(frame) = self.frame() else { return };
+        let function = (frame.module, frame.function);
+        let path = self.path(mentioned);
+        self.faults.push((site.module, PythonFault { kind, site, function, path, assumptions }));
+    }
+
+    /// The way here: the calls from the entry, and what the mentioned variables hold.
+    pub(super) fn path(&self, mentioned: &[ExprId]) -> Vec<Step> {
+        let name = |module, id| {
+            self.project
+                .function_at(module, id)
+                .filter(|f| !f.python.as_ref().is_some_and(|python| python.is_module))
+                .map(|f| f.name.to_string())
+                .unwrap_or_default()
+        };
+        let mut steps = Vec::new();
+        for pair in self.frames.windows(2) {
+            let [caller, callee] = pair else { continue };
+            let Some(site) = callee.call else { continue };
+            let callee_name = name(callee.module, callee.function);
+            let caller_name = name(caller.module, caller.function);
+            let what = if callee_name.is_empty() { "a function".to_owned() } else { format!("`{callee_name}`") };
+            let whence = if caller_name.is_empty() { String::new() } else { format!(" from `{caller_name}`") };
+            steps.push(Step { site, note: format!("{what} is called{whence}") });
+        }
+        let (Some(function), module) = (self.function(), self.module()) else { return steps };
+        let mut named: Vec<(Name, Val, Site)> = Vec::new();
+        for expr in mentioned {
+            walk_expr(module, *expr, |_, kind| {
+                let found = match kind {
+                    Expr::Local(local) => function.locals.get(local.index()).map(|variable| {
+                        let site = Site { module: self.module_id(), span: variable.span };
+                        (variable.name.clone(), self.local(*local), site)
+                    }),
+                    Expr::Name { path, .. } => path.last().and_then(|name| self.known_global(name)),
+                    _ => None,
+                };
+                if let Some(found) = found
+                    && !named.iter().any(|(name, ..)| *name == found.0)
+                {
+                    named.push(found);
+                }
+                named.len() < MAX_DEFINITIONS
+            });
+        }
+        for (name, value, site) in named {
+            let Some(number) = value.known() else { continue };
+            let why = match &value.why {
+                Some(list) => format!(" ({})", list.join("; ")),
+                None => String::new(),
+            };
+            steps.push(Step { site, note: format!("`{name}` is {number}{why}") });
+        }
+        steps
+    }
+
+    /// A variable of the module, with where it got its value.
+    fn known_global(&self, name: &Name) -> Option<(Name, Val, Site)> {
+        let scope = self.modules.get(&self.module_id())?;
+        let (value, site) = self.heap.scope(*scope)?.globals.get(name)?;
+        Some((name.clone(), value.clone(), (*site)?))
+    }
+
+    /// A buffer for rules.
+    pub(super) fn buffer_fact(&self, id: ObjId, space: Option<MemorySpace>) -> Option<Buffer> {
+        let buffer = self.heap.buffer(id)?;
+        let info = &buffer.info;
+        let shape = info.shape.as_ref().map(|shape| {
+            Arc::new(ArrayShape { extents: shape.iter().map(amount).collect(), dtype: info.dtype.name() })
+        });
+        Some(Buffer {
+            id: BufferId(id.0),
+            space: space.unwrap_or(info.space),
+            bytes: amount(&info.size()),
+            name: buffer.name.clone(),
+            site: info.site,
+            api: info.api.clone(),
+            element: info.dtype.bytes(),
+            freed: false,
+            array: shape,
+        })
+    }
+
+    /// An array or memory as a pointer argument.
+    pub(super) fn pointer_argument(&self, value: &Val, expr: ExprId) -> PointerArgument {
+        let (text, span) = (self.text(expr).to_owned(), self.span(expr));
+        let (pointer, element, element_name) = match &value.kind {
+            Kind::Array(array) => {
+                (self.pointer_to(array.buffer, &array.offset, value), array.dtype.bytes(), array.dtype.name())
+            }
+            Kind::Memory(buffer, offset) => (self.pointer_to(*buffer, offset, value), None, String::new()),
+            _ => (Pointer::Unknown, None, String::new()),
+        };
+        PointerArgument { pointer, text, span, element, element_name }
+    }
+
+    fn pointer_to(&self, buffer: ObjId, offset: &Quantity, value: &Val) -> Pointer {
+        match self.buffer_fact(buffer, None) {
+            Some(buffer) => Pointer::Into {
+                buffer,
+                offset: Amount { text: offset.to_string(), quantity: offset.clone(), assumptions: value.why.clone() },
+            },
+            None => Pointer::Unknown,
+        }
+    }
+
+    /// The bytes that an array's elements take.
+    pub(super) fn bytes_of(&self, array: &Array) -> Dim {
+        let size = array.size();
+        match array.dtype.bytes() {
+            Some(bytes) => Dim { q: size.q.times(&Quantity::Known(bytes)), why: size.why },
+            None => Dim::unknown(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Imports: names of packages, and modules of the project.
+
+use super::Walker;
+use super::val::{Kind, Val};
+use crate::facts::Site;
+use cudalint_program::Name;
+use cudalint_program::ir::ModuleId;
+use cudalint_syntax::Language;
+use std::ops::Range;
+
+/// How deep modules of the project import each other.
+const MAX_IMPORTS: usize = 6;
+
+impl Walker<'_> {
+    pub(super) fn import(&mut self, range: Range<u32>) {
+        let module = self.module_id();
+        let imports = &self.project.module(module).imports;
+        let all = imports.get(range.start as usize..range.end as usize).unwrap_or(&[]);
+        for import in all {
+            if import.local.is_empty() {
+                self.import_all(&import.path, import.level);
+                continue;
+            }
+            let value = self.imported(&import.path, import.level, import.from);
+            let site = Site { module, span: import.span };
+            self.bind(&import.local, value, site);
+        }
+    }
+
+    fn imported(&mut self, path: &str, level: u32, from: bool) -> Val {
+        if let Some(found) = self.project_module(path, level) {
+            return Val::from(Kind::Module(found));
+        }
+        if from
+            && let Some((parent, name)) = path.rsplit_once('.').or(if level > 0 { Some(("", path)) } else { None })
+            && let Some(found) = self.project_module(parent, level)
+        {
+            return self.of_module(found, &Name::from(name));
+        }
+        if level > 0 { Val::unknown() } else { Val::package(&canonical(path)) }
+    }
+
+    /// `from m import *`: the names of a module of the project.
+    fn import_all(&mut self, path: &str, level: u32) {
+        let Some(found) = self.project_module(path, level) else { return };
+        self.load(found);
+        let scope = self.module_scope(found);
+        let names: Vec<(Name, Val)> = match self.heap.scope(scope) {
+            Some(scope) => scope
+                .globals
+                .iter()
+                .filter(|(name, _)| !name.starts_with('_'))
+                .map(|(name, (value, _))| (name.clone(), value.clone()))
+                .collect(),
+            None => Vec::new(),
+        };
+        let site = Site { module: self.module_id(), span: cudalint_syntax::Span::default() };
+        for (name, value) in names {
+            self.bind(&name, value, site);
+        }
+    }
+
+    /// A name of a module of the project.
+    pub(super) fn of_module(&mut self, module: ModuleId, name: &Name) -> Val {
+        self.load(module);
+        let scope = self.module_scope(module);
+        if let Some((value, _)) = self.heap.scope(scope).and_then(|scope| scope.globals.get(name)) {
+            return value.clone();
+        }
+        self.defined_later(module, name).unwrap_or_else(Val::unknown)
+    }
+
+    /// Runs the code of a module of the project, once.
+    fn load(&mut self, module: ModuleId) {
+        if self.loaded.len() > MAX_IMPORTS * 4 || self.frames.len() > MAX_IMPORTS || !self.loaded.insert(module) {
+            return;
+        }
+        let Some(body) = self.project.module(module).body else { return };
+        let Some(function) = self.project.function_at(module, body) else { return };
+        let Some(block) = &function.body else { return };
+        let scope = self.module_scope(module);
+        self.silent += 1;
+        self.push(module, body, scope, None);
+        let flow = self.block(block);
+        self.leave(flow);
+        self.raised = false;
+        self.silent -= 1;
+    }
+
+    /// The module of the project that a dotted path means: in the folder of the importing file, then further up.
+    fn project_module(&self, path: &str, level: u32) -> Option<ModuleId> {
+        if path.is_empty() && level == 0 {
+            return None;
+        }
+        let here = self.project.path(self.module_id());
+        let mut folder = here.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for _ in 1..level {
+            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        }
+        let relative = path.replace('.', "/");
+        loop {
+            let base = match (folder, relative.as_str()) {
+                ("", relative) => relative.to_owned(),
+                (folder, "") => folder.to_owned(),
+                (folder, relative) => format!("{folder}/{relative}"),
+            };
+            let wanted = [format!("{base}.py"), format!("{base}/__init__.py")];
+            let found = self.project.modules().find(|id| {
+                self.project.module(*id).language == Language::Python
+                    && self.project.module(*id).body.is_some()
+                    && wanted.iter().any(|wanted| **wanted == **self.project.path(*id))
+            });
+            if found.is_some() || level > 0 || folder.is_empty() {
+                return found.filter(|found| *found != self.module_id());
+            }
+            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        }
+    }
+
+    /// A function or class of a module whose definition the walk has not come by.
+    pub(super) fn defined_later(&mut self, module: ModuleId, name: &Name) -> Option<Val> {
+        let found = self.project.module(module);
+        let top = |f: &cudalint_program::ir::Function| {
+            f.name == *name
+                && f.parent.is_none()
+                && f.scope.segments.is_empty()
+                && !f.python.as_ref().is_some_and(|python| python.is_module)
+        };
+        let mut same = found.functions.iter().enumerate().filter(|(_, function)| top(function));
+        if let (Some((index, _)), None) = (same.next(), same.next()) {
+            let id = cudalint_program::ir::FunctionId(index as u32);
+            let value = self.function_value(module, id, None);
+            // The same kernel each time it is looked up.
+            self.set_global(module, name, value.clone(), None);
+            return Some(value);
+        }
+        let index = found.records.iter().position(|record| record.name == *name && record.scope.segments.is_empty())?;
+        Some(Val::from(Kind::Class(module, index as u32)))
+    }
+}
+
+/// One name for what several paths mean.
+fn canonical(path: &str) -> String {
+    for (from, to) in [
+        ("numba.cuda.cudadrv.devicearray", "numba.cuda"),
+        ("numba.cuda.api", "numba.cuda"),
+        ("cuda.core.experimental", "cuda.core"),
+        ("numba_cuda.numba.cuda", "numba.cuda"),
+    ] {
+        if let Some(rest) = path.strip_prefix(from)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            return format!("{to}{rest}");
+        }
+    }
+    path.to_owned()
+}

@@ -1,0 +1,694 @@
+//! Launches of kernels that are written in Python.
+
+use super::Walker;
+use super::calls::Args;
+use super::emit::amount;
+use super::heap::{Compiled, Obj, ObjId};
+use super::val::{Array, Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Transfer, Val};
+use super::writes::Use;
+use crate::algebra::AtomKind;
+use crate::facts::{
+    Amount, ArrayShape, Buffer, BufferId, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace,
+    Pointer, PythonFaultKind, Site,
+};
+use crate::given::{Given, HeldContents};
+use crate::value::{Quantity, assume};
+use cudalint_kernel::code::Ty;
+use cudalint_kernel::python::{ArgumentType, Constant, Order, Specialization};
+use cudalint_program::Name;
+use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, ModuleId};
+use cudalint_program::types::TypeEnv;
+use cudalint_syntax::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a launch without a block is told to have.
+const UNKNOWN_BLOCK: &str = "threads per block";
+/// Threads of a block that `forall` is taken to choose.
+const FORALL_THREADS: i64 = 256;
+/// Numbers of buffers that the launch itself makes: copies of host arrays, memory behind unknown values.
+const COPIES: u32 = 0x8000_0000;
+const OPENS: u32 = 0x4000_0000;
+
+/// An argument as a kernel gets it.
+pub(super) struct Handed {
+    pub ty: ArgumentType,
+    /// One for each parameter of the kernel's code.
+    pub given: Vec<Given>,
+}
+
+impl Walker<'_> {
+    /// `k[grid, block, stream, shared]`.
+    pub(super) fn configure(&mut self, kernel: &Val, indices: &[Val], id: ExprId) -> Val {
+        let Some(Expr::Index { base, indices: exprs }) = self.kind(id) else { return Val::unknown() };
+        let spread = match indices {
+            [Val { kind: Kind::Tuple(items), .. }] => Some(items.to_vec()),
+            _ => None,
+        };
+        let single = spread.is_some();
+        let elements = spread.unwrap_or_else(|| indices.to_vec());
+        let module = self.module_id();
+        let whole = match (exprs.first(), exprs.last()) {
+            (Some(first), Some(last)) => {
+                Span::new(self.span(*first).start as usize, self.span(*last).end as usize)
+            }
+            _ => self.span(id),
+        };
+        let config = Site { module, span: whole };
+        // `k[(grid, block)]` and `k[config]`: the parts of a tuple that is written there have places of their own.
+        let parts: Vec<ExprId> = match (single, exprs.as_slice()) {
+            (true, [one]) => match self.kind(*one) {
+                Some(Expr::Python(python)) => match &**python {
+                    cudalint_program::ir::PythonExpr::Tuple(all) => all.clone(),
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            },
+            _ => exprs.clone(),
+        };
+        let place = |w: &Self, at: usize| match parts.get(at) {
+            Some(expr) => (w.text(*expr).to_owned(), w.site(*expr)),
+            None => (w.project.text(module, whole).to_owned(), config),
+        };
+        let dims = |w: &mut Self, at: usize| {
+            let (text, site) = place(w, at);
+            match elements.get(at) {
+                Some(value) => w.dims(value, text, site),
+                None => Dims { axes: [Val::unknown(), Val::unknown(), Val::unknown()], text, site },
+            }
+        };
+        if elements.is_empty() {
+            return Val::unknown();
+        }
+        let grid = dims(self, 0);
+        let block = if elements.len() == 1 {
+            // The launch raises an exception; the kernel is looked at as if it had a block.
+            let threads = Val::from(Kind::Int(self.atoms.fresh(UNKNOWN_BLOCK, AtomKind::Input)));
+            Dims { axes: [threads, Val::int(1), Val::int(1)], text: UNKNOWN_BLOCK.to_owned(), site: config }
+        } else {
+            dims(self, 1)
+        };
+        let name = self.text(*base).to_owned();
+        let shared = elements.get(3).cloned();
+        let kernel = kernel.clone();
+        Val::from(Kind::Configured(Rc::new(Configured { kernel, name, grid, block, shared, config, why: None })))
+    }
+
+    /// Extents: a number, or a tuple of up to three.
+    pub(super) fn dims(&mut self, value: &Val, text: String, site: Site) -> Dims {
+        let unknown = || [Val::unknown(), Val::unknown(), Val::unknown()];
+        let axis = |w: &mut Self, item: &Val| match w.as_int(item) {
+            Some(q) => Val { kind: Kind::Int(q), why: item.why.clone() }.because(&value.why),
+            None => Val::unknown(),
+        };
+        let axes = match &value.kind {
+            Kind::Tuple(_) | Kind::List(_) => match self.items(value) {
+                Some(items) if (1..=3).contains(&items.len()) => {
+                    let mut axes = [Val::int(1), Val::int(1), Val::int(1)];
+                    for (slot, item) in axes.iter_mut().zip(&items) {
+                        *slot = axis(self, item);
+                    }
+                    axes
+                }
+                _ => unknown(),
+            },
+            // It may be a tuple from out of sight.
+            Kind::Open(open) if !self.integers.contains(&open.id) => unknown(),
+            _ => match axis(self, value) {
+                x if x.is_unknown() => unknown(),
+                x => [x, Val::int(1), Val::int(1)],
+            },
+        };
+        Dims { axes, text, site }
+    }
+
+    /// Methods of a kernel: `forall` configures it.
+    pub(super) fn kernel_method(
+        &mut self,
+        id: ExprId,
+        receiver: &Val,
+        kernel: &Kernel,
+        name: &Name,
+        args: &Args,
+    ) -> Option<Val> {
+        let _ = kernel;
+        match name.as_str() {
+            "forall" => {
+                let tasks = args.get(0, "ntasks").cloned()?;
+                let q = self.as_int(&tasks).unwrap_or(Quantity::Unknown);
+                let written = args.get(1, "tpb").and_then(Val::known).filter(|threads| *threads > 0);
+                let why = if written.is_some() {
+                    None
+                } else {
+                    assume(format!("`forall` takes {FORALL_THREADS} threads a block"))
+                };
+                let threads = written.unwrap_or(FORALL_THREADS);
+                let blocks = if q.is_unknown() { q } else { self.ceil_div(&q, threads) };
+                let site = self.site(id);
+                let text = self.text(id).to_owned();
+                let one = || Val::int(1);
+                let x = |q: Quantity| Val { kind: Kind::Int(q), why: why.clone() };
+                let grid = Dims { axes: [x(blocks).because(&tasks.why), one(), one()], text: text.clone(), site };
+                let block = Dims { axes: [x(Quantity::Known(threads)), one(), one()], text, site };
+                let shared = args.get(3, "sharedmem").cloned();
+                let Some(Expr::Call { callee, .. }) = self.kind(id) else { return None };
+                let Some(Expr::Member { base, .. }) = self.kind(*callee) else { return None };
+                let name = self.text(*base).to_owned();
+                let kernel = receiver.clone();
+                let configured = Configured { kernel, name, grid, block, shared, config: site, why: None };
+                Some(Val::from(Kind::Configured(Rc::new(configured))))
+            }
+            // `k.configure(grid, block, …)`.
+            "specialize" => Some(receiver.clone()),
+            _ => Some(Val::unknown()),
+        }
+    }
+
+    /// A kernel called without a subscript.
+    pub(super) fn call_kernel(&mut self, id: ExprId, kernel: &Rc<Kernel>, callee: ExprId, args: &Args) -> Val {
+        match kernel.dialect {
+            // `k(grid, block, (arguments), shared_mem=…)`.
+            Dialect::CupyJit => {
+                let (Some(grid), Some(block), Some(list)) =
+                    (args.get(0, "grid").cloned(), args.get(1, "block").cloned(), args.get(2, "args").cloned())
+                else {
+                    return Val::unknown();
+                };
+                let place = |w: &Self, at| match args.expr(at, ["grid", "block"][at.min(1)]) {
+                    Some(expr) => (w.text(expr).to_owned(), w.site(expr)),
+                    None => (String::new(), w.site(id)),
+                };
+                let (text, site) = place(self, 0);
+                let grid = self.dims(&grid, text, site);
+                let (text, site) = place(self, 1);
+                let block = self.dims(&block, text, site);
+                let name = self.text(callee).to_owned();
+                let shared = args.get(3, "shared_mem").cloned();
+                let kernel = Val::from(Kind::Kernel(Rc::clone(kernel)));
+                let configured = Configured { kernel, name, config: grid.site, grid, block, shared, why: None };
+                let Some(items) = self.items(&list) else { return Val::unknown() };
+                let exprs = match args.expr(2, "args").and_then(|expr| self.kind(expr)) {
+                    Some(Expr::Python(python)) => match &**python {
+                        cudalint_program::ir::PythonExpr::Tuple(all) => all.clone(),
+                        _ => Vec::new(),
+                    },
+                    _ => Vec::new(),
+                };
+                let args = Args { positional: items, exprs, ..Args::default() };
+                self.launch(id, &configured, &args);
+                Val::none()
+            }
+            Dialect::Vectorize => {
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                self.elementwise(&args.positional.clone(), Some(Dtype::Unknown))
+            }
+            Dialect::Numba | Dialect::Guvectorize => {
+                args.positional.iter().for_each(|value| self.lose(value));
+                Val::unknown()
+            }
+        }
+    }
+
+    /// A launch of a kernel in Python.
+    pub(super) fn launch(&mut self, id: ExprId, configured: &Configured, args: &Args) {
+        let Kind::Kernel(kernel) = &configured.kernel.kind else {
+            args.positional.iter().for_each(|value| self.lose(value));
+            return;
+        };
+        let kernel = Rc::clone(kernel);
+        let target = (kernel.closure.module, kernel.closure.function);
+        let Some(function) = self.project.function_at(target.0, target.1) else { return };
+        let count = function.param_count as usize;
+        if kernel.device || args.open || args.positional.len() > count {
+            args.positional.iter().for_each(|value| self.lose(value));
+            return;
+        }
+        let mut values: Vec<(Val, Option<ExprId>)> = Vec::new();
+        for index in 0..count {
+            let name = &function.locals[index].name;
+            let value = args.get(index, name).cloned().unwrap_or_else(Val::unknown);
+            values.push((value, args.expr(index, name)));
+        }
+        let guesses = self.guessed(target);
+        let stated = function.python.as_ref().is_some_and(|python| {
+            python.kernel.as_ref().is_some_and(|kernel| kernel.signature.is_some())
+        });
+        let handed: Vec<Handed> = values
+            .iter()
+            .enumerate()
+            .map(|(index, (value, _))| self.hand_over(value, guesses.get(index), stated, index))
+            .collect();
+        let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
+        let site = self.site(id);
+        let captured = self.compile(&kernel, &arguments, site, configured);
+        let uses = self.uses(target.0, target.1);
+        if self.wants(site) {
+            let spec = Specialization { dialect: kernel.dialect, arguments, captured: captured.to_vec() };
+            let fact = self.launch_fact(&kernel, configured, &values, handed, Arc::new(spec));
+            let mentioned = self.mentioned(id);
+            self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
+        }
+        self.after_launch(site, &function.name, &values, &uses);
+    }
+
+    /// The expressions whose variables say what a launch is made of.
+    pub(super) fn mentioned(&self, id: ExprId) -> Vec<ExprId> {
+        match self.kind(id) {
+            Some(Expr::Call { callee, args }) => std::iter::once(*callee).chain(args.iter().copied()).collect(),
+            _ => vec![id],
+        }
+    }
+
+    /// What the kernel has been compiled with for arguments of these types.
+    fn compile(
+        &mut self,
+        kernel: &Kernel,
+        arguments: &[ArgumentType],
+        site: Site,
+        configured: &Configured,
+    ) -> Arc<Vec<(Name, Constant)>> {
+        let now = self.captured_by(&kernel.closure);
+        let known = match self.heap.get(kernel.state) {
+            Obj::Kernel(all) => all.iter().find(|one| one.arguments == arguments).cloned(),
+            _ => None,
+        };
+        let Some(known) = known else {
+            let captured = Arc::new(now);
+            let compiled = Compiled { arguments: arguments.to_vec(), captured: Arc::clone(&captured), site };
+            if let Obj::Kernel(all) = self.heap.get_mut(kernel.state) {
+                all.push(compiled);
+            }
+            return captured;
+        };
+        for (name, value) in &now {
+            let Some((_, old)) = known.captured.iter().find(|(known, _)| known == name) else { continue };
+            let Some((before, after)) = shown(old).zip(shown(value)).filter(|(before, after)| before != after) else {
+                continue;
+            };
+            self.captured_changed(kernel, name, before, after, known.site, site, configured);
+        }
+        known.captured
+    }
+
+    #[allow(clippy::too_many_arguments)] // All that the fault says.
+    fn captured_changed(
+        &mut self,
+        kernel: &Kernel,
+        name: &Name,
+        before: String,
+        after: String,
+        compiled: Site,
+        launch: Site,
+        configured: &Configured,
+    ) {
+        let module = kernel.closure.module;
+        let assigned = self
+            .modules
+            .get(&module)
+            .and_then(|scope| self.heap.scope(*scope)?.globals.get(name)?.1)
+            .unwrap_or(launch);
+        let kind = PythonFaultKind::CapturedChanged {
+            kernel: configured.name.clone(),
+            function: (module, kernel.closure.function),
+            name: name.to_string(),
+            before,
+            after,
+            compiled,
+            launch,
+        };
+        self.fault(kind, assigned, None, &[]);
+    }
+
+    /// The argument types that a kernel is made for, by its signature or by how it uses its parameters.
+    fn guessed(&mut self, target: (ModuleId, FunctionId)) -> Vec<ArgumentType> {
+        super::summary::guessed(self.project, target)
+    }
+
+    /// A value as the kernel gets it.
+    pub(super) fn hand_over(
+        &mut self,
+        value: &Val,
+        guess: Option<&ArgumentType>,
+        stated: bool,
+        index: usize,
+    ) -> Handed {
+        let scalar = |ty: Ty| match guess {
+            Some(ArgumentType::Scalar(own)) if stated => own.clone(),
+            _ => ty,
+        };
+        let int = |value: &Val, ty: Ty| {
+            let amount = value.amount();
+            let given = match (&ty, amount.quantity.is_unknown()) {
+                (_, true) => Given::Unknown,
+                (Ty::Int { bytes, signed }, _) => Given::Int { amount, bytes: *bytes, signed: *signed },
+                (Ty::Bool, _) => Given::Int { amount, bytes: 1, signed: false },
+                (Ty::Float { .. }, _) => match value.known() {
+                    Some(number) => Given::Float { value: number as f64, assumptions: value.why.clone() },
+                    None => Given::Unknown,
+                },
+                _ => Given::Unknown,
+            };
+            Handed { ty: ArgumentType::Scalar(ty), given: vec![given] }
+        };
+        let float = |number: Option<f64>, ty: Ty| {
+            let given = match (number, &ty) {
+                (Some(value), Ty::Float { .. }) => Given::Float { value, assumptions: None },
+                _ => Given::Unknown,
+            };
+            Handed { ty: ArgumentType::Scalar(ty), given: vec![given] }
+        };
+        match &value.kind {
+            Kind::Int(_) => int(value, scalar(Ty::LONG)),
+            Kind::Bool(_) => int(value, scalar(Ty::Bool)),
+            Kind::Float(number) => float(number.filter(|_| value.why.is_none()), scalar(Ty::Float { bytes: 8 })),
+            Kind::Ratio(..) => float(None, scalar(Ty::Float { bytes: 8 })),
+            Kind::Number(dtype @ (Dtype::Int { .. } | Dtype::Bool), inner) => {
+                int(&(**inner).clone().because(&value.why), scalar(dtype.ty()))
+            }
+            Kind::Number(dtype, inner) => {
+                float(inner.number().filter(|_| value.why.is_none()), scalar(dtype.ty()))
+            }
+            Kind::None => Handed { ty: ArgumentType::None, given: Vec::new() },
+            Kind::Tuple(items) => {
+                let inner: Vec<Handed> =
+                    items.iter().map(|item| self.hand_over(item, None, false, index)).collect();
+                let types = inner.iter().map(|one| one.ty.clone()).collect();
+                Handed { ty: ArgumentType::Tuple(types), given: inner.into_iter().flat_map(|one| one.given).collect() }
+            }
+            Kind::Array(array) => self.hand_array(&array.clone(), value, guess, index, None),
+            Kind::Transfer(kind, inner) => match &inner.kind {
+                Kind::Array(array) => self.hand_array(&array.clone(), inner, guess, index, Some(*kind)),
+                _ => self.hand_over(&inner.clone(), guess, stated, index),
+            },
+            Kind::Open(open) => {
+                let open = Rc::clone(open);
+                self.hand_open(&open, guess)
+            }
+            _ => unknown_as(guess),
+        }
+    }
+
+    fn hand_array(
+        &mut self,
+        array: &Array,
+        value: &Val,
+        guess: Option<&ArgumentType>,
+        index: usize,
+        transfer: Option<Transfer>,
+    ) -> Handed {
+        let guessed = match guess {
+            Some(ArgumentType::Array { rank, .. }) => *rank,
+            _ => 1,
+        };
+        let rank = array.rank().map_or(guessed, |rank| u8::try_from(rank).unwrap_or(u8::MAX));
+        let order = match &array.layout {
+            Layout::C => Order::C,
+            Layout::Fortran => Order::Fortran,
+            Layout::Strided(_) | Layout::Unknown => Order::Strided,
+        };
+        let element = match array.dtype {
+            Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+            dtype => dtype.ty(),
+        };
+        let host = array.lib == Lib::Numpy || transfer.is_some();
+        let mut given = vec![self.given_pointer(array, value, host.then_some(index), transfer)];
+        for axis in 0..usize::from(rank) {
+            let dim = array.shape.as_ref().and_then(|shape| shape.get(axis)).cloned().unwrap_or_else(Dim::unknown);
+            given.push(extent(&dim, value));
+        }
+        if order == Order::Strided {
+            // What lies in memory in an order that is not known has strides that are not known.
+            let strides = self.strides(array).unwrap_or_default();
+            for axis in 0..usize::from(rank) {
+                let q = strides.get(axis).cloned().unwrap_or(Quantity::Unknown);
+                given.push(extent(&Dim { q, why: None }, value));
+            }
+        }
+        Handed { ty: ArgumentType::Array { element, rank, order }, given }
+    }
+
+    /// The address of an array's first element. Of a host array the launch makes a copy on the device.
+    pub(super) fn given_pointer(
+        &mut self,
+        array: &Array,
+        value: &Val,
+        copy: Option<usize>,
+        transfer: Option<Transfer>,
+    ) -> Given {
+        let space = if copy.is_some() { Some(MemorySpace::Device) } else { None };
+        let Some(mut buffer) = self.buffer_fact(array.buffer, space) else { return Given::Unknown };
+        let mut offset = Amount {
+            text: array.offset.to_string(),
+            quantity: array.offset.clone(),
+            assumptions: value.why.clone(),
+        };
+        let mut held = self.heap.buffer(array.buffer).and_then(|buffer| buffer.held.clone());
+        if let Some(index) = copy {
+            buffer.id = BufferId(COPIES | ((index as u32) << 20) | (array.buffer.0 & 0xf_ffff));
+            let size = array.size();
+            let bytes = array.dtype.bytes().unwrap_or(super::arrays::STAND_IN_BYTES);
+            if array.layout == Layout::C || array.layout == Layout::Fortran {
+                // Only the view is copied.
+                buffer.bytes = amount(&Dim { q: size.q.times(&Quantity::Known(bytes)), why: size.why });
+                let whole = array.offset.known() == Some(0);
+                offset = Amount { quantity: Quantity::Known(0), text: "0".to_owned(), assumptions: None };
+                held = held.filter(|held| whole && !matches!(held.contents, HeldContents::WrittenOnly(_)));
+            } else {
+                held = None;
+            }
+            if transfer == Some(Transfer::Out) {
+                held = None;
+            }
+        }
+        Given::Pointer { buffer: Box::new(buffer), offset, held }
+    }
+
+    /// An unknown value: an array where the kernel uses it as one, with its extents as symbols.
+    fn hand_open(&mut self, open: &Rc<super::val::Open>, guess: Option<&ArgumentType>) -> Handed {
+        match guess {
+            Some(ArgumentType::Array { element, rank, .. }) => {
+                let asked = |w: &Self, what: &str| w.asked.contains_key(&(open.id, what.to_owned()));
+                let mut extents = Vec::new();
+                for axis in 0..*rank {
+                    let by_shape = format!(".shape[{axis}]");
+                    let value = if *rank == 1 {
+                        match (asked(self, ".size"), asked(self, &by_shape)) {
+                            // Both have been asked for, and nobody has said that they are one.
+                            (true, true) => Val::unknown(),
+                            (false, true) => self.asked(open, &by_shape),
+                            _ => self.asked(open, ".size"),
+                        }
+                    } else if asked(self, ".size") {
+                        Val::unknown()
+                    } else {
+                        self.asked(open, &by_shape)
+                    };
+                    extents.push(Dim { q: value.quantity().unwrap_or(Quantity::Unknown), why: None });
+                }
+                let element = match element {
+                    Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+                    element => element.clone(),
+                };
+                let bytes = i64::from(element.bytes().unwrap_or(super::arrays::STAND_IN_BYTES as u32));
+                let size = extents.iter().fold(Quantity::Known(bytes), |all, dim| all.times(&dim.q));
+                let array = ArrayShape { extents: extents.iter().map(amount).collect(), dtype: String::new() };
+                let buffer = Buffer {
+                    id: BufferId(OPENS | open.id),
+                    space: MemorySpace::Device,
+                    bytes: amount(&Dim { q: size, why: None }),
+                    name: Name::from(open.name.as_str()),
+                    site: Site { module: self.module_id(), span: Span::default() },
+                    api: Name::from("parameter"),
+                    element: None,
+                    freed: false,
+                    array: Some(Arc::new(array)),
+                };
+                let zero = Amount { quantity: Quantity::Known(0), text: "0".to_owned(), assumptions: None };
+                let mut given = vec![Given::Pointer { buffer: Box::new(buffer), offset: zero, held: None }];
+                let value = Val::unknown();
+                given.extend(extents.iter().map(|dim| extent(dim, &value)));
+                Handed { ty: ArgumentType::Array { element, rank: *rank, order: Order::C }, given }
+            }
+            Some(ArgumentType::Scalar(Ty::Int { .. }) | ArgumentType::Unknown) | None
+                if self.integers.contains(&open.id) || matches!(guess, Some(ArgumentType::Scalar(_))) =>
+            {
+                let value = self.asked(open, "");
+                let ty = match guess {
+                    Some(ArgumentType::Scalar(ty)) => ty.clone(),
+                    _ => Ty::LONG,
+                };
+                let (bytes, signed) = match &ty {
+                    Ty::Int { bytes, signed } => (*bytes, *signed),
+                    _ => (8, true),
+                };
+                Handed {
+                    ty: ArgumentType::Scalar(ty),
+                    given: vec![Given::Int { amount: value.amount(), bytes, signed }],
+                }
+            }
+            _ => unknown_as(guess),
+        }
+    }
+
+    fn launch_fact(
+        &mut self,
+        kernel: &Kernel,
+        configured: &Configured,
+        values: &[(Val, Option<ExprId>)],
+        handed: Vec<Handed>,
+        spec: Arc<Specialization>,
+    ) -> LaunchFact {
+        let target = (kernel.closure.module, kernel.closure.function);
+        let given: Vec<Given> = handed.into_iter().flat_map(|one| one.given).collect();
+        let args = values.iter().map(|(value, expr)| self.launch_argument(value, *expr, configured.config)).collect();
+        let (shared, shared_written) = self.shared_amount(configured.shared.as_ref());
+        let spelling = match kernel.dialect {
+            Dialect::CupyJit => LaunchSpelling::CupyJit,
+            _ => LaunchSpelling::Numba,
+        };
+        let unknown = || Amount { quantity: Quantity::Unknown, text: "unknown".to_owned(), assumptions: None };
+        let summary = self.summary(target, &spec);
+        LaunchFact {
+            kernel: Some(target),
+            kernel_name: configured.name.clone(),
+            grid: extent3(&configured.grid, &configured.why),
+            block: extent3(&configured.block, &configured.why),
+            shared,
+            shared_written,
+            // Numba and CuPy opt in by themselves or not at all, depending on their version.
+            shared_opt_in: unknown(),
+            args,
+            given,
+            env: TypeEnv::default(),
+            cooperative: None,
+            chevron: false,
+            spelling,
+            python: Some(spec),
+            config_span: configured.config.span,
+            launch_bounds: None,
+            kernel_summary: Some(summary),
+            parameter_faults: Vec::new(),
+            block_divided_by_grid: None,
+        }
+    }
+
+    pub(super) fn shared_amount(&mut self, shared: Option<&Val>) -> (Amount, bool) {
+        match shared {
+            None => (amount(&Dim::known(0)), false),
+            Some(value) => {
+                let q = self.as_int(value).unwrap_or(Quantity::Unknown);
+                (amount(&Dim { q, why: value.why.clone() }), true)
+            }
+        }
+    }
+
+    pub(super) fn launch_argument(&mut self, value: &Val, expr: Option<ExprId>, config: Site) -> LaunchArgument {
+        let (text, span) = match expr {
+            Some(expr) => (self.text(expr).to_owned(), self.span(expr)),
+            None => (String::new(), config.span),
+        };
+        let pointer = match (&value.kind, expr) {
+            (Kind::Array(_) | Kind::Memory(..), Some(expr)) => Some(self.pointer_argument(value, expr).pointer),
+            _ => None,
+        };
+        // Host memory that is handed over gets copied: to the rules on address spaces it is not the host's.
+        let pointer = pointer.filter(|pointer| {
+            !matches!(pointer, Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Host)
+        });
+        LaunchArgument { text, span, amount: value.amount(), pointer }
+    }
+
+    /// What is different after a launch.
+    pub(super) fn after_launch(
+        &mut self,
+        site: Site,
+        kernel: &Name,
+        values: &[(Val, Option<ExprId>)],
+        uses: &[Use],
+    ) {
+        let arrays = values.iter().filter(|(value, _)| matches!(value.kind, Kind::Array(_))).count();
+        for (index, (value, _)) in values.iter().enumerate() {
+            let usage = uses.get(index).copied().unwrap_or(Use { written: false, escapes: true, read: true });
+            match &value.kind {
+                Kind::Array(array) => {
+                    let (id, host) = (array.buffer, array.lib == Lib::Numpy);
+                    self.array_after_launch(id, host, usage, site, kernel, arrays);
+                }
+                Kind::Transfer(kind, inner) => {
+                    if let (Kind::Array(array), true) = (&inner.kind, *kind != Transfer::In) {
+                        self.wrote(array.buffer);
+                    }
+                }
+                Kind::Memory(id, _) if usage.written || usage.escapes => self.wrote(*id),
+                Kind::Tuple(_) => self.lose(value),
+                _ => {}
+            }
+        }
+    }
+
+    fn array_after_launch(&mut self, id: ObjId, host: bool, usage: Use, site: Site, kernel: &Name, arrays: usize) {
+        let may_write = usage.written || usage.escapes;
+        if host {
+            if may_write {
+                self.wrote(id);
+            }
+            return;
+        }
+        let Some(buffer) = self.heap.buffer_mut(id) else { return };
+        if buffer.written.is_some() && arrays > 1 {
+            // What it holds goes on into something else.
+            buffer.fetched = true;
+        }
+        if may_write {
+            buffer.held = None;
+        }
+        if usage.written && !usage.escapes && buffer.written.is_none() {
+            buffer.written = Some((site, kernel.clone()));
+        }
+    }
+}
+
+fn unknown_as(guess: Option<&ArgumentType>) -> Handed {
+    match guess {
+        Some(ArgumentType::Array { element, rank, .. }) => {
+            let mut given = vec![Given::Somewhere];
+            given.extend((0..*rank).map(|_| Given::Unknown));
+            let element = match element {
+                Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+                element => element.clone(),
+            };
+            Handed { ty: ArgumentType::Array { element, rank: *rank, order: Order::C }, given }
+        }
+        Some(ty @ ArgumentType::Scalar(_)) => Handed { ty: ty.clone(), given: vec![Given::Unknown] },
+        _ => Handed { ty: ArgumentType::Unknown, given: vec![Given::Unknown] },
+    }
+}
+
+fn extent(dim: &Dim, value: &Val) -> Given {
+    if dim.q.is_unknown() {
+        return Given::Unknown;
+    }
+    let mut amount = amount(dim);
+    amount.assumptions = crate::value::union(&amount.assumptions, &value.why);
+    Given::Int { amount, bytes: 8, signed: true }
+}
+
+pub(super) fn extent3(dims: &Dims, why: &crate::value::Assumptions) -> Extent3 {
+    let axes = dims.axes.each_ref().map(|value| value.clone().because(why).amount());
+    Extent3 { axes, text: dims.text.clone(), span: dims.site.span }
+}
+
+/// A captured value in words, where it is a plain one.
+fn shown(constant: &Constant) -> Option<String> {
+    match constant {
+        Constant::Int(value, _) => Some(value.to_string()),
+        Constant::Float(value, _) => Some(value.to_string()),
+        Constant::Bool(value) => Some(if *value { "True" } else { "False" }.to_owned()),
+        Constant::Tuple(values) => {
+            let values: Option<Vec<String>> = values.iter().map(shown).collect();
+            Some(format!("({})", values?.join(", ")))
+        }
+        _ => None,
+    }
+}
+

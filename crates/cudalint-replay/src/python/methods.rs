@@ -1,0 +1,296 @@
+//! Methods of arrays, containers and strings.
+
+use super::Walker;
+use super::calls::Args;
+use super::creation::list_of;
+use super::heap::Obj;
+use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Text, Val};
+use crate::facts::MemorySpace;
+use crate::given::{Held, HeldContents};
+use cudalint_program::Name;
+use cudalint_program::ir::ExprId;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Walker<'_> {
+    pub(super) fn call_method(&mut self, id: ExprId, receiver: &Val, name: &Name, args: &Args) -> Val {
+        let found = match &receiver.kind {
+            Kind::Array(array) => {
+                let array = Rc::clone(array);
+                self.array_method(id, receiver, &array, name, args)
+            }
+            Kind::List(list) => {
+                let list = *list;
+                return self.list_method(id, list, name, args);
+            }
+            Kind::Dict(_) => self.dict_method(receiver, name, args),
+            Kind::Str(text) => {
+                let text = Rc::clone(text);
+                self.string_method(&text, name, args)
+            }
+            Kind::Kernel(kernel) => {
+                let kernel = Rc::clone(kernel);
+                self.kernel_method(id, receiver, &kernel, name, args)
+            }
+            Kind::Program(program) => {
+                let program = Rc::clone(program);
+                self.program_method(&program, name, args)
+            }
+            Kind::Native(native) => {
+                let native = Rc::clone(native);
+                self.native_method(id, &native, name, args)
+            }
+            Kind::Memory(..) => Some(Val::none()),
+            Kind::Instance(_) if self.is_parser_method(receiver, name) => Some(self.call_parser(receiver, name, args)),
+            Kind::Attribute(_) | Kind::Range(_) => None,
+            _ => None,
+        };
+        match found {
+            Some(value) => value,
+            None => {
+                self.lose(receiver);
+                self.call_unknown(id, args)
+            }
+        }
+    }
+
+    fn array_method(&mut self, id: ExprId, receiver: &Val, array: &Rc<Array>, name: &Name, args: &Args) -> Option<Val> {
+        let why = receiver.why.clone();
+        Some(match name.as_str() {
+            "copy_to_host" | "get" | "get_async" | "asnumpy" => return self.fetch(id, receiver, array, args),
+            "copy_to_device" | "set" | "set_async" => {
+                let from = args.positional.first()?.clone();
+                self.wrote(array.buffer);
+                self.copied_into(array, &from);
+                Val::none()
+            }
+            "astype" => {
+                let dtype = self.dtype_argument(args.get(0, "dtype"), Dtype::Unknown);
+                self.looked_at(receiver, id);
+                let layout = match &array.layout {
+                    Layout::C => Layout::C,
+                    Layout::Fortran => Layout::Fortran,
+                    _ => Layout::Unknown,
+                };
+                let copy = self.copied(array, array.shape.clone(), id);
+                let Kind::Array(copy) = &copy.kind else { return None };
+                let held = dtype == array.dtype;
+                if !held && let Some(buffer) = self.heap.buffer_mut(copy.buffer) {
+                    let zero = matches!(buffer.held.as_deref(), Some(Held { contents: HeldContents::Filled(0), .. }));
+                    if !zero {
+                        buffer.held = None;
+                    }
+                    let info = (*buffer.info).clone();
+                    buffer.info = Rc::new(super::heap::BufferInfo { dtype, ..info });
+                }
+                Val::array(Array { dtype, layout, ..(**copy).clone() }).because(&why)
+            }
+            "reshape" => {
+                let shape = match args.positional.as_slice() {
+                    [one] => self.shape(one),
+                    all => self.shape(&Val::tuple(all.to_vec())),
+                };
+                if args.named("order").is_some() {
+                    return None;
+                }
+                self.reshaped(array, shape, id).because(&why)
+            }
+            "ravel" | "flatten" => {
+                let shape: Option<Rc<[Dim]>> = array.shape.as_ref().map(|_| Rc::from(vec![array.size()]));
+                if name == "flatten" {
+                    self.copied(array, shape, id).because(&why)
+                } else {
+                    self.reshaped(array, shape, id).because(&why)
+                }
+            }
+            "copy" => {
+                self.looked_at(receiver, id);
+                self.copied(array, array.shape.clone(), id).because(&why)
+            }
+            "transpose" => {
+                let axes = match args.positional.as_slice() {
+                    [] => None,
+                    [one] => Some(self.items(one)?.iter().map(Val::known).collect::<Option<Vec<i64>>>()?),
+                    all => Some(all.iter().map(Val::known).collect::<Option<Vec<i64>>>()?),
+                };
+                self.transposed(array, axes, id).because(&why)
+            }
+            "swapaxes" if array.rank() == Some(2) => self.transposed(array, None, id).because(&why),
+            "fill" => {
+                self.wrote(array.buffer);
+                let zero = args.positional.first().and_then(Val::number) == Some(0.0);
+                let whole = array.offset.known() == Some(0) && array.layout == Layout::C;
+                if zero && whole && let Some(buffer) = self.heap.buffer_mut(array.buffer) {
+                    buffer.held = Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: None }));
+                }
+                Val::none()
+            }
+            "view" => {
+                let dtype = args.positional.first().and_then(|dtype| self.dtype_of(dtype))?;
+                let same = dtype.bytes().is_some() && dtype.bytes() == array.dtype.bytes();
+                let shape = if same { array.shape.clone() } else { None };
+                Val::array(Array { dtype, shape, ..(**array).clone() }).because(&why)
+            }
+            "squeeze" | "item" | "tolist" | "sum" | "mean" | "max" | "min" | "std" | "var" | "all" | "any" | "argmax"
+            | "argmin" | "dot" | "nonzero" | "tobytes" | "tostring" | "cumsum" | "prod" | "round" | "argsort"
+            | "is_c_contiguous" | "clip" | "trace" | "diagonal" | "split" => {
+                self.looked_at(receiver, id);
+                args.positional.iter().for_each(|value| self.looked_at(value, id));
+                match name.as_str() {
+                    "item" | "sum" | "max" | "min" => Val::from(Kind::Number(array.dtype, Rc::new(Val::unknown()))),
+                    "any" | "all" => Val::from(Kind::Bool(crate::value::Quantity::Unknown)),
+                    _ => self.result_of(id),
+                }
+            }
+            "sort" | "partition" | "resize" | "put" | "itemset" => {
+                self.wrote(array.buffer);
+                Val::none()
+            }
+            "bind" | "free" | "synchronize" => Val::none(),
+            _ => return None,
+        })
+    }
+
+    /// An array on the host with what one on the device holds.
+    fn fetch(&mut self, id: ExprId, receiver: &Val, array: &Rc<Array>, args: &Args) -> Option<Val> {
+        self.fetched(array.buffer);
+        let target = args.get(0, "ary").or_else(|| args.named("out")).cloned();
+        match target.map(|target| (target.kind.clone(), target)) {
+            Some((Kind::Array(into), target)) if array.lib != Lib::Cupy || args.named("out").is_some() => {
+                self.wrote(into.buffer);
+                Some(target)
+            }
+            _ => self.to_host(receiver, id),
+        }
+    }
+
+    pub(super) fn to_host(&mut self, value: &Val, id: ExprId) -> Option<Val> {
+        let Kind::Array(array) = &value.kind else {
+            return matches!(value.kind, Kind::Open(_)).then(|| value.clone());
+        };
+        self.fetched(array.buffer);
+        if array.lib == Lib::Numpy {
+            return Some(value.clone());
+        }
+        let layout = match &array.layout {
+            Layout::C | Layout::Fortran => array.layout.clone(),
+            _ => Layout::Unknown,
+        };
+        let site = self.site(id);
+        let made = super::arrays::Made {
+            lib: Lib::Numpy,
+            space: MemorySpace::Host,
+            api: "numpy.empty",
+            dtype: array.dtype,
+            shape: array.shape.clone(),
+            layout,
+            held: None,
+        };
+        Some(Val::array(self.new_array(made, site)).because(&value.why))
+    }
+
+    /// A device array gets what another holds.
+    pub(super) fn copied_into(&mut self, array: &Rc<Array>, from: &Val) {
+        let Kind::Array(from) = &from.kind else { return };
+        let held = self.heap.buffer(from.buffer).and_then(|buffer| buffer.held.clone());
+        let whole = |array: &Array| array.layout == Layout::C && array.offset.known() == Some(0);
+        let same = array.dtype == from.dtype && array.size().q.surely_equals(&from.size().q);
+        let held = held.filter(|held| {
+            same && whole(array) && whole(from) && !matches!(held.contents, HeldContents::WrittenOnly(_))
+        });
+        if let Some(buffer) = self.heap.buffer_mut(array.buffer) {
+            buffer.held = held;
+        }
+    }
+
+    fn list_method(&mut self, id: ExprId, list: super::heap::ObjId, name: &Name, args: &Args) -> Val {
+        let first = args.positional.first().cloned();
+        match name.as_str() {
+            "append" => {
+                if let (Some(items), Some(value)) = (list_of(self.heap.get_mut(list)), first) {
+                    items.push(value);
+                }
+                Val::none()
+            }
+            "extend" => {
+                let more = first.and_then(|value| self.items(&value));
+                if let Obj::List(items) = self.heap.get_mut(list) {
+                    *items = items.take().zip(more).map(|(mut items, more)| {
+                        items.extend(more);
+                        items
+                    });
+                }
+                Val::none()
+            }
+            "pop" if args.positional.is_empty() => {
+                list_of(self.heap.get_mut(list)).and_then(Vec::pop).unwrap_or_else(Val::unknown)
+            }
+            "copy" => {
+                let items = self.items(&Val::from(Kind::List(list)));
+                Val::from(Kind::List(self.heap.add(Obj::List(items))))
+            }
+            "index" | "count" => Val::from(Kind::Int(crate::value::Quantity::Unknown)),
+            "clear" => {
+                *self.heap.get_mut(list) = Obj::List(Some(Vec::new()));
+                Val::none()
+            }
+            _ => {
+                *self.heap.get_mut(list) = Obj::List(None);
+                self.call_unknown(id, args)
+            }
+        }
+    }
+
+    fn dict_method(&mut self, receiver: &Val, name: &Name, args: &Args) -> Option<Val> {
+        let Kind::Dict(id) = &receiver.kind else { return None };
+        let Obj::Dict(entries) = self.heap.get(*id) else { return None };
+        let entries = entries.clone();
+        Some(match name.as_str() {
+            "get" => {
+                let key = args.positional.first()?;
+                let default = args.get(1, "default").cloned().unwrap_or_else(Val::none);
+                match entries {
+                    Some(entries) if key.str().is_some() || key.known().is_some() => entries
+                        .iter()
+                        .find(|(known, _)| Val::same(known, key))
+                        .map_or(default, |(_, value)| value.clone()),
+                    _ => Val::unknown(),
+                }
+            }
+            "items" => Val::tuple(entries?.into_iter().map(|(key, value)| Val::tuple(vec![key, value])).collect()),
+            "keys" => Val::tuple(entries?.into_iter().map(|(key, _)| key).collect()),
+            "values" => Val::tuple(entries?.into_iter().map(|(_, value)| value).collect()),
+            "copy" => Val::from(Kind::Dict(self.heap.add(Obj::Dict(entries)))),
+            _ => return None,
+        })
+    }
+
+    fn string_method(&mut self, text: &Rc<Text>, name: &Name, args: &Args) -> Option<Val> {
+        let kept = |text: Option<Rc<str>>, origin| Val::from(Kind::Str(Rc::new(Text { text, origin })));
+        Some(match name.as_str() {
+            // What comes out is still the program of that literal.
+            "format" | "replace" | "substitute" | "safe_substitute" | "encode" | "strip" | "lstrip" | "rstrip"
+            | "expandtabs" => {
+                let same = matches!(name.as_str(), "encode" | "strip");
+                let known = if same { text.text.clone() } else { None };
+                let known = if name == "strip" { known.map(|text| Rc::from(text.trim())) } else { known };
+                kept(known, text.origin)
+            }
+            "upper" => kept(text.text.as_deref().map(|text| Rc::from(text.to_uppercase().as_str())), text.origin),
+            "lower" => kept(text.text.as_deref().map(|text| Rc::from(text.to_lowercase().as_str())), text.origin),
+            "join" => {
+                let items = args.positional.first().and_then(|list| self.items(list));
+                let origin = items.iter().flatten().find_map(|item| match &item.kind {
+                    Kind::Str(text) => text.origin,
+                    _ => None,
+                });
+                kept(None, origin)
+            }
+            "startswith" => match (text.text.as_deref(), args.positional.first().and_then(Val::str)) {
+                (Some(text), Some(prefix)) => Val::boolean(text.starts_with(prefix)),
+                _ => Val::from(Kind::Bool(crate::value::Quantity::Unknown)),
+            },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,492 @@
+//! Kernels in CUDA C++ that CuPy and PyCUDA compile from strings, and their launches.
+
+use super::Walker;
+use super::calls::Args;
+use super::launches::extent3;
+use super::val::{Array, Dtype, Kind, Layout, Maker, Native, Program, Transfer, Val};
+use super::writes::Use;
+use crate::facts::{
+    Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem,
+};
+use crate::given::Given;
+use crate::value::Quantity;
+use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr, Type};
+use cudalint_program::types::{Argument, Ty, TypeEnv};
+use cudalint_program::{Name, Scope};
+use cudalint_syntax::Language;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Walker<'_> {
+    /// The module that a string's program is.
+    pub(super) fn program_in(&self, code: &Val) -> Option<ModuleId> {
+        let Kind::Str(text) = &code.kind else { return None };
+        let origin = text.origin?;
+        let path = self.project.path(origin.module);
+        self.project.modules().find(|id| {
+            let module = self.project.module(*id);
+            module.language != Language::Python
+                && module.inside.is_some_and(|span| {
+                    span == origin.span || (origin.span.start <= span.start && span.end <= origin.span.end)
+                })
+                && self.project.path(*id) == path
+        })
+    }
+
+    pub(super) fn native(&self, maker: Maker, module: Option<ModuleId>, name: Option<String>) -> Val {
+        let full = name.unwrap_or_default();
+        let (base, targs) = match full.split_once('<') {
+            Some((base, rest)) => {
+                let inner = rest.trim_end().trim_end_matches('>');
+                (base.to_owned(), inner.split(',').map(|targ| targ.trim().to_owned()).collect())
+            }
+            None => (full, Vec::new()),
+        };
+        let base = base.rsplit("::").next().unwrap_or("").trim().to_owned();
+        let kernel = module.and_then(|module| {
+            let functions = &self.project.module(module).functions;
+            let mut found = functions
+                .iter()
+                .enumerate()
+                .filter(|(_, function)| function.space.global && function.body.is_some() && function.name == *base);
+            match (found.next(), found.next()) {
+                (Some((index, _)), None) => Some((module, FunctionId(index as u32))),
+                _ => None,
+            }
+        });
+        Val::from(Kind::Native(Rc::new(Native { maker, kernel, targs, name: base })))
+    }
+
+    pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Option<Val> {
+        match name.as_str() {
+            "get_function" => {
+                let name = args.get(0, "name").and_then(Val::str).map(ToOwned::to_owned);
+                Some(self.native(program.maker, program.module, name))
+            }
+            "get_global" => Some(Val::unknown()),
+            _ => Some(Val::none()),
+        }
+    }
+
+    pub(super) fn native_method(&mut self, id: ExprId, native: &Native, name: &Name, args: &Args) -> Option<Val> {
+        match name.as_str() {
+            // `f.prepared_call(grid, block, …)`: arguments are converted by the types that were prepared.
+            "prepared_call" | "prepared_async_call" => {
+                let _ = (id, native);
+                args.positional.iter().for_each(|value| self.lose(value));
+                Some(Val::none())
+            }
+            _ => Some(Val::none()),
+        }
+    }
+
+    /// A launch of a kernel in CUDA C++.
+    pub(super) fn launch_native(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) {
+        let site = self.site(id);
+        let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
+        let (grid, block, values, shared) = match native.maker {
+            Maker::Cupy => {
+                let list = part(2, "args");
+                let values = list.as_ref().and_then(|(value, expr)| {
+                    let items = self.items(value)?;
+                    let exprs = self.written_elements(*expr);
+                    let exprs = exprs.filter(|exprs| exprs.len() == items.len());
+                    Some(
+                        items
+                            .into_iter()
+                            .enumerate()
+                            .map(|(at, item)| (item, exprs.as_ref().and_then(|exprs| exprs.get(at).copied())))
+                            .collect::<Vec<_>>(),
+                    )
+                });
+                if values.is_none() && let Some((value, _)) = list {
+                    self.lose(&value);
+                }
+                (part(0, "grid"), part(1, "block"), values, args.get(3, "shared_mem").cloned())
+            }
+            Maker::PyCuda => {
+                let values = args.positional.iter().cloned().zip(args.exprs.iter().copied().map(Some)).collect();
+                let named = |name| args.named(name).cloned().zip(args.expr(usize::MAX, name));
+                (named("grid"), named("block"), (!args.open).then_some(values), args.named("shared").cloned())
+            }
+        };
+        let dims = |w: &mut Self, part: Option<(Val, ExprId)>, default: bool| match part {
+            Some((value, expr)) => {
+                let (text, site) = (w.text(expr).to_owned(), w.site(expr));
+                w.dims(&value, text, site)
+            }
+            None => {
+                let axis = if default { Val::int(1) } else { Val::unknown() };
+                super::val::Dims { axes: [axis.clone(), axis.clone(), axis], text: String::new(), site }
+            }
+        };
+        let grid = dims(self, grid, native.maker == Maker::PyCuda);
+        let block = dims(self, block, false);
+        let values = values.unwrap_or_default();
+        let env = self.template_env(native);
+        let given = match native.kernel {
+            Some(kernel) => self.native_given(kernel, &env, &values, native),
+            None => Vec::new(),
+        };
+        if self.wants(site) {
+            let args_facts =
+                values.iter().map(|(value, expr)| self.launch_argument(value, *expr, block.site)).collect();
+            let (shared, shared_written) = self.shared_amount(shared.as_ref());
+            let raised = self.project.source(self.module_id()).contains("max_dynamic_shared_size_bytes")
+                || self.project.source(self.module_id()).contains("MAX_DYNAMIC_SHARED");
+            let opt_in = if raised {
+                Amount { quantity: Quantity::Unknown, text: "unknown".to_owned(), assumptions: None }
+            } else {
+                super::emit::amount(&super::val::Dim::known(0))
+            };
+            let fact = LaunchFact {
+                kernel: native.kernel,
+                kernel_name: self.text(callee).to_owned(),
+                config_span: if grid.site == site { site.span } else { grid.site.span },
+                grid: extent3(&grid, &None),
+                block: extent3(&block, &None),
+                shared,
+                shared_written,
+                shared_opt_in: opt_in,
+                args: args_facts,
+                given,
+                env: env.clone(),
+                cooperative: None,
+                chevron: false,
+                spelling: match native.maker {
+                    Maker::Cupy => LaunchSpelling::CupyRaw,
+                    Maker::PyCuda => LaunchSpelling::PyCuda,
+                },
+                python: None,
+                launch_bounds: native.kernel.and_then(|kernel| self.launch_bounds(kernel, &env)),
+                kernel_summary: native.kernel.map(|kernel| self.native_summary(kernel, &env)),
+                parameter_faults: Vec::new(),
+                block_divided_by_grid: None,
+            };
+            if native.kernel.is_none() {
+                *self.limits.entry("launch of C++ that is not in sight").or_insert(0) += 1;
+            }
+            let mentioned = self.mentioned(id);
+            self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
+            if let Some(kernel) = native.kernel {
+                self.argument_faults(kernel, &env, &values, native);
+            }
+        }
+        let uses: Vec<Use> = (0..values.len())
+            .map(|index| {
+                let writes = native.kernel.is_none_or(|kernel| !self.points_to_const(kernel, index));
+                Use { written: false, escapes: writes, read: true }
+            })
+            .collect();
+        self.after_launch(site, &Name::from(native.name.as_str()), &values, &uses);
+    }
+
+    /// The expressions of a tuple or list that is written there, or in the variable that is named there.
+    fn written_elements(&self, expr: ExprId) -> Option<Vec<ExprId>> {
+        match self.kind(expr)? {
+            Expr::Python(python) => match &**python {
+                PythonExpr::Tuple(all) | PythonExpr::List(all) => Some(all.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What the template parameters of a kernel stand for, by the arguments in its name.
+    fn template_env(&self, native: &Native) -> TypeEnv {
+        let Some(function) = native.kernel.and_then(|(module, id)| self.project.function_at(module, id)) else {
+            return TypeEnv::default();
+        };
+        let bindings = function
+            .template_params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| {
+                let argument = native.targs.get(index).map_or(Argument::Unknown, |targ| template_argument(targ));
+                (param.name.clone(), argument)
+            })
+            .collect();
+        TypeEnv::new(bindings)
+    }
+
+    fn native_summary(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv) -> Arc<KernelSummary> {
+        Arc::new(crate::kernel::summarize(self.project, module, id, env))
+    }
+
+    fn launch_bounds(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv) -> Option<Amount> {
+        let (threads, _) = self.project.function_at(module, id)?.launch_bounds?;
+        let bound = Scope::new(self.project, module, Some(id), env).eval(threads)?;
+        Some(super::emit::amount(&super::val::Dim::known(bound)))
+    }
+
+    fn parameter_type(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv, index: usize) -> Option<Ty> {
+        let function = self.project.function_at(module, id)?;
+        let parameter = function.locals.get(index).filter(|_| index < function.param_count as usize)?;
+        Some(Scope::new(self.project, module, Some(id), env).resolve(parameter.ty))
+    }
+
+    fn native_given(
+        &mut self,
+        kernel: (ModuleId, FunctionId),
+        env: &TypeEnv,
+        values: &[(Val, Option<ExprId>)],
+        native: &Native,
+    ) -> Vec<Given> {
+        let Some(function) = self.project.function_at(kernel.0, kernel.1) else { return Vec::new() };
+        (0..function.param_count as usize)
+            .map(|index| {
+                let Some((value, _)) = values.get(index) else { return Given::Unknown };
+                let Some(ty) = self.parameter_type(kernel, env, index) else { return Given::Unknown };
+                self.native_value(&value.clone(), &ty, index, native.maker)
+            })
+            .collect()
+    }
+
+    fn native_value(&mut self, value: &Val, ty: &Ty, index: usize, maker: Maker) -> Given {
+        match (ty, &value.kind) {
+            (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => self.given_pointer(&array.clone(), value, None, None),
+            (Ty::Pointer(_), Kind::Memory(buffer, offset)) => {
+                let array = Array {
+                    buffer: *buffer,
+                    lib: super::val::Lib::PyCuda,
+                    dtype: Dtype::Unknown,
+                    shape: None,
+                    layout: Layout::C,
+                    offset: offset.clone(),
+                    view: None,
+                };
+                self.given_pointer(&array, value, None, None)
+            }
+            (Ty::Pointer(_), Kind::Transfer(kind, inner)) => match &inner.kind {
+                Kind::Array(array) => self.given_pointer(&array.clone(), inner, Some(index), Some(*kind)),
+                _ => Given::Somewhere,
+            },
+            (Ty::Pointer(_), Kind::None) => Given::Null { assumptions: value.why.clone() },
+            (Ty::Pointer(_), _) => Given::Somewhere,
+            (Ty::Int { bytes, signed }, Kind::Int(_) | Kind::Number(Dtype::Int { .. }, _)) => {
+                let amount = value.amount();
+                if amount.quantity.is_unknown() || misread(value, ty, maker).is_some() {
+                    return Given::Unknown;
+                }
+                Given::Int { amount, bytes: *bytes, signed: *signed }
+            }
+            (Ty::Int { bytes, signed }, Kind::Open(_)) => {
+                let Some(q) = self.as_int(value) else { return Given::Unknown };
+                let value = Val { kind: Kind::Int(q), why: value.why.clone() };
+                Given::Int { amount: value.amount(), bytes: *bytes, signed: *signed }
+            }
+            (Ty::Bool, Kind::Bool(Quantity::Known(_))) => {
+                Given::Int { amount: value.amount(), bytes: 1, signed: false }
+            }
+            (Ty::Float { bytes }, Kind::Number(Dtype::Float { bytes: own }, inner)) if bytes == own => {
+                match inner.number() {
+                    Some(number) => Given::Float { value: number, assumptions: value.why.clone() },
+                    None => Given::Unknown,
+                }
+            }
+            (Ty::Float { bytes: 8 }, Kind::Float(Some(number))) => {
+                Given::Float { value: *number, assumptions: value.why.clone() }
+            }
+            _ => Given::Unknown,
+        }
+    }
+
+    /// Whether nothing can be written through a parameter.
+    fn points_to_const(&self, (module, id): (ModuleId, FunctionId), index: usize) -> bool {
+        let types = &self.project.module(module).types;
+        let Some(function) = self.project.function_at(module, id) else { return false };
+        let mut ty = function.locals.get(index).map(|parameter| parameter.ty);
+        for _ in 0..4 {
+            match ty.and_then(|ty| types.get(ty.index())) {
+                Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
+                Some(Type::Pointer(to)) => {
+                    return matches!(types.get(to.index()), Some(Type::Qualified { is_const: true, .. }));
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Arguments that the kernel reads as something else than they are.
+    fn argument_faults(
+        &mut self,
+        kernel: (ModuleId, FunctionId),
+        env: &TypeEnv,
+        values: &[(Val, Option<ExprId>)],
+        native: &Native,
+    ) {
+        let Some(function) = self.project.function_at(kernel.0, kernel.1) else { return };
+        if values.len() != function.param_count as usize || function.damaged {
+            return;
+        }
+        for (index, (value, expr)) in values.iter().enumerate() {
+            let Some(ty) = self.parameter_type(kernel, env, index) else { continue };
+            let parameter = &function.locals[index];
+            let declared = Site { module: kernel.0, span: parameter.span };
+            let site = expr.map_or_else(|| self.call_site(), |expr| self.site(expr));
+            let text = expr.map(|expr| self.text(expr).to_owned()).unwrap_or_default();
+            let common = (native.name.clone(), parameter.name.to_string(), declared, text);
+            match (&ty, &value.kind) {
+                (Ty::Pointer(element), _) => {
+                    let (inner, buffer) = match &value.kind {
+                        Kind::Array(array) => (Rc::clone(array), array.buffer),
+                        Kind::Transfer(kind, inner) => match &inner.kind {
+                            Kind::Array(array) if *kind != Transfer::Out || native.maker == Maker::PyCuda => {
+                                (Rc::clone(array), array.buffer)
+                            }
+                            _ => continue,
+                        },
+                        _ => continue,
+                    };
+                    let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
+                    let (kernel_name, parameter, declared, text) = common;
+                    if let Some((own, wanted)) = elements_differ(inner.dtype, element) {
+                        let kind = PythonFaultKind::ElementType {
+                            kernel: kernel_name,
+                            parameter,
+                            declared,
+                            wanted,
+                            given: own,
+                            text,
+                            made,
+                        };
+                        self.fault(kind, site, value.why.clone(), &[]);
+                    } else if let Some(view) = inner.view
+                        && self.indexes_in_order(kernel, index, &inner)
+                    {
+                        let kind = PythonFaultKind::NotContiguous {
+                            kernel: kernel_name,
+                            parameter,
+                            declared,
+                            text,
+                            view,
+                            transposed: inner.layout == Layout::Fortran,
+                        };
+                        self.fault(kind, site, value.why.clone(), &[]);
+                    }
+                }
+                (Ty::Int { .. } | Ty::Float { .. }, _) => {
+                    let Some(problem) = misread(value, &ty, native.maker) else { continue };
+                    let (kernel_name, parameter, declared, text) = common;
+                    let kind = PythonFaultKind::ArgumentType {
+                        kernel: kernel_name,
+                        parameter,
+                        declared,
+                        wanted: ty.name(),
+                        given: python_type(value),
+                        text,
+                        problem,
+                    };
+                    self.fault(kind, site, None, &[]);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn call_site(&self) -> Site {
+        Site { module: self.module_id(), span: cudalint_syntax::Span::default() }
+    }
+
+    /// Whether the order of elements in memory matters to a kernel: it combines two indices, or the view leaves gaps.
+    fn indexes_in_order(&self, (module, id): (ModuleId, FunctionId), index: usize, array: &Array) -> bool {
+        let Some(function) = self.project.function_at(module, id) else { return false };
+        let code = self.project.module(module);
+        let Some(body) = &function.body else { return false };
+        // A kernel that is told strides does its own arithmetic.
+        let strided = function.locals.iter().take(function.param_count as usize).any(|parameter| {
+            let name = parameter.name.to_lowercase();
+            name.contains("stride") || name.contains("pitch") || name.starts_with("ld") || name.contains("step")
+        });
+        if strided {
+            return false;
+        }
+        if matches!(array.layout, Layout::Strided(_)) {
+            return true;
+        }
+        let mut product = false;
+        let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
+        cudalint_program::visit::walk(code, function, body, |item| {
+            if let cudalint_program::visit::Item::Expr(id) = item
+                && let Some(Expr::Index { base, indices }) = kind(id)
+                && matches!(kind(*base), Some(Expr::Local(local)) if local.index() == index)
+                && let [subscript] = indices.as_slice()
+            {
+                cudalint_program::visit::walk_expr(code, *subscript, |_, inner| {
+                    product |= matches!(inner, Expr::Binary(cudalint_program::ir::BinaryOp::Mul, _, factor)
+                        if !matches!(kind(*factor), Some(Expr::Member { .. })));
+                    !product
+                });
+            }
+            !product
+        });
+        product
+    }
+}
+
+fn template_argument(text: &str) -> Argument {
+    if let Ok(value) = text.parse::<i64>() {
+        return Argument::Value(value);
+    }
+    let int = |bytes, signed| Argument::Type(Ty::Int { bytes, signed });
+    match text {
+        "float" => Argument::Type(Ty::Float { bytes: 4 }),
+        "double" => Argument::Type(Ty::Float { bytes: 8 }),
+        "bool" => Argument::Type(Ty::Bool),
+        "int" | "int32_t" => int(4, true),
+        "unsigned" | "unsigned int" | "uint32_t" => int(4, false),
+        "long long" | "int64_t" | "long" => int(8, true),
+        "unsigned long long" | "uint64_t" | "size_t" => int(8, false),
+        "short" => int(2, true),
+        "char" => int(1, true),
+        "unsigned char" => int(1, false),
+        _ => Argument::Unknown,
+    }
+}
+
+/// How a kernel misreads a number, if it does. CuPy hands over the bytes of a Python `float` as a `double` and of an `int` as a
+/// `long long` (CuPy's documentation of `RawKernel`, "no type conversion"); PyCUDA refuses both (`driver.py`, `invalid type on
+/// parameter`).
+fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem> {
+    let plain = matches!(value.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..));
+    if maker == Maker::PyCuda && plain {
+        return Some(TypeProblem::Refused);
+    }
+    let (bytes, float) = match &value.kind {
+        Kind::Int(_) => (8, false),
+        Kind::Float(_) | Kind::Ratio(..) => (8, true),
+        Kind::Number(Dtype::Int { bytes, .. }, _) => (*bytes, false),
+        Kind::Number(Dtype::Float { bytes }, _) => (*bytes, true),
+        _ => return None,
+    };
+    match ty {
+        Ty::Float { bytes: wanted } if !float || *wanted != bytes => Some(TypeProblem::Misread),
+        // The lower bytes of a longer integer are the number itself.
+        Ty::Int { bytes: wanted, .. } if float || *wanted > bytes => Some(TypeProblem::Misread),
+        _ => None,
+    }
+}
+
+fn python_type(value: &Val) -> String {
+    match &value.kind {
+        Kind::Int(_) => "int".to_owned(),
+        Kind::Float(_) | Kind::Ratio(..) => "float".to_owned(),
+        Kind::Number(dtype, _) => dtype.name(),
+        _ => String::new(),
+    }
+}
+
+/// Element types that surely do not go together: what is given, and what the kernel reads.
+fn elements_differ(given: Dtype, wanted: &Ty) -> Option<(String, String)> {
+    let differ = match (given, wanted) {
+        // Single bytes are how raw memory is read.
+        (_, Ty::Int { bytes: 1, .. } | Ty::Void | Ty::Bool) => false,
+        (Dtype::Int { bytes, .. }, Ty::Int { bytes: wanted, .. }) | (Dtype::Float { bytes }, Ty::Float { bytes: wanted }) => {
+            bytes != *wanted
+        }
+        (Dtype::Int { .. } | Dtype::Bool, Ty::Float { .. }) | (Dtype::Float { .. } | Dtype::Bool, Ty::Int { .. }) => true,
+        _ => false,
+    };
+    differ.then(|| (given.name(), wanted.name()))
+}

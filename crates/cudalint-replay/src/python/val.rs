@@ -1,0 +1,506 @@
+//! Values of Python host code: numbers, containers, functions, and the objects of GPU packages.
+
+use super::heap::ObjId;
+use crate::facts::{Amount, Site};
+use crate::value::{Assumptions, Quantity, union};
+use cudalint_kernel::code::Ty;
+use cudalint_program::Name;
+use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
+use std::rc::Rc;
+
+/// A value with what it rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Val {
+    pub kind: Kind,
+    pub why: Assumptions,
+}
+
+/// Kinds of values.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Anything.
+    Unknown,
+    /// A variable that nobody has assigned yet.
+    Unset,
+    /// Anything, but the same wherever it is seen: what a caller hands over, what code out of sight gives back.
+    Open(Rc<Open>),
+    None,
+    /// A truth value, as 0 or 1.
+    Bool(Quantity),
+    /// A Python integer.
+    Int(Quantity),
+    /// A Python float; the number where it is known.
+    Float(Option<f64>),
+    /// A float that is exactly an integer by a positive number: `n / 256`.
+    Ratio(Quantity, i64),
+    /// A scalar of NumPy with its value as an integer or float.
+    Number(Dtype, Rc<Val>),
+    Str(Rc<Text>),
+    Tuple(Rc<[Val]>),
+    Slice(Rc<[Option<Val>; 3]>),
+    /// `range(start, stop, step)`.
+    Range(Rc<[Quantity; 3]>),
+    List(ObjId),
+    Dict(ObjId),
+    /// An object of a class of the project, or a bag of attributes.
+    Instance(ObjId),
+    Class(ModuleId, u32),
+    /// A module of the project.
+    Module(ModuleId),
+    Function(Rc<Closure>),
+    /// A method of a class of the project with its object.
+    Bound(Rc<(Val, Rc<Closure>)>),
+    /// An attribute of an object of a package that is yet to be called: `a.copy_to_host`.
+    Attribute(Rc<(Val, Name)>),
+    /// A module or function of a package, or an object that is told by what made it, by its dotted path.
+    Package(Rc<str>),
+    Dtype(Dtype),
+    Array(Rc<Array>),
+    /// A kernel or device function written in Python.
+    Kernel(Rc<Kernel>),
+    /// A kernel with its configuration: `k[grid, block]`.
+    Configured(Rc<Configured>),
+    /// A program in CUDA C++: `RawModule`, `SourceModule`.
+    Program(Rc<Program>),
+    /// A kernel in CUDA C++.
+    Native(Rc<Native>),
+    /// Device memory without a type: `mem_alloc`, `cupy.cuda.alloc`.
+    Memory(ObjId, Quantity),
+    /// `In(a)`, `Out(a)`, `InOut(a)`.
+    Transfer(Transfer, Rc<Val>),
+    /// What turns a function into a kernel: `cuda.jit(device=True)`.
+    Decorator(Dialect, bool),
+}
+
+/// An unknown value with an identity.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub id: u32,
+    /// As messages call it.
+    pub name: String,
+    /// Whether whoever calls the program's code chooses it.
+    pub free: bool,
+}
+
+/// A string.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// Its characters, where all are known.
+    pub text: Option<Rc<str>>,
+    /// The literal that it was made of, alone or with holes filled in.
+    pub origin: Option<Site>,
+}
+
+/// Directions of PyCUDA's and Numba's argument handlers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    In,
+    Out,
+    InOut,
+}
+
+/// A function with the variables around it.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// The scope in which it was defined; `None` for functions of a module.
+    pub scope: Option<ObjId>,
+}
+
+/// A kernel written in Python.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub closure: Rc<Closure>,
+    pub dialect: Dialect,
+    pub device: bool,
+    /// What it has been compiled for so far.
+    pub state: ObjId,
+}
+
+/// A kernel with its configuration.
+#[derive(Debug)]
+pub(crate) struct Configured {
+    pub kernel: Val,
+    /// As written, the kernel's name.
+    pub name: String,
+    pub grid: Dims,
+    pub block: Dims,
+    pub shared: Option<Val>,
+    /// Where the configuration is written.
+    pub config: Site,
+    /// What must be taken for granted for it to work at all.
+    pub why: Assumptions,
+}
+
+/// Extents of a launch before they are looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Dims {
+    pub axes: [Val; 3],
+    pub text: String,
+    pub site: Site,
+}
+
+/// CUDA C++ that is compiled at run time.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub maker: Maker,
+    /// The module, where its text is in sight.
+    pub module: Option<ModuleId>,
+}
+
+/// Packages that compile CUDA C++.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Maker {
+    Cupy,
+    PyCuda,
+}
+
+/// A kernel in CUDA C++.
+#[derive(Debug)]
+pub(crate) struct Native {
+    pub maker: Maker,
+    pub kernel: Option<(ModuleId, FunctionId)>,
+    /// Template arguments as written in the name: `float`, `256`.
+    pub targs: Vec<String>,
+    pub name: String,
+}
+
+/// Types of array elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dtype {
+    Unknown,
+    Bool,
+    Int {
+        bytes: u8,
+        signed: bool,
+    },
+    Float {
+        bytes: u8,
+    },
+    Complex {
+        bytes: u8,
+    },
+    /// Something else: records, strings, objects.
+    Other,
+}
+
+/// An extent of an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Dim {
+    pub q: Quantity,
+    pub why: Assumptions,
+}
+
+/// How an array's elements lie.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Layout {
+    C,
+    Fortran,
+    /// Strides in bytes.
+    Strided(Rc<[Quantity]>),
+    Unknown,
+}
+
+/// Whose array it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lib {
+    Numpy,
+    Numba,
+    Cupy,
+    PyCuda,
+}
+
+/// An array: a look at a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub buffer: ObjId,
+    pub lib: Lib,
+    pub dtype: Dtype,
+    /// Extents; `None` where not even their number is known.
+    pub shape: Option<Rc<[Dim]>>,
+    pub layout: Layout,
+    /// Bytes from the buffer's start.
+    pub offset: Quantity,
+    /// The expression that made it a view which does not lie in one piece.
+    pub view: Option<Site>,
+}
+
+impl Dtype {
+    pub const fn bytes(self) -> Option<i64> {
+        match self {
+            Self::Bool => Some(1),
+            Self::Int { bytes, .. } | Self::Float { bytes } | Self::Complex { bytes } => Some(bytes as i64),
+            Self::Unknown | Self::Other => None,
+        }
+    }
+
+    /// As NumPy calls it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Unknown | Self::Other => String::new(),
+            Self::Bool => "bool".to_owned(),
+            Self::Int { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, u32::from(bytes) * 8),
+            Self::Float { bytes } => format!("float{}", u32::from(bytes) * 8),
+            Self::Complex { bytes } => format!("complex{}", u32::from(bytes) * 8),
+        }
+    }
+
+    /// The dtype of a name: `float32`, `f4`, `np.float32`'s last part, a character code.
+    pub fn named(name: &str) -> Option<Self> {
+        let int = |bytes, signed| Some(Self::Int { bytes, signed });
+        let float = |bytes| Some(Self::Float { bytes });
+        match name.trim_start_matches(['<', '=', '|']) {
+            "bool" | "bool_" | "bool8" | "boolean" | "?" | "b1" => Some(Self::Bool),
+            "int8" | "i1" | "byte" | "char" => int(1, true),
+            "int16" | "i2" | "short" | "h" => int(2, true),
+            "int32" | "i4" | "intc" | "i" => int(4, true),
+            "int64" | "i8" | "int" | "int_" | "longlong" | "intp" | "l" | "q" | "long" => int(8, true),
+            "uint8" | "u1" | "ubyte" | "uchar" | "B" => int(1, false),
+            "uint16" | "u2" | "ushort" | "H" => int(2, false),
+            "uint32" | "u4" | "uintc" | "I" => int(4, false),
+            "uint64" | "u8" | "uint" | "ulonglong" | "uintp" | "L" | "Q" | "ulong" => int(8, false),
+            "float16" | "f2" | "half" | "e" => float(2),
+            "float32" | "f4" | "single" | "f" => float(4),
+            "float64" | "f8" | "float" | "float_" | "double" | "d" => float(8),
+            "complex64" | "c8" | "csingle" | "F" => Some(Self::Complex { bytes: 8 }),
+            "complex128" | "c16" | "complex" | "complex_" | "cdouble" | "D" => Some(Self::Complex { bytes: 16 }),
+            _ => None,
+        }
+    }
+
+    /// The type of the kernel's code.
+    pub fn ty(self) -> Ty {
+        match self {
+            Self::Unknown | Self::Other => Ty::Opaque { bytes: None },
+            Self::Bool => Ty::Bool,
+            Self::Int { bytes, signed } => Ty::Int { bytes, signed },
+            Self::Float { bytes } => Ty::Float { bytes },
+            Self::Complex { bytes } => Ty::Opaque { bytes: Some(u32::from(bytes)) },
+        }
+    }
+
+    /// The dtype of an operation on two arrays (NumPy's `result_type`).
+    pub fn promote(self, other: Self) -> Self {
+        use Dtype::{Bool, Complex, Float, Int};
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Dtype::Unknown | Dtype::Other, _) | (_, Dtype::Unknown | Dtype::Other) => Dtype::Unknown,
+            (Bool, b) => b,
+            (a, Bool) => a,
+            (Int { bytes: a, signed: s }, Int { bytes: b, signed: t }) => match (s, t) {
+                _ if s == t => Int { bytes: a.max(b), signed: s },
+                (true, false) if a > b => Int { bytes: a, signed: true },
+                (false, true) if b > a => Int { bytes: b, signed: true },
+                _ if a.max(b) >= 8 => Float { bytes: 8 },
+                _ => Int { bytes: a.max(b) * 2, signed: true },
+            },
+            (Float { bytes: a }, Float { bytes: b }) => Float { bytes: a.max(b) },
+            (Int { bytes, .. }, Float { bytes: f }) | (Float { bytes: f }, Int { bytes, .. }) => {
+                let least = match bytes {
+                    1 => 2,
+                    2 => 4,
+                    _ => 8,
+                };
+                Float { bytes: f.max(least) }
+            }
+            (Complex { bytes: a }, Complex { bytes: b }) => Complex { bytes: a.max(b) },
+            (Complex { bytes: a }, Float { bytes: b }) | (Float { bytes: b }, Complex { bytes: a }) => {
+                Complex { bytes: a.max(b * 2) }
+            }
+            (Complex { bytes: a }, Int { bytes: b, .. }) | (Int { bytes: b, .. }, Complex { bytes: a }) => {
+                Complex { bytes: if b >= 4 { 16 } else { a } }
+            }
+        }
+    }
+
+    /// The dtype of true division.
+    pub fn divided(self) -> Self {
+        match self {
+            Self::Bool | Self::Int { .. } => Self::Float { bytes: 8 },
+            other => other,
+        }
+    }
+}
+
+impl Dim {
+    pub const fn known(value: i64) -> Self {
+        Self { q: Quantity::Known(value), why: None }
+    }
+
+    pub const fn unknown() -> Self {
+        Self { q: Quantity::Unknown, why: None }
+    }
+
+    pub fn val(&self) -> Val {
+        Val { kind: Kind::Int(self.q.clone()), why: self.why.clone() }
+    }
+}
+
+impl Array {
+    pub fn rank(&self) -> Option<usize> {
+        self.shape.as_ref().map(|shape| shape.len())
+    }
+
+    /// How many elements there are.
+    pub fn size(&self) -> Dim {
+        let Some(shape) = &self.shape else { return Dim::unknown() };
+        shape.iter().fold(Dim::known(1), |all, dim| Dim { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) })
+    }
+}
+
+impl From<Kind> for Val {
+    fn from(kind: Kind) -> Self {
+        Self { kind, why: None }
+    }
+}
+
+impl Val {
+    pub const fn unknown() -> Self {
+        Self { kind: Kind::Unknown, why: None }
+    }
+
+    pub const fn int(value: i64) -> Self {
+        Self { kind: Kind::Int(Quantity::Known(value)), why: None }
+    }
+
+    pub const fn none() -> Self {
+        Self { kind: Kind::None, why: None }
+    }
+
+    pub const fn boolean(value: bool) -> Self {
+        Self { kind: Kind::Bool(Quantity::Known(value as i64)), why: None }
+    }
+
+    pub fn package(path: &str) -> Self {
+        Self::from(Kind::Package(Rc::from(path)))
+    }
+
+    pub fn text(text: &str) -> Self {
+        Self::from(Kind::Str(Rc::new(Text { text: Some(Rc::from(text)), origin: None })))
+    }
+
+    pub fn tuple(values: Vec<Self>) -> Self {
+        Self::from(Kind::Tuple(Rc::from(values)))
+    }
+
+    pub fn array(array: Array) -> Self {
+        Self::from(Kind::Array(Rc::new(array)))
+    }
+
+    /// The same value, resting on more.
+    #[must_use]
+    pub fn because(mut self, why: &Assumptions) -> Self {
+        if why.is_some() {
+            self.why = union(&self.why, why);
+        }
+        self
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, Kind::Unknown | Kind::Unset)
+    }
+
+    /// As an integer: of Python, of NumPy, or a truth value.
+    pub fn quantity(&self) -> Option<Quantity> {
+        match &self.kind {
+            Kind::Int(q) | Kind::Bool(q) => Some(q.clone()),
+            Kind::Number(Dtype::Int { .. } | Dtype::Bool, value) => value.quantity(),
+            _ => None,
+        }
+    }
+
+    /// A known integer.
+    pub fn known(&self) -> Option<i64> {
+        self.quantity()?.known()
+    }
+
+    /// A known number as a float.
+    pub fn number(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Float(value) => *value,
+            Kind::Number(_, value) => value.number(),
+            _ => self.known().map(|value| value as f64),
+        }
+    }
+
+    pub fn str(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Str(text) => text.text.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub fn amount(&self) -> Amount {
+        let quantity = self.quantity().unwrap_or(Quantity::Unknown);
+        Amount { text: quantity.to_string(), quantity, assumptions: self.why.clone() }
+    }
+
+    /// Whether both are surely the same.
+    pub fn same(a: &Self, b: &Self) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Unknown, Kind::Unknown) | (Kind::Unset, Kind::Unset) | (Kind::None, Kind::None) => true,
+            (Kind::Open(x), Kind::Open(y)) => x.id == y.id,
+            (Kind::Bool(x), Kind::Bool(y)) | (Kind::Int(x), Kind::Int(y)) => x == y && !x.is_unknown(),
+            (Kind::Float(x), Kind::Float(y)) => x.map(f64::to_bits) == y.map(f64::to_bits) && x.is_some(),
+            (Kind::Ratio(x, m), Kind::Ratio(y, n)) => m == n && x == y,
+            (Kind::Number(d, x), Kind::Number(e, y)) => d == e && Self::same(x, y),
+            (Kind::Str(x), Kind::Str(y)) => Rc::ptr_eq(x, y) || (x.text.is_some() && x.text == y.text),
+            (Kind::Tuple(x), Kind::Tuple(y)) => {
+                Rc::ptr_eq(x, y) || (x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| Self::same(x, y)))
+            }
+            (Kind::Range(x), Kind::Range(y)) => x == y,
+            (Kind::List(x), Kind::List(y)) | (Kind::Dict(x), Kind::Dict(y)) | (Kind::Instance(x), Kind::Instance(y)) => {
+                x == y
+            }
+            (Kind::Class(m, x), Kind::Class(n, y)) => m == n && x == y,
+            (Kind::Module(x), Kind::Module(y)) => x == y,
+            (Kind::Function(x), Kind::Function(y)) => {
+                x.module == y.module && x.function == y.function && x.scope == y.scope
+            }
+            (Kind::Package(x), Kind::Package(y)) => x == y,
+            (Kind::Dtype(x), Kind::Dtype(y)) => x == y && *x != Dtype::Unknown,
+            (Kind::Array(x), Kind::Array(y)) => {
+                Rc::ptr_eq(x, y)
+                    || (x.buffer == y.buffer
+                        && x.dtype == y.dtype
+                        && x.layout == y.layout
+                        && x.offset == y.offset
+                        && same_shape(x.shape.as_deref(), y.shape.as_deref()))
+            }
+            (Kind::Kernel(x), Kind::Kernel(y)) => x.state == y.state,
+            (Kind::Configured(x), Kind::Configured(y)) => Rc::ptr_eq(x, y),
+            (Kind::Program(x), Kind::Program(y)) => Rc::ptr_eq(x, y),
+            (Kind::Native(x), Kind::Native(y)) => Rc::ptr_eq(x, y),
+            (Kind::Memory(x, p), Kind::Memory(y, q)) => x == y && p == q,
+            _ => false,
+        }
+    }
+
+    /// One value for two paths; with a default the current one stays, resting on it.
+    pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>) -> Self {
+        if Self::same(current, other) {
+            let why = if current.why.is_none() || other.why.is_none() { None } else { union(&current.why, &other.why) };
+            return Self { kind: current.kind.clone(), why };
+        }
+        if let Some(why) = default {
+            return current.clone().because(why);
+        }
+        let why = union(&current.why, &other.why);
+        let kind = match (&current.kind, &other.kind) {
+            (Kind::Int(_), Kind::Int(_)) => Kind::Int(Quantity::Unknown),
+            (Kind::Bool(_), Kind::Bool(_)) => Kind::Bool(Quantity::Unknown),
+            (Kind::Float(_) | Kind::Ratio(..), Kind::Float(_) | Kind::Ratio(..)) => Kind::Float(None),
+            (Kind::Number(a, _), Kind::Number(b, _)) if a == b => Kind::Number(*a, Rc::new(Self::unknown())),
+            _ => return Self::unknown(),
+        };
+        Self { kind, why }
+    }
+}
+
+fn same_shape(a: Option<&[Dim]>, b: Option<&[Dim]>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.q == b.q && !a.q.is_unknown()),
+        _ => false,
+    }
+}
