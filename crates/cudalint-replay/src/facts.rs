@@ -1,5 +1,9 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
+mod python;
+
+pub use python::{ArrayShape, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
+
 use crate::value::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -70,6 +74,8 @@ pub struct Buffer {
     pub element: Option<i64>,
     /// Whether it has been freed (surely) before this event.
     pub freed: bool,
+    /// Its elements, for an array of Python.
+    pub array: Option<std::sync::Arc<ArrayShape>>,
 }
 
 /// A pointer at an event.
@@ -185,6 +191,11 @@ pub struct LaunchFact {
     pub cooperative: Option<bool>,
     /// Whether it is `<<<…>>>`.
     pub chevron: bool,
+    /// How it is written.
+    pub spelling: LaunchSpelling,
+    /// The types that a kernel written in Python is compiled for; then [`Self::given`] has one entry for each parameter of
+    /// its code ([`cudalint_kernel::python::parameters`]).
+    pub python: Option<std::sync::Arc<cudalint_kernel::python::Specialization>>,
     /// The configuration's place.
     pub config_span: Span,
     /// `__launch_bounds__` of the kernel for this launch's template arguments.
@@ -239,12 +250,15 @@ pub struct KernelSummary {
 pub struct CoverageClaim {
     /// 0, 1, 2 for x, y, z.
     pub axis: u8,
-    /// Which parameter holds the bound.
+    /// Which parameter holds the bound; of a kernel in Python, which parameter of its code.
     pub parameter: u32,
     /// Added to the parameter: `i < n - 1` has -1.
     pub offset: i64,
     /// Place of the test.
     pub span: Span,
+    /// No test says so: each thread writes its element of an array, whose data are this parameter of the code. That counts
+    /// where nobody has written the array before.
+    pub fills: Option<u32>,
 }
 
 /// A dynamic shared array of a kernel.
@@ -568,6 +582,11 @@ pub struct Facts {
     pub space_faults: Vec<SpaceFault>,
     /// Kernel parameters that are not plain data, in order.
     pub parameter_faults: Vec<ParameterFault>,
+    /// Kernels of this module in Python with the types that they are made for, as far as they themselves say, and what they
+    /// take from the module.
+    pub python_kernels: Vec<(FunctionId, std::sync::Arc<cudalint_kernel::python::Specialization>)>,
+    /// What goes wrong between Python host code and its kernels, in the order of the sites.
+    pub python: Vec<PythonFault>,
     /// What was cut short, by cause: for `--statistics`.
     pub limits: Vec<(&'static str, u32)>,
 }

@@ -12,6 +12,7 @@ pub mod kernel;
 mod memory;
 mod merge;
 pub mod parameters;
+mod python;
 pub mod runs;
 mod spaces;
 pub mod status;

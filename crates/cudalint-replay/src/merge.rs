@@ -1,10 +1,11 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Event, EventKind, Facts, Pointer};
+use crate::facts::{Event, EventKind, Facts, Pointer, PythonFault};
 use crate::traits::AllTraits;
 use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
+use cudalint_syntax::Language;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -15,6 +16,10 @@ pub struct Walked {
     pub events: Vec<Event>,
     /// What was cut short, by cause.
     pub limits: Vec<(&'static str, u32)>,
+    /// What goes wrong between Python host code and its kernels, with the modules of the places.
+    pub faults: Vec<(ModuleId, PythonFault)>,
+    /// The module's own kernels in Python with the types that they are made for.
+    pub kernels: Vec<(FunctionId, Arc<cudalint_kernel::python::Specialization>)>,
 }
 
 /// What a replay needs to know of the whole project, found once.
@@ -73,6 +78,9 @@ fn last_name(text: &str) -> &str {
 /// unknown parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.
 pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
     let module = project.module(id);
+    if module.language == Language::Python {
+        return crate::python::walk_module(project, scan, id, options);
+    }
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();
     let lookups = crate::walk::Lookups::default();
@@ -126,12 +134,19 @@ pub fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
                 target.events.push(event);
             }
         }
+        for (module, fault) in walked.faults {
+            if let Some(target) = facts.get_mut(module.index()) {
+                target.python.push(fault);
+            }
+        }
         if let Some(target) = facts.get_mut(index) {
             target.limits = walked.limits;
+            target.python_kernels = walked.kernels;
         }
     }
     for facts in &mut facts {
         tidy(&mut facts.events);
+        tidy_faults(&mut facts.python);
     }
     facts
 }
@@ -141,6 +156,13 @@ pub fn replay_all(project: &Project, options: &ReplayOptions) -> Vec<Facts> {
     let scan = ProjectScan::new(project);
     let walks = project.modules().map(|id| walk_module(project, &scan, id, options)).collect();
     merge(project, walks)
+}
+
+/// Faults in the order of their sites, each once, as the earliest walk saw it.
+fn tidy_faults(faults: &mut Vec<PythonFault>) {
+    let mut seen = FxHashSet::default();
+    faults.retain(|fault| seen.insert((fault.site, std::mem::discriminant(&fault.kind))));
+    faults.sort_by_key(|fault| fault.site);
 }
 
 /// Events in the order of their sites, each site's distinct outcomes once, those of earlier walks first.
@@ -196,9 +218,10 @@ fn fingerprint(kind: &EventKind) -> String {
                 })
                 .collect();
             format!(
-                "launch {:?} {:?} {} {} {} {} {} {:?} {}",
+                "launch {:?} {:?} {:?} {} {} {} {} {} {:?} {}",
                 launch.kernel,
                 launch.env,
+                launch.python,
                 launch.given.iter().map(crate::given::Given::outline).collect::<Vec<_>>().join(";"),
                 axes(&launch.grid),
                 axes(&launch.block),

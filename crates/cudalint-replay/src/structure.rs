@@ -7,11 +7,19 @@ use crate::spaces::space_faults;
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_program::types::TypeEnv;
+use cudalint_syntax::Language;
 use std::sync::Arc;
 
 /// Fills in what the code of one module states.
 pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
     let module = project.module(id);
+    if module.language == Language::Python {
+        for (kernel, made) in &facts.python_kernels {
+            let summary = crate::python::summary::summarize(project, (id, *kernel), made);
+            facts.kernels.push((*kernel, Arc::new(summary)));
+        }
+        return;
+    }
     for (index, function) in module.functions.iter().enumerate() {
         if !function.space.global || function.body.is_none() {
             continue;

@@ -353,10 +353,9 @@ impl Walker<'_> {
         let Some(function) = self.project.function_at(module, id) else { return Val::unknown() };
         let closure = Rc::new(Closure { module, function: id, scope });
         let Some(python) = function.python.as_deref() else { return Val::unknown() };
-        if let Some(kernel) = &python.kernel {
-            let value = self.make_kernel(closure, kernel.dialect, kernel.device);
-            // A decorator outside of it may do anything, but usually marks a test.
-            return value;
+        // What a call elsewhere compiles stays a plain function.
+        if let Some(kernel) = python.kernel.as_ref().filter(|kernel| python.decorators.contains(&kernel.expr)) {
+            return self.make_kernel(closure, kernel.dialect, kernel.device);
         }
         let mut value = Val::from(Kind::Function(closure));
         for decorator in python.decorators.iter().rev() {

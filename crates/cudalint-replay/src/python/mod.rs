@@ -25,6 +25,8 @@ mod native;
 mod numba;
 mod ops;
 mod pycuda;
+mod shim;
+pub(crate) use shim::lower_python;
 mod stmts;
 pub(crate) mod summary;
 mod val;
@@ -35,6 +37,7 @@ use crate::facts::{Event, PythonFault, Site};
 use crate::merge::{ProjectScan, Walked};
 use crate::value::{Condition, Quantity};
 use crate::walk::ReplayOptions;
+use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, FunctionRole, Module, ModuleId};
 use cudalint_syntax::Span;
@@ -42,6 +45,7 @@ use heap::{Heap, Instance, Obj, ObjId, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use val::{Kind, Open, Val};
 
 /// How deep calls are followed.
@@ -161,7 +165,10 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
             break;
         }
     }
-    Walked { events: walker.events, limits: walker.limits.into_iter().collect(), faults: walker.faults }
+    walker.heap.restore(&imported.0);
+    walker.modules.clone_from(&imported.1);
+    let kernels = walker.own_kernels(id);
+    Walked { events: walker.events, limits: walker.limits.into_iter().collect(), faults: walker.faults, kernels }
 }
 
 /// Whether a function is one that somebody out of sight may call with arguments that nobody knows.
@@ -228,16 +235,34 @@ impl<'p> Walker<'p> {
             self.bind_unknown(module, function, scope);
         }
         let flow = self.block(body);
-        self.leave(flow);
-        if !is_module || self.silent == 0 {
-            self.uncollected(before);
+        if let Some(result) = self.leave(flow) {
+            self.lose(&result);
         }
+        self.uncollected(before, (module, id));
         self.visited.insert((module, id));
         if let Some(cause) = self.stopped {
             *self.limits.entry(cause).or_insert(0) += 1;
         }
         self.frames.clear();
         self.conditions.clear();
+    }
+
+    /// The kernels of a module with the types that they are made for, and what they take from the module.
+    fn own_kernels(&mut self, id: ModuleId) -> Vec<(FunctionId, Arc<Specialization>)> {
+        let mut found = Vec::new();
+        self.silent = 1;
+        for (index, function) in self.project.module(id).functions.iter().enumerate() {
+            let Some(kernel) = function.python.as_ref().and_then(|python| python.kernel.as_ref()) else { continue };
+            if kernel.device || function.body.is_none() {
+                continue;
+            }
+            let function = FunctionId(index as u32);
+            let closure = val::Closure { module: id, function, scope: None };
+            let arguments = summary::guessed(self.project, (id, function));
+            let captured = self.captured_by(&closure);
+            found.push((function, Arc::new(Specialization { dialect: kernel.dialect, arguments, captured })));
+        }
+        found
     }
 
     /// Parameters that whoever calls chooses.

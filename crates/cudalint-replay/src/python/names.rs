@@ -5,7 +5,7 @@ use super::val::{Kind, Val};
 use super::Walker;
 use crate::facts::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, Function, LocalId, ModuleId, PythonExpr};
+use cudalint_program::ir::{Expr, ExprId, LocalId, ModuleId, PythonExpr};
 
 impl Walker<'_> {
     /// The value of a name that is no local: of a function around, of the module, of Python itself.
@@ -109,7 +109,7 @@ impl Walker<'_> {
     pub(super) fn bind(&mut self, name: &Name, value: Val, site: Site) {
         let Some(function) = self.function() else { return };
         let is_module = function.python.as_ref().is_some_and(|python| python.is_module);
-        match position(function, name) {
+        match function.python_local(name) {
             Some(local) if !is_module => self.set_local(local, value),
             _ if is_module => {
                 let module = self.module_id();
@@ -225,8 +225,4 @@ impl Walker<'_> {
 fn slot_of<'a>(scope: &'a Scope, name: &Name) -> Option<&'a Val> {
     let index = scope.names.iter().rposition(|known| known == name)?;
     scope.slots.get(index).filter(|value| !matches!(value.kind, Kind::Unset))
-}
-
-fn position(function: &Function, name: &Name) -> Option<LocalId> {
-    function.locals.iter().position(|variable| variable.name == *name).map(|index| LocalId(index as u32))
 }

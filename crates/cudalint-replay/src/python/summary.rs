@@ -4,7 +4,8 @@ use super::Walker;
 use crate::facts::{DynamicShared, KernelSummary, Site};
 use cudalint_kernel::Code;
 use cudalint_kernel::code::ObjectSpace;
-use cudalint_kernel::python::{ArgumentType, Specialization, guess_arguments};
+use super::shim::{guess_arguments, lower_python};
+use cudalint_kernel::python::{ArgumentType, Specialization};
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_program::{Name, Project};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(crate) fn summarize(
     let mut summary = KernelSummary { incomplete: true, ..KernelSummary::default() };
     let Some(function) = project.function_at(module, id) else { return summary };
     summary.covers = super::coverage::claims(project, module, function, &spec.arguments);
-    let Some(code) = cudalint_kernel::lower_python(project, module, id, spec) else { return summary };
+    let Some(code) = lower_python(project, module, id, spec) else { return summary };
     summary.static_shared = static_shared(&code);
     for object in code.objects.iter().filter(|object| object.space == ObjectSpace::DynamicShared) {
         let site = Site { module: object.site.module, span: object.site.span };

@@ -1,8 +1,10 @@
 //! Launches of the whole project by the kernels that they launch.
 
 use crate::facts::{Event, EventKind, Facts, LaunchFact};
+use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::FunctionId;
+use std::sync::Arc;
 
 /// What concerns the kernels of one module.
 #[derive(Debug, Default)]
@@ -11,6 +13,8 @@ pub struct ModuleLaunches<'a> {
     pub(super) kernels: Vec<(FunctionId, Vec<Seen<'a>>)>,
     /// Launches in this module whose kernel is not in sight.
     pub(super) unseen: Vec<&'a Event>,
+    /// Kernels in Python with the types that they are made for, where no launch says so.
+    pub(super) python: Vec<(FunctionId, Arc<Specialization>)>,
 }
 
 /// A launch that was met.
@@ -30,12 +34,22 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
                 .filter(|(_, function)| function.space.global && function.body.is_some())
                 .map(|(index, _)| (FunctionId(index as u32), Vec::new()))
                 .collect();
-            ModuleLaunches { kernels, unseen: Vec::new() }
+            let python = facts.get(id.index()).map(|facts| facts.python_kernels.clone()).unwrap_or_default();
+            ModuleLaunches { kernels, unseen: Vec::new(), python }
         })
         .collect();
+    // A function of Python is a kernel once something has made one of it.
+    for fact in facts.iter().flat_map(|facts| &facts.events).filter_map(launch_of) {
+        if let (Some((module, kernel)), true) = (fact.kernel, fact.python.is_some())
+            && let Some(home) = all.get_mut(module.index())
+            && let Err(at) = home.kernels.binary_search_by_key(&kernel, |(id, _)| *id)
+        {
+            home.kernels.insert(at, (kernel, Vec::new()));
+        }
+    }
     for (index, facts) in facts.iter().enumerate() {
         for event in &facts.events {
-            let EventKind::Launch(fact) = &event.kind else { continue };
+            let Some(fact) = launch_of(event) else { continue };
             let home = fact.kernel.and_then(|(module, kernel)| {
                 all.get_mut(module.index())?.kernels.iter_mut().find(|(id, _)| *id == kernel)
             });
@@ -50,4 +64,11 @@ pub fn collect<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleLaunches<
         }
     }
     all
+}
+
+fn launch_of(event: &Event) -> Option<&LaunchFact> {
+    match &event.kind {
+        EventKind::Launch(fact) => Some(fact),
+        _ => None,
+    }
 }

@@ -10,6 +10,7 @@ use super::solve::proposals;
 use super::{KernelRun, RunBuffer, report};
 use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
+use cudalint_kernel::python::Specialization;
 use cudalint_kernel::{Budget, Code, Launch};
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
@@ -62,14 +63,29 @@ struct Outcomes {
     facts: bool,
 }
 
+/// What a kernel is compiled for: its template arguments, or the types of its arguments in Python.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Binding {
+    pub env: TypeEnv,
+    pub python: Option<Arc<Specialization>>,
+}
+
+impl Binding {
+    fn of(fact: &LaunchFact) -> Self {
+        Self { env: fact.env.clone(), python: fact.python.clone() }
+    }
+}
+
 struct Module<'p> {
     project: &'p Project,
     id: ModuleId,
     operations_left: u64,
-    codes: Vec<(FunctionId, TypeEnv, Option<Arc<Code>>)>,
+    codes: Vec<(FunctionId, Binding, Option<Arc<Code>>)>,
     outcomes: FxHashMap<Site, Outcomes>,
-    /// The runs of each kernel with the environment that they were lowered for.
-    runs: FxHashMap<FunctionId, Vec<(TypeEnv, KernelRun)>>,
+    /// The runs of each kernel with what it was lowered for.
+    runs: FxHashMap<FunctionId, Vec<(Binding, KernelRun)>>,
+    /// Kernels in Python with the types that they are made for.
+    python: Vec<(FunctionId, Arc<Specialization>)>,
     counts: Counts,
 }
 
@@ -83,6 +99,7 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
         codes: Vec::new(),
         outcomes: FxHashMap::default(),
         runs: FxHashMap::default(),
+        python: launches.python.clone(),
         counts: Counts::default(),
     };
     // Of a grid that is not known only the first block is executed: whoever says more goes first.
@@ -132,7 +149,7 @@ impl Module<'_> {
             return;
         }
         let proposed = self
-            .code(kernel, &seen.fact.env)
+            .code(kernel, &Binding::of(seen.fact))
             .map(|code| proposals(seen.event, seen.fact, &code, MAX_PROPOSALS))
             .unwrap_or_default();
         for assignment in proposed.into_iter().chain(assignments(seen.event, seen.fact)) {
@@ -152,8 +169,16 @@ impl Module<'_> {
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
         let first = seen.first();
-        let env = first.map_or_else(|| self.instance(kernel, function), |seen| seen.fact.env.clone());
-        let Some(guess) = guess(self.project, self.id, kernel, &env) else { return };
+        let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
+        let found = match &env.python {
+            Some(_) => {
+                let Some(code) = self.code(kernel, &env) else { return };
+                super::python::guess(self.project, self.id, kernel, &code)
+            }
+            None if function.python.is_some() => None,
+            None => guess(self.project, self.id, kernel, &env.env),
+        };
+        let Some(guess) = found else { return };
         let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
         report.events.retain(|event| guess.admits(event));
         if let (Some(other), false) = (guess.other, report.events.is_empty()) {
@@ -170,8 +195,9 @@ impl Module<'_> {
         }
         let run = KernelRun {
             kernel: (self.id, kernel),
-            name: name_of(function, &env),
+            name: name_of(function, &env.env),
             launch: first.map(|seen| seen.event.site),
+            spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
             grid: [1, 1, 1],
             grid_known: false,
             block: launch.block,
@@ -188,24 +214,32 @@ impl Module<'_> {
 
     /// What the template parameters of a kernel stand for that nobody launches: those of its first explicit
     /// instantiation.
-    fn instance(&self, kernel: FunctionId, function: &Function) -> TypeEnv {
+    fn instance(&self, kernel: FunctionId, function: &Function) -> Binding {
+        if function.python.is_some() {
+            let python = self.python.iter().find(|(id, _)| *id == kernel).map(|(_, made)| Arc::clone(made));
+            return Binding { env: TypeEnv::default(), python };
+        }
         let written = &self.project.module(self.id).instantiations;
-        match written.iter().find(|it| it.path.last() == Some(&function.name)) {
+        let env = match written.iter().find(|it| it.path.last() == Some(&function.name)) {
             Some(first) => {
                 Scope::new(self.project, self.id, None, &TypeEnv::default()).bind((self.id, kernel), &first.targs, &[])
             }
             None => TypeEnv::unbound(&function.template_params),
-        }
+        };
+        Binding { env, python: None }
     }
 
     /// Executes a kernel of which only the block is guessed.
     fn guessed(
         &mut self,
         kernel: FunctionId,
-        env: &TypeEnv,
+        env: &Binding,
         block: [u32; 3],
     ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
-        let (launch, buffers) = bare_launch(self.project, self.id, kernel, env, block)?;
+        let (launch, buffers) = match &env.python {
+            Some(made) => super::python::bare_launch(self.project.function_at(self.id, kernel)?, made, block),
+            None => bare_launch(self.project, self.id, kernel, &env.env, block)?,
+        };
         let code = self.code(kernel, env)?;
         let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
         let report = self.spend(&code, &launch, most);
@@ -236,11 +270,15 @@ impl Module<'_> {
         }
     }
 
-    fn code(&mut self, kernel: FunctionId, env: &TypeEnv) -> Option<Arc<Code>> {
+    fn code(&mut self, kernel: FunctionId, env: &Binding) -> Option<Arc<Code>> {
         if let Some((_, _, code)) = self.codes.iter().find(|(id, known, _)| *id == kernel && known == env) {
             return code.clone();
         }
-        let code = cudalint_kernel::lower(self.project, self.id, kernel, env).map(Arc::new);
+        let code = match &env.python {
+            Some(made) => crate::python::lower_python(self.project, self.id, kernel, made),
+            None => cudalint_kernel::lower(self.project, self.id, kernel, &env.env),
+        }
+        .map(Arc::new);
         self.codes.push((kernel, env.clone(), code.clone()));
         code
     }
@@ -252,13 +290,13 @@ impl Module<'_> {
         numbers: Numbers,
         assignment: Option<&Assignment>,
     ) -> Result<(), Cause> {
-        let env = &seen.fact.env;
+        let env = &Binding::of(seen.fact);
         let runs = self.runs.get(&kernel).map_or(&[][..], Vec::as_slice);
         if runs.iter().any(|(known, run)| known == env && run.input == numbers.launch) {
             return Ok(());
         }
         let alike =
-            |(known, run): &&(TypeEnv, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
+            |(known, run): &&(Binding, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
         if runs.iter().filter(alike).count() >= MAX_CONFIGURATIONS || runs.len() >= MAX_EXECUTIONS {
             return Err("more configurations of one kernel");
         }
@@ -379,6 +417,7 @@ fn make_run(
         kernel,
         name: name_of(function, &seen.fact.env),
         launch: Some(seen.event.site),
+        spelling: seen.fact.spelling,
         grid: launch.grid.map(|blocks| blocks.max(1)),
         grid_known: !launch.grid.contains(&0),
         block: launch.block,

@@ -116,7 +116,7 @@ fn from_shared(scope: &Scope<'_>, function: &Function, two: bool) -> Option<[u32
 }
 
 /// The largest power of two that is not above a number.
-fn floor_power(value: i64) -> i64 {
+pub(super) fn floor_power(value: i64) -> i64 {
     if value <= 0 { 0 } else { 1_i64 << (63 - value.leading_zeros()) }
 }
 

@@ -14,6 +14,7 @@ mod counts;
 mod execute;
 mod guess;
 mod numbers;
+mod python;
 mod solve;
 
 pub use collect::{ModuleLaunches, collect};
@@ -21,7 +22,7 @@ pub use counts::Counts;
 pub use cudalint_kernel::report;
 pub use execute::{ModuleRuns, execute};
 
-use crate::facts::{Buffer, Site, Step};
+use crate::facts::{Buffer, LaunchSpelling, Site, Step};
 use crate::value::Assumptions;
 use cudalint_kernel::report::Report;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -35,6 +36,8 @@ pub struct KernelRun {
     pub name: String,
     /// The launch as written; `None` for a kernel whose launch is not in sight.
     pub launch: Option<Site>,
+    /// How the launch is written, or would be.
+    pub spelling: LaunchSpelling,
     /// Blocks along x, y, z; 1 along an axis that is not known.
     pub grid: [u32; 3],
     /// Whether the grid is known. Else only what its first block does was looked at, which it does in every grid.

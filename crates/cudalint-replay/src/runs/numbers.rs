@@ -102,9 +102,8 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     maker.complete &= dynamic_shared.is_some() || fact.shared.quantity.is_unknown();
     let mut bindings = Vec::new();
     let mut arguments = Vec::new();
-    for index in 0..kernel.param_count as usize {
-        let parameter = kernel.locals.get(index).map(|parameter| parameter.name.clone()).unwrap_or_default();
-        let text = fact.args.get(index).map_or("", |argument| argument.text.as_str());
+    for (index, (parameter, of)) in parameters(fact, kernel).into_iter().enumerate() {
+        let text = fact.args.get(of).map_or("", |argument| argument.text.as_str());
         let given = fact.given.get(index).unwrap_or(&Given::Unknown);
         let argument = maker.argument(given, &parameter, text);
         if let Argument::Int(value) = &argument {
@@ -115,6 +114,19 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     let Maker { used, buffers, run, complete, .. } = maker;
     let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
     Ok(Numbers { launch, buffers: run, bindings, complete, used })
+}
+
+/// The parameters of a kernel's code by name, each with the number of the argument that it belongs to.
+fn parameters(fact: &LaunchFact, kernel: &Function) -> Vec<(Name, usize)> {
+    let names: Vec<Name> =
+        kernel.locals.iter().take(kernel.param_count as usize).map(|parameter| parameter.name.clone()).collect();
+    match &fact.python {
+        Some(specialization) => cudalint_kernel::python::parameters(&names, &specialization.arguments)
+            .into_iter()
+            .map(|parameter| (Name::from(parameter.name.as_str()), parameter.of))
+            .collect(),
+        None => names.into_iter().enumerate().map(|(index, name)| (name, index)).collect(),
+    }
 }
 
 /// Atoms that the conditions on the way to an event fix: behind `case 256:` the value is 256.
@@ -249,7 +261,7 @@ impl Maker<'_> {
             Some(held) if sized => self.contents(held),
             _ => Contents::Unknown,
         };
-        let allocated = ["cudaMalloc", "cudaHostAlloc", "cuMem", "vector"];
+        let allocated = ["cudaMalloc", "cudaHostAlloc", "cuMem", "vector", "numba.", "cupy.", "pycuda.", "numpy."];
         let align = if allocated.iter().any(|api| buffer.api.starts_with(api)) { ALLOCATED } else { 1 };
         self.buffers.push(Buffer { bytes, contents, align });
         self.known.push(Some(buffer.id));

@@ -64,6 +64,7 @@ impl Walker<'_> {
             api: object.info.api.clone(),
             element: object.info.element,
             freed: object.freed == Freed::Yes,
+            array: None,
         }
     }
 

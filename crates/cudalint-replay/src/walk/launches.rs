@@ -1,7 +1,7 @@
 //! Kernel launches: configuration and arguments, bound to the kernel.
 
 use super::{Out, Walker};
-use crate::facts::{Amount, EventKind, Extent3, KernelSummary, LaunchArgument, LaunchFact, Site};
+use crate::facts::{Amount, EventKind, Extent3, KernelSummary, LaunchArgument, LaunchFact, LaunchSpelling, Site};
 use crate::memory::{Key, Place, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
@@ -166,6 +166,8 @@ impl<'p> Walker<'p> {
             shared_opt_in: self.opt_in_for(kernel),
             args: arguments,
             chevron: launch.chevron,
+            spelling: if launch.chevron { LaunchSpelling::Chevron } else { LaunchSpelling::Call },
+            python: None,
             config_span: launch.config_span,
             launch_bounds: self.launch_bounds(kernel, env),
             kernel_summary: kernel.map(|kernel| self.summary(kernel, env)),

@@ -1,0 +1,147 @@
+//! Facts that only Python host code has.
+
+use super::{Amount, Site, Step};
+use crate::value::Assumptions;
+use cudalint_program::ir::{FunctionId, ModuleId};
+
+/// How a launch is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LaunchSpelling {
+    /// `k<<<grid, block>>>(x)`.
+    #[default]
+    Chevron,
+    /// `cudaLaunchKernel(k, grid, block, …)` and other calls of C++.
+    Call,
+    /// `k[grid, block](x)` of Numba.
+    Numba,
+    /// `k(grid, block, (x,))` of CuPy's `RawKernel`.
+    CupyRaw,
+    /// `k[grid, block](x)` and `k(grid, block, (x,))` of `cupyx.jit`.
+    CupyJit,
+    /// `k(x, block=…, grid=…)` of PyCUDA.
+    PyCuda,
+}
+
+impl LaunchSpelling {
+    /// Whether it is written in Python.
+    pub const fn is_python(self) -> bool {
+        !matches!(self, Self::Chevron | Self::Call)
+    }
+}
+
+/// What an array of Python is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayShape {
+    /// Elements along each axis.
+    pub extents: Vec<Amount>,
+    /// Type of an element as NumPy calls it; empty where it is not known.
+    pub dtype: String,
+}
+
+/// Something that goes wrong between Python host code and a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PythonFault {
+    /// What.
+    pub kind: PythonFaultKind,
+    /// Where.
+    pub site: Site,
+    /// The host function whose code this is.
+    pub function: (ModuleId, FunctionId),
+    /// The way there.
+    pub path: Vec<Step>,
+    /// What it rests on.
+    pub assumptions: Assumptions,
+}
+
+/// How a number does not fit a kernel's parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeProblem {
+    /// Its bytes are read as those of another type.
+    Misread,
+    /// The call raises an exception.
+    Refused,
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PythonFaultKind {
+    /// A number of one type for a parameter of another, without conversion. At the argument.
+    ArgumentType {
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The parameter's declaration.
+        declared: Site,
+        /// The parameter's type: `float`.
+        wanted: String,
+        /// The argument's type: `float` of Python, `float64`.
+        given: String,
+        /// The argument as written.
+        text: String,
+        /// What comes of it.
+        problem: TypeProblem,
+    },
+    /// An array whose elements are of another type than the kernel's pointer says. At the argument.
+    ElementType {
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The parameter's declaration.
+        declared: Site,
+        /// The type that the parameter points to: `float`.
+        wanted: String,
+        /// The array's type of elements: `float64`.
+        given: String,
+        /// The argument as written.
+        text: String,
+        /// Where the array is made.
+        made: Site,
+    },
+    /// A view whose elements do not lie in one piece, for a kernel that indexes as if they did. At the argument.
+    NotContiguous {
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The parameter's declaration.
+        declared: Site,
+        /// The argument as written.
+        text: String,
+        /// The expression that makes the view: `m.T`, `a[::2]`.
+        view: Site,
+        /// Whether it is the whole array in another order.
+        transposed: bool,
+    },
+    /// The host looks at an array whose device copy a kernel has changed, and nobody ever fetches the copy. At the look.
+    NotCopiedBack {
+        /// The kernel.
+        kernel: String,
+        /// The host array.
+        host: String,
+        /// Its copy on the device.
+        device: String,
+        /// The transfer to the device.
+        transfer: Site,
+        /// The launch that changes the copy.
+        launch: Site,
+    },
+    /// A variable that a kernel has taken as a constant has another value at a later launch. At the assignment.
+    CapturedChanged {
+        /// The kernel as written.
+        kernel: String,
+        /// The kernel.
+        function: (ModuleId, FunctionId),
+        /// The variable.
+        name: String,
+        /// Its value when the kernel was compiled.
+        before: String,
+        /// Its value now.
+        after: String,
+        /// The launch that compiled the kernel.
+        compiled: Site,
+        /// The later launch.
+        launch: Site,
+    },
+}
