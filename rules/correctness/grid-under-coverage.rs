@@ -3,7 +3,8 @@
 use crate::words::{assumptions, event_finding, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{CoverageClaim, Event, EventKind, LaunchFact, Site};
+use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact, Site};
+use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::value::{Comparison, Quantity};
 
 /// The rule.
@@ -31,6 +32,27 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     }
 }
 
+/// The number that a claim's bound has at a launch.
+fn bound_of<'a>(launch: &'a LaunchFact, claim: &CoverageClaim) -> Option<&'a Amount> {
+    if launch.python.is_none() {
+        return Some(&launch.args.get(claim.parameter as usize)?.amount);
+    }
+    if let Some(data) = claim.fills {
+        // Elements that nobody has written so far, and that this launch leaves so.
+        let Given::Pointer { held: Some(held), .. } = launch.given.get(data as usize)? else { return None };
+        if !matches!(&held.contents, HeldContents::WrittenOnly(ranges) if ranges.is_empty()) {
+            return None;
+        }
+    }
+    match launch.given.get(claim.parameter as usize)? {
+        Given::Int { amount, .. } => Some(amount),
+        _ => None,
+    }
+}
+
+/// Threads of a block for a launch whose block is missing, where no number of them changes what is said.
+const USUAL_THREADS: i64 = 256;
+
 fn under_coverage(
     context: &ModuleContext<'_>,
     event: &Event,
@@ -40,13 +62,23 @@ fn under_coverage(
     let axis = usize::from(claim.axis);
     let grid = launch.grid.axes.get(axis)?;
     let block = launch.block.axes.get(axis)?;
-    let argument = launch.args.get(claim.parameter as usize)?;
-    let elements = argument.amount.quantity.plus(&Quantity::Known(claim.offset));
+    let bound = bound_of(launch, claim)?;
+    let elements = bound.quantity.plus(&Quantity::Known(claim.offset));
     let threads = grid.quantity.times(&block.quantity);
-    let mut assumed =
-        assumptions([&event.assumptions, &grid.assumptions, &block.assumptions, &argument.amount.assumptions]);
+    let mut assumed = assumptions([&event.assumptions, &grid.assumptions, &block.assumptions, &bound.assumptions]);
     let mut bindings = Vec::new();
+    let blockless = launch.spelling.is_python() && block.quantity.known().is_none() && elements.known().is_some();
     match event.exceeds(&elements, &threads) {
+        Comparison::Unknown if blockless => {
+            let [threads_per_block] = block.quantity.inputs().try_into().ok()?;
+            let assignment = vec![(threads_per_block.name().to_owned(), USUAL_THREADS)];
+            let covered = threads.evaluate(&assignment)?;
+            if covered >= elements.known()? {
+                return None;
+            }
+            assumed.push(format!("`{}` is {USUAL_THREADS}", threads_per_block.name()));
+            bindings = assignment;
+        }
         // An empty grid is `empty-grid`'s.
         Comparison::Always if grid.quantity != Quantity::Known(0) => {
             elements.known()?;
@@ -75,10 +107,16 @@ fn under_coverage(
     if let Some((module, _)) = launch.kernel {
         finding.related.push(Label {
             place: context.place_of(Site { module, span: claim.span }),
-            message: "each thread takes one element below this bound, and no loop takes the rest".to_owned(),
+            message: if claim.fills.is_some() {
+                "each thread fills one element, and no loop fills the rest"
+            } else {
+                "each thread takes one element below this bound, and no loop takes the rest"
+            }
+            .to_owned(),
         });
     }
-    finding.help = Some("round up: `(n + block - 1) / block` blocks".to_owned());
+    let help = if launch.spelling.is_python() { "//" } else { "/" };
+    finding.help = Some(format!("round up: `(n + block - 1) {help} block` blocks"));
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
         witness.bindings = bindings;

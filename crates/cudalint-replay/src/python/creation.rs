@@ -244,7 +244,10 @@ impl Walker<'_> {
 
     /// `zeros_like(x)` of something that is not known: an array of its size.
     fn like_open(&mut self, id: ExprId, lib: Lib, api: &str, like: &Val, args: &Args, position: usize) -> Option<Val> {
-        let Kind::Open(_) = &like.kind else { return None };
+        let Kind::Open(open) = &like.kind else { return None };
+        if args.get(position, "dtype").is_none() {
+            return Some(self.open_like(&Rc::clone(open)));
+        }
         let dtype = self.dtype_argument(args.get(position, "dtype"), Dtype::Unknown);
         Some(self.made(id, lib, api, dtype, None, None, &None))
     }

@@ -5,7 +5,6 @@ use super::val::{Kind, Val};
 use crate::facts::Site;
 use cudalint_program::Name;
 use cudalint_program::ir::ModuleId;
-use cudalint_syntax::Language;
 use std::ops::Range;
 
 /// How deep modules of the project import each other.
@@ -87,34 +86,9 @@ impl Walker<'_> {
         self.silent -= 1;
     }
 
-    /// The module of the project that a dotted path means: in the folder of the importing file, then further up.
     fn project_module(&self, path: &str, level: u32) -> Option<ModuleId> {
-        if path.is_empty() && level == 0 {
-            return None;
-        }
-        let here = self.project.path(self.module_id());
-        let mut folder = here.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for _ in 1..level {
-            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
-        }
-        let relative = path.replace('.', "/");
-        loop {
-            let base = match (folder, relative.as_str()) {
-                ("", relative) => relative.to_owned(),
-                (folder, "") => folder.to_owned(),
-                (folder, relative) => format!("{folder}/{relative}"),
-            };
-            let wanted = [format!("{base}.py"), format!("{base}/__init__.py")];
-            let found = self.project.modules().find(|id| {
-                self.project.module(*id).language == Language::Python
-                    && self.project.module(*id).body.is_some()
-                    && wanted.iter().any(|wanted| **wanted == **self.project.path(*id))
-            });
-            if found.is_some() || level > 0 || folder.is_empty() {
-                return found.filter(|found| *found != self.module_id());
-            }
-            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
-        }
+        let found = self.project.python_module(self.module_id(), path, level)?;
+        (found != self.module_id() && self.project.module(found).body.is_some()).then_some(found)
     }
 
     /// A function or class of a module whose definition the walk has not come by.

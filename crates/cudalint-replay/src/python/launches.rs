@@ -467,7 +467,8 @@ impl Walker<'_> {
     fn hand_open(&mut self, open: &Rc<super::val::Open>, guess: Option<&ArgumentType>) -> Handed {
         match guess {
             Some(ArgumentType::Array { element, rank, .. }) => {
-                let asked = |w: &Self, what: &str| w.asked.contains_key(&(open.id, what.to_owned()));
+                let root = open.like.as_ref().map_or(open.id, |like| like.id);
+                let asked = |w: &Self, what: &str| w.asked.contains_key(&(root, what.to_owned()));
                 let mut extents = Vec::new();
                 for axis in 0..*rank {
                     let by_shape = format!(".shape[{axis}]");

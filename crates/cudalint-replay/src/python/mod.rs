@@ -25,8 +25,7 @@ mod native;
 mod numba;
 mod ops;
 mod pycuda;
-mod shim;
-pub(crate) use shim::lower_python;
+
 mod stmts;
 pub(crate) mod summary;
 mod val;
@@ -159,7 +158,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         walker.asked.clear();
         walker.integers.clear();
         walker.steps = options.steps_per_entry;
-        walker.forget_declared_globals(id);
+        walker.forget_declared_globals(id, entry);
         walker.run_entry(id, entry);
         if walker.heap.len() > MAX_OBJECTS {
             break;
@@ -292,16 +291,17 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// Variables of the module that functions assign: any of them may have run.
-    fn forget_declared_globals(&mut self, module: ModuleId) {
+    /// Variables of the module that other functions assign: any of them may have run before.
+    fn forget_declared_globals(&mut self, module: ModuleId, entry: FunctionId) {
         let Some(scope) = self.modules.get(&module).copied() else { return };
         let declared: Vec<_> = self
             .project
             .module(module)
             .functions
             .iter()
-            .filter(|function| function.parent.is_none())
-            .filter_map(|function| function.python.as_deref())
+            .enumerate()
+            .filter(|(index, function)| function.parent.is_none() && *index != entry.index())
+            .filter_map(|(_, function)| function.python.as_deref())
             .flat_map(|python| python.outer.iter().cloned())
             .collect();
         if let Some(scope) = self.heap.scope_mut(scope) {
@@ -435,7 +435,16 @@ impl<'p> Walker<'p> {
     fn open(&mut self, name: &str, free: bool) -> Val {
         let id = self.opens;
         self.opens += 1;
-        Val::from(Kind::Open(Rc::new(Open { id, name: name.to_owned(), free })))
+        Val::from(Kind::Open(Rc::new(Open { id, name: name.to_owned(), free, like: None })))
+    }
+
+    /// An unknown array as large as another.
+    fn open_like(&mut self, open: &Rc<Open>) -> Val {
+        let id = self.opens;
+        self.opens += 1;
+        let root = open.like.clone().unwrap_or_else(|| Rc::clone(open));
+        let (name, free) = (open.name.clone(), open.free);
+        Val::from(Kind::Open(Rc::new(Open { id, name, free, like: Some(root) })))
     }
 
     /// What code out of sight gives back.
@@ -448,15 +457,15 @@ impl<'p> Walker<'p> {
 
     /// A number asked of an unknown value, the same each time.
     fn asked(&mut self, open: &Open, what: &str) -> Val {
+        if let Some(root) = open.like.as_ref().filter(|_| what.starts_with(".s")) {
+            return self.asked(&Rc::clone(root), what);
+        }
         let key = (open.id, what.to_owned());
         if let Some(known) = self.asked.get(&key) {
             return known.clone();
         }
         let kind = if open.free { crate::algebra::AtomKind::Input } else { crate::algebra::AtomKind::Opaque };
-        let name = match what {
-            "len" => format!("len({})", open.name),
-            _ => format!("{}{what}", open.name),
-        };
+        let name = format!("{}{what}", open.name);
         let value = Val::from(Kind::Int(self.atoms.fresh(&name, kind)));
         self.asked.insert(key, value.clone());
         value

@@ -13,7 +13,6 @@ use crate::value::Quantity;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
-use cudalint_syntax::Language;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,15 +21,8 @@ impl Walker<'_> {
     pub(super) fn program_in(&self, code: &Val) -> Option<ModuleId> {
         let Kind::Str(text) = &code.kind else { return None };
         let origin = text.origin?;
-        let path = self.project.path(origin.module);
-        self.project.modules().find(|id| {
-            let module = self.project.module(*id);
-            module.language != Language::Python
-                && module.inside.is_some_and(|span| {
-                    span == origin.span || (origin.span.start <= span.start && span.end <= origin.span.end)
-                })
-                && self.project.path(*id) == path
-        })
+        // A literal with something around it (`HEADER + '…'`) is not the program.
+        self.project.embedded_at(origin.module, origin.span)
     }
 
     pub(super) fn native(&self, maker: Maker, module: Option<ModuleId>, name: Option<String>) -> Val {

@@ -63,7 +63,8 @@ impl Walker<'_> {
                 let like = args.get(0, "ary").cloned()?;
                 let Kind::Array(like) = &like.kind else {
                     // An array of the size of one that nobody knows: its extents keep their symbols.
-                    return matches!(like.kind, Kind::Open(_)).then(|| like.clone());
+                    let Kind::Open(open) = &like.kind else { return None };
+                    return Some(self.open_like(&Rc::clone(open)));
                 };
                 let (space, lib) = match name {
                     "device_array_like" => (MemorySpace::Device, Lib::Numba),
@@ -106,7 +107,7 @@ impl Walker<'_> {
     pub(super) fn to_device(&mut self, id: ExprId, from: &Val, args: &Args) -> Val {
         let Kind::Array(array) = &from.kind else {
             return match &from.kind {
-                Kind::Open(_) => from.clone(),
+                Kind::Open(open) => self.open_like(&Rc::clone(open)),
                 _ => Val::unknown(),
             };
         };
@@ -210,7 +211,10 @@ impl Walker<'_> {
                 if args.get(1, "dtype").is_some() {
                     return self.array_function(id, Lib::Cupy, name, args);
                 }
-                args.positional.first().cloned()?
+                match &args.positional.first()?.kind {
+                    Kind::Open(open) => self.open_like(&Rc::clone(open)),
+                    _ => return None,
+                }
             }
             _ => return self.array_function(id, Lib::Cupy, name, args),
         })

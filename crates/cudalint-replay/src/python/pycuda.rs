@@ -73,7 +73,8 @@ impl Walker<'_> {
             "gpuarray.to_gpu" | "gpuarray.to_gpu_async" => {
                 let from = args.positional.first().cloned()?;
                 let Kind::Array(array) = &from.kind else {
-                    return matches!(from.kind, Kind::Open(_)).then(|| from.clone());
+                    let Kind::Open(open) = &from.kind else { return None };
+                    return Some(self.open_like(&Rc::clone(open)));
                 };
                 let (dtype, shape) = (array.dtype, array.shape.clone());
                 let layout = array.layout.clone();

@@ -80,6 +80,8 @@ pub(crate) struct Open {
     pub name: String,
     /// Whether whoever calls the program's code chooses it.
     pub free: bool,
+    /// The array that it is as large as: `zeros_like(a)` of an unknown `a`.
+    pub like: Option<Rc<Open>>,
 }
 
 /// A string.

@@ -275,7 +275,7 @@ impl Module<'_> {
             return code.clone();
         }
         let code = match &env.python {
-            Some(made) => crate::python::lower_python(self.project, self.id, kernel, made),
+            Some(made) => cudalint_kernel::lower_python(self.project, self.id, kernel, made),
             None => cudalint_kernel::lower(self.project, self.id, kernel, &env.env),
         }
         .map(Arc::new);

@@ -244,7 +244,7 @@ impl Maker<'_> {
         self.run.push(RunBuffer {
             parameter: parameter.to_string(),
             argument: text.to_owned(),
-            allocation: origin.cloned(),
+            allocation: origin.filter(|buffer| buffer.api != "parameter").cloned(),
             bytes: None,
         });
         Argument::Pointer { buffer: self.buffers.len() - 1, offset: 0 }
@@ -268,7 +268,8 @@ impl Maker<'_> {
         self.run.push(RunBuffer {
             parameter: parameter.to_string(),
             argument: text.to_owned(),
-            allocation: Some(buffer.clone()),
+            // What whoever calls hands over has no place of its own.
+            allocation: Some(buffer.clone()).filter(|buffer| buffer.api != "parameter"),
             bytes,
         });
         self.buffers.len() - 1

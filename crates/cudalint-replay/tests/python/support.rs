@@ -1,0 +1,163 @@
+//! Small Python programs through the front end, the replay and the executor.
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
+use cudalint_program::condition::Defines;
+use cudalint_program::cuda::{LowerInput, lower as lower_cuda};
+use cudalint_program::ir::{Expr, Module, ModuleId};
+use cudalint_program::macro_index::{MacroFile, MacroIndex};
+use cudalint_program::python::{LowerPython, lower};
+use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_replay::facts::{Event, EventKind, Extent3, Facts, LaunchFact};
+use cudalint_replay::given::Given;
+use cudalint_replay::runs::{self, KernelRun};
+use cudalint_replay::{ReplayOptions, replay_all};
+use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+
+/// A program with everything that is found out about it.
+pub struct Seen {
+    pub project: Project,
+    pub facts: Vec<Facts>,
+    pub runs: Vec<KernelRun>,
+}
+
+fn python(text: &str) -> Module {
+    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
+    let parsed = parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new());
+    lower(LowerPython { text, parsed: &parsed })
+}
+
+/// The C++ in a string whose text begins at `start`, in an expression with the span `inside`.
+fn cuda(text: &str, start: usize, end: usize, inside: Span) -> Module {
+    // Offsets are the outer file's: everything before the string is blank.
+    let padded: String = " ".repeat(start) + &text[start..end];
+    let directives = scan_directives(&padded, Span::new(start, end));
+    let list = [MacroFile { path: "a.py", directives: &directives, alone: false }];
+    let index = MacroIndex::build(&list, &[], &Defines::default());
+    let table = MacroTable::build(&directives.defines, &[]);
+    let mut pool = ParserPool::default();
+    let region = Region { language: Language::Cuda, span: Span::new(start, end) };
+    let parsed = parse_region(&padded, &region, &table, &directives.defines, &mut pool);
+    let macros = index.visible(0);
+    let input =
+        LowerInput { text: &padded, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
+    Module { inside: Some(inside), ..lower_cuda(input) }
+}
+
+/// Strings of a module that hold kernels, as modules of their own.
+fn embedded(text: &str, module: &Module) -> Vec<Module> {
+    let strings = module.exprs.iter().filter(|node| matches!(&node.kind, Expr::Str(s) if s.contains("__global__")));
+    strings
+        .map(|node| {
+            let written = &text[node.span.range()];
+            let open = written.find("'''").map(|at| at + 3).or_else(|| written.find("\"\"\"").map(|at| at + 3)).unwrap();
+            let start = node.span.start as usize + open;
+            cuda(text, start, node.span.end as usize - 3, node.span)
+        })
+        .collect()
+}
+
+/// Files of a project.
+pub fn files(all: &[(&str, &str)]) -> Seen {
+    let mut sources: Vec<Source> = Vec::new();
+    for (path, text) in all {
+        let module = python(text);
+        let strings = embedded(text, &module);
+        for module in std::iter::once(module).chain(strings) {
+            sources.push(Source { path: (*path).into(), text: (*text).into(), module, alone: false });
+        }
+    }
+    let project = Project::build(sources, &ProjectOptions::default());
+    let facts = replay_all(&project, &ReplayOptions::default());
+    let launches = runs::collect(&project, &facts);
+    let runs = project
+        .modules()
+        .flat_map(|id| runs::execute(&project, id, &launches[id.index()]).runs)
+        .collect();
+    Seen { project, facts, runs }
+}
+
+/// One file.
+pub fn program(text: &str) -> Seen {
+    files(&[("a.py", text)])
+}
+
+impl Seen {
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.facts.iter().flat_map(|facts| &facts.events)
+    }
+
+    pub fn launches(&self) -> Vec<&LaunchFact> {
+        self.events()
+            .filter_map(|event| match &event.kind {
+                EventKind::Launch(fact) => Some(&**fact),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Each launch as `kernel [grid] [block] (given; …)`.
+    pub fn told(&self) -> Vec<String> {
+        self.launches()
+            .into_iter()
+            .map(|fact| {
+                let given: Vec<String> = fact.given.iter().map(given).collect();
+                format!("{} [{}] [{}] ({})", fact.kernel_name, extent(&fact.grid), extent(&fact.block), given.join("; "))
+            })
+            .collect()
+    }
+
+    /// What runs saw: `kernel if assumptions: event`.
+    pub fn shown(&self) -> Vec<String> {
+        use cudalint_replay::runs::report::EventKind as Shown;
+        let mut all = Vec::new();
+        for run in &self.runs {
+            let why = run.assumptions.iter().flat_map(|list| list.iter()).cloned().collect::<Vec<_>>().join("; ");
+            for event in &run.report.events {
+                let text = |site: runs::report::Site| self.project.text(site.module, site.span);
+                let what = match &event.kind {
+                    Shown::OutOfBounds { object, access, .. } => {
+                        let element = access.offset / i64::from(access.element.max(1));
+                        format!("{} leaves {} at {element}", text(access.site), object.name)
+                    }
+                    Shown::Race { object, .. } => format!("race on {}", object.name),
+                    Shown::NegativeIndex { site, index, .. } => format!("{} is at {index}", text(*site)),
+                    Shown::DivergentBarrier { .. } => "divergent barrier".to_owned(),
+                    Shown::UninitializedRead { object, .. } => format!("nobody wrote {}", object.name),
+                    other => format!("{other:?}"),
+                };
+                all.push(format!("{} if [{why}]: {what}", run.name));
+            }
+        }
+        all
+    }
+
+    pub fn module(&self, path: &str) -> ModuleId {
+        self.project.modules().find(|id| **self.project.path(*id) == *path).unwrap()
+    }
+}
+
+fn extent(extent: &Extent3) -> String {
+    extent
+        .axes
+        .iter()
+        .map(|axis| match &axis.assumptions {
+            Some(list) => format!("{} if {}", axis.text, list.join("; ")),
+            None => axis.text.clone(),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn given(given: &Given) -> String {
+    match given {
+        Given::Unknown => "?".to_owned(),
+        Given::Int { amount, bytes, .. } => format!("{}:{bytes}", amount.text),
+        Given::Float { value, .. } => format!("{value}f"),
+        Given::Null { .. } => "null".to_owned(),
+        Given::Pointer { buffer, offset, held } => {
+            format!("{}+{} of {}{}", buffer.name, offset.text, buffer.bytes.text, if held.is_some() { " held" } else { "" })
+        }
+        Given::Somewhere => "somewhere".to_owned(),
+        Given::Record(_) => "record".to_owned(),
+    }
+}
