@@ -1,6 +1,7 @@
 //! More threads than elements, and no condition that keeps the rest out.
 
 use crate::runs::bounds::{self, Overrun};
+use crate::runs::words::is_python;
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
@@ -31,6 +32,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let overrun = Overrun::of(shown)?;
     let message = format!("{}: no condition keeps it out", overrun.sentence());
     let mut finding = bounds::finding(&RULE, context, shown, message)?;
-    finding.help = Some("compare the index with the number of elements first: `if (i < n)`".to_owned());
+    let guard = if is_python(shown.run) { "if i < a.size:" } else { "if (i < n)" };
+    finding.help = Some(format!("compare the index with the number of elements first: `{guard}`"));
     Some(finding)
 }

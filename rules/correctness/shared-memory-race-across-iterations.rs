@@ -1,7 +1,7 @@
 //! Shared memory that a loop uses again before all threads are done with it.
 
 use crate::runs::races::{self, race};
-use crate::runs::words::label;
+use crate::runs::words::{barrier, label};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
@@ -35,6 +35,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     if let Some(looped) = race.across {
         finding.related.push(label(context, looped, "this loop brings the two together"));
     }
-    finding.help = Some("put `__syncthreads()` at the end of the loop too, or use two buffers in turn".to_owned());
+    let barrier = barrier(shown.run);
+    finding.help = Some(format!("put `{barrier}` at the end of the loop too, or use two buffers in turn"));
     Some(finding)
 }

@@ -1,6 +1,7 @@
 //! Two threads of a block, one element of shared memory, and no barrier between.
 
 use crate::runs::races::{self, race};
+use crate::runs::words::barrier;
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
@@ -35,7 +36,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     finding.help = Some(if one_instruction {
         "let one thread write, give each thread its own element, or use an atomic operation".to_owned()
     } else {
-        "put `__syncthreads()` between the two, where all threads of the block come by".to_owned()
+        format!("put `{}` between the two, where all threads of the block come by", barrier(shown.run))
     });
     Some(finding)
 }

@@ -2,10 +2,14 @@
 
 use cudalint_engine::Rule;
 
+#[path = "../correctness/array-dtype-mismatch.rs"]
+mod array_dtype_mismatch;
 #[path = "../suspicious/async-error-never-observed.rs"]
 mod async_error_never_observed;
 #[path = "../correctness/barrier-in-divergent-branch.rs"]
 mod barrier_in_divergent_branch;
+#[path = "../suspicious/captured-global-mutated.rs"]
+mod captured_global_mutated;
 #[path = "../correctness/chevron-launch-in-python.rs"]
 mod chevron_launch_in_python;
 #[path = "../correctness/constant-memory-written.rs"]
@@ -38,6 +42,8 @@ mod guard_does_not_cover_access;
 mod implicit_warp_sync;
 #[path = "../correctness/index-overflow.rs"]
 mod index_overflow;
+#[path = "../correctness/kernel-argument-type-mismatch.rs"]
+mod kernel_argument_type_mismatch;
 #[path = "../correctness/kernel-called-without-launch.rs"]
 mod kernel_called_without_launch;
 #[path = "../correctness/launch-bounds-violated.rs"]
@@ -54,16 +60,22 @@ mod memset_value_truncated;
 mod misaligned_vector_access;
 #[path = "../correctness/missing-bounds-guard.rs"]
 mod missing_bounds_guard;
+#[path = "../suspicious/negative-index-wraparound.rs"]
+mod negative_index_wraparound;
 #[path = "../correctness/non-atomic-read-modify-write.rs"]
 mod non_atomic_read_modify_write;
 #[path = "../correctness/non-constant-array-shape.rs"]
 mod non_constant_array_shape;
+#[path = "../suspicious/non-contiguous-kernel-argument.rs"]
+mod non_contiguous_kernel_argument;
 #[path = "../correctness/non-trivial-kernel-argument.rs"]
 mod non_trivial_kernel_argument;
 #[path = "../correctness/nonexistent-gpu-api.rs"]
 mod nonexistent_gpu_api;
 #[path = "../correctness/partial-initialization.rs"]
 mod partial_initialization;
+#[path = "../suspicious/result-not-copied-back.rs"]
+mod result_not_copied_back;
 #[path = "../correctness/shared-index-out-of-range.rs"]
 mod shared_index_out_of_range;
 #[path = "../correctness/shared-memory-over-limit.rs"]
@@ -101,8 +113,10 @@ mod wrong_index_formula;
 
 /// Every rule, sorted by name.
 pub static RULES: &[&Rule] = &[
+    &array_dtype_mismatch::RULE,
     &async_error_never_observed::RULE,
     &barrier_in_divergent_branch::RULE,
+    &captured_global_mutated::RULE,
     &chevron_launch_in_python::RULE,
     &constant_memory_written::RULE,
     &copy_exceeds_allocation::RULE,
@@ -119,6 +133,7 @@ pub static RULES: &[&Rule] = &[
     &guard_does_not_cover_access::RULE,
     &implicit_warp_sync::RULE,
     &index_overflow::RULE,
+    &kernel_argument_type_mismatch::RULE,
     &kernel_called_without_launch::RULE,
     &launch_bounds_violated::RULE,
     &launch_exceeds_device_limit::RULE,
@@ -127,11 +142,14 @@ pub static RULES: &[&Rule] = &[
     &memset_value_truncated::RULE,
     &misaligned_vector_access::RULE,
     &missing_bounds_guard::RULE,
+    &negative_index_wraparound::RULE,
     &non_atomic_read_modify_write::RULE,
     &non_constant_array_shape::RULE,
+    &non_contiguous_kernel_argument::RULE,
     &non_trivial_kernel_argument::RULE,
     &nonexistent_gpu_api::RULE,
     &partial_initialization::RULE,
+    &result_not_copied_back::RULE,
     &shared_index_out_of_range::RULE,
     &shared_memory_over_limit::RULE,
     &shared_memory_race::RULE,

@@ -2,7 +2,7 @@
 
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
-use cudalint_replay::facts::{Amount, Buffer, Event, Extent3, LaunchFact, Pointer, Site};
+use cudalint_replay::facts::{Amount, ArrayShape, Buffer, Event, Extent3, LaunchFact, Pointer, PythonFault, Site};
 use cudalint_replay::value::{Assumptions, Quantity};
 use cudalint_syntax::Span;
 
@@ -38,7 +38,22 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
     } else {
         "allocated"
     };
-    Label { place: context.place_of(buffer.site), message: format!("{what} here: {} bytes", buffer.bytes.text) }
+    let size = match &buffer.array {
+        Some(array) => elements_of(array),
+        None => format!("{} bytes", buffer.bytes.text),
+    };
+    Label { place: context.place_of(buffer.site), message: format!("{what} here: {size}") }
+}
+
+/// "1000 elements of float32", "64 × 32 elements".
+fn elements_of(array: &ArrayShape) -> String {
+    let extents: Vec<&str> = array.extents.iter().map(|extent| extent.text.as_str()).collect();
+    let count = match extents.as_slice() {
+        [] => "1 element".to_owned(),
+        ["1"] => "1 element".to_owned(),
+        extents => format!("{} elements", extents.join(" × ")),
+    };
+    if array.dtype.is_empty() { count } else { format!("{count} of {}", array.dtype) }
 }
 
 /// Whether a pointer leads to memory that the function of the event itself allocated or declared, so that no condition
@@ -101,5 +116,27 @@ pub fn event_finding(
     let mut finding = rule.finding(confidence, place, message);
     finding.function = function_of(context, event);
     finding.witness = Some(path_witness(context, event, assumed));
+    Some(finding)
+}
+
+/// A finding about what goes wrong between Python and a kernel: `None` when it rests on more than one assumption.
+pub fn fault_finding(
+    rule: &'static Rule,
+    context: &ModuleContext<'_>,
+    fault: &PythonFault,
+    assumption: Option<String>,
+    message: String,
+) -> Option<Finding> {
+    let mut assumed = assumptions([&fault.assumptions]);
+    assumed.extend(assumption);
+    let confidence = confidence_for(&assumed)?;
+    let mut finding = rule.finding(confidence, context.place_of(fault.site), message);
+    let (module, function) = fault.function;
+    let around = context.project.module(module).functions.get(function.index());
+    finding.function = around
+        .filter(|function| !function.python.as_ref().is_some_and(|python| python.is_module))
+        .map(|function| function.name.to_string())
+        .unwrap_or_default();
+    finding.witness = Some(Witness { assumptions: assumed, path: context.steps(&fault.path), ..Witness::default() });
     Some(finding)
 }

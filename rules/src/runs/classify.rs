@@ -54,6 +54,8 @@ pub enum Defect {
     CrossBlock,
     /// A write to constant memory.
     ConstantWritten,
+    /// An index of Numba's that is counted from the end.
+    NegativeIndex,
 }
 
 /// The defect that an event is, with the index formula that causes it, where one does. `group` is what races with the same
@@ -93,8 +95,7 @@ pub(super) fn classify(
         },
         EventKind::ConstantWritten { .. } => Defect::ConstantWritten,
         EventKind::GridSyncWithoutCooperation { .. } => Defect::CrossBlock,
-        // A rule of its own reads these.
-        EventKind::NegativeIndex { .. } => return None,
+        EventKind::NegativeIndex { .. } => Defect::NegativeIndex,
     };
     Some((defect, None))
 }

@@ -7,7 +7,7 @@ use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{
     AccessKind as WitnessKind, AccessWitness, Confidence, Finding, Label, LaunchWitness, Place, Witness,
 };
-use cudalint_replay::facts;
+use cudalint_replay::facts::{self, LaunchSpelling};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Access, AccessKind, Object, ObjectKind, Site, Thread};
 
@@ -240,6 +240,20 @@ pub fn add_access(context: &ModuleContext<'_>, finding: &mut Finding, access: &A
 
 fn elements(count: i64) -> String {
     if count == 1 { "1 element".to_owned() } else { format!("{count} elements") }
+}
+
+/// The block-wide barrier in the kernel's language.
+pub fn barrier(run: &KernelRun) -> &'static str {
+    match run.spelling {
+        LaunchSpelling::Numba => "cuda.syncthreads()",
+        LaunchSpelling::CupyJit => "jit.syncthreads()",
+        _ => "__syncthreads()",
+    }
+}
+
+/// Whether the kernel is written in Python.
+pub fn is_python(run: &KernelRun) -> bool {
+    matches!(run.spelling, LaunchSpelling::Numba | LaunchSpelling::CupyJit)
 }
 
 /// Adds a place, once.

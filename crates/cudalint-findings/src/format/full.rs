@@ -100,6 +100,18 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
     }
 }
 
+/// The configuration of a launch as its language writes it.
+pub(super) fn configuration(launch: &LaunchWitness) -> String {
+    let [grid, block] = [launch.grid, launch.block].map(extent);
+    let python = [".py", ".ipynb"].iter().any(|end| launch.place.path.ends_with(end));
+    match (launch.shared_bytes, python) {
+        (0, false) => format!("<<<{grid}, {block}>>>"),
+        (bytes, false) => format!("<<<{grid}, {block}, {bytes}>>>"),
+        (0, true) => format!("[{grid}, {block}]"),
+        (bytes, true) => format!("[{grid}, {block}, 0, {bytes}]"),
+    }
+}
+
 /// The numbers that show a finding, in words.
 fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: &Report, options: &Options) {
     let line = |place: &Place| {
@@ -114,9 +126,7 @@ fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: 
         note(out, "path", &format!("{}: {}", line(&step.place), step.message), options);
     }
     if let Some(launch) = &witness.launch {
-        let shared = if launch.shared_bytes == 0 { String::new() } else { format!(", {}", launch.shared_bytes) };
-        let [grid, block] = [launch.grid, launch.block].map(extent);
-        note(out, "launch", &format!("<<<{grid}, {block}{shared}>>> at {}", line(&launch.place)), options);
+        note(out, "launch", &format!("{} at {}", configuration(launch), line(&launch.place)), options);
     }
     if !witness.bindings.is_empty() {
         let all: Vec<String> = witness.bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();

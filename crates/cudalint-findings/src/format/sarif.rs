@@ -237,11 +237,7 @@ fn flow_location(place: &Place, words: &str, sources: &Sources) -> Value {
 }
 
 fn launch_words(launch: &LaunchWitness) -> String {
-    let [grid, block] = [launch.grid, launch.block].map(super::full::extent);
-    match launch.shared_bytes {
-        0 => format!("launch <<<{grid}, {block}>>>"),
-        bytes => format!("launch <<<{grid}, {block}, {bytes}>>>"),
-    }
+    format!("launch {}", super::full::configuration(launch))
 }
 
 fn access_words(access: &AccessWitness) -> String {

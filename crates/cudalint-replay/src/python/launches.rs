@@ -136,6 +136,10 @@ impl Walker<'_> {
             "forall" => {
                 let tasks = args.get(0, "ntasks").cloned()?;
                 let q = self.as_int(&tasks).unwrap_or(Quantity::Unknown);
+                // Without tasks nothing is launched.
+                if q.known() == Some(0) {
+                    return Some(Val::unknown());
+                }
                 let written = args.get(1, "tpb").and_then(Val::known).filter(|threads| *threads > 0);
                 let why = if written.is_some() {
                     None

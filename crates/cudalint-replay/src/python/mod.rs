@@ -152,8 +152,8 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         if !is_entry(function) || walker.visited.contains(&(id, entry)) {
             continue;
         }
-        // Numbers of objects stay their own; the state is that behind the imports.
-        walker.heap.restore(&imported.0);
+        // The state is that behind the imports.
+        walker.heap = imported.0.clone();
         walker.modules.clone_from(&imported.1);
         walker.asked.clear();
         walker.integers.clear();
@@ -164,8 +164,8 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
             break;
         }
     }
-    walker.heap.restore(&imported.0);
-    walker.modules.clone_from(&imported.1);
+    walker.heap = imported.0;
+    walker.modules = imported.1;
     let kernels = walker.own_kernels(id);
     Walked { events: walker.events, limits: walker.limits.into_iter().collect(), faults: walker.faults, kernels }
 }

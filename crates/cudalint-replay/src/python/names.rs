@@ -193,6 +193,30 @@ impl Walker<'_> {
             .iter()
             .any(|target| matches!(self.kind(*target), Some(Expr::Python(e)) if matches!(**e, PythonExpr::Spread { .. })));
         match items {
+            Some(items) if starred && items.len() + 1 >= targets.len() => {
+                let surplus = items.len() + 1 - targets.len();
+                let mut items = items.into_iter();
+                for target in targets {
+                    let spread = match self.kind(*target) {
+                        Some(Expr::Python(python)) => match &**python {
+                            PythonExpr::Spread { value, .. } => Some(*value),
+                            _ => None,
+                        },
+                        _ => None,
+                    };
+                    match spread {
+                        Some(inner) => {
+                            let taken: Vec<Val> = items.by_ref().take(surplus).collect();
+                            let list = self.heap.add(super::heap::Obj::List(Some(taken)));
+                            self.assign(inner, Val::from(Kind::List(list)));
+                        }
+                        None => {
+                            let item = items.next().unwrap_or_else(Val::unknown);
+                            self.assign(*target, item.because(&value.why));
+                        }
+                    }
+                }
+            }
             Some(items) if items.len() == targets.len() && !starred => {
                 for (target, item) in targets.iter().zip(items) {
                     self.assign(*target, item.because(&value.why));

@@ -1,0 +1,146 @@
+//! What goes wrong between Python and its kernels.
+
+use crate::support::{Seen, program};
+
+fn faults(seen: &Seen) -> Vec<String> {
+    use cudalint_replay::facts::PythonFaultKind as Kind;
+    let faults = seen.facts.iter().flat_map(|facts| &facts.python);
+    faults
+        .map(|fault| {
+            let at = seen.project.text(fault.site.module, fault.site.span);
+            let what = match &fault.kind {
+                Kind::ArgumentType { wanted, given, .. } => format!("{given} for {wanted}"),
+                Kind::ElementType { wanted, given, .. } => format!("elements {given} for {wanted}"),
+                Kind::NotContiguous { .. } => "not contiguous".to_owned(),
+                Kind::NotCopiedBack { host, device, .. } => format!("{device} of {host}"),
+                Kind::CapturedChanged { name, before, after, .. } => format!("{name} was {before}, is {after}"),
+            };
+            format!("{at}: {what}")
+        })
+        .collect()
+}
+
+const HALF: &str = "
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def half(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= 0.5
+";
+
+#[test]
+fn a_result_that_nobody_fetches() {
+    let seen = program(&format!(
+        "{HALF}
+def bad():
+    h = np.ones(500, np.float32)
+    d = cuda.to_device(h)
+    half[4, 128](d)
+    return h.sum()
+def fetched():
+    h = np.ones(500, np.float32)
+    d = cuda.to_device(h)
+    half[4, 128](d)
+    r = d.copy_to_host()
+    return r - h
+def direct():
+    h = np.ones(500, np.float32)
+    half[4, 128](h)
+    return h.sum()
+def kept(self):
+    h = np.ones(500, np.float32)
+    self.d = cuda.to_device(h)
+    half[4, 128](self.d)
+    print(h)
+"
+    ));
+    assert_eq!(faults(&seen), ["h.sum(): d of h"]);
+}
+
+#[test]
+fn a_captured_variable_that_changes() {
+    let seen = program(
+        "
+from numba import cuda
+GAIN = 2.0
+@cuda.jit
+def bad(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= GAIN
+def host(a):
+    global GAIN
+    bad[4, 128](a)
+    GAIN = 3.0
+    bad[4, 128](a)
+",
+    );
+    assert_eq!(faults(&seen), ["GAIN: GAIN was 2, is 3"]);
+    let seen = program(
+        "
+import numpy as np
+from numba import cuda
+GAIN = 2.0
+@cuda.jit
+def k(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= GAIN
+GAIN = 3.0
+a = np.zeros(100)
+k[1, 128](a)
+k[1, 128](a)
+",
+    );
+    assert!(faults(&seen).is_empty());
+}
+
+#[test]
+fn numbers_and_elements_for_kernels_in_strings() {
+    let seen = program(
+        "
+import cupy as cp
+K = cp.RawKernel(r'''extern \"C\" __global__ void axpy(const float* x, float* y, float a, int n)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i]; }''', 'axpy')
+def bad():
+    x = cp.zeros(1000)
+    y = cp.zeros(1000, dtype=cp.float32)
+    K(((x.size + 127) // 128,), (128,), (x, y, 0.5, x.size))
+def good():
+    x = cp.zeros(1000, dtype=cp.float32)
+    K(((x.size + 127) // 128,), (128,), (x, x, cp.float32(0.5), cp.int32(x.size)))
+",
+    );
+    assert_eq!(faults(&seen), ["x: elements float64 for float", "0.5: float for float"]);
+    assert_eq!(
+        seen.told()[1],
+        "K [8, 1, 1] [128, 1, 1] (x+0 of 4000 held; x+0 of 4000 held; 0.5f; 1000:4)"
+    );
+}
+
+#[test]
+fn views_for_kernels_that_index_in_order() {
+    let seen = program(
+        "
+import cupy as cp
+K = cp.RawKernel(r'''extern \"C\" __global__ void rowsum(const double* a, double* out, int rows, int cols)
+{ int r = blockIdx.x * blockDim.x + threadIdx.x; if (r < rows) { double t = 0; for (int c = 0; c < cols; ++c) t += a[r * cols + c]; out[r] = t; } }''', 'rowsum')
+def bad(m):
+    a = cp.zeros((100, 200))
+    t = a.T
+    out = cp.empty(t.shape[0])
+    K((2,), (128,), (t, out, cp.int32(t.shape[0]), cp.int32(t.shape[1])))
+    return out
+def good():
+    a = cp.zeros((100, 200))
+    t = cp.ascontiguousarray(a.T)
+    out = cp.empty(t.shape[0])
+    K((2,), (128,), (t, out, cp.int32(t.shape[0]), cp.int32(t.shape[1])))
+    return out
+",
+    );
+    assert_eq!(faults(&seen), ["t: not contiguous"]);
+}

@@ -1,0 +1,57 @@
+//! An array whose elements are of another type than the kernel reads.
+
+use crate::words::fault_finding;
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{PythonFault, PythonFaultKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "array-dtype-mismatch",
+        group: Group::Correctness,
+        summary: "An array is handed to a CUDA C++ kernel that takes its elements for another type.",
+        page: include_str!("array-dtype-mismatch.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: Some(843),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for fault in &context.facts.python {
+        sink.report_some(finding(context, fault));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
+    let PythonFaultKind::ElementType { kernel, parameter, declared, wanted, given, text, made } = &fault.kind else {
+        return None;
+    };
+    let message =
+        format!("`{text}` holds {given}, but `{kernel}` takes `{parameter}` for a pointer to `{wanted}`: it reads other values");
+    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    finding.label = format!("an array of {given}");
+    finding.related = vec![
+        Label { place: context.place_of(*declared), message: format!("elements of type `{wanted}`") },
+        Label { place: context.place_of(*made), message: format!("made here with elements of type {given}") },
+    ];
+    finding.help = Some(format!("make the array with the type that the kernel reads: {}", numpy_type(wanted)));
+    Some(finding)
+}
+
+/// NumPy's name for a type of C.
+fn numpy_type(name: &str) -> String {
+    let known = match name {
+        "float" => "`dtype=np.float32`",
+        "double" => "`dtype=np.float64`",
+        "int" => "`dtype=np.int32`",
+        "unsigned" | "unsigned int" => "`dtype=np.uint32`",
+        "long" | "long long" => "`dtype=np.int64`",
+        _ => return format!("the one of `{name}`"),
+    };
+    known.to_owned()
+}

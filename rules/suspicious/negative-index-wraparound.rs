@@ -1,0 +1,67 @@
+//! A computed index below 0, which Numba counts from the end.
+
+use crate::runs::words::{add_place, assume, finding as run_finding, label, text, thread};
+use crate::runs::{Defect, Shown, shown};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_replay::runs::report::EventKind;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "negative-index-wraparound",
+        group: Group::Suspicious,
+        summary: "A computed index is negative, and Numba takes it from the end of the array.",
+        page: include_str!("negative-index-wraparound.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+/// Words by which programs say that they mean it.
+const MEANT: [&str; 6] = ["period", "wrap", "circular", "cyclic", "torus", "toroid"];
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for shown in shown(context, Defect::NegativeIndex) {
+        sink.report_some(finding(context, &shown));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let EventKind::NegativeIndex { site, computed, calls, array, axis, thread: who, index, extent, .. } = &shown.event.kind
+    else {
+        return None;
+    };
+    // What lies before the array is another rule's.
+    let from_end = extent.map(|extent| index + extent);
+    if from_end.is_none_or(|element| element < 0) || is_meant(context, shown) {
+        return None;
+    }
+    let along = if *axis == 0 { String::new() } else { format!(" along axis {axis}") };
+    let element = from_end.unwrap_or_default();
+    let message = format!(
+        "`{}` is {index} for {}: `{array}` is indexed from its end{along}, at element {element}",
+        text(context, *computed),
+        thread(shown.run, *who)
+    );
+    let mut finding = run_finding(&RULE, context, shown, *site, message)?;
+    assume(&mut finding, &format!("`{array}` is not meant to wrap around"))?;
+    finding.label = format!("element {element}");
+    for call in calls {
+        add_place(&mut finding, label(context, *call, "called from here"));
+    }
+    finding.help = Some("let the condition keep out the threads whose neighbour does not exist".to_owned());
+    Some(finding)
+}
+
+/// Whether the kernel computes other indices with a remainder, or says in words that it wraps around.
+fn is_meant(context: &ModuleContext<'_>, shown: &Shown<'_>) -> bool {
+    let (module, function) = shown.run.kernel;
+    let Some(function) = context.project.module(module).functions.get(function.index()) else { return true };
+    let code = context.project.text(module, function.span).to_lowercase();
+    code.contains(" % ") || MEANT.iter().any(|word| code.contains(word))
+}

@@ -1,0 +1,48 @@
+//! A view with gaps for a kernel that knows of none.
+
+use crate::words::fault_finding;
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{PythonFault, PythonFaultKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "non-contiguous-kernel-argument",
+        group: Group::Suspicious,
+        summary: "A transposed or strided view is handed to a CUDA C++ kernel, which sees the memory below it.",
+        page: include_str!("non-contiguous-kernel-argument.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for fault in &context.facts.python {
+        sink.report_some(finding(context, fault));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
+    let PythonFaultKind::NotContiguous { kernel, parameter, declared, text, view, transposed } = &fault.kind else {
+        return None;
+    };
+    let message = if *transposed {
+        format!("`{text}` is a transposed view, and `{kernel}` reads its memory, where the elements lie in the old order")
+    } else {
+        format!("`{text}` is a view with gaps, and `{kernel}` reads its memory, the elements between included")
+    };
+    let assumption = format!("`{kernel}` means the elements of `{text}` in their order");
+    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
+    finding.label = "the kernel gets the address, and no strides".to_owned();
+    finding.related = vec![
+        Label { place: context.place_of(*view), message: "the view is made here; nothing is copied".to_owned() },
+        Label { place: context.place_of(*declared), message: format!("`{parameter}` is indexed as if all lay in one piece") },
+    ];
+    finding.help = Some(format!("copy it into one piece first: `cp.ascontiguousarray({text})`"));
+    Some(finding)
+}

@@ -1,0 +1,43 @@
+//! A result that stays on the device.
+
+use crate::words::fault_finding;
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{PythonFault, PythonFaultKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "result-not-copied-back",
+        group: Group::Suspicious,
+        summary: "A kernel changes the device copy of an array, and the host goes on with its own.",
+        page: include_str!("result-not-copied-back.md"),
+        method: Method::Output,
+        guideline: None,
+        cwe: None,
+    },
+    confidence: &[Confidence::Likely],
+    fix: None,
+    check: Check::Facts(check),
+};
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for fault in &context.facts.python {
+        sink.report_some(finding(context, fault));
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
+    let PythonFaultKind::NotCopiedBack { kernel, host, device, transfer, launch } = &fault.kind else { return None };
+    let message =
+        format!("`{host}` is what it was before `{kernel}` ran: the kernel changes the copy `{device}`, which is never fetched");
+    let assumption = format!("the host means what `{kernel}` computes");
+    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
+    finding.label = "the host's own array".to_owned();
+    finding.related = vec![
+        Label { place: context.place_of(*transfer), message: format!("`{device}` is a copy of `{host}`") },
+        Label { place: context.place_of(*launch), message: format!("`{kernel}` changes `{device}`") },
+    ];
+    finding.help = Some(format!("fetch the result first: `{host} = {device}.copy_to_host()`"));
+    Some(finding)
+}
