@@ -31,8 +31,9 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     let PythonFaultKind::ElementType { kernel, parameter, declared, wanted, given, text, made } = &fault.kind else {
         return None;
     };
-    let message =
-        format!("`{text}` holds {given}, but `{kernel}` takes `{parameter}` for a pointer to `{wanted}`: it reads other values");
+    let message = format!(
+        "`{text}` holds {given}, but `{kernel}` takes `{parameter}` for a pointer to `{wanted}`: it reads other values"
+    );
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = format!("an array of {given}");
     finding.related = vec![

@@ -28,7 +28,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
-    let PythonFaultKind::ArgumentType { kernel, parameter, declared, wanted, given, text, problem } = &fault.kind else {
+    let PythonFaultKind::ArgumentType { kernel, parameter, declared, wanted, given, text, problem } = &fault.kind
+    else {
         return None;
     };
     let what = match problem {
@@ -41,7 +42,8 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         TypeProblem::Misread => "arrives as another number".to_owned(),
         TypeProblem::Refused => "TypeError: invalid type on parameter".to_owned(),
     };
-    finding.related = vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];
+    finding.related =
+        vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];
     finding.help = numpy_scalar(wanted).map(|scalar| format!("wrap it: `np.{scalar}({text})`"));
     Some(finding)
 }

@@ -28,10 +28,13 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
-    let PythonFaultKind::CapturedChanged { kernel, function, name, before, after, compiled, launch } = &fault.kind else {
+    let PythonFaultKind::CapturedChanged { kernel, function, name, before, after, compiled, launch } = &fault.kind
+    else {
         return None;
     };
-    let message = format!("`{kernel}` still uses {before} for `{name}`, which is {after} here: it was compiled with the old value");
+    let message = format!(
+        "`{kernel}` still uses {before} for `{name}`, which is {after} here: it was compiled with the old value"
+    );
     let assumption = format!("the new value of `{name}` is meant for `{kernel}`");
     let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
     finding.label = format!("no compiled kernel sees {after}");

@@ -32,7 +32,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
-    let EventKind::NegativeIndex { site, computed, calls, array, axis, thread: who, index, extent, .. } = &shown.event.kind
+    let EventKind::NegativeIndex { site, computed, calls, array, axis, thread: who, index, extent, .. } =
+        &shown.event.kind
     else {
         return None;
     };

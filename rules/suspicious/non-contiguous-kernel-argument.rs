@@ -32,7 +32,9 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         return None;
     };
     let message = if *transposed {
-        format!("`{text}` is a transposed view, and `{kernel}` reads its memory, where the elements lie in the old order")
+        format!(
+            "`{text}` is a transposed view, and `{kernel}` reads its memory, where the elements lie in the old order"
+        )
     } else {
         format!("`{text}` is a view with gaps, and `{kernel}` reads its memory, the elements between included")
     };
@@ -41,7 +43,10 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     finding.label = "the kernel gets the address, and no strides".to_owned();
     finding.related = vec![
         Label { place: context.place_of(*view), message: "the view is made here; nothing is copied".to_owned() },
-        Label { place: context.place_of(*declared), message: format!("`{parameter}` is indexed as if all lay in one piece") },
+        Label {
+            place: context.place_of(*declared),
+            message: format!("`{parameter}` is indexed as if all lay in one piece"),
+        },
     ];
     finding.help = Some(format!("copy it into one piece first: `cp.ascontiguousarray({text})`"));
     Some(finding)

@@ -29,8 +29,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::NotCopiedBack { kernel, host, device, transfer, launch } = &fault.kind else { return None };
-    let message =
-        format!("`{host}` is what it was before `{kernel}` ran: the kernel changes the copy `{device}`, which is never fetched");
+    let message = format!(
+        "`{host}` is what it was before `{kernel}` ran: the kernel changes the copy `{device}`, which is never fetched"
+    );
     let assumption = format!("the host means what `{kernel}` computes");
     let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
     finding.label = "the host's own array".to_owned();

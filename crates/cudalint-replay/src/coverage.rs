@@ -212,7 +212,13 @@ fn bounds(
                 let Some(axis) = indices.get(local) else { continue };
                 let Some((parameter, offset)) = parameter_bound(module, kernel, bound) else { continue };
                 let span = module.exprs.get(id.index()).map(|node| node.span).unwrap_or_default();
-                claims.push(CoverageClaim { axis: *axis, parameter, offset: offset + i64::from(inclusive), span, fills: None });
+                claims.push(CoverageClaim {
+                    axis: *axis,
+                    parameter,
+                    offset: offset + i64::from(inclusive),
+                    span,
+                    fills: None,
+                });
             }
             _ => {}
         }

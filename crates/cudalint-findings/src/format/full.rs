@@ -2,7 +2,7 @@
 
 use super::snippet::Snippet;
 use super::{Options, one_line, paint};
-use crate::finding::{Applicability, Finding, Label, Place, Witness};
+use crate::finding::{Applicability, Finding, Label, LaunchWitness, Place, Witness};
 use crate::report::Report;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -132,9 +132,7 @@ impl Walker<'_> {
             Layout::Fortran if reversed => Layout::C,
             Layout::Unknown => Layout::Unknown,
             _ => match self.strides(array) {
-                Some(strides) => {
-                    Layout::Strided(order.iter().filter_map(|axis| strides.get(*axis).cloned()).collect())
-                }
+                Some(strides) => Layout::Strided(order.iter().filter_map(|axis| strides.get(*axis).cloned()).collect()),
                 None => Layout::Unknown,
             },
         };
@@ -212,9 +210,7 @@ impl Walker<'_> {
         let why = parts.iter().flatten().fold(dim.why.clone(), |why, part| union(&why, &part.why));
         if step < 0 {
             return match (part(0), part(1), step) {
-                (None, None, -1) => {
-                    Some((dim.q.minus(&Quantity::Known(1)), Dim { q: dim.q.clone(), why }, -1))
-                }
+                (None, None, -1) => Some((dim.q.minus(&Quantity::Known(1)), Dim { q: dim.q.clone(), why }, -1)),
                 _ => None,
             };
         }
@@ -261,20 +257,18 @@ impl Walker<'_> {
         let shape = shape.map(|shape| {
             // `-1` is what is left.
             let rest = |except: usize| {
-                shape.iter().enumerate().filter(|(at, _)| *at != except).fold(Quantity::Known(1), |all, (_, dim)| {
-                    all.times(&dim.q)
-                })
+                shape
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at != except)
+                    .fold(Quantity::Known(1), |all, (_, dim)| all.times(&dim.q))
             };
             let total = array.size();
             let mut dims: Vec<Dim> = Vec::new();
             for (at, dim) in shape.iter().enumerate() {
                 if dim.q.known() == Some(-1) {
                     let others = rest(at);
-                    let q = if others.known() == Some(1) {
-                        total.q.clone()
-                    } else {
-                        self.floor_div(&total.q, &others)
-                    };
+                    let q = if others.known() == Some(1) { total.q.clone() } else { self.floor_div(&total.q, &others) };
                     dims.push(Dim { q, why: total.why.clone() });
                 } else {
                     dims.push(dim.clone());
@@ -298,8 +292,7 @@ impl Walker<'_> {
         let whole = array.layout == Layout::C && array.offset == Quantity::Known(0) && array.shape.is_some();
         let held = held.filter(|held| whole && !matches!(held.contents, crate::given::HeldContents::WrittenOnly(_)));
         let space = if space == MemorySpace::Host || array.lib == Lib::Numpy { MemorySpace::Host } else { space };
-        let made =
-            Made { lib: array.lib, space, api: &api, dtype: array.dtype, shape, layout: Layout::C, held };
+        let made = Made { lib: array.lib, space, api: &api, dtype: array.dtype, shape, layout: Layout::C, held };
         let site = self.site(id);
         Val::array(self.new_array(made, site))
     }
@@ -314,7 +307,8 @@ impl Walker<'_> {
             })
             .collect();
         let Some(first) = arrays.first() else { return Val::unknown() };
-        let strange = operands.iter().any(|operand| matches!(operand.kind, Kind::Unknown | Kind::Open(_) | Kind::List(_)));
+        let strange =
+            operands.iter().any(|operand| matches!(operand.kind, Kind::Unknown | Kind::Open(_) | Kind::List(_)));
         let shape = if strange { None } else { broadcast(&arrays) };
         let promoted = arrays.iter().skip(1).fold(first.dtype, |all, array| all.promote(array.dtype));
         let dtype = dtype.unwrap_or(if strange { Dtype::Unknown } else { with_scalars(promoted, operands) });

@@ -24,7 +24,9 @@ impl Walker<'_> {
         walk(module, function, block, |item| {
             match item {
                 Item::Expr(id) => match self.kind(id) {
-                    Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => self.target(*target, &mut found, 0),
+                    Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => {
+                        self.target(*target, &mut found, 0)
+                    }
                     Some(Expr::Call { callee, .. }) => {
                         // `xs.append(x)` and its kin.
                         if let Some(Expr::Member { base, .. }) = self.kind(*callee)
@@ -88,10 +90,10 @@ impl Walker<'_> {
         }
         for name in &assigned.names {
             let old = self.lookup(name);
-            let Some(site) = self.frame().map(|frame| crate::facts::Site {
-                module: frame.module,
-                span: cudalint_syntax::Span::default(),
-            }) else {
+            let Some(site) = self
+                .frame()
+                .map(|frame| crate::facts::Site { module: frame.module, span: cudalint_syntax::Span::default() })
+            else {
                 return;
             };
             if !matches!(old.kind, Kind::Package(_)) {

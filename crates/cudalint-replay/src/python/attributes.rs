@@ -249,7 +249,8 @@ impl Walker<'_> {
                 let taken: Vec<Val> = if step == -1 && part(0).is_none() && part(1).is_none() {
                     items.into_iter().rev().collect()
                 } else if step > 0 {
-                    let (from, to) = (clamp(part(0).and_then(Val::known), 0), clamp(part(1).and_then(Val::known), length));
+                    let (from, to) =
+                        (clamp(part(0).and_then(Val::known), 0), clamp(part(1).and_then(Val::known), length));
                     let step = usize::try_from(step).unwrap_or(1);
                     let count = usize::try_from(to - from).unwrap_or(0);
                     items.into_iter().skip(usize::try_from(from).unwrap_or(0)).take(count).step_by(step).collect()
@@ -328,11 +329,9 @@ impl Walker<'_> {
                 }
                 None => Some(Val::from(Kind::Int(Quantity::Unknown))),
             },
-            "dtype" => Some(Val::from(if array.dtype == Dtype::Unknown {
-                Kind::Unknown
-            } else {
-                Kind::Dtype(array.dtype)
-            })),
+            "dtype" => {
+                Some(Val::from(if array.dtype == Dtype::Unknown { Kind::Unknown } else { Kind::Dtype(array.dtype) }))
+            }
             "T" => Some(self.transposed(array, None, id)),
             "strides" => {
                 let strides = self.strides(array)?;

@@ -20,7 +20,8 @@ const PARSER: &str = "#argparse";
 pub(super) fn is_builtin(name: &str) -> bool {
     matches!(
         name,
-        "int" | "float"
+        "int"
+            | "float"
             | "bool"
             | "complex"
             | "str"
@@ -91,8 +92,12 @@ impl Walker<'_> {
             "cupy" => self.call_cupy(id, rest, args),
             "numba" => self.call_numba(id, rest, args),
             "cupyx" => match rest {
-                "jit.rawkernel" | "jit._interface.rawkernel" => Some(Val::from(Kind::Decorator(Dialect::CupyJit, false))),
-                "empty_pinned" | "zeros_pinned" => self.array_function(id, Lib::Numpy, &rest.replace("_pinned", ""), args),
+                "jit.rawkernel" | "jit._interface.rawkernel" => {
+                    Some(Val::from(Kind::Decorator(Dialect::CupyJit, false)))
+                }
+                "empty_pinned" | "zeros_pinned" => {
+                    self.array_function(id, Lib::Numpy, &rest.replace("_pinned", ""), args)
+                }
                 _ => None,
             },
             "pycuda" => self.call_pycuda(id, rest, args),
@@ -136,7 +141,9 @@ impl Walker<'_> {
             "float" => match first {
                 None => Val::from(Kind::Float(Some(0.0))),
                 Some(value) => match (&value.kind, value.quantity()) {
-                    (_, Some(Quantity::Known(number))) => Val::from(Kind::Float(Some(number as f64))).because(&value.why),
+                    (_, Some(Quantity::Known(number))) => {
+                        Val::from(Kind::Float(Some(number as f64))).because(&value.why)
+                    }
                     (_, Some(q)) if !q.is_unknown() => Val::from(Kind::Ratio(q, 1)).because(&value.why),
                     (Kind::Float(_) | Kind::Ratio(..), _) => value.clone(),
                     (Kind::Number(_, inner), _) if inner.number().is_some() => {
@@ -302,12 +309,15 @@ impl Walker<'_> {
             Kind::Package(path) if &**path == "sys.argv" => {
                 return Val::int(1).because(&assume(NO_ARGUMENTS));
             }
-            Kind::Str(text) => text.text.as_deref().map_or(Kind::Int(Quantity::Unknown), |text| {
-                Kind::Int(Quantity::Known(text.chars().count() as i64))
-            }),
+            Kind::Str(text) => text
+                .text
+                .as_deref()
+                .map_or(Kind::Int(Quantity::Unknown), |text| Kind::Int(Quantity::Known(text.chars().count() as i64))),
             Kind::Range(range) => match (range[0].known(), range[2].known()) {
                 (Some(0), Some(1)) => Kind::Int(range[1].clone()),
-                _ => Kind::Int(self.items(value).map_or(Quantity::Unknown, |items| Quantity::Known(items.len() as i64))),
+                _ => {
+                    Kind::Int(self.items(value).map_or(Quantity::Unknown, |items| Quantity::Known(items.len() as i64)))
+                }
             },
             _ => Kind::Int(self.items(value).map_or(Quantity::Unknown, |items| Quantity::Known(items.len() as i64))),
         };
@@ -378,7 +388,10 @@ impl Walker<'_> {
         let Kind::Instance(id) = &object.kind else { return false };
         let Obj::Instance(instance) = self.heap.get(*id) else { return false };
         instance.attributes.contains_key(PARSER)
-            && matches!(name, "add_argument" | "parse_args" | "parse_known_args" | "add_argument_group" | "set_defaults")
+            && matches!(
+                name,
+                "add_argument" | "parse_args" | "parse_known_args" | "add_argument_group" | "set_defaults"
+            )
     }
 
     /// A call of such a method. Arguments have the values that they have when none is given.
@@ -386,14 +399,18 @@ impl Walker<'_> {
         let Kind::Instance(id) = &object.kind else { return Val::unknown() };
         match name {
             "add_argument" => {
-                let flags: Vec<String> = args.positional.iter().filter_map(|flag| flag.str().map(ToOwned::to_owned)).collect();
+                let flags: Vec<String> =
+                    args.positional.iter().filter_map(|flag| flag.str().map(ToOwned::to_owned)).collect();
                 let long = flags.iter().find(|flag| flag.starts_with("--")).or_else(|| flags.first());
                 let dest = args.named("dest").and_then(Val::str).map(ToOwned::to_owned);
-                let Some(dest) = dest.or_else(|| long.map(|flag| flag.trim_start_matches('-').replace('-', "_"))) else {
+                let Some(dest) = dest.or_else(|| long.map(|flag| flag.trim_start_matches('-').replace('-', "_")))
+                else {
                     return Val::unknown();
                 };
                 let optional = flags.iter().any(|flag| flag.starts_with('-'));
-                let integer = args.named("type").is_some_and(|ty| matches!(&ty.kind, Kind::Package(path) if &**path == "builtins.int"));
+                let integer = args
+                    .named("type")
+                    .is_some_and(|ty| matches!(&ty.kind, Kind::Package(path) if &**path == "builtins.int"));
                 let action = args.named("action").and_then(Val::str).unwrap_or("").to_owned();
                 let default = args.named("default").cloned();
                 let value = match (default, action.as_str()) {

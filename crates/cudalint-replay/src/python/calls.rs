@@ -5,9 +5,7 @@ use super::val::{Closure, Kernel, Kind, Val};
 use super::{MAX_FRAMES, Walker};
 use crate::facts::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{
-    Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type,
-};
+use cudalint_program::ir::{Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -274,7 +272,13 @@ impl Walker<'_> {
         }
     }
 
-    fn bind_arguments(&mut self, closure: &Closure, function: &Function, receiver: Option<Val>, args: Args) -> Vec<Val> {
+    fn bind_arguments(
+        &mut self,
+        closure: &Closure,
+        function: &Function,
+        receiver: Option<Val>,
+        args: Args,
+    ) -> Vec<Val> {
         let python = function.python.as_deref();
         let count = function.param_count as usize;
         let (rest, keywords) = python.map_or((None, None), |python| (python.rest, python.keywords));

@@ -3,9 +3,11 @@
 use crate::facts::CoverageClaim;
 use cudalint_kernel::python::{ArgumentType, Part, parameters};
 use cudalint_program::Name;
-use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, PythonExpr, Stmt, UnaryOp};
-use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_program::Project;
+use cudalint_program::ir::{
+    BinaryOp, Block, Expr, ExprId, Function, LocalId, Module, ModuleId, PythonExpr, Stmt, UnaryOp,
+};
+use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
 
@@ -35,8 +37,7 @@ pub(crate) fn claims(
         kernel.locals.iter().take(kernel.param_count as usize).map(|local| local.name.clone()).collect();
     let code = parameters(&names, arguments).into_iter().map(|parameter| (parameter.of, parameter.part)).collect();
     let module = project.module(id);
-    let mut reader =
-        Reader { module, kernel, code, indices: FxHashMap::default(), written: FxHashMap::default() };
+    let mut reader = Reader { module, kernel, code, indices: FxHashMap::default(), written: FxHashMap::default() };
     if !reader.read_indices(body) || reader.indices.is_empty() {
         return Vec::new();
     }
@@ -86,16 +87,17 @@ impl<'a> Reader<'a> {
                         strange |= matches!(name.as_str(), "gridsize" | "gridDim" | "this_grid");
                     }
                     Some(Expr::Name { path, .. }) => {
-                        strange |= path.last().is_some_and(|name| {
-                            ["gridsize", "gridDim", "this_grid"].contains(&name.as_str())
-                        });
+                        strange |= path
+                            .last()
+                            .is_some_and(|name| ["gridsize", "gridDim", "this_grid"].contains(&name.as_str()));
                     }
                     Some(Expr::Call { callee, .. }) => grids += u32::from(self.last_name(*callee) == Some("grid")),
                     Some(Expr::Unknown(_)) => strange = true,
                     _ => {}
                 },
                 Item::Stmt(id) => {
-                    strange |= matches!(module.stmts.get(id.index()).map(|stmt| &stmt.kind), Some(Stmt::Unknown { .. }));
+                    strange |=
+                        matches!(module.stmts.get(id.index()).map(|stmt| &stmt.kind), Some(Stmt::Unknown { .. }));
                 }
                 Item::Declare(_) => {}
             }
@@ -363,8 +365,7 @@ impl<'a> Reader<'a> {
             let (Some(Expr::Local(array)), [index]) = (self.expr(*base), indices.as_slice()) else { continue };
             let Some(Expr::Local(index)) = self.expr(*index) else { continue };
             let Some(axis) = self.indices.get(index) else { continue };
-            let (Some(data), Some(parameter)) =
-                (self.code_parameter(*array, Part::Data), self.only_extent(*base))
+            let (Some(data), Some(parameter)) = (self.code_parameter(*array, Part::Data), self.only_extent(*base))
             else {
                 continue;
             };

@@ -182,12 +182,51 @@ impl Walker<'_> {
                 let value = args.positional.first()?.clone();
                 return self.to_host(&value, id);
             }
-            "matmul" | "dot" | "sum" | "mean" | "max" | "min" | "allclose" | "array_equal" | "all" | "any" | "std"
-            | "testing.assert_allclose" | "testing.assert_array_equal" | "testing.assert_equal" | "argmax" | "argmin"
-            | "testing.assert_array_almost_equal" | "isclose" | "cumsum" | "sort" | "linalg.norm" | "median"
-            | "count_nonzero" | "isnan" | "round" | "argsort" | "unique" | "histogram" | "bincount" | "var"
-            | "savetxt" | "save" | "array2string" | "diff" | "concatenate" | "stack" | "vstack" | "hstack" | "pad"
-            | "roll" | "outer" | "einsum" | "tile" | "repeat" | "cumprod" => {
+            "matmul"
+            | "dot"
+            | "sum"
+            | "mean"
+            | "max"
+            | "min"
+            | "allclose"
+            | "array_equal"
+            | "all"
+            | "any"
+            | "std"
+            | "testing.assert_allclose"
+            | "testing.assert_array_equal"
+            | "testing.assert_equal"
+            | "argmax"
+            | "argmin"
+            | "testing.assert_array_almost_equal"
+            | "isclose"
+            | "cumsum"
+            | "sort"
+            | "linalg.norm"
+            | "median"
+            | "count_nonzero"
+            | "isnan"
+            | "round"
+            | "argsort"
+            | "unique"
+            | "histogram"
+            | "bincount"
+            | "var"
+            | "savetxt"
+            | "save"
+            | "array2string"
+            | "diff"
+            | "concatenate"
+            | "stack"
+            | "vstack"
+            | "hstack"
+            | "pad"
+            | "roll"
+            | "outer"
+            | "einsum"
+            | "tile"
+            | "repeat"
+            | "cumprod" => {
                 // They only read.
                 for value in &args.positional {
                     self.looked_at(value, id);
@@ -347,7 +386,9 @@ impl Walker<'_> {
                 };
                 let value = self.made(id, lib, api, dtype, array.shape.clone(), held, &from.why);
                 match value.kind {
-                    Kind::Array(made) => Val { kind: Kind::Array(Rc::new(Array { layout, ..(*made).clone() })), why: value.why },
+                    Kind::Array(made) => {
+                        Val { kind: Kind::Array(Rc::new(Array { layout, ..(*made).clone() })), why: value.why }
+                    }
                     kind => Val::from(kind),
                 }
             }
@@ -424,7 +465,9 @@ impl Walker<'_> {
                 let dtype = natural(value);
                 into.dtype = Some(into.dtype.map_or(dtype, |known| known.promote(dtype)));
                 match (value.quantity(), &mut into.integers) {
-                    (Some(q), Some(all)) if !q.is_unknown() && all.len() < MAX_INTEGERS as usize && value.why.is_none() => {
+                    (Some(q), Some(all))
+                        if !q.is_unknown() && all.len() < MAX_INTEGERS as usize && value.why.is_none() =>
+                    {
                         all.push(q);
                     }
                     _ => into.integers = None,

@@ -122,7 +122,9 @@ impl Walker<'_> {
                     let key = key.map(|key| self.eval(key));
                     let value = self.eval(*value);
                     match (key, &mut known) {
-                        (Some(key), Some(all)) if key.str().is_some() || key.known().is_some() => all.push((key, value)),
+                        (Some(key), Some(all)) if key.str().is_some() || key.known().is_some() => {
+                            all.push((key, value))
+                        }
                         _ => known = None,
                     }
                 }
@@ -224,8 +226,7 @@ impl Walker<'_> {
             Kind::Range(range) => {
                 let (start, stop, step) = (range[0].known()?, range[1].known()?, range[2].known()?);
                 let count = range_length(start, stop, step)?;
-                (count <= MOST)
-                    .then(|| (0..count).map(|i| Val::int(start + i * step).because(&value.why)).collect())
+                (count <= MOST).then(|| (0..count).map(|i| Val::int(start + i * step).because(&value.why)).collect())
             }
             _ => None,
         }

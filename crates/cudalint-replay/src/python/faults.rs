@@ -53,7 +53,11 @@ impl Walker<'_> {
 
     /// At the end of an entry: device copies that a kernel changed and nobody fetched, though the host went on to look at the
     /// original.
-    pub(super) fn uncollected(&mut self, since: usize, function: (cudalint_program::ir::ModuleId, cudalint_program::ir::FunctionId)) {
+    pub(super) fn uncollected(
+        &mut self,
+        since: usize,
+        function: (cudalint_program::ir::ModuleId, cudalint_program::ir::FunctionId),
+    ) {
         if !self.is_reporting() {
             return;
         }

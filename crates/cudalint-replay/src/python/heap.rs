@@ -244,9 +244,7 @@ fn join_objects(a: &Obj, b: &Obj, default: Option<&Assumptions>) -> Obj {
             fetched: a.fetched || b.fetched,
             read_after: a.read_after.or(b.read_after),
         }),
-        (Obj::Kernel(a), Obj::Kernel(b)) => {
-            Obj::Kernel(a.iter().filter(|one| b.contains(one)).cloned().collect())
-        }
+        (Obj::Kernel(a), Obj::Kernel(b)) => Obj::Kernel(a.iter().filter(|one| b.contains(one)).cloned().collect()),
         (a, _) => a.clone(),
     }
 }

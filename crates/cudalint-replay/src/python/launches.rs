@@ -49,9 +49,7 @@ impl Walker<'_> {
         let elements = spread.unwrap_or_else(|| indices.to_vec());
         let module = self.module_id();
         let whole = match (exprs.first(), exprs.last()) {
-            (Some(first), Some(last)) => {
-                Span::new(self.span(*first).start as usize, self.span(*last).end as usize)
-            }
+            (Some(first), Some(last)) => Span::new(self.span(*first).start as usize, self.span(*last).end as usize),
             _ => self.span(id),
         };
         let config = Site { module, span: whole };
@@ -234,9 +232,10 @@ impl Walker<'_> {
             values.push((value, args.expr(index, name)));
         }
         let guesses = self.guessed(target);
-        let stated = function.python.as_ref().is_some_and(|python| {
-            python.kernel.as_ref().is_some_and(|kernel| kernel.signature.is_some())
-        });
+        let stated = function
+            .python
+            .as_ref()
+            .is_some_and(|python| python.kernel.as_ref().is_some_and(|kernel| kernel.signature.is_some()));
         let handed: Vec<Handed> = values
             .iter()
             .enumerate()
@@ -306,11 +305,8 @@ impl Walker<'_> {
         configured: &Configured,
     ) {
         let module = kernel.closure.module;
-        let assigned = self
-            .modules
-            .get(&module)
-            .and_then(|scope| self.heap.scope(*scope)?.globals.get(name)?.1)
-            .unwrap_or(launch);
+        let assigned =
+            self.modules.get(&module).and_then(|scope| self.heap.scope(*scope)?.globals.get(name)?.1).unwrap_or(launch);
         let kind = PythonFaultKind::CapturedChanged {
             kernel: configured.name.clone(),
             function: (module, kernel.closure.function),
@@ -369,13 +365,10 @@ impl Walker<'_> {
             Kind::Number(dtype @ (Dtype::Int { .. } | Dtype::Bool), inner) => {
                 int(&(**inner).clone().because(&value.why), scalar(dtype.ty()))
             }
-            Kind::Number(dtype, inner) => {
-                float(inner.number().filter(|_| value.why.is_none()), scalar(dtype.ty()))
-            }
+            Kind::Number(dtype, inner) => float(inner.number().filter(|_| value.why.is_none()), scalar(dtype.ty())),
             Kind::None => Handed { ty: ArgumentType::None, given: Vec::new() },
             Kind::Tuple(items) => {
-                let inner: Vec<Handed> =
-                    items.iter().map(|item| self.hand_over(item, None, false, index)).collect();
+                let inner: Vec<Handed> = items.iter().map(|item| self.hand_over(item, None, false, index)).collect();
                 let types = inner.iter().map(|one| one.ty.clone()).collect();
                 Handed { ty: ArgumentType::Tuple(types), given: inner.into_iter().flat_map(|one| one.given).collect() }
             }
@@ -441,11 +434,8 @@ impl Walker<'_> {
     ) -> Given {
         let space = if copy.is_some() { Some(MemorySpace::Device) } else { None };
         let Some(mut buffer) = self.buffer_fact(array.buffer, space) else { return Given::Unknown };
-        let mut offset = Amount {
-            text: array.offset.to_string(),
-            quantity: array.offset.clone(),
-            assumptions: value.why.clone(),
-        };
+        let mut offset =
+            Amount { text: array.offset.to_string(), quantity: array.offset.clone(), assumptions: value.why.clone() };
         let mut held = self.heap.buffer(array.buffer).and_then(|buffer| buffer.held.clone());
         if let Some(index) = copy {
             buffer.id = BufferId(COPIES | ((index as u32) << 20) | (array.buffer.0 & 0xf_ffff));
@@ -597,20 +587,13 @@ impl Walker<'_> {
             _ => None,
         };
         // Host memory that is handed over gets copied: to the rules on address spaces it is not the host's.
-        let pointer = pointer.filter(|pointer| {
-            !matches!(pointer, Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Host)
-        });
+        let pointer = pointer
+            .filter(|pointer| !matches!(pointer, Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Host));
         LaunchArgument { text, span, amount: value.amount(), pointer }
     }
 
     /// What is different after a launch.
-    pub(super) fn after_launch(
-        &mut self,
-        site: Site,
-        kernel: &Name,
-        values: &[(Val, Option<ExprId>)],
-        uses: &[Use],
-    ) {
+    pub(super) fn after_launch(&mut self, site: Site, kernel: &Name, values: &[(Val, Option<ExprId>)], uses: &[Use]) {
         let arrays = values.iter().filter(|(value, _)| matches!(value.kind, Kind::Array(_))).count();
         for (index, (value, _)) in values.iter().enumerate() {
             let usage = uses.get(index).copied().unwrap_or(Use { written: false, escapes: true, read: true });
@@ -696,4 +679,3 @@ fn shown(constant: &Constant) -> Option<String> {
         _ => None,
     }
 }
-

@@ -120,7 +120,10 @@ impl Walker<'_> {
                 self.wrote(array.buffer);
                 let zero = args.positional.first().and_then(Val::number) == Some(0.0);
                 let whole = array.offset.known() == Some(0) && array.layout == Layout::C;
-                if zero && whole && let Some(buffer) = self.heap.buffer_mut(array.buffer) {
+                if zero
+                    && whole
+                    && let Some(buffer) = self.heap.buffer_mut(array.buffer)
+                {
                     buffer.held = Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: None }));
                 }
                 Val::none()
@@ -131,9 +134,9 @@ impl Walker<'_> {
                 let shape = if same { array.shape.clone() } else { None };
                 Val::array(Array { dtype, shape, ..(**array).clone() }).because(&why)
             }
-            "squeeze" | "item" | "tolist" | "sum" | "mean" | "max" | "min" | "std" | "var" | "all" | "any" | "argmax"
-            | "argmin" | "dot" | "nonzero" | "tobytes" | "tostring" | "cumsum" | "prod" | "round" | "argsort"
-            | "is_c_contiguous" | "clip" | "trace" | "diagonal" | "split" => {
+            "squeeze" | "item" | "tolist" | "sum" | "mean" | "max" | "min" | "std" | "var" | "all" | "any"
+            | "argmax" | "argmin" | "dot" | "nonzero" | "tobytes" | "tostring" | "cumsum" | "prod" | "round"
+            | "argsort" | "is_c_contiguous" | "clip" | "trace" | "diagonal" | "split" => {
                 self.looked_at(receiver, id);
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
                 match name.as_str() {

@@ -1,8 +1,8 @@
 //! Names and variables.
 
+use super::Walker;
 use super::heap::{ObjId, Scope};
 use super::val::{Kind, Val};
-use super::Walker;
 use crate::facts::Site;
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, LocalId, ModuleId, PythonExpr};
@@ -189,9 +189,9 @@ impl Walker<'_> {
 
     fn unpack(&mut self, targets: &[ExprId], value: &Val) {
         let items = self.items(value);
-        let starred = targets
-            .iter()
-            .any(|target| matches!(self.kind(*target), Some(Expr::Python(e)) if matches!(**e, PythonExpr::Spread { .. })));
+        let starred = targets.iter().any(
+            |target| matches!(self.kind(*target), Some(Expr::Python(e)) if matches!(**e, PythonExpr::Spread { .. })),
+        );
         match items {
             Some(items) if starred && items.len() + 1 >= targets.len() => {
                 let surplus = items.len() + 1 - targets.len();

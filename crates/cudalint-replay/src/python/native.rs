@@ -5,9 +5,7 @@ use super::calls::Args;
 use super::launches::extent3;
 use super::val::{Array, Dtype, Kind, Layout, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
-use crate::facts::{
-    Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem,
-};
+use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
 use crate::value::Quantity;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr, Type};
@@ -91,7 +89,9 @@ impl Walker<'_> {
                             .collect::<Vec<_>>(),
                     )
                 });
-                if values.is_none() && let Some((value, _)) = list {
+                if values.is_none()
+                    && let Some((value, _)) = list
+                {
                     self.lose(&value);
                 }
                 (part(0, "grid"), part(1, "block"), values, args.get(3, "shared_mem").cloned())
@@ -236,7 +236,9 @@ impl Walker<'_> {
 
     fn native_value(&mut self, value: &Val, ty: &Ty, index: usize, maker: Maker) -> Given {
         match (ty, &value.kind) {
-            (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => self.given_pointer(&array.clone(), value, None, None),
+            (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => {
+                self.given_pointer(&array.clone(), value, None, None)
+            }
             (Ty::Pointer(_), Kind::Memory(buffer, offset)) => {
                 let array = Array {
                     buffer: *buffer,
@@ -474,10 +476,11 @@ fn elements_differ(given: Dtype, wanted: &Ty) -> Option<(String, String)> {
     let differ = match (given, wanted) {
         // Single bytes are how raw memory is read.
         (_, Ty::Int { bytes: 1, .. } | Ty::Void | Ty::Bool) => false,
-        (Dtype::Int { bytes, .. }, Ty::Int { bytes: wanted, .. }) | (Dtype::Float { bytes }, Ty::Float { bytes: wanted }) => {
-            bytes != *wanted
+        (Dtype::Int { bytes, .. }, Ty::Int { bytes: wanted, .. })
+        | (Dtype::Float { bytes }, Ty::Float { bytes: wanted }) => bytes != *wanted,
+        (Dtype::Int { .. } | Dtype::Bool, Ty::Float { .. }) | (Dtype::Float { .. } | Dtype::Bool, Ty::Int { .. }) => {
+            true
         }
-        (Dtype::Int { .. } | Dtype::Bool, Ty::Float { .. }) | (Dtype::Float { .. } | Dtype::Bool, Ty::Int { .. }) => true,
         _ => false,
     };
     differ.then(|| (given.name(), wanted.name()))

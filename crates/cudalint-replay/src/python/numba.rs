@@ -49,7 +49,9 @@ impl Walker<'_> {
                     _ => (MemorySpace::Host, Lib::Numpy),
                 };
                 let layout = match args.named("order").map(|order| order.str().map(ToOwned::to_owned)) {
-                    _ if args.named("strides").is_some_and(|strides| !matches!(strides.kind, Kind::None)) => Layout::Unknown,
+                    _ if args.named("strides").is_some_and(|strides| !matches!(strides.kind, Kind::None)) => {
+                        Layout::Unknown
+                    }
                     None => Layout::C,
                     Some(Some(order)) if order == "C" => Layout::C,
                     Some(Some(order)) if order == "F" && shape.as_ref().is_none_or(|shape| shape.len() > 1) => {
@@ -90,9 +92,12 @@ impl Walker<'_> {
                 Val::package("stream")
             }
             "event" => Val::package("event"),
-            "synchronize" | "select_device" | "close" | "profile_start" | "profile_stop" | "is_available" | "detect" => {
-                Val::from(if name == "is_available" { Kind::Bool(crate::value::Quantity::Known(1)) } else { Kind::None })
-            }
+            "synchronize" | "select_device" | "close" | "profile_start" | "profile_stop" | "is_available"
+            | "detect" => Val::from(if name == "is_available" {
+                Kind::Bool(crate::value::Quantity::Known(1))
+            } else {
+                Kind::None
+            }),
             "defer_cleanup" | "pinned" | "profiling" | "get_current_device" | "gpus" | "current_context" => {
                 Val::package(&format!("numba.cuda.{name}()"))
             }
@@ -174,7 +179,8 @@ impl Walker<'_> {
                 self.native(Maker::Cupy, module, name)
             }
             "RawModule" => {
-                let module = args.named("code").or_else(|| args.positional.first()).and_then(|code| self.program_in(code));
+                let module =
+                    args.named("code").or_else(|| args.positional.first()).and_then(|code| self.program_in(code));
                 Val::from(Kind::Program(Rc::new(super::val::Program { maker: Maker::Cupy, module })))
             }
             "cuda.alloc" | "cuda.malloc_managed" | "cuda.malloc_async" => {

@@ -82,7 +82,9 @@ impl Walker<'_> {
         }
         let known = |value: &Val| matches!(value.kind, Kind::Open(_)) || value.quantity().is_some() || is_float(value);
         // An unknown operand beside a number is a number: nothing else would do where sizes are computed.
-        if !known(a) || !known(b) || (matches!(a.kind, Kind::Open(_)) && matches!(b.kind, Kind::Open(_)) && op.is_comparison())
+        if !known(a)
+            || !known(b)
+            || (matches!(a.kind, Kind::Open(_)) && matches!(b.kind, Kind::Open(_)) && op.is_comparison())
         {
             return Val { kind: if op.is_comparison() { Kind::Bool(Quantity::Unknown) } else { Kind::Unknown }, why };
         }
@@ -97,9 +99,7 @@ impl Walker<'_> {
         let (Some(x), Some(y)) = (self.as_int(a), self.as_int(b)) else { return Val { kind: Kind::Unknown, why } };
         let kind = self.integers(op, &x, &y);
         match (dtype, &kind) {
-            (Some(dtype), Kind::Int(_)) => {
-                Val { kind: Kind::Number(dtype, Rc::new(Val::from(kind))), why }
-            }
+            (Some(dtype), Kind::Int(_)) => Val { kind: Kind::Number(dtype, Rc::new(Val::from(kind))), why },
             _ => Val { kind, why },
         }
     }
@@ -116,7 +116,8 @@ impl Walker<'_> {
                 _ => Some(Val::from(Kind::Bool(Quantity::Unknown))),
             },
             (Kind::None, Kind::None) => truth(true),
-            (Kind::None, Kind::Unknown | Kind::Unset | Kind::Open(_)) | (Kind::Unknown | Kind::Unset | Kind::Open(_), Kind::None) => {
+            (Kind::None, Kind::Unknown | Kind::Unset | Kind::Open(_))
+            | (Kind::Unknown | Kind::Unset | Kind::Open(_), Kind::None) => {
                 Some(Val::from(Kind::Bool(Quantity::Unknown)))
             }
             (Kind::None, _) | (_, Kind::None) => truth(false),
@@ -150,7 +151,10 @@ impl Walker<'_> {
             return Kind::Bool(Quantity::Unknown);
         }
         let whole = |value: &Val| {
-            value.number().filter(|number| number.fract() == 0.0 && (1.0..1e9).contains(number)).map(|number| number as i64)
+            value
+                .number()
+                .filter(|number| number.fract() == 0.0 && (1.0..1e9).contains(number))
+                .map(|number| number as i64)
         };
         match (&a.kind, op) {
             (Kind::Ratio(q, by), BinaryOp::Div | BinaryOp::TrueDiv) => {
@@ -194,10 +198,9 @@ impl Walker<'_> {
                 None => self.atoms.closed(ClosedOp::Rem, x, y),
             },
             BinaryOp::Pow => match known {
-                Some((x, y)) => u32::try_from(y)
-                    .ok()
-                    .and_then(|y| x.checked_pow(y))
-                    .map_or(Quantity::Unknown, Quantity::Known),
+                Some((x, y)) => {
+                    u32::try_from(y).ok().and_then(|y| x.checked_pow(y)).map_or(Quantity::Unknown, Quantity::Known)
+                }
                 None if y.known() == Some(2) => x.times(x),
                 None => Quantity::Unknown,
             },
@@ -218,7 +221,8 @@ impl Walker<'_> {
         // `-(-n // b)` rounds up.
         if let (Some(poly), Some(by)) = (x.poly(), y.known().filter(|by| *by > 0)) {
             let negated = Poly::constant(0).plus_times(&poly, -1);
-            if let Some(negated) = negated.filter(|negated| negated.as_constant().is_none() && negated.is_non_negative(0))
+            if let Some(negated) =
+                negated.filter(|negated| negated.as_constant().is_none() && negated.is_non_negative(0))
             {
                 let up = Quantity::from_poly(negated).plus(&Quantity::Known(by - 1));
                 let quotient = self.atoms.closed(ClosedOp::Div, &up, &Quantity::Known(by));

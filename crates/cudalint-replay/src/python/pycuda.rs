@@ -20,7 +20,9 @@ impl Walker<'_> {
                 let module = args.get(0, "source").and_then(|code| self.program_in(code));
                 Val::from(Kind::Program(Rc::new(Program { maker: Maker::PyCuda, module })))
             }
-            "driver.mem_alloc" | "driver.managed_empty" | "driver.mem_alloc_async" if name != "driver.managed_empty" => {
+            "driver.mem_alloc" | "driver.managed_empty" | "driver.mem_alloc_async"
+                if name != "driver.managed_empty" =>
+            {
                 let bytes = args.positional.first().cloned()?;
                 let bytes = Dim { q: self.as_int(&bytes).unwrap_or(Quantity::Unknown), why: bytes.why };
                 let memory = self.new_memory(&format!("pycuda.{name}"), bytes, site);

@@ -155,7 +155,9 @@ impl Walker<'_> {
     pub(super) fn assume_condition(&mut self, condition: &Val, holds: bool) -> bool {
         let poly = match &condition.kind {
             Kind::Bool(Quantity::Symbolic(poly)) | Kind::Int(Quantity::Symbolic(poly)) => poly.clone(),
-            Kind::Number(Dtype::Int { .. } | Dtype::Bool, value) => return self.assume_condition(&value.clone(), holds),
+            Kind::Number(Dtype::Int { .. } | Dtype::Bool, value) => {
+                return self.assume_condition(&value.clone(), holds);
+            }
             _ => return false,
         };
         self.conditions.push(Condition { poly, holds });

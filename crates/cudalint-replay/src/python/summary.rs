@@ -17,11 +17,7 @@ pub(super) type Known = (Arc<Specialization>, Arc<KernelSummary>);
 const MAX_KNOWN: usize = 16;
 
 impl Walker<'_> {
-    pub(super) fn summary(
-        &mut self,
-        target: (ModuleId, FunctionId),
-        spec: &Arc<Specialization>,
-    ) -> Arc<KernelSummary> {
+    pub(super) fn summary(&mut self, target: (ModuleId, FunctionId), spec: &Arc<Specialization>) -> Arc<KernelSummary> {
         let known = self.summaries.entry(target).or_default();
         if let Some((_, summary)) = known.iter().find(|(own, _)| own == spec) {
             return Arc::clone(summary);

@@ -452,9 +452,9 @@ impl Val {
                 Rc::ptr_eq(x, y) || (x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| Self::same(x, y)))
             }
             (Kind::Range(x), Kind::Range(y)) => x == y,
-            (Kind::List(x), Kind::List(y)) | (Kind::Dict(x), Kind::Dict(y)) | (Kind::Instance(x), Kind::Instance(y)) => {
-                x == y
-            }
+            (Kind::List(x), Kind::List(y))
+            | (Kind::Dict(x), Kind::Dict(y))
+            | (Kind::Instance(x), Kind::Instance(y)) => x == y,
             (Kind::Class(m, x), Kind::Class(n, y)) => m == n && x == y,
             (Kind::Module(x), Kind::Module(y)) => x == y,
             (Kind::Function(x), Kind::Function(y)) => {

@@ -93,12 +93,7 @@ pub(super) fn bare_launch(function: &Function, made: &Specialization, block: [u3
         }
         arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
         buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
-        run.push(RunBuffer {
-            parameter: parameter.name,
-            argument: String::new(),
-            allocation: None,
-            bytes: None,
-        });
+        run.push(RunBuffer { parameter: parameter.name, argument: String::new(), allocation: None, bytes: None });
     }
     let launch = Launch { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
     (launch, run)

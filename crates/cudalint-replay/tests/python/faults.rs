@@ -115,10 +115,7 @@ def good():
 ",
     );
     assert_eq!(faults(&seen), ["x: elements float64 for float", "0.5: float for float"]);
-    assert_eq!(
-        seen.told()[1],
-        "K [8, 1, 1] [128, 1, 1] (x+0 of 4000 held; x+0 of 4000 held; 0.5f; 1000:4)"
-    );
+    assert_eq!(seen.told()[1], "K [8, 1, 1] [128, 1, 1] (x+0 of 4000 held; x+0 of 4000 held; 0.5f; 1000:4)");
 }
 
 #[test]

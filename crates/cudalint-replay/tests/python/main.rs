@@ -79,10 +79,7 @@ add[1,](x_gpu, x_gpu, out_gpu)
 ",
     );
     assert_eq!(seen.launches()[0].block.axes[0].text, "threads per block");
-    assert_eq!(
-        seen.shown().first().unwrap(),
-        "add if [`threads per block` is 160]: x[i] leaves x at 15840"
-    );
+    assert_eq!(seen.shown().first().unwrap(), "add if [`threads per block` is 160]: x[i] leaves x at 15840");
 }
 
 #[test]
@@ -169,10 +166,7 @@ make(128)[1, 128](x)
 fn functions_of_other_files_are_followed() {
     let seen = support::files(&[
         ("pkg/kernels.py", "from numba import cuda\nBLOCK = 64\n@cuda.jit\ndef k(x):\n    x[cuda.grid(1)] = 1\n"),
-        (
-            "pkg/main.py",
-            "import numpy as np\nfrom kernels import k, BLOCK\nx = np.zeros(100)\nk[2, BLOCK](x)\n",
-        ),
+        ("pkg/main.py", "import numpy as np\nfrom kernels import k, BLOCK\nx = np.zeros(100)\nk[2, BLOCK](x)\n"),
     ]);
     assert_eq!(seen.told(), ["k [2, 1, 1] [64, 1, 1] (x+0 of 800 held; 100:8)"]);
     assert_eq!(seen.shown(), ["k if []: x[cuda.grid(1)] leaves x at 100"]);

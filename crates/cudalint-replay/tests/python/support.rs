@@ -49,7 +49,8 @@ fn embedded(text: &str, module: &Module) -> Vec<Module> {
     strings
         .map(|node| {
             let written = &text[node.span.range()];
-            let open = written.find("'''").map(|at| at + 3).or_else(|| written.find("\"\"\"").map(|at| at + 3)).unwrap();
+            let open =
+                written.find("'''").map(|at| at + 3).or_else(|| written.find("\"\"\"").map(|at| at + 3)).unwrap();
             let start = node.span.start as usize + open;
             cuda(text, start, node.span.end as usize - 3, node.span)
         })
@@ -69,10 +70,7 @@ pub fn files(all: &[(&str, &str)]) -> Seen {
     let project = Project::build(sources, &ProjectOptions::default());
     let facts = replay_all(&project, &ReplayOptions::default());
     let launches = runs::collect(&project, &facts);
-    let runs = project
-        .modules()
-        .flat_map(|id| runs::execute(&project, id, &launches[id.index()]).runs)
-        .collect();
+    let runs = project.modules().flat_map(|id| runs::execute(&project, id, &launches[id.index()]).runs).collect();
     Seen { project, facts, runs }
 }
 
@@ -101,7 +99,13 @@ impl Seen {
             .into_iter()
             .map(|fact| {
                 let given: Vec<String> = fact.given.iter().map(given).collect();
-                format!("{} [{}] [{}] ({})", fact.kernel_name, extent(&fact.grid), extent(&fact.block), given.join("; "))
+                format!(
+                    "{} [{}] [{}] ({})",
+                    fact.kernel_name,
+                    extent(&fact.grid),
+                    extent(&fact.block),
+                    given.join("; ")
+                )
             })
             .collect()
     }
@@ -155,7 +159,13 @@ fn given(given: &Given) -> String {
         Given::Float { value, .. } => format!("{value}f"),
         Given::Null { .. } => "null".to_owned(),
         Given::Pointer { buffer, offset, held } => {
-            format!("{}+{} of {}{}", buffer.name, offset.text, buffer.bytes.text, if held.is_some() { " held" } else { "" })
+            format!(
+                "{}+{} of {}{}",
+                buffer.name,
+                offset.text,
+                buffer.bytes.text,
+                if held.is_some() { " held" } else { "" }
+            )
         }
         Given::Somewhere => "somewhere".to_owned(),
         Given::Record(_) => "record".to_owned(),
