@@ -32,6 +32,8 @@ const UNDEFINED: [&str; 19] = [
 #[derive(Clone, Debug, Default)]
 pub struct Defines {
     values: FxHashMap<String, String>,
+    /// Names that are taken to be undefined.
+    absent: Vec<String>,
 }
 
 impl Defines {
@@ -42,7 +44,18 @@ impl Defines {
             let (name, value) = define.split_once('=').unwrap_or((define, "1"));
             values.insert(name.trim().to_owned(), value.trim().to_owned());
         }
-        Self { values }
+        Self { values, absent: Vec::new() }
+    }
+
+    /// With some more names defined, as nothing, and some taken to be undefined; what is given already stays.
+    #[must_use]
+    pub(crate) fn supposing(&self, present: &[&str], absent: &[&str]) -> Self {
+        let mut supposed = self.clone();
+        for name in present {
+            supposed.values.entry((*name).to_owned()).or_default();
+        }
+        supposed.absent = absent.iter().filter(|name| self.get(name).is_none()).map(|name| (*name).to_owned()).collect();
+        supposed
     }
 
     /// The value of a name.
@@ -59,12 +72,26 @@ impl Defines {
     pub fn is_defined(&self, name: &str) -> Option<bool> {
         if self.values.contains_key(name) || DEFINED.contains(&name) {
             Some(true)
-        } else if UNDEFINED.contains(&name) || cudalint_syntax::is_of_other_vendor(name) {
+        } else if UNDEFINED.contains(&name)
+            || cudalint_syntax::is_of_other_vendor(name)
+            || self.absent.iter().any(|absent| absent == name)
+        {
             Some(false)
         } else {
             None
         }
     }
+}
+
+/// The names that a condition asks `defined` of.
+pub(crate) fn names_asked(condition: &str) -> Vec<&str> {
+    let tokens = tokens(condition);
+    let mut names = Vec::new();
+    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| **token == "defined") {
+        let name = tokens.iter().skip(at + 1).find(|token| **token != "(");
+        names.extend(name);
+    }
+    names
 }
 
 /// Whether an `#if` condition holds: `None` when that is not fixed. The text is an expression as after `#if`;

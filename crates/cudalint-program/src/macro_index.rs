@@ -1,6 +1,6 @@
 //! The macros of all files, and which definition each file sees.
 
-use crate::condition::{Defines, evaluate};
+use crate::condition::{Defines, evaluate, names_asked};
 use crate::cuda::passes_on;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::MacroDefinition;
@@ -144,11 +144,17 @@ pub struct MacroIndex<D> {
     graph: IncludeGraph,
     by_name: FxHashMap<Box<str>, Vec<Entry<D>>>,
     command_line: FxHashMap<Box<str>, D>,
+    defines: Defines,
 }
 
 impl<D> Default for MacroIndex<D> {
     fn default() -> Self {
-        Self { graph: IncludeGraph::default(), by_name: FxHashMap::default(), command_line: FxHashMap::default() }
+        Self {
+            graph: IncludeGraph::default(),
+            by_name: FxHashMap::default(),
+            command_line: FxHashMap::default(),
+            defines: Defines::default(),
+        }
     }
 }
 
@@ -190,7 +196,7 @@ impl<D: Definition> MacroIndex<D> {
         definitions: impl Iterator<Item = (u32, D)>,
         defines: &Defines,
     ) -> Self {
-        let mut index = Self { graph, ..Self::default() };
+        let mut index = Self { graph, defines: defines.clone(), ..Self::default() };
         for (file, definition) in definitions {
             let conditions = definition.conditions();
             let own = if conditions.is_empty() { String::new() } else { format!("!(defined({}))", definition.name()) };
@@ -242,7 +248,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         let entries = self.entries(name);
         let own = entries.iter().filter(|entry| entry.file == self.file);
         if own.clone().any(|entry| !entry.dead) {
-            return choose(own);
+            return choose(own.clone()).or_else(|| self.by_default(own));
         }
         self.elsewhere(name, entries)
     }
@@ -297,6 +303,55 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         self.index.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Where a file picks one of several settings itself (`#if !defined(SMALL) && !defined(LARGE)`, `#define MEDIUM`),
+    /// the definition that holds when nobody else picks one.
+    fn by_default<'e>(&self, entries: impl Iterator<Item = &'e Entry<D>>) -> Option<&'e D>
+    where
+        D: 'e,
+    {
+        let mut held = entries.filter(|entry| !entry.dead && !entry.passes_on && self.is_picked(entry));
+        let first = held.next()?;
+        held.all(|other| other.definition.same(&first.definition)).then_some(&first.definition)
+    }
+
+    /// Whether a definition stands under a name that its own file defines where none of certain others is defined, and
+    /// none of them is defined anywhere in sight.
+    fn is_picked(&self, entry: &Entry<D>) -> bool {
+        let defines = &self.index.defines;
+        let mut picked = false;
+        entry.conditions.iter().all(|text| {
+            if evaluate(text, defines) == Some(true) {
+                return true;
+            }
+            let (mut present, mut absent) = (Vec::new(), Vec::new());
+            for name in names_asked(text) {
+                if !self.has(name) {
+                    absent.push(name);
+                } else if self.is_own_pick(entry.file, name) {
+                    picked = true;
+                    present.push(name);
+                } else {
+                    return false;
+                }
+            }
+            evaluate(text, &defines.supposing(&present, &absent)) == Some(true)
+        }) && picked
+    }
+
+    /// Whether one file alone defines the name, as nothing and where names that are nowhere in sight are not defined.
+    fn is_own_pick(&self, file: u32, name: &str) -> bool {
+        let entries = self.entries(name);
+        entries.iter().all(|entry| entry.file == file && entry.definition.body().is_empty())
+            && entries.iter().any(|entry| {
+                !entry.conditions.is_empty()
+                    && entry.conditions.iter().all(|text| {
+                        let asked = names_asked(text);
+                        !asked.iter().any(|other| self.has(other))
+                            && evaluate(text, &self.index.defines.supposing(&[], &asked)) == Some(true)
+                    })
+            })
+    }
+
     fn elsewhere(&self, name: &str, entries: &'a [Entry<D>]) -> Option<&'a D> {
         let command_line = self.index.command_line.get(name);
         let graph = &self.index.graph;
@@ -307,7 +362,8 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         for set in [&reach.included, &reach.context] {
             let within = |entry: &&Entry<D>| set.binary_search(&entry.file).is_ok();
             if entries.iter().filter(within).any(|entry| !entry.dead) {
-                return choose(entries.iter().filter(within));
+                let here = entries.iter().filter(within);
+                return choose(here.clone()).or_else(|| self.by_default(here));
             }
         }
         // A name that comes from a header out of sight may be another than the project's.
@@ -417,6 +473,21 @@ mod tests {
         assert_eq!(bodies(&[("a.cu", text)], &[], 0, &names), [some("check(x)"), some("1000"), some("16"), None]);
         let given = ["NDEBUG", "T=32"];
         assert_eq!(bodies(&[("a.cu", text)], &given, 0, &names), [some(""), some("1000"), some("32"), None]);
+    }
+
+    #[test]
+    fn a_file_picks_its_own_setting() {
+        let header = "#ifndef H\n#define H\n#if !defined(SMALL) && !defined(LARGE)\n#define MEDIUM\n#endif\n\
+                      #ifndef N\n#ifdef SMALL\n#define M 1\n#endif\n#ifdef MEDIUM\n#define M 2\n#endif\n\
+                      #ifdef LARGE\n#define M 3\n#endif\n#endif\n#endif\n";
+        let files = [("a.cu", "#include \"s.h\"\n"), ("s.h", header)];
+        assert_eq!(bodies(&files, &[], 0, &["M"]), [some("2")]);
+        // Somebody picks another.
+        let other = [("a.cu", "#define LARGE\n#include \"s.h\"\n"), ("s.h", header)];
+        assert_eq!(bodies(&other, &[], 0, &["M"]), [None]);
+        // Nobody picks: nothing is said.
+        let header = "#ifdef SMALL\n#define M 1\n#endif\n#ifdef LARGE\n#define M 3\n#endif\n";
+        assert_eq!(bodies(&[("a.cu", "#include \"s.h\"\n"), ("s.h", header)], &[], 0, &["M"]), [None]);
     }
 
     #[test]

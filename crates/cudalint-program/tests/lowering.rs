@@ -161,6 +161,23 @@ void f(int a, int b, int c, int d, float* q, float m[4][16]) {
     ));
 }
 
+/// The grammar reads `(b) && (c)` as a cast of `&(&(c))`.
+#[test]
+fn a_name_in_parentheses_before_and_is_no_cast() {
+    let text = dump(
+        r"
+#define IN_RANGE(x, low, high) ((x) >= (low) && (x) <= (high))
+void f(int a, int b, int c, int* q) {
+    if (IN_RANGE(a, 0, b)) q[a] = 0;
+    if ((a) && (b) && c < 3) q[a] = 1;
+    a = (b) & c;
+}
+",
+    );
+    assert_eq!(text.matches("&&").count(), 3, "{text}");
+    assert!(text.contains("%a = (%b And %c)"), "{text}");
+}
+
 #[test]
 fn macros() {
     insta::assert_snapshot!(dump(

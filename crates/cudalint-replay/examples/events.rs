@@ -119,7 +119,7 @@ fn main() {
         .filter_map(|path| Some((path.display().to_string(), SourceText::from_bytes(std::fs::read(&path).ok()?).ok()?)))
         .filter(|(path, text)| {
             // Headers are there for whoever includes them.
-            let header = path.ends_with(".h") || path.ends_with(".hpp");
+            let header = FileKind::of(Path::new(path)) == Some(FileKind::CFamily);
             header
                 || FileKind::of(Path::new(path)) == Some(FileKind::Cuda)
                 || cudalint_syntax::contains_cuda(text.text())
@@ -176,6 +176,9 @@ fn main() {
             let before = project.source(id).get(..event.site.span.start as usize).unwrap_or("");
             let line = before.lines().count() + usize::from(before.ends_with('\n') || before.is_empty());
             println!("  {line}: {}", describe(&event.kind));
+            if let Some(list) = &event.assumptions {
+                println!("        if {}", list.join("; "));
+            }
             for step in &event.path {
                 println!("        via {}", step.note);
             }

@@ -163,7 +163,7 @@ impl Lowerer<'_> {
                 }
                 CudaKind::CastExpression => match self.misread_cast(s, node) {
                     Some((ty, op, value)) => {
-                        work.extend([Piece::Node(value), Piece::Op(Op::Binary(op)), Piece::TypeAsValue(ty)]);
+                        work.extend([Piece::Node(value), Piece::Op(op), Piece::TypeAsValue(ty)]);
                     }
                     None => out.push(Piece::Operand(node)),
                 },
@@ -189,13 +189,23 @@ impl Lowerer<'_> {
     }
 
     /// `(i) + j` read as a cast of `+j`: the type, the operator and what follows it.
-    fn misread_cast<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, BinaryOp, Node<'t>)> {
+    fn misread_cast<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Op, Node<'t>)> {
         let ty = field(node, Field::TypeOf)?;
         let value = field(node, Field::Value)?;
         if !matches!(cuda_kind(value), CudaKind::UnaryExpression | CudaKind::PointerExpression) {
             return None;
         }
         let operator = field(value, Field::Operator)?;
+        // `(i) && j` read as a cast of the address of an address: that has none.
+        if s.text(operator) == "&"
+            && let Some(inner) = field(value, Field::Argument)
+            && cuda_kind(inner) == CudaKind::PointerExpression
+            && field(inner, Field::Operator).is_some_and(|op| s.text(op) == "&")
+            && inner.start_byte() == operator.end_byte()
+            && ty.named_child_count() == 1
+        {
+            return Some((ty, Op::And, field(inner, Field::Argument)?));
+        }
         let op = match s.text(operator) {
             "+" => BinaryOp::Add,
             "-" => BinaryOp::Sub,
@@ -208,11 +218,11 @@ impl Lowerer<'_> {
             // `(a * b) + c` and `(A::b) - c` can not be told from casts to types without knowing the names; a unary
             // plus after a cast is so rare that it decides.
             let is_path = cuda_kind(specifier) == CudaKind::QualifiedIdentifier && ty.named_child_count() == 1;
-            return (is_path && op == BinaryOp::Add).then_some((ty, op, field(value, Field::Argument)?));
+            return (is_path && op == BinaryOp::Add).then_some((ty, Op::Binary(op), field(value, Field::Argument)?));
         }
         let name = s.text(specifier);
         let misread = self.is_value(s, name) || (op == BinaryOp::Add && !self.is_type(s, name));
-        if misread { Some((ty, op, field(value, Field::Argument)?)) } else { None }
+        if misread { Some((ty, Op::Binary(op), field(value, Field::Argument)?)) } else { None }
     }
 
     /// `i < n && j > (m)` read as a call of the template `i<n && j>`.
