@@ -315,7 +315,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
     }
 
     /// Whether a definition stands under a name that its own file defines where none of certain others is defined, and
-    /// none of them is defined anywhere in sight.
+    /// none of them is defined in sight.
     fn is_picked(&self, entry: &Entry<D>) -> bool {
         let defines = &self.index.defines;
         let mut picked = false;
@@ -325,7 +325,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
             }
             let (mut present, mut absent) = (Vec::new(), Vec::new());
             for name in names_asked(text) {
-                if !self.has(name) {
+                if !self.reaches(name) {
                     absent.push(name);
                 } else if self.is_own_pick(entry.file, name) {
                     picked = true;
@@ -338,18 +338,31 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
         }) && picked
     }
 
-    /// Whether one file alone defines the name, as nothing and where names that are nowhere in sight are not defined.
+    /// Whether one file alone of those in reach defines the name, as nothing and where names that none of them defines
+    /// are not defined.
     fn is_own_pick(&self, file: u32, name: &str) -> bool {
-        let entries = self.entries(name);
-        entries.iter().all(|entry| entry.file == file && entry.definition.body().is_empty())
-            && entries.iter().any(|entry| {
+        let mut entries = self.entries(name).iter().filter(|entry| self.is_in_reach(entry.file));
+        entries.clone().all(|entry| entry.file == file && entry.definition.body().is_empty())
+            && entries.any(|entry| {
                 !entry.conditions.is_empty()
                     && entry.conditions.iter().all(|text| {
                         let asked = names_asked(text);
-                        !asked.iter().any(|other| self.has(other))
+                        !asked.iter().any(|other| self.reaches(other))
                             && evaluate(text, &self.index.defines.supposing(&[], &asked)) == Some(true)
                     })
             })
+    }
+
+    /// Whether this file, one that it includes, or one that includes it defines the name.
+    fn reaches(&self, name: &str) -> bool {
+        self.entries(name).iter().any(|entry| self.is_in_reach(entry.file))
+    }
+
+    fn is_in_reach(&self, file: u32) -> bool {
+        let reach = self.index.graph.reach(self.file);
+        file == self.file
+            || reach.included.binary_search(&file).is_ok()
+            || reach.context.binary_search(&file).is_ok()
     }
 
     fn elsewhere(&self, name: &str, entries: &'a [Entry<D>]) -> Option<&'a D> {
