@@ -310,8 +310,30 @@ impl Poly {
     }
 
     /// Whether some positive part needs no closed operation: then it is positive once every atom is at least 1.
-    pub(crate) fn has_plain_positive_term(&self) -> bool {
+    fn has_plain_positive_term(&self) -> bool {
         self.terms.iter().any(|(product, c)| *c > 0 && product.iter().all(Atom::is_plain))
+    }
+
+    /// Whether it is positive wherever every plain atom is at least 1, as far as the signs of its terms show, and that a
+    /// product is no smaller than a part of it: `24 * r * r - 3 * r`.
+    pub(crate) fn is_positive_for_counts(&self) -> bool {
+        let mut terms = (*self.terms).clone();
+        for (product, coefficient) in self.terms.iter().filter(|(_, coefficient)| **coefficient < 0) {
+            let mut owed = coefficient.saturating_neg();
+            for (larger, room) in &mut terms {
+                if *room > 0 && owed > 0 && larger.iter().all(Atom::is_plain) && contains(larger, product) {
+                    let paid = owed.min(*room);
+                    owed -= paid;
+                    *room -= paid;
+                }
+            }
+            if owed > 0 {
+                return false;
+            }
+            terms.remove(product);
+        }
+        let left = Self { terms: Arc::new(terms) };
+        left.is_non_negative(0) && left.has_plain_positive_term()
     }
 
     fn collect_bases(&self, into: &mut BTreeSet<Atom>, constants: &mut BTreeSet<i64>, depth: u32) {
@@ -332,6 +354,12 @@ impl Poly {
         self.collect_bases(&mut atoms, &mut constants, 0);
         (atoms, constants)
     }
+}
+
+/// Whether a sorted product has every factor of another, as often.
+fn contains(larger: &[Atom], product: &[Atom]) -> bool {
+    let mut rest = larger.iter();
+    product.iter().all(|atom| rest.by_ref().any(|other| other == atom))
 }
 
 fn write_atom(f: &mut String, atom: &Atom, depth: u32) {

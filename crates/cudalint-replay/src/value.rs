@@ -207,7 +207,7 @@ impl Quantity {
             let none = Poly::constant(0).plus_times(&difference, -1).is_some_and(|d| d.is_non_negative(0));
             return if none { Comparison::Never } else { Comparison::Unknown };
         }
-        if difference.is_non_negative(0) && difference.has_plain_positive_term() {
+        if difference.is_positive_for_counts() {
             return Comparison::Always;
         }
         if Poly::constant(0).plus_times(&difference, -1).is_some_and(|d| d.is_non_negative(0)) {
@@ -272,6 +272,17 @@ mod tests {
         assert_eq!(eight.exceeds(&four), Comparison::Always);
         assert_eq!(four.exceeds(&eight), Comparison::Never);
         assert_eq!(eight.to_string(), "8 * n");
+    }
+
+    #[test]
+    fn a_product_outweighs_its_parts() {
+        let (n, r) = (input(0, "n"), input(1, "r"));
+        let volume = n.plus(&r).times(&r);
+        let held = volume.minus(&r).plus(&Quantity::Known(32));
+        let copied = volume.minus(&r).times(&Quantity::Known(4)).plus(&Quantity::Known(128));
+        assert_eq!(copied.exceeds(&held), Comparison::Always);
+        // `n * r > n` needs more than one of both.
+        assert_ne!(n.times(&r).times(&r).exceeds(&n.times(&r)), Comparison::Always);
     }
 
     #[test]
