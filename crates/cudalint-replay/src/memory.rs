@@ -3,6 +3,7 @@
 //! Every variable and every allocation is an [`Object`]. A cell is named by a path of fields and byte offsets. A fork
 //! remembers a mark in the journal; undoing and joining look only at objects written since.
 
+use crate::algebra::Poly;
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
 use crate::ty::Ty;
@@ -195,6 +196,8 @@ pub(crate) enum JoinRule {
     Either,
     /// The current state holds under these assumptions.
     Current(Assumptions),
+    /// The current state holds where this is 1, the other where it is 0: integers become `other + c * (current - other)`.
+    Where(Poly),
 }
 
 /// All objects.
@@ -471,10 +474,13 @@ impl Memory {
 fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Vec<Ptr>) -> Object {
     let mut result = current.clone();
     let default = match rule {
-        JoinRule::Either => None,
+        JoinRule::Either | JoinRule::Where(_) => None,
         JoinRule::Current(why) => Some(why),
     };
-    let join = |a: &Val, b: &Val, lost: &mut Vec<Ptr>| Val::join(a, b, default, lost);
+    let join = |a: &Val, b: &Val, lost: &mut Vec<Ptr>| {
+        let blended = if let JoinRule::Where(truth) = rule { Val::blend(truth, a, b) } else { None };
+        blended.unwrap_or_else(|| Val::join(a, b, default, lost))
+    };
     result.root = join(&current.root, &other.root, lost);
     result.bytes = join(&current.bytes, &other.bytes, lost);
     result.held = Held::join(current.held.as_ref(), other.held.as_ref());

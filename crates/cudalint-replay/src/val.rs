@@ -1,5 +1,6 @@
 //! Values inside the walk: integers with their C type, pointers into objects, aggregates, functions.
 
+use crate::algebra::Poly;
 use crate::facts::{MemorySpace, Site};
 use crate::memory::{CellPath, Key, ObjId, Place};
 use crate::ty::{Env, Ty};
@@ -9,6 +10,9 @@ use cudalint_program::ir::{FunctionId, ModuleId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Most terms of an integer that is one thing or another by a condition.
+const MAX_BLENDED_TERMS: usize = 12;
 
 /// A value with what it rests on.
 #[derive(Clone, Debug)]
@@ -225,6 +229,18 @@ impl Val {
             }
             _ => false,
         }
+    }
+
+    /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`; none where the values are no integers of
+    /// one type, or the sum grows too long to be worth it.
+    pub fn blend(truth: &Poly, a: &Self, b: &Self) -> Option<Self> {
+        let (Kind::Int(x), Kind::Int(y)) = (&a.kind, &b.kind) else { return None };
+        if x.q.is_unknown() || y.q.is_unknown() || x.bytes != y.bytes || x.signed != y.signed || x.q == y.q {
+            return None;
+        }
+        let q = y.q.plus(&Quantity::Symbolic(truth.clone()).times(&x.q.minus(&y.q)));
+        let short = matches!(&q, Quantity::Symbolic(poly) if poly.terms.len() <= MAX_BLENDED_TERMS);
+        short.then(|| Self { kind: Kind::Int(Int { q, ..x.clone() }), why: union(&a.why, &b.why) })
     }
 
     /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are

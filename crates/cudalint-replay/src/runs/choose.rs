@@ -179,7 +179,7 @@ fn candidate(usage: &Use, fallback: i64, place: usize, of: usize, round: usize, 
     let divisor = usage.divisors.iter().map(|(divisor, _)| *divisor).filter(|divisor| *divisor > 0).max();
     let divisor = divisor.unwrap_or(fallback).clamp(1, 1 << 20);
     let exact = !free || usage.divisors.iter().any(|(_, up)| !up);
-    if usage.counts_threads {
+    if usage.counts_threads && usage.divisors.is_empty() {
         return [128, 64, 100, 256, 32, 96][round.min(5)];
     }
     if usage.counts_blocks && usage.divisors.is_empty() {

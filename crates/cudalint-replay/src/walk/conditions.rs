@@ -3,8 +3,8 @@
 use super::Walker;
 use super::flow::Flow;
 use crate::algebra::{AtomKind, ClosedOp, Poly};
-use crate::val::{Int, Kind, Val};
-use crate::value::{Condition, Quantity, union};
+use crate::val::Val;
+use crate::value::{Condition, Quantity};
 use cudalint_program::ir::{Block, Expr, ExprId, UnaryOp};
 
 /// Most conditions of a path that are kept.
@@ -20,8 +20,9 @@ impl<'p> Walker<'p> {
         self.parts(condition, false, 0, &mut no);
         let known = self.conditions.len();
         let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
-        let flow = self.branch(
-            super::flow::Truth::Unknown,
+        let truth = self.truth_of(condition);
+        let flow = self.open(
+            truth,
             |w| {
                 w.learn(&yes, usize::MAX);
                 yes_flow = w.block(then);
@@ -131,17 +132,18 @@ impl<'p> Walker<'p> {
 
     /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`.
     pub fn blend(&mut self, condition: ExprId, a: &Val, b: &Val) -> Option<Val> {
-        let (Kind::Int(x), Kind::Int(y)) = (&a.kind, &b.kind) else { return None };
-        if x.q.is_unknown() || y.q.is_unknown() || x.bytes != y.bytes || x.signed != y.signed {
-            return None;
-        }
+        let truth = self.truth_of(condition)?;
+        Val::blend(&truth, a, b)
+    }
+
+    /// 1 where a condition holds and 0 where it does not, as far as inputs decide it.
+    fn truth_of(&mut self, condition: ExprId) -> Option<Poly> {
         let truth = match self.plain_quantity(condition) {
-            Quantity::Symbolic(poly) if is_truth(&poly) => Quantity::Symbolic(poly),
+            Quantity::Symbolic(poly) if is_truth(&poly) => return Some(poly),
             quantity @ Quantity::Symbolic(_) => self.atoms.closed(ClosedOp::Ne, &quantity, &Quantity::Known(0)),
             _ => return None,
         };
-        let q = y.q.plus(&truth.times(&x.q.minus(&y.q)));
-        (!q.is_unknown()).then(|| Val { kind: Kind::Int(Int { q, ..x.clone() }), why: union(&a.why, &b.why) })
+        if let Quantity::Symbolic(poly) = truth { Some(poly) } else { None }
     }
 
     /// Whether looking at an expression again does nothing.

@@ -1,6 +1,7 @@
 //! Branches and loops over the state: alternatives run from one mark and joined.
 
 use super::{Out, Walker};
+use crate::algebra::Poly;
 use crate::memory::{Diff, JoinRule};
 use crate::val::{Kind, Val};
 use crate::value::Assumptions;
@@ -133,7 +134,8 @@ impl Walker<'_> {
                 mark,
                 diff: alternative.diff,
                 returned: alternative.returned,
-                rule: rule.clone(),
+                // Which of the paths that meet later comes from which side is not kept.
+                rule: if matches!(rule, JoinRule::Where(_)) { JoinRule::Either } else { rule.clone() },
             });
         }
         flow
@@ -189,22 +191,32 @@ impl Walker<'_> {
                 }
                 self.settle(mark, vec![default, other], &JoinRule::Current(why))
             }
-            Truth::Unknown => {
-                let mark = self.memory.mark();
-                let banned = self.banned.len();
-                self.undecide(1);
-                let first = self.alternative(mark, then);
-                self.banned.truncate(banned);
-                let second = self.alternative(mark, otherwise);
-                self.banned.truncate(banned);
-                // Where one side has left, the other goes on under the condition.
-                let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
-                if !left(&first.flow) && !left(&second.flow) {
-                    self.undecide(-1);
-                }
-                self.settle(mark, vec![first, second], &JoinRule::Either)
-            }
+            Truth::Unknown => self.open(None, then, otherwise),
         }
+    }
+
+    /// Runs both sides of a condition that nothing decides; what they leave is put together by its value where that is
+    /// given, as 1 or 0.
+    pub fn open(
+        &mut self,
+        truth: Option<Poly>,
+        then: impl FnOnce(&mut Self) -> Flow,
+        otherwise: impl FnOnce(&mut Self) -> Flow,
+    ) -> Flow {
+        let mark = self.memory.mark();
+        let banned = self.banned.len();
+        self.undecide(1);
+        let first = self.alternative(mark, then);
+        self.banned.truncate(banned);
+        let second = self.alternative(mark, otherwise);
+        self.banned.truncate(banned);
+        // Where one side has left, the other goes on under the condition.
+        let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
+        if !left(&first.flow) && !left(&second.flow) {
+            self.undecide(-1);
+        }
+        let rule = truth.map_or(JoinRule::Either, JoinRule::Where);
+        self.settle(mark, vec![first, second], &rule)
     }
 
     /// Enters or leaves a condition that nothing decides.
