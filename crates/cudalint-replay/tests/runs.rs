@@ -274,6 +274,34 @@ void run(float* a, float* b, int n) {{
 }
 
 #[test]
+fn what_a_condition_decides_keeps_both_values() {
+    let text = format!(
+        "{ADD}
+void run(float* a, float* b, int n) {{
+    int blocks = n / 128;
+    if (n % 128) blocks++;
+    add<<<blocks, 128>>>(a, b, n);
+    int threads = n;
+    dim3 grid(1);
+    if (n > 512) {{
+        grid.x = (n + 511) / 512;
+        threads = 512;
+    }} else {{
+        a = b;
+    }}
+    add<<<grid, threads>>>(a, b, n);
+}}"
+    );
+    let runs = runs(&text);
+    let found: Vec<([u32; 3], [u32; 3])> = runs
+        .iter()
+        .filter(|run| ["`n` is 257", "`n` is 1025"].contains(&rests_on(run).as_str()))
+        .map(|run| (run.grid, run.block))
+        .collect();
+    assert_eq!(found, [([3, 1, 1], [128, 1, 1]), ([3, 1, 1], [512, 1, 1])]);
+}
+
+#[test]
 fn a_kernel_nobody_launches_gets_the_block_it_is_made_for() {
     let text = "
 __global__ void __launch_bounds__(128) bounded(float* p) { p[threadIdx.x] = 0; }
