@@ -54,7 +54,8 @@ impl Defines {
         for name in present {
             supposed.values.entry((*name).to_owned()).or_default();
         }
-        supposed.absent = absent.iter().filter(|name| self.get(name).is_none()).map(|name| (*name).to_owned()).collect();
+        supposed.absent =
+            absent.iter().filter(|name| self.get(name).is_none()).map(|name| (*name).to_owned()).collect();
         supposed
     }
 

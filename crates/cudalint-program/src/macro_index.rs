@@ -360,9 +360,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
 
     fn is_in_reach(&self, file: u32) -> bool {
         let reach = self.index.graph.reach(self.file);
-        file == self.file
-            || reach.included.binary_search(&file).is_ok()
-            || reach.context.binary_search(&file).is_ok()
+        file == self.file || reach.included.binary_search(&file).is_ok() || reach.context.binary_search(&file).is_ok()
     }
 
     fn elsewhere(&self, name: &str, entries: &'a [Entry<D>]) -> Option<&'a D> {

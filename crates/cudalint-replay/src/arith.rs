@@ -211,6 +211,8 @@ pub(crate) fn binary(atoms: &mut Atoms, op: BinaryOp, a: &Val, b: &Val) -> Val {
         },
         (Kind::Ratio(q, by), Kind::Float(y)) if op == BinaryOp::Div => divided(q, *by, *y),
         (Kind::Ratio(q, by), Kind::Float(y)) if op == BinaryOp::Mul => scaled(q, *by, *y),
+        (Kind::Ratio(q, by), Kind::Float(y)) if op == BinaryOp::Add => shifted(q, *by, *y),
+        (Kind::Ratio(q, by), Kind::Float(y)) if op == BinaryOp::Sub => shifted(q, *by, -*y),
         (Kind::Ratio(q, by), Kind::Int(Int { q: Quantity::Known(y), .. })) if op == BinaryOp::Div => {
             divided(q, *by, *y as f64)
         }
@@ -234,6 +236,18 @@ fn scaled(q: &Quantity, by: i64, factor: f64) -> Kind {
         return Kind::Ratio(q.times(&Quantity::Known(factor as i64)), by);
     }
     Kind::Unknown
+}
+
+/// `q / by + y` for halves: `n / 256.0 + 0.5`.
+fn shifted(q: &Quantity, by: i64, y: f64) -> Kind {
+    let halves = y * 2.0;
+    if halves.fract() != 0.0 || halves.abs() > 1e6 {
+        return Kind::Unknown;
+    }
+    match (by.checked_mul(halves as i64), by.checked_mul(2)) {
+        (Some(added), Some(by)) => Kind::Ratio(q.times(&Quantity::Known(2)).plus(&Quantity::Known(added)), by),
+        _ => Kind::Unknown,
+    }
 }
 
 fn floats(op: BinaryOp, x: f64, y: f64) -> Kind {

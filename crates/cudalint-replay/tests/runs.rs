@@ -274,6 +274,21 @@ void run(float* a, float* b, int n) {{
 }
 
 #[test]
+fn a_quotient_rounded_to_the_nearest_is_followed() {
+    let text = format!(
+        "{ADD}
+void run(float* a, float* b, int n) {{
+    int blocks = (int) (((float) n / (float) 128) + 0.5);
+    add<<<blocks, 128>>>(a, b, n);
+}}"
+    );
+    let found: Vec<(String, [u32; 3])> =
+        runs(&text).iter().filter(|run| run.grid_known).map(|run| (rests_on(run), run.grid)).collect();
+    // One element is left over, which is less than half a block.
+    assert!(found.iter().any(|(why, grid)| why == "`n` is 513" && *grid == [4, 1, 1]), "{found:?}");
+}
+
+#[test]
 fn what_a_condition_decides_keeps_both_values() {
     let text = format!(
         "{ADD}
