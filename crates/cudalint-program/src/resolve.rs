@@ -180,6 +180,11 @@ impl Project {
         entries.iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
     }
 
+    /// Whether only one declaration of the project gives this name to a variable at namespace scope.
+    pub fn is_only_global(&self, name: &str) -> bool {
+        self.tables.globals.get(name).is_some_and(|entries| entries.len() == 1)
+    }
+
     fn fitting_functions(&self, inside: &Path, path: &Path, accept: impl Fn(&Function) -> bool) -> Vec<(Entry, u32)> {
         of(&self.tables.functions, path)
             .iter()

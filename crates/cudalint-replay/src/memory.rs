@@ -212,6 +212,8 @@ pub(crate) struct Memory {
     pub escaped: std::collections::BTreeSet<ObjId>,
     /// Variables at namespace scope that project code out of sight may write.
     pub shared: std::collections::BTreeSet<ObjId>,
+    /// Of those, the ones that no other file of the project names.
+    pub own: std::collections::BTreeSet<ObjId>,
 }
 
 impl Memory {
@@ -415,6 +417,20 @@ impl Memory {
         let ids: Vec<ObjId> = self.shared.iter().copied().collect();
         for id in ids {
             if self.get(id).says_something() {
+                self.forget(id, &root());
+            }
+        }
+    }
+
+    /// Forgets what code may write that has nothing to do with the GPU and stands in no file of the project that has: not
+    /// the variables of one file that point to memory of the device.
+    pub fn forget_shared_by_host(&mut self) {
+        let ids: Vec<ObjId> = self.shared.iter().copied().collect();
+        for id in ids {
+            let object = self.get(id);
+            let device = object.cells.is_none()
+                && matches!(&object.root.kind, Kind::Ptr(pointer) if self.get(pointer.obj).info.space == MemorySpace::Device);
+            if object.says_something() && !(device && self.own.contains(&id)) {
                 self.forget(id, &root());
             }
         }

@@ -219,3 +219,31 @@ fn a_parameter_counts_only_beside_the_allocation() {
     assert_eq!(opaque(beside), [false]);
     assert_eq!(opaque(apart), [true]);
 }
+
+#[test]
+fn host_code_out_of_sight_leaves_pointers_to_the_device_alone() {
+    let program = "\
+int *kept;
+void log_line(const char *text);
+void run(int n) {
+    cudaMalloc((void **)&kept, n * sizeof(int));
+    log_line(\"copying\");
+    cudaMemset(kept, 0, 4);
+}";
+    let target = |files: &[(&str, &str)]| -> bool {
+        let events = replay_all(&project(files), &ReplayOptions::default()).remove(0).events;
+        events.iter().any(|event| match &event.kind {
+            EventKind::Set { destination, .. } => matches!(destination.pointer, Pointer::Into { .. }),
+            _ => false,
+        })
+    };
+    assert!(target(&[("a.cu", program)]));
+    // Another file names the variable too, or has the function.
+    assert!(!target(&[("a.cu", program), ("b.cu", "extern int *kept; void more() { cudaFree(kept); }")]));
+    let two = [
+        ("a.cu", program),
+        ("x/b.cu", "void log_line(const char *t) { cudaDeviceReset(); }"),
+        ("y/b.cu", "void log_line(const char *t) {}"),
+    ];
+    assert!(!target(&two));
+}

@@ -118,7 +118,14 @@ impl<'p> Walker<'p> {
                 return out;
             }
             let outs = self.arguments(args);
-            self.memory.forget_shared();
+            let defined = |(module, id): (ModuleId, FunctionId)| {
+                self.project.function_at(module, id).is_some_and(|function| function.body.is_some())
+            };
+            if self.project.functions_named(name).into_iter().any(defined) {
+                self.memory.forget_shared();
+            } else {
+                self.memory.forget_shared_by_host();
+            }
             return self.unknown_call(args, &outs, Some((target, function)));
         }
         let ambiguous = !self.project.overloads(module, &inside, path).is_empty();

@@ -213,6 +213,9 @@ impl Walker<'_> {
         }
         if !constant {
             self.memory.shared.insert(object);
+            if self.project.is_only_global(&variable.name) {
+                self.memory.own.insert(object);
+            }
         }
         self.frames.pop();
         object
