@@ -247,3 +247,27 @@ void run(int n) {
     ];
     assert!(!target(&two));
 }
+
+#[test]
+fn the_last_round_of_a_counting_loop_is_looked_at() {
+    let program = |body: &str| {
+        format!(
+            "__global__ void k(float *p, int n) {{}}\nint main() {{ float *p; int n = 512; cudaMalloc(&p, 4 * n);\n\
+             for (int i = 0; i < n; i++) {{ {body} }} }}"
+        )
+    };
+    let rounds = |body: &str| -> Vec<Quantity> {
+        launches(&events(&program(body))).iter().map(|launch| launch.args[1].amount.quantity.clone()).collect()
+    };
+    let plain = rounds("k<<<1, 1>>>(p, i); cudaDeviceSynchronize();");
+    assert!(plain.contains(&Quantity::Known(0)) && plain.contains(&Quantity::Known(511)), "{plain:?}");
+    for early in [
+        "k<<<1, 1>>>(p, i); if (done(i)) break;",
+        "k<<<1, 1>>>(p, i); i += 3;",
+        "k<<<1, 1>>>(p, i); n -= 2;",
+        "k<<<1, 1>>>(p, i); leap(i);",
+        "k<<<1, 1>>>(p, i); if (n > sizes[i]) return 1;",
+    ] {
+        assert!(!rounds(early).contains(&Quantity::Known(511)), "{early}");
+    }
+}

@@ -6,11 +6,23 @@ use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place};
 use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
+use crate::value::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind, Stmt};
+use cudalint_program::visit::{Item, walk};
 
 /// Deepest nesting of loops whose first rounds are run by themselves: each level doubles the work.
 const MAX_FIRST_ROUNDS: u32 = 2;
+
+/// The last round of a loop that counts.
+struct LastRound {
+    /// The counter.
+    counter: ExprId,
+    /// Its value then.
+    value: Val,
+    /// What the counter is compared with, and its value.
+    bound: (ExprId, i64),
+}
 
 impl<'p> Walker<'p> {
     /// A loop with a condition.
@@ -139,6 +151,7 @@ impl<'p> Walker<'p> {
         if !self.is_worth(body) || self.iterations_left == 0 || self.loops_inside >= MAX_FIRST_ROUNDS {
             return self.abstract_loop(condition, step, body, start, base);
         }
+        let last = condition.zip(step).and_then(|(condition, step)| self.last_of(condition, step, body));
         self.iterations_left -= 1;
         self.loops_inside += 1;
         let mark = self.memory.mark();
@@ -155,7 +168,102 @@ impl<'p> Walker<'p> {
         if self.stopped.is_some() {
             return Flow::Stop;
         }
-        self.abstract_loop(condition, step, body, start, base)
+        let flow = self.abstract_loop(condition, step, body, start, base);
+        if let Some(last) = last.filter(|_| self.dry == 0 && self.iterations_left > 0) {
+            self.last_round(&last, body);
+            if self.stopped.is_some() {
+                return Flow::Stop;
+            }
+        }
+        flow
+    }
+
+    /// The counter of a loop that counts by one between known numbers and is left only at its end, with its value in the
+    /// last round.
+    fn last_of(&mut self, condition: ExprId, step: ExprId, body: &Block) -> Option<LastRound> {
+        let Some(Expr::Step { by, target, .. }) = self.node(step).map(|node| &node.kind) else { return None };
+        let Some(Expr::Binary(op, a, b)) = self.node(condition).map(|node| &node.kind) else { return None };
+        let (Some(Expr::Local(stepped)), Some(Expr::Local(tested))) =
+            (self.node(*target).map(|node| &node.kind), self.node(*a).map(|node| &node.kind))
+        else {
+            return None;
+        };
+        let (op, by, b) = (*op, *by, *b);
+        let counter = (stepped == tested && self.runs_through(body, &[*target, *a, b])).then_some(*a)?;
+        let Kind::Int(first) = self.eval(counter).val.kind else { return None };
+        let bound = self.plain_quantity(b).known()?;
+        let value = match (op, by) {
+            (BinaryOp::Lt, 1) => bound.checked_sub(1)?,
+            (BinaryOp::Le, 1) | (BinaryOp::Ge, -1) => bound,
+            (BinaryOp::Gt, -1) => bound.checked_add(1)?,
+            _ => return None,
+        };
+        let from = first.q.known()?;
+        // Other rounds lie between, so that this one finds nothing as it was before the loop.
+        let rounds = value.checked_sub(from)?.checked_mul(i64::from(by))?;
+        let value = Val::typed(Quantity::Known(value), first.bytes, first.signed);
+        (rounds > 0).then_some(LastRound { counter, value, bound: (b, bound) })
+    }
+
+    /// Whether nothing in a loop's body leaves it early or writes the variables that these expressions name.
+    fn runs_through(&self, body: &Block, bounds: &[ExprId]) -> bool {
+        let (module, Some(function)) = (self.module(), self.function()) else { return false };
+        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        let locals: Vec<LocalId> = bounds
+            .iter()
+            .filter_map(|id| if let Some(Expr::Local(local)) = kind(*id) { Some(*local) } else { None })
+            .collect();
+        let names_one = |id: ExprId| matches!(kind(id), Some(Expr::Local(local)) if locals.contains(local));
+        let mut through = true;
+        let mut seen = 0;
+        walk(module, function, body, |item| {
+            seen += 1;
+            match item {
+                Item::Stmt(id) => {
+                    let statement = module.stmts.get(id.index()).map(|node| &node.kind);
+                    through &=
+                        !matches!(statement, Some(Stmt::Break | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Label(_)));
+                }
+                Item::Expr(id) => {
+                    through &= !match kind(id) {
+                        Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => names_one(*target),
+                        Some(Expr::AddressOf(value)) => names_one(*value),
+                        // A reference may be bound to it.
+                        Some(Expr::Call { callee, args }) => {
+                            let prints = matches!(kind(*callee), Some(Expr::Name { path, .. })
+                                if path.last().is_some_and(|name| name.ends_with("printf")));
+                            !prints && args.iter().any(|arg| names_one(*arg))
+                        }
+                        Some(Expr::Lambda { .. } | Expr::Unknown(_)) => true,
+                        _ => false,
+                    };
+                }
+                Item::Declare(_) => {}
+            }
+            through && seen < 2000
+        });
+        through && seen < 2000
+    }
+
+    /// The last round of a loop, from a state in which what the loop writes is forgotten: run for what it says.
+    fn last_round(&mut self, last: &LastRound, body: &'p Block) {
+        // A bound that the loop may change is forgotten by now.
+        if self.plain_quantity(last.bound.0).known() != Some(last.bound.1) {
+            return;
+        }
+        self.iterations_left -= 1;
+        let (mark, waiting, banned) = (self.memory.mark(), self.pendings.len(), self.banned.len());
+        self.alternative(mark, |w| {
+            if let Some(place) = w.eval(last.counter).place {
+                w.memory.store(&place, last.value.clone());
+            }
+            let inside = w.pendings.len();
+            let flow = w.block(body);
+            let (_, _) = w.collect(inside, false, |f| matches!(f, Flow::Continue | Flow::Break));
+            flow
+        });
+        self.pendings.truncate(waiting);
+        self.banned.truncate(banned);
     }
 
     /// The end of a loop whose iterations were all run.
@@ -269,9 +377,9 @@ impl<'p> Walker<'p> {
         let (module, Some(function)) = (self.module(), self.function()) else { return false };
         let mut found = false;
         let mut seen = 0;
-        cudalint_program::visit::walk(module, function, body, |item| {
+        walk(module, function, body, |item| {
             seen += 1;
-            if let cudalint_program::visit::Item::Expr(id) = item
+            if let Item::Expr(id) = item
                 && let Some(node) = module.exprs.get(id.index())
             {
                 found |= match &node.kind {
