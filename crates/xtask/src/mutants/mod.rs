@@ -141,7 +141,12 @@ fn lint(folder: &Path) -> Result<BTreeMap<PathBuf, Findings>, String> {
         }
         let line = outcome.report.sources.start(&finding.place).line;
         let definite = finding.confidence == Confidence::Definite;
-        all.entry(PathBuf::from(&*finding.place.path)).or_default().insert((finding.rule.name, line, definite));
+        // What stands in a header counts for the file that launches it, too.
+        let related = finding.related.iter().map(|label| &label.place.path);
+        let files: BTreeSet<&str> = related.chain([&finding.place.path]).map(|path| &**path).collect();
+        for file in files {
+            all.entry(PathBuf::from(file)).or_default().insert((finding.rule.name, line, definite));
+        }
     }
     Ok(all)
 }
