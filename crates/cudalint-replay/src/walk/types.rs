@@ -125,7 +125,8 @@ impl<'p> Walker<'p> {
                 };
                 Ty::Container(Container::Array, inner, count)
             }
-            "size_t" | "uint64_t" | "uintptr_t" => Ty::SIZE,
+            // Handles that are numbers (texture_types.h, surface_types.h).
+            "size_t" | "uint64_t" | "uintptr_t" | "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
             "ptrdiff_t" | "ssize_t" | "int64_t" | "intptr_t" => Ty::Int { bytes: 8, signed: true },
             "int32_t" => Ty::INT,
             "uint32_t" | "uint" => Ty::Int { bytes: 4, signed: false },
