@@ -44,7 +44,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     Some(finding)
 }
 
-/// NumPy's name for a type of C.
+/// `NumPy`'s name for a type of C.
 fn numpy_type(name: &str) -> String {
     let known = match name {
         "float" => "`dtype=np.float32`",

@@ -48,7 +48,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     Some(finding)
 }
 
-/// NumPy's scalar for a type of C.
+/// `NumPy`'s scalar for a type of C.
 fn numpy_scalar(name: &str) -> Option<&'static str> {
     Some(match name {
         "float" => "float32",

@@ -79,7 +79,7 @@ fn last_name(text: &str) -> &str {
 pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
     let module = project.module(id);
     if module.language == Language::Python {
-        return crate::python::walk_module(project, scan, id, options);
+        return crate::python::walk_module(project, scan, id, *options);
     }
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();

@@ -14,11 +14,11 @@ pub enum LaunchSpelling {
     Call,
     /// `k[grid, block](x)` of Numba.
     Numba,
-    /// `k(grid, block, (x,))` of CuPy's `RawKernel`.
+    /// `k(grid, block, (x,))` of `CuPy`'s `RawKernel`.
     CupyRaw,
     /// `k[grid, block](x)` and `k(grid, block, (x,))` of `cupyx.jit`.
     CupyJit,
-    /// `k(x, block=…, grid=…)` of PyCUDA.
+    /// `k(x, block=…, grid=…)` of `PyCUDA`.
     PyCuda,
 }
 
@@ -34,7 +34,7 @@ impl LaunchSpelling {
 pub struct ArrayShape {
     /// Elements along each axis.
     pub extents: Vec<Amount>,
-    /// Type of an element as NumPy calls it; empty where it is not known.
+    /// Type of an element as `NumPy` calls it; empty where it is not known.
     pub dtype: String,
 }
 

@@ -25,7 +25,7 @@ impl Walker<'_> {
             match item {
                 Item::Expr(id) => match self.kind(id) {
                     Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => {
-                        self.target(*target, &mut found, 0)
+                        self.target(*target, &mut found, 0);
                     }
                     Some(Expr::Call { callee, .. }) => {
                         // `xs.append(x)` and its kin.
@@ -37,7 +37,9 @@ impl Walker<'_> {
                     }
                     Some(Expr::Python(python)) => {
                         if let PythonExpr::Comprehension { clauses, .. } = &**python {
-                            clauses.iter().for_each(|clause| self.target(clause.target, &mut found, 0));
+                            for clause in clauses {
+                                self.target(clause.target, &mut found, 0);
+                            }
                         }
                     }
                     _ => {}
@@ -74,7 +76,9 @@ impl Walker<'_> {
             Some(Expr::Index { base, .. }) => found.changed.push((*base, None)),
             Some(Expr::Python(python)) => match &**python {
                 PythonExpr::Tuple(all) | PythonExpr::List(all) => {
-                    all.iter().for_each(|one| self.target(*one, found, depth + 1));
+                    for one in all {
+                        self.target(*one, found, depth + 1);
+                    }
                 }
                 PythonExpr::Spread { value, .. } => self.target(*value, found, depth + 1),
                 _ => {}

@@ -136,7 +136,7 @@ impl Walker<'_> {
         Some(match name {
             "int" => {
                 let value = first.cloned().unwrap_or_else(|| Val::int(0));
-                self.to_int(&value, args.exprs.first().copied())
+                self.int_of(&value, args.exprs.first().copied())
             }
             "float" => match first {
                 None => Val::from(Kind::Float(Some(0.0))),
@@ -160,7 +160,9 @@ impl Walker<'_> {
                 None => Val::from(Kind::Bool(Quantity::Unknown)),
             },
             "str" | "repr" => {
-                first.into_iter().for_each(|value| self.looked_at(value, id));
+                if let Some(value) = first {
+                    self.looked_at(value, id);
+                }
                 match first.and_then(super::exprs::shown) {
                     Some(text) => Val::text(&text),
                     None => Val::from(Kind::Str(Rc::new(super::val::Text { text: None, origin: None }))),
@@ -200,7 +202,9 @@ impl Walker<'_> {
                 None => return None,
             },
             "sum" => {
-                first.into_iter().for_each(|value| self.looked_at(value, id));
+                if let Some(value) = first {
+                    self.looked_at(value, id);
+                }
                 let mut total = Val::int(0);
                 for item in self.items(first?)? {
                     total = self.binary(BinaryOp::Add, &total, &item, id);
@@ -278,7 +282,7 @@ impl Walker<'_> {
     }
 
     /// `int(x)`.
-    fn to_int(&mut self, value: &Val, expr: Option<ExprId>) -> Val {
+    fn int_of(&mut self, value: &Val, expr: Option<ExprId>) -> Val {
         let q = match &value.kind {
             Kind::Str(text) => match text.text.as_deref() {
                 Some(text) => text.trim().parse().map_or(Quantity::Unknown, Quantity::Known),

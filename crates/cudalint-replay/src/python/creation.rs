@@ -1,4 +1,4 @@
-//! Arrays that functions of NumPy and CuPy make.
+//! Arrays that functions of `NumPy` and `CuPy` make.
 
 use super::Walker;
 use super::arrays::Made;
@@ -180,7 +180,7 @@ impl Walker<'_> {
             },
             "asnumpy" => {
                 let value = args.positional.first()?.clone();
-                return self.to_host(&value, id);
+                return self.fetched_to_host(&value, id);
             }
             "matmul"
             | "dot"
@@ -231,7 +231,9 @@ impl Walker<'_> {
                 for value in &args.positional {
                     self.looked_at(value, id);
                     if let Some(items) = self.items(value) {
-                        items.iter().for_each(|item| self.looked_at(item, id));
+                        for item in &items {
+                            self.looked_at(item, id);
+                        }
                     }
                 }
                 if args.named("out").is_some() {
@@ -545,7 +547,7 @@ impl Walker<'_> {
             return Val::from(Kind::Number(dtype, Rc::new(Val::int(0))));
         };
         if is_array(value) {
-            return self.elementwise(&[value.clone()], Some(dtype));
+            return self.elementwise(std::slice::from_ref(value), Some(dtype));
         }
         let why = value.why.clone();
         let inner = match dtype {
@@ -578,7 +580,7 @@ pub(super) fn is_array(value: &Val) -> bool {
     matches!(value.kind, Kind::Array(_))
 }
 
-/// The type that NumPy gives a number.
+/// The type that `NumPy` gives a number.
 pub(super) fn natural(value: &Val) -> Dtype {
     match &value.kind {
         Kind::Int(_) => INT,

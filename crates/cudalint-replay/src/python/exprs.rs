@@ -123,7 +123,7 @@ impl Walker<'_> {
                     let value = self.eval(*value);
                     match (key, &mut known) {
                         (Some(key), Some(all)) if key.str().is_some() || key.known().is_some() => {
-                            all.push((key, value))
+                            all.push((key, value));
                         }
                         _ => known = None,
                     }
@@ -286,7 +286,7 @@ impl Walker<'_> {
             UnaryOp::Minus => {
                 let kind = match &value.kind {
                     Kind::Float(number) => Kind::Float(number.map(|number| -number)),
-                    Kind::Array(_) => return self.elementwise(&[value.clone()], None),
+                    Kind::Array(_) => return self.elementwise(std::slice::from_ref(value), None),
                     _ => match value.quantity() {
                         Some(q) => Kind::Int(Quantity::Known(0).minus(&q)),
                         None => return Val::unknown(),

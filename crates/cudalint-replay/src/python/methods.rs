@@ -34,12 +34,9 @@ impl Walker<'_> {
             }
             Kind::Program(program) => {
                 let program = Rc::clone(program);
-                self.program_method(&program, name, args)
+                Some(self.program_method(&program, name, args))
             }
-            Kind::Native(native) => {
-                let native = Rc::clone(native);
-                self.native_method(id, &native, name, args)
-            }
+            Kind::Native(_) => Some(self.native_method(name, args)),
             Kind::Memory(..) => Some(Val::none()),
             Kind::Instance(_) if self.is_parser_method(receiver, name) => Some(self.call_parser(receiver, name, args)),
             Kind::Attribute(_) | Kind::Range(_) => None,
@@ -163,11 +160,11 @@ impl Walker<'_> {
                 self.wrote(into.buffer);
                 Some(target)
             }
-            _ => self.to_host(receiver, id),
+            _ => self.fetched_to_host(receiver, id),
         }
     }
 
-    pub(super) fn to_host(&mut self, value: &Val, id: ExprId) -> Option<Val> {
+    pub(super) fn fetched_to_host(&mut self, value: &Val, id: ExprId) -> Option<Val> {
         let Kind::Array(array) = &value.kind else {
             return matches!(value.kind, Kind::Open(_)).then(|| value.clone());
         };

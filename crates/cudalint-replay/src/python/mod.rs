@@ -4,6 +4,8 @@
 //! that nobody knows. Values are Python's: integers without bounds, arrays with shape and type, functions with the
 //! variables around them. The result is the same events as of the walk of C++ host code.
 
+#![allow(clippy::unused_self)] // Functions of one table have one form.
+
 mod arrays;
 mod assigned;
 mod attributes;
@@ -125,10 +127,10 @@ struct Walker<'p> {
 }
 
 /// Walks a Python module.
-pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: &ReplayOptions) -> Walked {
+pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options: ReplayOptions) -> Walked {
     let module = project.module(id);
     let Some(body) = module.body else { return Walked::default() };
-    let mut walker = Walker::new(project, scan, id, *options);
+    let mut walker = Walker::new(project, scan, id, options);
     let two_ways = project.source(id).contains("__name__");
     // As it is when it is imported: what functions find when somebody calls them.
     walker.as_main = !two_ways;

@@ -1,4 +1,4 @@
-//! Kernels in CUDA C++ that CuPy and PyCUDA compile from strings, and their launches.
+//! Kernels in CUDA C++ that `CuPy` and `PyCUDA` compile from strings, and their launches.
 
 use super::Walker;
 use super::calls::Args;
@@ -47,27 +47,25 @@ impl Walker<'_> {
         Val::from(Kind::Native(Rc::new(Native { maker, kernel, targs, name: base })))
     }
 
-    pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Option<Val> {
+    pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Val {
         match name.as_str() {
             "get_function" => {
                 let name = args.get(0, "name").and_then(Val::str).map(ToOwned::to_owned);
-                Some(self.native(program.maker, program.module, name))
+                self.native(program.maker, program.module, name)
             }
-            "get_global" => Some(Val::unknown()),
-            _ => Some(Val::none()),
+            "get_global" => Val::unknown(),
+            _ => Val::none(),
         }
     }
 
-    pub(super) fn native_method(&mut self, id: ExprId, native: &Native, name: &Name, args: &Args) -> Option<Val> {
-        match name.as_str() {
-            // `f.prepared_call(grid, block, …)`: arguments are converted by the types that were prepared.
-            "prepared_call" | "prepared_async_call" => {
-                let _ = (id, native);
-                args.positional.iter().for_each(|value| self.lose(value));
-                Some(Val::none())
+    pub(super) fn native_method(&mut self, name: &Name, args: &Args) -> Val {
+        // `f.prepared_call(grid, block, …)`: arguments are converted by the types that were prepared.
+        if name.starts_with("prepared_") {
+            for value in &args.positional {
+                self.lose(value);
             }
-            _ => Some(Val::none()),
         }
+        Val::none()
     }
 
     /// A launch of a kernel in CUDA C++.
@@ -439,8 +437,8 @@ fn template_argument(text: &str) -> Argument {
     }
 }
 
-/// How a kernel misreads a number, if it does. CuPy hands over the bytes of a Python `float` as a `double` and of an `int` as a
-/// `long long` (CuPy's documentation of `RawKernel`, "no type conversion"); PyCUDA refuses both (`driver.py`, `invalid type on
+/// How a kernel misreads a number, if it does. `CuPy` hands over the bytes of a Python `float` as a `double` and of an `int` as a
+/// `long long` (`CuPy`'s documentation of `RawKernel`, "no type conversion"); `PyCUDA` refuses both (`driver.py`, `invalid type on
 /// parameter`).
 fn misread(value: &Val, ty: &Ty, maker: Maker) -> Option<TypeProblem> {
     let plain = matches!(value.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..));

@@ -1,4 +1,4 @@
-//! Functions of `numba.cuda`, and the parts of CuPy that are no functions on arrays.
+//! Functions of `numba.cuda`, and the parts of `CuPy` that are no functions on arrays.
 
 use super::Walker;
 use super::arrays::Made;
@@ -36,7 +36,7 @@ impl Walker<'_> {
             }
             "to_device" => {
                 let from = args.get(0, "obj").cloned()?;
-                self.to_device(id, &from, args)
+                self.copied_to_device(id, &from, args)
             }
             "as_cuda_array" | "from_cuda_array_interface" => args.positional.first().cloned()?,
             "device_array" | "pinned_array" | "mapped_array" | "managed_array" => {
@@ -108,8 +108,8 @@ impl Walker<'_> {
         })
     }
 
-    /// `cuda.to_device(a)`.
-    pub(super) fn to_device(&mut self, id: ExprId, from: &Val, args: &Args) -> Val {
+    /// `cuda.copied_to_device(a)`.
+    pub(super) fn copied_to_device(&mut self, id: ExprId, from: &Val, args: &Args) -> Val {
         let Kind::Array(array) = &from.kind else {
             return match &from.kind {
                 Kind::Open(open) => self.open_like(&Rc::clone(open)),

@@ -1,4 +1,4 @@
-//! Operators, as Python and NumPy mean them.
+//! Operators, as Python and `NumPy` mean them.
 
 use super::Walker;
 use super::heap::Obj;

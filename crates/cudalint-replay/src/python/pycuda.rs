@@ -1,4 +1,4 @@
-//! Functions of PyCUDA.
+//! Functions of `PyCUDA`.
 
 use super::Walker;
 use super::arrays::Made;

@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Float(Option<f64>),
     /// A float that is exactly an integer by a positive number: `n / 256`.
     Ratio(Quantity, i64),
-    /// A scalar of NumPy with its value as an integer or float.
+    /// A scalar of `NumPy` with its value as an integer or float.
     Number(Dtype, Rc<Val>),
     Str(Rc<Text>),
     Tuple(Rc<[Val]>),
@@ -93,7 +93,7 @@ pub(crate) struct Text {
     pub origin: Option<Site>,
 }
 
-/// Directions of PyCUDA's and Numba's argument handlers.
+/// Directions of `PyCUDA`'s and Numba's argument handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transfer {
     In,
@@ -237,7 +237,7 @@ impl Dtype {
         }
     }
 
-    /// As NumPy calls it.
+    /// As `NumPy` calls it.
     pub fn name(self) -> String {
         match self {
             Self::Unknown | Self::Other => String::new(),
@@ -282,7 +282,7 @@ impl Dtype {
         }
     }
 
-    /// The dtype of an operation on two arrays (NumPy's `result_type`).
+    /// The dtype of an operation on two arrays (`NumPy`'s `result_type`).
     pub fn promote(self, other: Self) -> Self {
         use Dtype::{Bool, Complex, Float, Int};
         match (self, other) {
@@ -403,7 +403,7 @@ impl Val {
         matches!(self.kind, Kind::Unknown | Kind::Unset)
     }
 
-    /// As an integer: of Python, of NumPy, or a truth value.
+    /// As an integer: of Python, of `NumPy`, or a truth value.
     pub fn quantity(&self) -> Option<Quantity> {
         match &self.kind {
             Kind::Int(q) | Kind::Bool(q) => Some(q.clone()),
