@@ -7,15 +7,15 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// Adds the text of a file to those that findings point into. Positions in a notebook are those in its cells.
-pub fn add_text(texts: &mut Sources, path: &str, bytes: Vec<u8>) {
+pub fn add_text(texts: &mut Sources, path: &str, bytes: &[u8]) {
     if FileKind::of(Path::new(path)) == Some(FileKind::Notebook)
-        && let Ok(file) = FileText::from_bytes(FileKind::Notebook, bytes.clone())
+        && let Ok(file) = FileText::from_bytes(FileKind::Notebook, bytes.to_vec())
     {
         let cells = file.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect();
         texts.insert_notebook(path.into(), file.source.shared(), cells);
         return;
     }
-    texts.insert(path.into(), String::from_utf8_lossy(&bytes).as_ref().into());
+    texts.insert(path.into(), String::from_utf8_lossy(bytes).as_ref().into());
 }
 
 /// Gives the bytes of files by their real paths. The engine's only way to source texts.

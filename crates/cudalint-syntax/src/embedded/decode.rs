@@ -17,6 +17,7 @@ pub(super) struct Program {
 
 /// How a literal is read.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties of a literal.
 struct Style {
     raw: bool,
     /// Doubled braces are braces, single ones holes.
@@ -176,7 +177,11 @@ impl Program {
             b'r' | b'a' | b'b' | b'f' | b'v' => (2, b' '),
             b'\\' | b'\'' | b'"' => (2, letter),
             b'x' | b'u' | b'U' => {
-                let most = if letter == b'x' { 2 } else { if letter == b'u' { 4 } else { 8 } };
+                let most = match letter {
+                    b'x' => 2,
+                    b'u' => 4,
+                    _ => 8,
+                };
                 let count = digits(at + 2, most, 16);
                 (2 + count, character(text.get(at + 2..at + 2 + count), 16))
             }

@@ -63,7 +63,7 @@ fn of_document(engine: &Engine, file: &Path, sources: Option<&Path>) -> Result<I
     let mut missing = Vec::new();
     for path in paths(&document) {
         match std::fs::read(root.join(path)) {
-            Ok(bytes) => cudalint_engine::add_text(&mut texts, path, bytes),
+            Ok(bytes) => cudalint_engine::add_text(&mut texts, path, &bytes),
             Err(error) => missing.push(format!("{}: cannot be read: {error}", root.join(path))),
         }
     }
