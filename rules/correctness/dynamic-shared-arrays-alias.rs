@@ -2,6 +2,7 @@
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_syntax::Language;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -35,8 +36,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         if first.carved || second.carved || summary.barrier_between_dynamic {
             continue;
         }
+        let python = context.module.language == Language::Python;
+        let spelled = if python { "declared with the shape 0" } else { "`extern __shared__`" };
         let message = format!(
-            "`{}` and `{}` are both `extern __shared__`, so they are the same memory: each overwrites the other",
+            "`{}` and `{}` are both {spelled}, so they are the same memory: each overwrites the other",
             first.name, second.name
         );
         let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), message);
@@ -52,10 +55,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             }
         }
         finding.witness = Some(Witness { path, ..Witness::default() });
-        finding.help = Some(format!(
-            "declare one array and derive the other from it: `auto *{} = (T *)({} + count);`",
-            second.name, first.name
-        ));
+        finding.help = Some(if python {
+            format!("make the other a part of the first: `{} = {}[count:]`", second.name, first.name)
+        } else {
+            format!(
+                "declare one array and derive the other from it: `auto *{} = (T *)({} + count);`",
+                second.name, first.name
+            )
+        });
         sink.report(finding);
     }
 }

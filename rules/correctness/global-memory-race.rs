@@ -1,7 +1,7 @@
 //! Two threads, one element of global memory, and nothing that orders them.
 
 use crate::runs::races::{self, race};
-use crate::runs::{Defect, Shown, shown};
+use crate::runs::{Defect, Shown, shown, words};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 use cudalint_replay::runs::report::RaceScope;
@@ -34,15 +34,13 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let in_one_warp = race.scope == RaceScope::Warp;
     let why = if in_one_warp { "and nothing keeps the lanes of a warp in step" } else { "and nothing orders the two" };
     let mut finding = races::finding(&RULE, context, shown, why)?;
-    finding.help = Some(
-        if in_one_warp {
-            "put `__syncwarp()` between reads and writes, or use `__shfl_down_sync`"
-        } else if one_block {
-            "give each thread its own element, read from one buffer and write to another, or put a barrier between"
-        } else {
-            "give each block its own elements, or use an atomic operation: no barrier orders two blocks"
-        }
-        .to_owned(),
-    );
+    finding.help = Some(if in_one_warp {
+        words::warp_help(shown.run)
+    } else if one_block {
+        "give each thread its own element, read from one buffer and write to another, or put a barrier between"
+            .to_owned()
+    } else {
+        "give each block its own elements, or use an atomic operation: no barrier orders two blocks".to_owned()
+    });
     Some(finding)
 }

@@ -1,7 +1,7 @@
 //! Lanes of a warp that exchange data without a barrier, as if they ran in step.
 
 use crate::runs::races;
-use crate::runs::{Defect, Shown, shown};
+use crate::runs::{Defect, Shown, shown, words};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 
@@ -30,6 +30,6 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let why = "and nothing keeps the lanes of a warp in step";
     let mut finding = races::finding(&RULE, context, shown, why)?;
-    finding.help = Some("put `__syncwarp()` between reads and writes, or use `__shfl_down_sync`".to_owned());
+    finding.help = Some(words::warp_help(shown.run));
     Some(finding)
 }

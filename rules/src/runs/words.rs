@@ -251,6 +251,16 @@ pub fn barrier(run: &KernelRun) -> &'static str {
     }
 }
 
+/// What keeps the lanes of a warp in step, in the kernel's language.
+pub fn warp_help(run: &KernelRun) -> String {
+    let (barrier, shuffle) = match run.spelling {
+        LaunchSpelling::Numba => ("cuda.syncwarp()", "cuda.shfl_down_sync"),
+        LaunchSpelling::CupyJit => ("jit.syncwarp()", "jit.shfl_down_sync"),
+        _ => ("__syncwarp()", "__shfl_down_sync"),
+    };
+    format!("put `{barrier}` between reads and writes, or use `{shuffle}`")
+}
+
 /// Whether the kernel is written in Python.
 pub fn is_python(run: &KernelRun) -> bool {
     matches!(run.spelling, LaunchSpelling::Numba | LaunchSpelling::CupyJit)
