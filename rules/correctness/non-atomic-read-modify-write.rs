@@ -1,10 +1,12 @@
 //! Several threads update one element, and some updates are lost.
 
 use crate::runs::races::{self, race};
-use crate::runs::words::{element_of, other_thread, thread};
+use crate::runs::words::{self, add_object, add_place, assume, element_of, label, named, other_thread, text, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_program::ir::Dialect;
+use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -29,6 +31,16 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let mut finding = match &shown.event.kind {
+        EventKind::CrowdedUpdate { .. } => crowd(context, shown)?,
+        _ => pair(context, shown)?,
+    };
+    finding.help = Some(help(context, shown));
+    Some(finding)
+}
+
+/// Two threads that are known.
+fn pair(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let race = race(shown.event)?;
     let (first, second) = (race.first, race.second);
     let message = format!(
@@ -37,8 +49,50 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         other_thread(shown.run, first.thread, second.thread),
         element_of(first, race.object)
     );
-    let mut finding = races::finding_with(&RULE, context, shown, message)?;
-    finding.help =
-        Some("use an atomic operation such as `atomicAdd`, or give each thread an element of its own".to_owned());
+    races::finding_with(&RULE, context, shown, message)
+}
+
+/// More threads than elements: which of them meet is up to the data.
+fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
+    let EventKind::CrowdedUpdate { object, access, threads, elements, condition, .. } = &shown.event.kind else {
+        return None;
+    };
+    let coverage = &shown.run.report.coverage;
+    let all = shown.run.grid_known && coverage.blocks == coverage.of_blocks;
+    let least = if all || words::is_shared(object) { "" } else { "at least " };
+    let of_block = if words::is_shared(object) { " of a block" } else { "" };
+    let updates = if condition.is_some() { "would read and write back" } else { "read and write back" };
+    let message = format!(
+        "{least}{threads} threads{of_block} {updates} elements of {}, which has {elements}: some of them meet, and updates are lost",
+        named(object)
+    );
+    let mut finding = words::finding(&RULE, context, shown, access.site, message)?;
+    finding.label = format!("{threads} threads, {elements} elements");
+    add_object(context, &mut finding, shown.run, object, access);
+    for call in access.calls.iter().take(words::MAX_PLACES) {
+        add_place(&mut finding, label(context, *call, "called from here"));
+    }
+    let numbers = [("threads", *threads), ("elements", *elements)];
+    let bindings =
+        numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), i64::try_from(number).ok()?)));
+    finding.witness.get_or_insert_default().bindings.extend(bindings);
+    if let Some(condition) = condition {
+        let check = text(context, *condition).split_whitespace().collect::<Vec<_>>().join(" ");
+        add_place(&mut finding, label(context, *condition, "checks the range of the index"));
+        assume(&mut finding, &format!("more than {elements} of {threads} threads get past `{check}`"))?;
+    }
     Some(finding)
+}
+
+/// What to do, in the kernel's language.
+fn help(context: &ModuleContext<'_>, shown: &Shown<'_>) -> String {
+    let (module, kernel) = shown.run.kernel;
+    let function = context.project.module(module).functions.get(kernel.index());
+    let dialect = function.and_then(|function| function.python.as_ref()?.kernel.as_ref()).map(|kernel| kernel.dialect);
+    let atomic = match dialect {
+        None => "atomicAdd",
+        Some(Dialect::CupyJit) => "jit.atomic_add",
+        Some(Dialect::Numba | Dialect::Vectorize | Dialect::Guvectorize) => "cuda.atomic.add",
+    };
+    format!("use an atomic operation such as `{atomic}`, or give each thread an element of its own")
 }

@@ -275,6 +275,22 @@ pub enum EventKind {
         /// What is done with the element.
         access: AccessKind,
     },
+    /// More threads read, change and write back an element of an object than it has elements: whatever their indices are,
+    /// two of them meet, and nothing orders them.
+    CrowdedUpdate {
+        /// The object.
+        object: Object,
+        /// The update, by one of the threads. Its offset is not known, and 0.
+        access: Access,
+        /// Threads that update an element, each counted once, over the blocks executed; of shared memory those of one block.
+        threads: u64,
+        /// Elements of the object, as the update sees them.
+        elements: u64,
+        /// Whether all of the threads surely execute the update; else those are counted that do where they pass `condition`.
+        sure: bool,
+        /// The range check of the index that more threads must pass than there are elements.
+        condition: Option<Site>,
+    },
     /// A barrier of the whole grid in a launch that is not cooperative.
     GridSyncWithoutCooperation {
         /// The barrier.

@@ -83,6 +83,7 @@ pub(super) fn classify(
         },
         EventKind::Misaligned { .. } => Defect::Misaligned,
         EventKind::Race { .. } => return Some(of_race(context, run, &race(event)?, group)),
+        EventKind::CrowdedUpdate { .. } => Defect::ReadModifyWrite,
         EventKind::DivergentBarrier { .. } => Defect::DivergentBarrier,
         EventKind::ExitBeforeBarrier { .. } => Defect::EarlyExit,
         EventKind::WarpMask { .. } => Defect::WarpMask,

@@ -154,14 +154,18 @@ impl Found<'_> {
     }
 }
 
-/// Whether another event of a run says what is wrong with an access: an address that is no multiple of its size is no
-/// element beyond the end either.
+/// Whether another event of a run says what is wrong with an access, or says it better: an address that is no multiple of its
+/// size is no element beyond the end either.
 fn is_told_otherwise(run: &KernelRun, event: &Event) -> bool {
     let others = || run.report.events.iter().map(|event| &event.kind);
     match &event.kind {
         EventKind::OutOfBounds { access: own, .. } => others().any(|other| {
             matches!(other, EventKind::Misaligned { access, .. }
                 if access.site == own.site && access.thread == own.thread)
+        }),
+        // Where two threads are known to meet, they are named.
+        EventKind::CrowdedUpdate { access: own, .. } => others().any(|other| {
+            matches!(other, EventKind::Race { first, second, .. } if own.site == first.site && own.site == second.site)
         }),
         _ => false,
     }
@@ -238,6 +242,7 @@ fn place_of(event: &Event) -> (u8, Site, Site) {
         EventKind::ConstantWritten { access, .. } => (7, access.site, access.site),
         EventKind::GridSyncWithoutCooperation { site } => (8, *site, *site),
         EventKind::NegativeIndex { site, computed, .. } => (9, *site, *computed),
+        EventKind::CrowdedUpdate { access, .. } => (10, access.site, access.site),
     }
 }
 

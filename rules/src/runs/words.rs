@@ -12,7 +12,7 @@ use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Access, AccessKind, Object, ObjectKind, Site, Thread};
 
 /// Related places of one kind, at most.
-const MAX_PLACES: usize = 6;
+pub const MAX_PLACES: usize = 6;
 
 /// A place of an execution.
 pub fn place(context: &ModuleContext<'_>, site: Site) -> Place {
@@ -129,6 +129,11 @@ pub fn named(object: &Object) -> String {
         ObjectKind::Local => "a local array".to_owned(),
         ObjectKind::Buffer(_) | ObjectKind::Constant | ObjectKind::Device => "memory".to_owned(),
     }
+}
+
+/// Whether an object is one for each block.
+pub const fn is_shared(object: &Object) -> bool {
+    matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
 }
 
 /// "element 1000 of `a`".

@@ -161,6 +161,9 @@ impl Machine<'_> {
         for id in lost {
             if let Some(index) = (id as usize).checked_sub(1) {
                 self.shared_met(index, touch.at, mask);
+                if touch.kind == AccessKind::UpdateRead {
+                    self.count_crowd(touch, index, address, mask);
+                }
                 self.lose(index, writes);
             }
         }

@@ -49,6 +49,7 @@ impl Machine<'_> {
             }
         }
         self.left_any |= EXIT_MAYBE;
+        self.strays += 1;
         self.act = self.act.doubted();
     }
 

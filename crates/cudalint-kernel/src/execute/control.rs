@@ -1,5 +1,6 @@
 //! Statements: branches and loops as masks of lanes.
 
+use super::doubt::{Doubt, Guard};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
@@ -118,6 +119,11 @@ impl Machine<'_> {
         }
     }
 
+    /// Notes a condition that active lanes stand behind.
+    pub(super) fn guard(&mut self, condition: ExprId, doubt: Doubt) {
+        self.guards.push(Guard { site: self.code.expr(condition).site, doubt });
+    }
+
     /// Notes that some lanes go another way here.
     pub(super) fn push_split(&mut self, at: ExprId, before: &Mask, here: &Mask) {
         if here.count() < before.count() || here.sure() < before.sure() {
@@ -139,7 +145,8 @@ impl Machine<'_> {
         let assigned = if unsure { self.scan.assigned(self.code, id) } else { [].into() };
         let before = self.snapshot(&assigned);
         if varies {
-            self.guards.push(site);
+            let doubt = if unsure { self.doubt_of(condition, false, &entry) } else { Doubt::None };
+            self.guard(condition, doubt);
         }
         if !parting.yes.is_empty() {
             self.push_split(condition, &entry, &parting.yes);
@@ -153,6 +160,12 @@ impl Machine<'_> {
         }
         if !parting.no.is_empty() && !otherwise.is_empty() && !self.stopped {
             self.push_split(condition, &entry, &parting.no);
+            if unsure {
+                let doubt = self.doubt_of(condition, true, &entry);
+                if let Some(guard) = self.guards.get_mut(guards) {
+                    guard.doubt = doubt;
+                }
+            }
             self.act = parting.no;
             self.run_block(otherwise);
             self.splits.truncate(splits);
@@ -162,12 +175,18 @@ impl Machine<'_> {
         }
         self.guards.truncate(guards);
         self.act = self.restored(&entry);
+        // Who went on did so because the condition said so.
+        let then_leaves = leaves(self.code, then);
+        if varies && (then_leaves || leaves(self.code, otherwise)) {
+            let doubt = match unsure {
+                false => Doubt::None,
+                true if then_leaves && otherwise.is_empty() => self.doubt_of(condition, true, &entry),
+                true => Doubt::Other,
+            };
+            self.guard(condition, doubt);
+        }
         if self.act.count() < entry.count() {
             self.splits.push((site, entry));
-        }
-        // Who went on did so because the condition said so.
-        if varies && (leaves(self.code, then) || leaves(self.code, otherwise)) {
-            self.guards.push(site);
         }
     }
 
@@ -216,7 +235,7 @@ impl Machine<'_> {
                 let parting = self.part(&value);
                 unknown = parting.unknown;
                 if value.varies() || !unknown.is_empty() {
-                    self.guards.push(self.code.expr(condition).site);
+                    self.guard(condition, if unknown.is_empty() { Doubt::None } else { Doubt::Other });
                 }
                 self.push_split(condition, &entry, &parting.yes);
                 if unknown.is_empty() {
@@ -235,6 +254,7 @@ impl Machine<'_> {
             let mut final_round = None;
             let inside = self.act.clone();
             if tired || idle {
+                self.strays += 1;
                 if tired {
                     self.cause("long loop");
                     self.complete = false;
@@ -349,7 +369,7 @@ impl Machine<'_> {
         let (guards, splits) = (self.guards.len(), self.splits.len());
         let outer = self.set_aside(INNER);
         if subject.varies() || subject.uniform().is_none() {
-            self.guards.push(self.code.expr(value).site);
+            self.guard(value, if subject.all_known() { Doubt::None } else { Doubt::Other });
         }
         let constants: Vec<i64> = cases.iter().filter_map(|(constant, _)| *constant).collect();
         let unknown =
@@ -437,6 +457,7 @@ impl Machine<'_> {
 
     fn run_opaque(&mut self, id: StmtId, exprs: &[ExprId], blocks: &[Block], effect: Effect) {
         self.cause("statement not understood");
+        self.strays += 1;
         let entry = self.act.clone();
         let assigned = self.scan.assigned(self.code, id);
         self.forget_registers(&assigned, &entry);

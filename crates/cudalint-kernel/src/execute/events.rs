@@ -85,6 +85,9 @@ fn key(kind: &EventKind) -> Key {
         EventKind::NegativeIndex { site, computed, axis, .. } => {
             Key { kind: 9, detail: *axis, object: None, first: *computed, second: Some(*site) }
         }
+        EventKind::CrowdedUpdate { object: o, access: a, .. } => {
+            Key { kind: 10, detail: 0, object: object(o), first: a.site, second: None }
+        }
         EventKind::GridSyncWithoutCooperation { site } => {
             Key { kind: 8, detail: 0, object: None, first: *site, second: None }
         }
@@ -92,7 +95,7 @@ fn key(kind: &EventKind) -> Key {
 }
 
 impl Events {
-    fn add(&mut self, event: Event) {
+    pub(super) fn add(&mut self, event: Event) {
         let key = key(&event.kind);
         if let Some(&at) = self.by_key.get(&key) {
             let seen = &mut self.list[at];
@@ -124,11 +127,11 @@ impl Machine<'_> {
         self.events.add(Event { kind, count, guards });
     }
 
-    fn guard_sites(&self) -> Vec<Site> {
+    pub(super) fn guard_sites(&self) -> Vec<Site> {
         let mut sites: Vec<Site> = Vec::with_capacity(self.guards.len());
         for guard in &self.guards {
-            if !sites.contains(guard) {
-                sites.push(*guard);
+            if !sites.contains(&guard.site) {
+                sites.push(guard.site);
             }
         }
         sites

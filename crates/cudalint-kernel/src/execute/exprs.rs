@@ -2,6 +2,7 @@
 
 use super::access::{Touch, unknown_of};
 use super::control::DEEPEST;
+use super::doubt::Doubt;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, pointer};
@@ -248,7 +249,7 @@ impl Machine<'_> {
         let inner = self.act.clone();
         self.push_split(at, &saved, &inner);
         if inner.count() < saved.count() || !unknown.is_empty() {
-            self.guards.push(self.code.expr(at).site);
+            self.guard(at, if unknown.is_empty() { Doubt::None } else { Doubt::Other });
         }
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned_in(self.code, run) };
         let before = self.snapshot(&assigned);
@@ -266,7 +267,7 @@ impl Machine<'_> {
     fn guarded(&mut self, condition: ExprId, value: &Val, run: ExprId) -> Val {
         let guards = self.guards.len();
         if value.varies() {
-            self.guards.push(self.code.expr(condition).site);
+            self.guard(condition, Doubt::None);
         }
         let value = self.eval(run);
         self.guards.truncate(guards);

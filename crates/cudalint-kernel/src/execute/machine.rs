@@ -2,6 +2,8 @@
 
 use super::access::Touch;
 use super::barriers::Absence;
+use super::crowd::Crowd;
+use super::doubt::Guard;
 use super::events::{Events, Pending};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::memory::{Initial, LocalCells, Memory};
@@ -81,7 +83,9 @@ pub(super) struct Machine<'a> {
     pub(super) frames: Vec<Frame>,
     pub(super) calls: Rc<[Site]>,
     /// Conditions that differ between threads, outermost first.
-    pub(super) guards: Vec<Site>,
+    pub(super) guards: Vec<Guard>,
+    /// How often lanes came into doubt of which guards do not tell, because some perhaps left.
+    pub(super) strays: u32,
     /// Branches that not all lanes took, with those that came to it.
     pub(super) splits: Vec<(Site, Mask)>,
     pub(super) iteration: u32,
@@ -117,6 +121,7 @@ pub(super) struct Machine<'a> {
     pub(super) conflicts: Conflicts,
     pub(super) events: Events,
     pub(super) pending: Vec<Pending>,
+    pub(super) crowds: Vec<Crowd>,
 
     /// Names given so far.
     names: u64,
@@ -160,6 +165,7 @@ impl<'a> Machine<'a> {
             frames: Vec::new(),
             calls: Rc::from([]),
             guards: Vec::new(),
+            strays: 0,
             splits: Vec::new(),
             iteration: 0,
             depth: 0,
@@ -183,6 +189,7 @@ impl<'a> Machine<'a> {
             conflicts: Conflicts::default(),
             events: Events::default(),
             pending: Vec::new(),
+            crowds: Vec::new(),
             names: 0,
             operations: 0,
             limit: 0,
@@ -338,6 +345,7 @@ impl<'a> Machine<'a> {
         }
         if self.act.maybe() > 0 {
             self.left_any |= maybe;
+            self.strays += 1;
         }
         self.act = self.nobody.clone();
     }

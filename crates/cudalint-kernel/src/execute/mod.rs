@@ -10,6 +10,8 @@ mod calls;
 mod cells;
 mod control;
 mod convert;
+mod crowd;
+mod doubt;
 mod events;
 mod exprs;
 mod intrinsics;

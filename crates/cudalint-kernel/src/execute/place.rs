@@ -90,6 +90,7 @@ impl Machine<'_> {
         let of_blocks = self.launch.grid.iter().map(|&size| u64::from(size)).product();
         let every = self.blocks_run.len() as u64 == of_blocks;
         self.settle_pending(every && self.complete);
+        self.settle_crowds();
         let met = |state: u8| self.sites.iter().fold(0, |count, &site| count + u32::from(site == state));
         let (known, unknown) = (met(1), met(2));
         let exact = self.complete && !self.code.damaged;
@@ -126,6 +127,7 @@ impl Machine<'_> {
         self.frames.clear();
         self.calls = Rc::from([]);
         self.guards.clear();
+        self.strays = 0;
         self.splits.clear();
         self.absences.clear();
         self.iteration = 0;

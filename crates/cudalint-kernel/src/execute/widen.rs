@@ -1,5 +1,6 @@
 //! Loops that are not followed round by round: what their rounds may do, all at once, and their last round.
 
+use super::doubt::Doubt;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::ops::wrap;
@@ -149,7 +150,7 @@ impl Machine<'_> {
             return;
         }
         if value.varies() {
-            self.guards.push(self.code.expr(condition).site);
+            self.guard(condition, Doubt::None);
         }
         self.run_block(body);
         self.act = self.finish_round(&here);

@@ -3,6 +3,7 @@
 
 mod barriers;
 mod bounds;
+mod crowds;
 mod damage;
 mod doubt;
 mod memory;

@@ -186,6 +186,11 @@ impl Case {
                 ),
                 EventKind::ConstantWritten { access, .. } => format!("constant {}", at(access.site)),
                 EventKind::GridSyncWithoutCooperation { .. } => "grid sync".to_owned(),
+                EventKind::CrowdedUpdate { access, threads, elements, condition, .. } => format!(
+                    "crowd {} {threads} on {elements}{}",
+                    at(access.site),
+                    condition.map(|c| format!(" past {}", at(c))).unwrap_or_default()
+                ),
                 EventKind::NegativeIndex { site, index, .. } => format!("negative {} is {index}", at(*site)),
             })
             .collect()

@@ -120,3 +120,21 @@ fn random_numbers_touch_their_state() {
     let seen = kernel(&text.replace("INDEX", "0")).array(state, &[64]).array(F32, &[64]).seen();
     assert!(seen.iter().any(|event| event.starts_with("race")), "{seen:?}");
 }
+
+#[test]
+fn more_threads_than_bins() {
+    let text = "@cuda.jit\ndef k(x, xmin, xmax, out):\n    nbins = out.shape[0]\n    bin_width = (xmax - xmin) / nbins\n    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        bin = np.int32((x[i] - xmin) / bin_width)\n        CHECK\n            out[bin] += 1\n";
+    let seen = |check: &str| {
+        kernel(&text.replace("CHECK", check))
+            .array(F32, &[50])
+            .argument(cudalint_kernel::python::ArgumentType::Scalar(F32), &[cudalint_kernel::Argument::Unknown])
+            .argument(cudalint_kernel::python::ArgumentType::Scalar(F32), &[cudalint_kernel::Argument::Unknown])
+            .array(Ty::INT, &[10])
+            .seen()
+    };
+    assert_eq!(seen("if True:"), ["crowd out[bin] 50 on 10"]);
+    assert_eq!(seen("if bin >= 0 and bin < out.shape[0]:"), ["crowd out[bin] 50 on 10 past bin>=0andbin<out.shape[0]"]);
+    assert_eq!(seen("if 0 <= bin < nbins:"), ["crowd out[bin] 50 on 10 past 0<=bin<nbins"]);
+    assert!(seen("if bin % 64 == cuda.threadIdx.x:").is_empty());
+    assert!(seen("if x[bin] > 0:").is_empty());
+}

@@ -158,6 +158,11 @@ impl Case {
                 EventKind::NegativeIndex { site, computed, array, axis, index, extent, .. } => {
                     format!("negative {} {} {array}.{axis} {index} of {extent:?}", at(*site), at(*computed))
                 }
+                EventKind::CrowdedUpdate { access, threads, elements, condition, .. } => format!(
+                    "crowd {} {threads} on {elements}{}",
+                    at(access.site),
+                    condition.map(|c| format!(" past {}", at(c))).unwrap_or_default()
+                ),
                 EventKind::DivergentBarrier { waits, absent, .. } => {
                     format!("divergent {} not {}", waits.thread[0], absent.thread[0])
                 }

@@ -205,6 +205,7 @@ fn kind(kind: &EventKind) -> &'static str {
         EventKind::ConstantWritten { .. } => "constant",
         EventKind::NegativeIndex { .. } => "negative",
         EventKind::GridSyncWithoutCooperation { .. } => "grid-sync",
+        EventKind::CrowdedUpdate { .. } => "crowd",
     }
 }
 
@@ -239,6 +240,9 @@ fn fact(event: &EventKind) -> String {
         EventKind::ConstantWritten { object: o, access: a } => format!("{} {}", object(o), access(a)),
         EventKind::NegativeIndex { array, axis, thread, index, extent, access, .. } => {
             format!("{array} axis {axis} {thread:?} {index} of {extent:?} {access:?}")
+        }
+        EventKind::CrowdedUpdate { object: o, access: a, threads, elements, sure, condition } => {
+            format!("{} {} {threads} on {elements} sure {sure} condition {}", object(o), access(a), condition.is_some())
         }
         EventKind::GridSyncWithoutCooperation { .. } => String::new(),
     };

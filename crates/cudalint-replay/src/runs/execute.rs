@@ -473,7 +473,8 @@ fn places(kind: &report::EventKind) -> Vec<report::Site> {
         EventKind::OutOfBounds { access, .. }
         | EventKind::Misaligned { access, .. }
         | EventKind::UninitializedRead { access, .. }
-        | EventKind::ConstantWritten { access, .. } => vec![access.site],
+        | EventKind::ConstantWritten { access, .. }
+        | EventKind::CrowdedUpdate { access, .. } => vec![access.site],
         EventKind::Race { first, second, .. } => {
             let mut both = vec![first.site, second.site];
             both.sort();

@@ -44,6 +44,7 @@ impl Guess {
             }
             EventKind::UninitializedRead { .. }
             | EventKind::WarpMask { .. }
+            | EventKind::CrowdedUpdate { .. }
             | EventKind::GridSyncWithoutCooperation { .. } => false,
             _ => true,
         }

@@ -1,0 +1,271 @@
+//! Why lanes are perhaps somewhere: one condition that nobody could decide, or more than can be named.
+
+use super::lanes::Mask;
+use super::machine::Machine;
+use super::value::{Data, KNOWN, NUMBER, Val};
+use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId, Intrinsic, Place, Ty, VariableId};
+use crate::report::Site;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Most parts of an expression that are looked at.
+const MOST_PARTS: usize = 400;
+/// Most tests in a condition.
+const MOST_TESTS: usize = 16;
+
+/// A condition that holds in the active lanes.
+pub(super) struct Guard {
+    pub(super) site: Site,
+    pub(super) doubt: Doubt,
+}
+
+/// Whether lanes passed a condition that is not known there.
+#[derive(Clone)]
+pub(super) enum Doubt {
+    /// None did.
+    None,
+    /// The condition of an `if`.
+    If(Rc<Unsure>),
+    /// Another one.
+    Other,
+}
+
+/// An `if` whose condition is not known in some lanes.
+pub(super) struct Unsure {
+    pub(super) condition: ExprId,
+    /// Lanes that go on are those for which it does not hold.
+    pub(super) negated: bool,
+    /// Lanes that came to it.
+    pub(super) entry: Mask,
+    /// Calls that were running.
+    frames: usize,
+    /// [`Machine::strays`] when lanes came into its doubt.
+    strays: u32,
+}
+
+/// What a range check compares an index with: bits and tag of each limit.
+pub(super) type Limits = Vec<(i64, u8)>;
+
+impl Machine<'_> {
+    /// The doubt of lanes that go on behind a condition.
+    pub(super) fn doubt_of(&self, condition: ExprId, negated: bool, entry: &Mask) -> Doubt {
+        let (frames, strays) = (self.frames.len(), self.strays);
+        Doubt::If(Rc::new(Unsure { condition, negated, entry: entry.clone(), frames, strays }))
+    }
+
+    /// The one condition of the running function that puts lanes in doubt here, where there is no other reason for it.
+    pub(super) fn only_doubt(&self) -> Option<Rc<Unsure>> {
+        let mut found = None;
+        for guard in &self.guards {
+            match &guard.doubt {
+                Doubt::None => {}
+                Doubt::If(unsure) if found.is_none() => found = Some(Rc::clone(unsure)),
+                Doubt::If(_) | Doubt::Other => return None,
+            }
+        }
+        found.filter(|unsure| unsure.frames == self.frames.len() && unsure.strays == self.strays)
+    }
+
+    /// The limits with which a condition compares the index in an address, where it does that and nothing else: each of its
+    /// tests is one of a number that the address is made of against a number that all threads of the block have in
+    /// common, or is known. `bin % threads == thread` and `bin >= first_of_this_thread` are none: they give each thread
+    /// places of its own.
+    pub(super) fn range_check(&mut self, unsure: &Unsure, address: ExprId) -> Option<Limits> {
+        let index = self.unknown_registers(address)?;
+        if index.is_empty() || may_be_dealt_out(self.code, &index) {
+            return None;
+        }
+        let mut limits = Vec::new();
+        let mut open = vec![(unsure.condition, unsure.negated)];
+        let mut tests = 0;
+        while let Some((id, negated)) = open.pop() {
+            tests += 1;
+            if tests > MOST_TESTS {
+                return None;
+            }
+            let is_bool = |id: ExprId| self.code.expr(id).ty == Ty::Bool;
+            match &self.code.expr(id).kind {
+                Expr::Not(a) => open.push((*a, !negated)),
+                Expr::Convert(a) if is_bool(*a) => open.push((*a, negated)),
+                Expr::And(a, b) | Expr::Or(a, b) => open.extend([(*a, negated), (*b, negated)]),
+                Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) if is_bool(*a) && is_bool(*b) => {
+                    open.extend([(*a, negated), (*b, negated)]);
+                }
+                Expr::Binary(op, a, b) => {
+                    let sides = [self.computed(*a)?, self.computed(*b)?];
+                    if sides.iter().all(Val::all_known) {
+                        continue;
+                    }
+                    let bounds = match op {
+                        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => true,
+                        BinaryOp::Ne => !negated,
+                        BinaryOp::Eq => negated,
+                        _ => false,
+                    };
+                    let (tested, limit) = match (common(&sides[0]), common(&sides[1])) {
+                        (None, Some(limit)) => (*a, limit),
+                        (Some(limit), None) => (*b, limit),
+                        _ => return None,
+                    };
+                    if !bounds || !self.reads_only(tested, &index) {
+                        return None;
+                    }
+                    limits.push(limit);
+                }
+                _ if self.computed(id)?.all_known() => {}
+                _ => return None,
+            }
+        }
+        (!limits.is_empty()).then_some(limits)
+    }
+
+    /// The value of an expression that only computes with registers; `None` where it does more.
+    pub(super) fn computed(&mut self, id: ExprId) -> Option<Val> {
+        let mut plain = true;
+        walk(self.code, id, |expr| {
+            plain &= match expr {
+                Expr::Read(place) => matches!(place, Place::Register { .. }),
+                Expr::Builtin(builtin) => !matches!(builtin, Builtin::BlockIdx(_)),
+                Expr::Int(_)
+                | Expr::Float(_)
+                | Expr::Unary(..)
+                | Expr::Not(_)
+                | Expr::Binary(..)
+                | Expr::And(..)
+                | Expr::Or(..)
+                | Expr::Convert(_)
+                | Expr::Leaves { .. } => true,
+                _ => false,
+            };
+        })?;
+        plain.then(|| self.eval(id))
+    }
+
+    /// Whether an expression reads some of these registers, and besides only what all lanes have in common.
+    fn reads_only(&self, id: ExprId, index: &BTreeSet<VariableId>) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let (mut some, mut others) = (false, false);
+        let all = walk(self.code, id, |expr| match expr {
+            Expr::Read(Place::Register { variable, .. }) if index.contains(variable) => some = true,
+            Expr::Read(Place::Register { variable, .. }) => {
+                let slot = frame.slots.get(variable.index());
+                others |= slot.is_none_or(|slot| common(&slot.value).is_none());
+            }
+            Expr::Builtin(Builtin::ThreadIdx(_)) => others = true,
+            _ => {}
+        });
+        all.is_some() && some && !others
+    }
+
+    /// Registers of the running function that an expression reads and that are not the same known number, or a named one,
+    /// in all lanes, nor known in each.
+    fn unknown_registers(&self, id: ExprId) -> Option<BTreeSet<VariableId>> {
+        let slots = &self.frames.last()?.slots;
+        let mut found = BTreeSet::new();
+        walk(self.code, id, |expr| {
+            if let Expr::Read(Place::Register { variable, .. }) = expr
+                && let Some(slot) = slots.get(variable.index())
+                && !slot.value.all_known()
+                && common(&slot.value).is_none()
+                && !matches!(slot.value.data, Data::Aggregate(_))
+            {
+                found.insert(*variable);
+            }
+        })?;
+        Some(found)
+    }
+}
+
+/// The number that all lanes have in common, known or by name.
+const fn common(value: &Val) -> Option<(i64, u8)> {
+    match value.data {
+        Data::Uniform(bits, tag @ (KNOWN | NUMBER)) => Some((bits, tag)),
+        _ => None,
+    }
+}
+
+/// Whether registers may come from something that gives each thread a number of its own: an atomic counter, a scan.
+fn may_be_dealt_out(code: &Code, registers: &BTreeSet<VariableId>) -> bool {
+    let deals = |expr: &Expr| {
+        matches!(
+            expr,
+            Expr::Intrinsic(
+                Intrinsic::Atomic { .. }
+                    | Intrinsic::Shuffle { .. }
+                    | Intrinsic::WarpVote { .. }
+                    | Intrinsic::BlockVote(_)
+                    | Intrinsic::BlockPrimitive
+                    | Intrinsic::WarpPrimitive,
+                _
+            )
+        )
+    };
+    let anywhere = code.exprs.iter().any(|node| deals(&node.kind));
+    let mut reached = registers.clone();
+    loop {
+        let before = reached.len();
+        for node in &code.exprs {
+            let (Expr::Write(Place::Register { variable, .. }, value)
+            | Expr::Update { place: Place::Register { variable, .. }, value, .. }) = &node.kind
+            else {
+                continue;
+            };
+            if !reached.contains(variable) {
+                continue;
+            }
+            let mut dealt = false;
+            let all = walk(code, *value, |expr| {
+                dealt |= deals(expr)
+                    || anywhere && matches!(expr, Expr::Call(..) | Expr::Opaque { .. } | Expr::Statements(..));
+                if let Expr::Read(Place::Register { variable, .. }) = expr {
+                    reached.insert(*variable);
+                }
+            });
+            if dealt || all.is_none() {
+                return true;
+            }
+        }
+        if reached.len() == before {
+            return false;
+        }
+    }
+}
+
+/// Visits an expression and its operands; `None` where there are too many. Callees and statements are not looked into.
+fn walk(code: &Code, id: ExprId, mut visit: impl FnMut(&Expr)) -> Option<()> {
+    let mut open = vec![id];
+    let mut seen = 0;
+    while let Some(id) = open.pop() {
+        seen += 1;
+        if seen > MOST_PARTS {
+            return None;
+        }
+        let expr = &code.expr(id).kind;
+        visit(expr);
+        let mut place = |place: &Place| {
+            if let Place::Memory { address, .. } = place {
+                open.push(*address);
+            }
+        };
+        match expr {
+            Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::VariableAddress(_) | Expr::ObjectAddress(_) => {}
+            Expr::Read(at) => place(at),
+            Expr::Write(at, value) | Expr::Update { place: at, value, .. } => {
+                place(at);
+                open.push(*value);
+            }
+            Expr::Offset { base: a, index: b, .. } | Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+                open.extend([*a, *b]);
+            }
+            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(a) | Expr::Leaves { of: a, .. } => open.push(*a),
+            Expr::Select(a, b, c) => open.extend([*a, *b, *c]),
+            Expr::Aggregate(parts)
+            | Expr::Sequence(parts)
+            | Expr::Call(_, parts)
+            | Expr::Intrinsic(_, parts)
+            | Expr::Opaque { children: parts, .. } => open.extend(parts),
+            Expr::Statements(_, value) => open.extend(value),
+        }
+    }
+    Some(())
+}
