@@ -5,7 +5,6 @@ use crate::runs::words::{self, add_object, add_place, assume, element_of, label,
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_program::ir::Dialect;
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -35,7 +34,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         EventKind::CrowdedUpdate { .. } => crowd(context, shown)?,
         _ => pair(context, shown)?,
     };
-    finding.help = Some(help(context, shown));
+    finding.help = Some(help(shown));
     Some(finding)
 }
 
@@ -72,7 +71,7 @@ fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     for call in access.calls.iter().take(words::MAX_PLACES) {
         add_place(&mut finding, label(context, *call, "called from here"));
     }
-    let numbers = [("threads", *threads), ("elements", *elements)];
+    let numbers = [("updating threads", *threads), ("their elements", *elements)];
     let bindings =
         numbers.into_iter().filter_map(|(name, number)| Some((name.to_owned(), i64::try_from(number).ok()?)));
     finding.witness.get_or_insert_default().bindings.extend(bindings);
@@ -85,14 +84,7 @@ fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
 }
 
 /// What to do, in the kernel's language.
-fn help(context: &ModuleContext<'_>, shown: &Shown<'_>) -> String {
-    let (module, kernel) = shown.run.kernel;
-    let function = context.project.module(module).functions.get(kernel.index());
-    let dialect = function.and_then(|function| function.python.as_ref()?.kernel.as_ref()).map(|kernel| kernel.dialect);
-    let atomic = match dialect {
-        None => "atomicAdd",
-        Some(Dialect::CupyJit) => "jit.atomic_add",
-        Some(Dialect::Numba | Dialect::Vectorize | Dialect::Guvectorize) => "cuda.atomic.add",
-    };
+fn help(shown: &Shown<'_>) -> String {
+    let atomic = words::atomic_add(shown.run);
     format!("use an atomic operation such as `{atomic}`, or give each thread an element of its own")
 }

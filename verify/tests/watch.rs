@@ -246,6 +246,19 @@ fn the_witnesss_own_accesses_confirm_a_race() {
 }
 
 #[test]
+fn without_accesses_any_two_threads_at_the_flagged_line_confirm_a_race() {
+    let finding = finding(|value| {
+        value["range"] = serde_json::json!({"start": {"line": 3, "column": 5}, "end": {"line": 3, "column": 22}});
+        value["witness"]["accesses"] = serde_json::json!([]);
+    });
+    let update = |element, block, thread| Line { kind: 3, ..access(1, element, block, thread) };
+    assert!(is_race(&same(&finding, &[update(5, 0, 3), update(7, 0, 4), update(5, 1, 40)])));
+    assert!(not_seen(&same(&finding, &[update(5, 0, 3), update(7, 0, 4), update(6, 1, 40)]), "no two of them race"));
+    let other_line = |element, thread| Line { kind: 3, ..access(0, element, 0, thread) };
+    assert!(not_seen(&same(&finding, &[other_line(5, 3), other_line(5, 40)]), "other accesses race"));
+}
+
+#[test]
 fn a_barrier_between_them_is_no_race() {
     let finding = finding(|_| {});
     let behind = Line { interval: 1, ..access(1, 32, 0, 32) };

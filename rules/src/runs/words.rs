@@ -266,6 +266,15 @@ pub fn warp_help(run: &KernelRun) -> String {
     format!("put `{barrier}` between reads and writes, or use `{shuffle}`")
 }
 
+/// The function that adds to an element atomically, in the kernel's language.
+pub fn atomic_add(run: &KernelRun) -> &'static str {
+    match run.spelling {
+        LaunchSpelling::Numba => "cuda.atomic.add",
+        LaunchSpelling::CupyJit => "jit.atomic_add",
+        _ => "atomicAdd",
+    }
+}
+
 /// Whether the kernel is written in Python.
 pub fn is_python(run: &KernelRun) -> bool {
     matches!(run.spelling, LaunchSpelling::Numba | LaunchSpelling::CupyJit)

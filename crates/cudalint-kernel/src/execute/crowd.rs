@@ -160,12 +160,12 @@ impl Machine<'_> {
         }
         // Who comes last does not matter where all do the same once and for all, or nothing.
         let value = self.computed(*value);
-        let harmless = match (op, value.map(|value| value.data)) {
-            (BinaryOp::And | BinaryOp::Or, Some(Data::Uniform(_, KNOWN | NUMBER))) => true,
-            (BinaryOp::Mul | BinaryOp::Div, Some(Data::Uniform(1, KNOWN))) => true,
-            (_, Some(Data::Uniform(0, KNOWN))) => true,
-            _ => false,
-        };
+        let harmless = matches!(
+            (op, value.map(|value| value.data)),
+            (BinaryOp::And | BinaryOp::Or, Some(Data::Uniform(_, KNOWN | NUMBER)))
+                | (BinaryOp::Mul | BinaryOp::Div, Some(Data::Uniform(1, KNOWN)))
+                | (_, Some(Data::Uniform(0, KNOWN)))
+        );
         (!harmless).then_some((*address, elements))
     }
 
