@@ -4,7 +4,8 @@ use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Witness};
 use cudalint_program::arch;
-use cudalint_replay::facts::{Event, EventKind, KernelSummary};
+use cudalint_replay::facts::{Event, EventKind, KernelSummary, LaunchSpelling};
+use cudalint_syntax::Language;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -40,30 +41,48 @@ fn static_over_limit(
     id: cudalint_program::ir::FunctionId,
     summary: &KernelSummary,
 ) -> Option<Finding> {
-    let bytes = summary.static_shared.filter(|bytes| *bytes > WITHOUT_OPT_IN)?;
+    // What is compiled when the program runs (Numba's kernels, strings) may have all that the device has: a kernel of Numba
+    // with 163,840 bytes ran on an H200.
+    let at_run_time = context.module.language == Language::Python || context.module.inside.is_some();
+    let limit = if at_run_time { largest(context)? } else { WITHOUT_OPT_IN };
+    let bytes = summary.static_shared.filter(|bytes| *bytes > limit)?;
     let kernel = context.module.functions.get(id.index())?;
+    let fails = if at_run_time { "the kernel does not compile" } else { "the file does not assemble" };
     let message = format!(
-        "`{}` declares {bytes} bytes of static shared memory; a block may have {WITHOUT_OPT_IN}, and the file does not assemble",
+        "`{}` declares {bytes} bytes of static shared memory; a block may have {limit}, and {fails}",
         kernel.name
     );
     let mut finding = RULE.finding(Confidence::Definite, context.place(kernel.name_span), message);
     finding.function = kernel.name.to_string();
     finding.label = format!("{bytes} bytes");
-    finding.help =
-        Some("declare it `extern __shared__` and opt in with `cudaFuncSetAttribute`, or use smaller tiles".to_owned());
+    finding.help = Some(if at_run_time {
+        "use smaller tiles, or name the architectures with `--arch`".to_owned()
+    } else {
+        "declare it `extern __shared__` and opt in with `cudaFuncSetAttribute`, or use smaller tiles".to_owned()
+    });
     finding.witness = Some(Witness { bindings: vec![("static shared bytes".to_owned(), bytes)], ..Witness::default() });
     Some(finding)
 }
 
+/// The most shared memory of a block on any architecture of the set.
+fn largest(context: &ModuleContext<'_>) -> Option<i64> {
+    context.architectures.iter().filter_map(|sm| arch::limits(*sm)).map(|limits| limits.shared_opt_in).max()
+}
+
 fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
-    let dynamic = known(&launch.shared)?;
+    // Too much static memory is told at the kernel.
+    let dynamic = known(&launch.shared).filter(|bytes| *bytes > 0)?;
     let fixed = launch.kernel_summary.as_ref().and_then(|summary| summary.static_shared).unwrap_or(0);
     let total = dynamic.checked_add(fixed)?;
     if total <= WITHOUT_OPT_IN {
         return None;
     }
-    let largest = context.architectures.iter().filter_map(|sm| arch::limits(*sm)).map(|l| l.shared_opt_in).max()?;
+    let largest = largest(context)?;
+    // Whether Python's compilers opt in by themselves is not known.
+    if total <= largest && matches!(launch.spelling, LaunchSpelling::Numba | LaunchSpelling::CupyJit) {
+        return None;
+    }
     let mut assumed = assumptions([&event.assumptions, &launch.shared.assumptions]);
     let (message, help) = if total > largest {
         (
