@@ -158,7 +158,13 @@ fn content(cell: &str) -> Content {
         let rest = cell.get(at..).unwrap_or("");
         let start = at + rest.len() - rest.trim_start().len();
         let Some(magic) = cell.get(start..).and_then(|rest| rest.strip_prefix("%%")) else {
-            return Content::Program(at);
+            // C++ that is shown, not run: no line of Python begins so.
+            let shown = ["//", "/*", "#include <", "#include \""].iter().any(|mark| cell[start..].starts_with(mark));
+            return match shown {
+                false => Content::Program(at),
+                true if crate::files::contains_cuda(cell) => Content::Apart(Language::Cuda, at),
+                true => Content::Other,
+            };
         };
         let line = magic.lines().next().unwrap_or("");
         let next = (start + 2 + line.len() + 1).min(cell.len());

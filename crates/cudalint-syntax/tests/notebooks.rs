@@ -82,6 +82,8 @@ fn files_that_cells_write_stand_for_themselves() {
         "%%writefile b.py\nimport numba\n",
         "%%writefile c.txt\n'\n",
         "%%script python\nimport d\n",
+        "// Shown, not run.\n__global__ void m() {}\n",
+        "#include <vector>\nint f();\n",
     ];
     let file = notebook(&cells);
     let text = file.source.text();
@@ -98,6 +100,7 @@ fn files_that_cells_write_stand_for_themselves() {
             (Language::Cuda, true, "__global__ void l() {}".to_owned()),
             (Language::Python, true, "import numba".to_owned()),
             (Language::Python, true, "import d".to_owned()),
+            (Language::Cuda, true, "// Shown, not run.\n__global__ void m() {}".to_owned()),
         ]
     );
     assert!(file.has_cuda_cells());

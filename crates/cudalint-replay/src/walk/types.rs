@@ -106,7 +106,9 @@ impl<'p> Walker<'p> {
         };
         let none = Quantity::Unknown;
         match name.as_str() {
-            "vector" | "host_vector" | "universal_vector" => Ty::Container(Container::Vector, Rc::new(first()), none),
+            // An allocator of its own may give memory of any kind, as `universal_vector` does.
+            "vector" | "host_vector" if args.len() > 1 => Ty::Unknown,
+            "vector" | "host_vector" => Ty::Container(Container::Vector, Rc::new(first()), none),
             "device_vector" | "device_uvector" => Ty::Container(Container::DeviceVector, Rc::new(first()), none),
             "device_ptr" => Ty::Container(Container::DevicePointer, Rc::new(first()), none),
             "unique_ptr" | "shared_ptr" => {
