@@ -82,7 +82,7 @@ fn a_file_of_another_kind() {
     told(
         &ran,
         2,
-        "cudalint: error: a.rs: not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python and Markdown\n",
+        "cudalint: error: a.rs: not linted: cudalint reads CUDA C++, C and C++ sources and headers, Python, notebooks and Markdown\n",
     );
 }
 
