@@ -1,7 +1,8 @@
 //! Findings against records, kernel by kernel and line by line.
 
 use super::run::{Observed, Tool};
-use cudalint_verify::tools::sanitizer::{Category, Record};
+use cudalint_findings::Confidence;
+use cudalint_verify::tools::sanitizer::{Access, Category, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
@@ -12,8 +13,8 @@ pub struct Claim {
     pub path: PathBuf,
     /// The rule.
     pub rule: &'static str,
-    /// Whether it is definite; else likely.
-    pub definite: bool,
+    /// How sure it is; a possible one counts for nothing but the explanation of what is missed.
+    pub confidence: Confidence,
     /// Its line, from 1.
     pub line: usize,
     /// Lines of its other places.
@@ -65,7 +66,9 @@ impl Class {
 
     /// Whether a finding of the rule tells of a defect of this class, whatever else it may be about.
     fn is_told_by(self, rule: &str) -> bool {
-        Self::of(rule) == Some(self) || (self == Self::SharedRace && rule == "non-atomic-read-modify-write")
+        Self::of(rule) == Some(self)
+            || (self == Self::SharedRace && rule == "non-atomic-read-modify-write")
+            || (self == Self::Bounds && rule == "dynamic-shared-size-too-small")
     }
 
     /// Lines of a record of this class.
@@ -82,10 +85,20 @@ impl Class {
     }
 }
 
-/// Whether memcheck reports an access of the kernel on these lines.
-pub fn is_faulty(memory: &Observed, (first, last): (usize, usize)) -> bool {
+/// Whether memcheck reports an access of the kernel of this name and these lines.
+pub fn is_faulty(memory: &Observed, name: &str, (first, last): (usize, usize)) -> bool {
     let lines = memory.records.iter().flat_map(|record| Class::Bounds.lines(record));
-    lines.into_iter().any(|line| (first..=last).contains(&line))
+    lines.into_iter().any(|line| (first..=last).contains(&line)) || has_atomic_fault(memory, name)
+}
+
+/// Whether memcheck reports an atomic operation of the kernel: without optimization it stands in a function of the
+/// compiler's own, which has no lines, so that only the launch tells whose it is.
+fn has_atomic_fault(memory: &Observed, name: &str) -> bool {
+    memory.records.iter().any(|record| {
+        matches!(record.category, Category::InvalidAccess { access: Access::Atomic, .. })
+            && record.device.iter().all(|frame| frame.line.is_none())
+            && record.host.iter().any(|frame| frame.function.split('(').next() == Some(name))
+    })
 }
 
 #[derive(Default)]
@@ -93,6 +106,8 @@ struct Counts {
     confirmed: usize,
     absent: usize,
     undecided: usize,
+    /// The tool keeps no such record.
+    beyond: usize,
 }
 
 /// The comparison so far.
@@ -100,6 +115,8 @@ struct Counts {
 pub struct Tally {
     /// By class and whether definite.
     claims: BTreeMap<(Class, bool), Counts>,
+    /// Kernels with records of the class of which only a possible finding tells.
+    weak: BTreeMap<Class, usize>,
     /// Lines of records that some finding of the class is about, and lines that none is.
     found: BTreeMap<Class, usize>,
     missed: BTreeMap<Class, usize>,
@@ -114,8 +131,8 @@ pub struct Tally {
 /// One sentence on how many findings of each rule there are.
 pub fn summary(claims: &[Claim]) -> String {
     let mut rules: BTreeMap<(&str, bool), usize> = BTreeMap::new();
-    for claim in claims {
-        *rules.entry((claim.rule, claim.definite)).or_default() += 1;
+    for claim in claims.iter().filter(|claim| claim.confidence != Confidence::Possible) {
+        *rules.entry((claim.rule, claim.confidence == Confidence::Definite)).or_default() += 1;
     }
     let word = |definite| if definite { "definite" } else { "likely" };
     rules
@@ -154,24 +171,32 @@ impl Tally {
             // An access out of bounds ends the kernel: what would come behind it is not reached.
             let cut_short = seen.lost.contains(&number)
                 || seen.hung.contains(&number)
-                || observed.iter().any(|(tool, seen)| *tool == Tool::Memcheck && is_faulty(seen, (first, last)));
-            for claim in &own {
-                let counts = self.claims.entry((class, claim.definite)).or_default();
-                let shown = records.iter().any(|lines| lines.contains(&claim.line));
+                || observed.iter().any(|(tool, seen)| *tool == Tool::Memcheck && is_faulty(seen, name, (first, last)));
+            for claim in own.iter().filter(|claim| claim.confidence != Confidence::Possible) {
+                let definite = claim.confidence == Confidence::Definite;
+                let counts = self.claims.entry((class, definite)).or_default();
+                let atomic = claim.message.contains("atomically");
+                let shown = records.iter().any(|lines| lines.contains(&claim.line))
+                    || (class == Class::Bounds && atomic && has_atomic_fault(seen, name));
                 if shown {
                     counts.confirmed += 1;
                 } else if cut_short {
                     counts.undecided += 1;
+                } else if class == Class::SharedRace && atomic {
+                    // racecheck has nothing to say of an atomic operation beside a plain access.
+                    counts.beyond += 1;
                 } else {
                     counts.absent += 1;
-                    if claim.definite {
+                    if definite {
                         let path = claim.path.display();
                         self.wrong.push(format!("{path}:{}: {} in {name}: {}", claim.line, claim.rule, claim.message));
                     }
                 }
             }
-            let telling: Vec<&&Claim> =
-                claims.iter().filter(|claim| class.is_told_by(claim.rule) && inside(&claim.line)).collect();
+            let (weak, telling): (Vec<&&Claim>, Vec<&&Claim>) = claims
+                .iter()
+                .filter(|claim| class.is_told_by(claim.rule) && inside(&claim.line))
+                .partition(|claim| claim.confidence == Confidence::Possible);
             let told: BTreeSet<usize> =
                 telling.iter().flat_map(|claim| claim.related.iter().copied().chain([claim.line])).collect();
             let lines: BTreeSet<usize> = records.iter().flatten().copied().collect();
@@ -182,8 +207,9 @@ impl Tally {
                 let (kernels, silent) = self.kernels.entry(class).or_default();
                 *kernels += 1;
                 *silent += usize::from(telling.is_empty());
+                *self.weak.entry(class).or_default() += usize::from(telling.is_empty() && !weak.is_empty());
             }
-            if let Some(line) = missed.first().filter(|_| telling.is_empty()) {
+            if let Some(line) = missed.first().filter(|_| telling.is_empty() && weak.is_empty()) {
                 self.samples.push(format!("{}: {name}, line {line}", class.words()));
             }
         }
@@ -193,11 +219,12 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((class, definite), counts) in &self.claims {
-            let Counts { confirmed, absent, undecided } = counts;
+            let Counts { confirmed, absent, undecided, beyond } = counts;
             let word = if *definite { "definite" } else { "likely" };
             writeln!(
                 f,
-                "{}, {word}: {confirmed} shown by the GPU, {absent} not, {undecided} where the run ended early",
+                "{}, {word}: {confirmed} shown by the GPU, {absent} not, {undecided} where the run ended early, \
+                 {beyond} of a kind that the tool does not report",
                 class.words()
             )?;
         }
@@ -205,9 +232,11 @@ impl fmt::Display for Tally {
             let (kernels, silent) = self.kernels.get(&class).copied().unwrap_or_default();
             let found = self.found.get(&class).copied().unwrap_or_default();
             let missed = self.missed.get(&class).copied().unwrap_or_default();
+            let weak = self.weak.get(&class).copied().unwrap_or_default();
             writeln!(
                 f,
-                "{}: the GPU shows it in {kernels} kernels, of which {silent} have no finding; {found} lines told, {missed} not",
+                "{}: the GPU shows it in {kernels} kernels, of which {silent} have no finding ({weak} of these a possible \
+                 one); {found} lines told, {missed} not",
                 class.words()
             )?;
         }

@@ -7,8 +7,7 @@ mod generate;
 mod run;
 
 use compare::{Claim, Tally};
-use cudalint_engine::{Configuration, Engine, Request};
-use cudalint_findings::Confidence;
+use cudalint_engine::{Choices, Configuration, Engine, MinConfidence, Request};
 use generate::{Kernel, Random};
 use run::{Observed, Tool};
 use std::fmt::Write as _;
@@ -97,7 +96,7 @@ fn generate(out: &Path, count: usize, seed: u64) -> Result<Vec<Program>, String>
     for first in (0..count).step_by(PER_PROGRAM) {
         let kernels: Vec<Kernel> =
             (first..(first + PER_PROGRAM).min(count)).map(|number| generate::kernel(&mut random, number)).collect();
-        let mut text = String::from("#include <cstdio>\n#include <cstdlib>\n");
+        let mut text = format!("#include <cstdio>\n#include <cstdlib>\n{}", generate::HELPERS);
         let mut places = Vec::new();
         for kernel in &kernels {
             let start = text.lines().count() + 1;
@@ -115,13 +114,12 @@ fn generate(out: &Path, count: usize, seed: u64) -> Result<Vec<Program>, String>
 
 /// What the rules say of the programs, by file, kernel and line.
 fn lint(out: &Path, programs: &[Program]) -> Result<Vec<Claim>, String> {
-    let request = Request { paths: vec![out.to_owned()], configuration: Configuration::Isolated, ..Request::default() };
+    let choices = Choices { min_confidence: Some(MinConfidence::Possible), ..Choices::default() };
+    let request =
+        Request { paths: vec![out.to_owned()], choices, configuration: Configuration::Isolated, ..Request::default() };
     let outcome = Engine::new(cudalint_rules::RULES).check(&request, &|_| {}).map_err(|error| error.to_string())?;
     let mut claims = Vec::new();
     for finding in &outcome.report.findings {
-        if finding.confidence == Confidence::Possible {
-            continue;
-        }
         let Some(program) = programs.iter().find(|program| *program.path == *Path::new(&*finding.place.path)) else {
             continue;
         };
@@ -131,7 +129,7 @@ fn lint(out: &Path, programs: &[Program]) -> Result<Vec<Claim>, String> {
         claims.push(Claim {
             path: program.path.clone(),
             rule: finding.rule.name,
-            definite: finding.confidence == Confidence::Definite,
+            confidence: finding.confidence,
             line,
             related,
             message: finding.message.clone(),
@@ -151,8 +149,10 @@ fn observe(program: &Program, mode: Mode) -> Result<Vec<(Tool, Observed)>, Strin
     let memory = run::watch(&binary, Tool::Memcheck, &all)?;
     // A kernel that leaves its memory takes the other tools' contexts with it.
     let (sound, faulty): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|kernel| {
-        let (_, first, last) = &program.kernels[*kernel];
-        !compare::is_faulty(&memory, (*first, *last)) && !memory.lost.contains(kernel) && !memory.hung.contains(kernel)
+        let (name, first, last) = &program.kernels[*kernel];
+        !compare::is_faulty(&memory, name, (*first, *last))
+            && !memory.lost.contains(kernel)
+            && !memory.hung.contains(kernel)
     });
     let mut seen = vec![(Tool::Memcheck, memory)];
     for tool in [Tool::Racecheck, Tool::Synccheck] {
