@@ -79,21 +79,21 @@ fn overrun(
     let message = match (end.known(), extent.known()) {
         (Some(end), Some(extent)) => format!(
             "`{api}` {does} {} bytes {} `{}`, which holds {extent}: {} too many",
-            bytes.text,
+            bytes,
             if does == "writes" { "to" } else { "from" },
             side.text,
             end - extent
         ),
         _ => format!(
             "`{api}` {does} {} bytes {} `{}`, which holds {}",
-            bytes.text,
+            bytes,
             if does == "writes" { "to" } else { "from" },
             side.text,
-            buffer.bytes.text
+            buffer.bytes
         ),
     };
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, message)?;
-    finding.label = format!("{} bytes{}", bytes.text, at_offset(&offset.quantity, &offset.text));
+    finding.label = format!("{bytes} bytes{}", at_offset(&offset.quantity));
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(help(buffer, context.text(count_span)));
     if let Some(witness) = &mut finding.witness {
@@ -110,8 +110,8 @@ fn overrun(
     Some(finding)
 }
 
-fn at_offset(offset: &Quantity, text: &str) -> String {
-    if *offset == Quantity::Known(0) { String::new() } else { format!(" at offset {text}") }
+fn at_offset(offset: &Quantity) -> String {
+    if *offset == Quantity::Known(0) { String::new() } else { format!(" at offset {offset}") }
 }
 
 fn help(buffer: &Buffer, count: &str) -> String {

@@ -87,14 +87,14 @@ fn finding(
             format!("write `count * sizeof(*{pointer})`"),
         ),
         Miscount::SizeOfTwice(text) => (
-            format!("the count of `{api}` multiplies by `{text}` twice: {} bytes", bytes.text),
+            format!("the count of `{api}` multiplies by `{text}` twice: {bytes} bytes"),
             format!("`{text}` is in it already"),
             format!("multiply by `{text}` once"),
         ),
         Miscount::Elements { element } => (
             format!(
                 "`{api}` {does} {} bytes of `{}`, which holds that many `{name}` elements of {element} bytes: only 1 in {element} is reached",
-                bytes.text, side.text
+                bytes, side.text
             ),
             "elements, not bytes".to_owned(),
             format!("write `{} * sizeof({name})`", count.text),
@@ -104,7 +104,7 @@ fn finding(
                 "the count of `{api}` is in units of `{written}` ({written_bytes} bytes), but `{}` was allocated for `{name}` elements ({element} bytes)",
                 side.text
             ),
-            format!("{} bytes", bytes.text),
+            format!("{bytes} bytes"),
             format!("write `sizeof({name})`"),
         ),
     };

@@ -40,17 +40,17 @@ pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
     };
     let size = match &buffer.array {
         Some(array) => elements_of(array),
-        None => format!("{} bytes", buffer.bytes.text),
+        None => format!("{} bytes", buffer.bytes),
     };
     Label { place: context.place_of(buffer.site), message: format!("{what} here: {size}") }
 }
 
 /// "1000 elements of float32", "64 × 32 elements".
 fn elements_of(array: &ArrayShape) -> String {
-    let extents: Vec<&str> = array.extents.iter().map(|extent| extent.text.as_str()).collect();
+    let extents: Vec<String> = array.extents.iter().map(ToString::to_string).collect();
     let count = match extents.as_slice() {
         [] => "1 element".to_owned(),
-        ["1"] => "1 element".to_owned(),
+        [one] if one == "1" => "1 element".to_owned(),
         extents => format!("{} elements", extents.join(" × ")),
     };
     if array.dtype.is_empty() { count } else { format!("{count} of {}", array.dtype) }

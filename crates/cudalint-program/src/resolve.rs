@@ -58,18 +58,17 @@ fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
 
 /// How well `scope` plus the thing's own name answers to `path` used inside `inside`: `None` not at all, more is better.
 fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u32> {
-    let scope: Vec<&str> = segments(scope).collect();
-    let written: Vec<&str> = segments(path).collect();
-    let qualifiers = written.len().checked_sub(1).map(|n| &written[..n])?;
-    if !scope.ends_with(qualifiers) {
+    // Asked of every candidate for every name, so that nothing is collected.
+    let qualifiers = segments(path).count().checked_sub(1)?;
+    let rest = segments(scope).count().checked_sub(qualifiers)?;
+    if !segments(scope).skip(rest).eq(segments(path).take(qualifiers)) {
         return None;
     }
     // What is left of the scope must be where the use stands, or be brought in by a `using`.
-    let rest = scope.len() - qualifiers.len();
-    let shared = segments(inside).zip(&scope).take_while(|(a, b)| a == *b).count();
+    let shared = segments(inside).zip(segments(scope)).take_while(|(a, b)| a == b).count();
     if shared >= rest {
         Some(rest as u32 + 1)
-    } else if needs_scope && qualifiers.is_empty() {
+    } else if needs_scope && qualifiers == 0 {
         None
     } else {
         Some(0)

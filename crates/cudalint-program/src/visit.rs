@@ -119,7 +119,9 @@ pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut 
 
 /// Every expression below and including `root`, parents first.
 pub fn walk_expr<'m>(module: &'m Module, root: ExprId, mut visit: impl FnMut(ExprId, &'m Expr) -> bool) {
-    let mut stack = vec![root];
+    // Room for most expressions: there are many, and a stack that grows is paid for several times.
+    let mut stack = Vec::with_capacity(8);
+    stack.push(root);
     while let Some(id) = stack.pop() {
         let Some(node) = module.exprs.get(id.index()) else { continue };
         if visit(id, &node.kind) {

@@ -32,8 +32,8 @@ fn collect(path: &Path, out: &mut Vec<PathBuf>) {
 
 fn amount(amount: &Amount) -> String {
     match &amount.assumptions {
-        Some(list) => format!("{} [if {}]", amount.text, list.join("; ")),
-        None => amount.text.clone(),
+        Some(list) => format!("{} [if {}]", amount, list.join("; ")),
+        None => amount.to_string(),
     }
 }
 

@@ -167,14 +167,14 @@ impl Atom {
         }
     }
 
-    fn bases(&self, into: &mut BTreeSet<Self>, constants: &mut BTreeSet<i64>, depth: u32) {
+    fn bases(&self, into: &mut Bases, depth: u32) {
         if let AtomKind::Closed(_, a, b) = self.kind() {
-            if depth < MAX_DEPTH {
-                a.collect_bases(into, constants, depth + 1);
-                b.collect_bases(into, constants, depth + 1);
+            if depth < MAX_DEPTH && into.enters(self.id(), depth) {
+                a.collect_bases(into, depth + 1);
+                b.collect_bases(into, depth + 1);
             }
         } else {
-            into.insert(self.clone());
+            into.atoms.insert(self.clone());
         }
     }
 }
@@ -336,13 +336,24 @@ impl Poly {
         left.is_non_negative(0) && left.has_plain_positive_term()
     }
 
-    fn collect_bases(&self, into: &mut BTreeSet<Atom>, constants: &mut BTreeSet<i64>, depth: u32) {
+    /// Whether some number that nobody fixes takes part, besides sizes of types.
+    pub(crate) fn names_numbers(&self, depth: u32) -> bool {
+        self.terms.keys().flatten().any(|atom| match atom.kind() {
+            AtomKind::Input | AtomKind::Opaque => true,
+            AtomKind::SizeOf => false,
+            AtomKind::Closed(_, a, b) => {
+                depth < MAX_DEPTH && (a.names_numbers(depth + 1) || b.names_numbers(depth + 1))
+            }
+        })
+    }
+
+    fn collect_bases(&self, into: &mut Bases, depth: u32) {
         for (product, coefficient) in self.terms.iter() {
             if product.is_empty() && depth > 0 {
-                constants.insert(*coefficient);
+                into.constants.insert(*coefficient);
             }
             for atom in product {
-                atom.bases(into, constants, depth);
+                atom.bases(into, depth);
             }
         }
     }
@@ -350,9 +361,30 @@ impl Poly {
     /// The plain atoms it is made of, those inside closed operations included, and the constants inside closed
     /// operations.
     pub fn bases(&self) -> (BTreeSet<Atom>, BTreeSet<i64>) {
-        let (mut atoms, mut constants) = (BTreeSet::new(), BTreeSet::new());
-        self.collect_bases(&mut atoms, &mut constants, 0);
-        (atoms, constants)
+        let mut bases = Bases::default();
+        self.collect_bases(&mut bases, 0);
+        (bases.atoms, bases.constants)
+    }
+}
+
+/// What a polynomial is made of, while it is looked through.
+#[derive(Default)]
+struct Bases {
+    atoms: BTreeSet<Atom>,
+    constants: BTreeSet<i64>,
+    /// Closed operations that have been entered, with the least depth: they share parts, and repeat them many times.
+    entered: Vec<(u32, u32)>,
+}
+
+impl Bases {
+    /// Whether a closed operation has to be looked into at a depth.
+    fn enters(&mut self, id: u32, depth: u32) -> bool {
+        match self.entered.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, least)) if *least <= depth => return false,
+            Some((_, least)) => *least = depth,
+            None => self.entered.push((id, depth)),
+        }
+        true
     }
 }
 
@@ -366,21 +398,33 @@ fn write_atom(f: &mut String, atom: &Atom, depth: u32) {
     match atom.kind() {
         AtomKind::Closed(..) if depth > MAX_DEPTH => f.push_str("..."),
         AtomKind::Closed(op, a, b) => {
-            let (a, b) = (poly_text(a, depth + 1), poly_text(b, depth + 1));
             if let Some(symbol) = op.symbol() {
-                let wrap = |s: String| if s.contains(' ') { format!("({s})") } else { s };
-                let _ = write!(f, "{} {symbol} {}", wrap(a), wrap(b));
+                write_operand(f, a, depth + 1);
+                let _ = write!(f, " {symbol} ");
+                write_operand(f, b, depth + 1);
             } else {
-                let name = if matches!(op, ClosedOp::Min) { "min" } else { "max" };
-                let _ = write!(f, "{name}({a}, {b})");
+                f.push_str(if matches!(op, ClosedOp::Min) { "min(" } else { "max(" });
+                write_poly(f, a, depth + 1);
+                f.push_str(", ");
+                write_poly(f, b, depth + 1);
+                f.push(')');
             }
         }
         _ => f.push_str(atom.name()),
     }
 }
 
-fn poly_text(poly: &Poly, depth: u32) -> String {
-    let mut text = String::new();
+/// A side of an operator, in parentheses where it has operators of its own.
+fn write_operand(f: &mut String, side: &Poly, depth: u32) {
+    let start = f.len();
+    write_poly(f, side, depth);
+    if f.get(start..).is_some_and(|text| text.contains(' ')) {
+        f.insert(start, '(');
+        f.push(')');
+    }
+}
+
+fn write_poly(f: &mut String, poly: &Poly, depth: u32) {
     // Highest degree first, the constant last, as people write sizes.
     let mut terms: Vec<_> = poly.terms.iter().collect();
     terms.sort_by_key(|(product, _)| std::cmp::Reverse(product.len()));
@@ -388,42 +432,43 @@ fn poly_text(poly: &Poly, depth: u32) -> String {
         let negative = **coefficient < 0;
         let size = coefficient.unsigned_abs();
         if i > 0 {
-            text.push_str(if negative { " - " } else { " + " });
+            f.push_str(if negative { " - " } else { " + " });
         } else if negative {
-            text.push('-');
+            f.push('-');
         }
         let mut first = true;
         if size != 1 || product.is_empty() {
-            let _ = write!(text, "{size}");
+            let _ = write!(f, "{size}");
             first = false;
         }
         let alone = product.len() == 1 && first;
         // Sizes of types come last, as in `n * sizeof(T)`.
-        let (sizes, counts): (Vec<&Atom>, Vec<&Atom>) =
-            product.iter().partition(|atom| matches!(atom.kind(), AtomKind::SizeOf));
-        for atom in counts.into_iter().chain(sizes) {
+        let is_size = |atom: &&Atom| matches!(atom.kind(), AtomKind::SizeOf);
+        for atom in product.iter().filter(|atom| !is_size(atom)).chain(product.iter().filter(is_size)) {
             if !first {
-                text.push_str(" * ");
+                f.push_str(" * ");
             }
             first = false;
-            let mut one = String::new();
-            write_atom(&mut one, atom, depth);
             let closed = matches!(atom.kind(), AtomKind::Closed(op, ..) if op.symbol().is_some());
-            if closed && !(alone && terms.len() == 1) {
-                let _ = write!(text, "({one})");
-            } else {
-                text.push_str(&one);
+            let wrapped = closed && !(alone && terms.len() == 1);
+            if wrapped {
+                f.push('(');
+            }
+            write_atom(f, atom, depth);
+            if wrapped {
+                f.push(')');
             }
         }
     }
-    if text.is_empty() {
-        text.push('0');
+    if terms.is_empty() {
+        f.push('0');
     }
-    text
 }
 
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&poly_text(self, 0))
+        let mut text = String::new();
+        write_poly(&mut text, self, 0);
+        f.write_str(&text)
     }
 }

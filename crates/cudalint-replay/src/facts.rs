@@ -44,15 +44,20 @@ pub enum MemorySpace {
     Managed,
 }
 
-/// An integer with the source text it came from and what it rests on.
+/// An integer with what it rests on. Shown, it is in the names of the source where that can be said: `4 * n`,
+/// `4194304`. Most amounts are never shown, so that no text is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amount {
     /// The value.
     pub quantity: Quantity,
-    /// The value in the names of the source, where that can be said: `4 * n`, `4194304`.
-    pub text: String,
     /// What it rests on.
     pub assumptions: Assumptions,
+}
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.quantity.fmt(f)
+    }
 }
 
 /// An allocation, or an object that stands for one (a local array, a vector's storage).

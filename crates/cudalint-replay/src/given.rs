@@ -75,9 +75,9 @@ impl Given {
 
     fn scalar(&self) -> String {
         match self {
-            Self::Int { amount, .. } => amount.text.clone(),
+            Self::Int { amount, .. } => amount.to_string(),
             Self::Float { value, .. } => value.to_string(),
-            Self::Pointer { buffer, offset, .. } => format!("{}+{}", buffer.bytes.text, offset.text),
+            Self::Pointer { buffer, offset, .. } => format!("{}+{}", buffer.bytes, offset),
             Self::Null { .. } => "null".to_owned(),
             _ => String::new(),
         }

@@ -154,10 +154,12 @@ impl<'a> Reader<'a> {
     }
 
     fn derive(&mut self, frame: &mut Frame<'a>, local: LocalId, value: ExprId) {
-        let is_pointer = frame.function.locals.get(local.index()).is_some_and(|variable| {
-            frame.scope.resolve(variable.ty).pointee().is_some() || frame.scope.type_of(value).is_pointer()
-        });
-        if is_pointer && let Some(origin) = origin_of(frame, value) {
+        let is_pointer = |frame: &Frame<'_>| {
+            frame.function.locals.get(local.index()).is_some_and(|variable| {
+                frame.scope.resolve(variable.ty).pointee().is_some() || frame.scope.type_of(value).is_pointer()
+            })
+        };
+        if let Some(origin) = origin_of(frame, value).filter(|_| is_pointer(frame)) {
             if let Origin::Dynamic(position) = origin
                 && let Some(array) = self.summary.dynamic_shared.get_mut(position)
             {

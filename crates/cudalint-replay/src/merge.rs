@@ -1,12 +1,12 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Event, EventKind, Facts, Pointer, PythonFault};
+use crate::facts::{Event, EventKind, Facts, Pointer, PythonFault, Site};
 use crate::traits::AllTraits;
 use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
 use cudalint_syntax::Language;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// What the walks from one module's functions saw, in any module.
@@ -84,6 +84,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();
     let lookups = crate::walk::Lookups::default();
+    let caches = std::rc::Rc::<crate::walk::Caches>::default();
     let mut order: Vec<usize> = (0..module.functions.len()).collect();
     let is_main = |index: &usize| {
         let function = &module.functions[*index];
@@ -111,6 +112,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         let mut walker = Walker::new(project, scan, *options);
         walker.summaries = summaries.clone();
         walker.lookups = lookups.clone();
+        walker.caches = std::rc::Rc::clone(&caches);
         walker.run(id, FunctionId(index as u32));
         walked.events.append(&mut walker.events);
         visited.extend(walker.visited);
@@ -167,8 +169,13 @@ fn tidy_faults(faults: &mut Vec<PythonFault>) {
 
 /// Events in the order of their sites, each site's distinct outcomes once, those of earlier walks first.
 fn tidy(events: &mut Vec<Event>) {
+    // Most sites have one event, which needs no comparison.
+    let mut counts: FxHashMap<Site, u32> = FxHashMap::default();
+    for event in events.iter() {
+        *counts.entry(event.site).or_insert(0) += 1;
+    }
     let mut seen = FxHashSet::default();
-    events.retain(|event| seen.insert((event.site, fingerprint(&event.kind))));
+    events.retain(|event| counts.get(&event.site) == Some(&1) || seen.insert((event.site, fingerprint(&event.kind))));
     events.sort_by_key(|event| event.site);
 }
 
@@ -176,10 +183,7 @@ fn tidy(events: &mut Vec<Event>) {
 fn fingerprint(kind: &EventKind) -> String {
     let pointer = |pointer: &Pointer| match pointer {
         Pointer::Into { buffer, offset } => {
-            format!(
-                "{:?}|{}|{}|{:?}|{:?}",
-                buffer.space, buffer.bytes.text, offset.text, buffer.site, buffer.bytes.assumptions
-            )
+            format!("{:?}|{}|{}|{:?}|{:?}", buffer.space, buffer.bytes, offset, buffer.site, buffer.bytes.assumptions)
         }
         Pointer::Uninitialized { declared, .. } => format!("unset {declared:?}"),
         Pointer::Somewhere { space, .. } => format!("somewhere {space:?}"),
@@ -188,22 +192,22 @@ fn fingerprint(kind: &EventKind) -> String {
     };
     match kind {
         EventKind::Allocate { buffer, .. } => {
-            format!("allocate {} {:?}", buffer.bytes.text, buffer.bytes.assumptions)
+            format!("allocate {} {:?}", buffer.bytes, buffer.bytes.assumptions)
         }
         EventKind::Free { argument, .. } => format!("free {}", pointer(&argument.pointer)),
         EventKind::Copy { destination, source, bytes, kind, .. } => format!(
             "copy {} {} {} {:?} {kind:?}",
             pointer(&destination.pointer),
             pointer(&source.pointer),
-            bytes.text,
+            bytes,
             bytes.assumptions
         ),
         EventKind::Set { destination, value, bytes, .. } => {
-            format!("set {} {} {} {:?}", pointer(&destination.pointer), value.text, bytes.text, bytes.assumptions)
+            format!("set {} {} {} {:?}", pointer(&destination.pointer), value, bytes, bytes.assumptions)
         }
         EventKind::Launch(launch) => {
             let axes = |extent: &crate::facts::Extent3| {
-                extent.axes.each_ref().map(|amount| format!("{}{:?}", amount.text, amount.assumptions)).join(",")
+                extent.axes.each_ref().map(|amount| format!("{}{:?}", amount, amount.assumptions)).join(",")
             };
             let args: Vec<String> = launch
                 .args
@@ -211,7 +215,7 @@ fn fingerprint(kind: &EventKind) -> String {
                 .map(|arg| {
                     format!(
                         "{}{:?}{}",
-                        arg.amount.text,
+                        arg.amount,
                         arg.amount.assumptions,
                         arg.pointer.as_ref().map(pointer).unwrap_or_default()
                     )
@@ -225,9 +229,9 @@ fn fingerprint(kind: &EventKind) -> String {
                 launch.given.iter().map(crate::given::Given::outline).collect::<Vec<_>>().join(";"),
                 axes(&launch.grid),
                 axes(&launch.block),
-                launch.shared.text,
-                launch.shared_opt_in.text,
-                launch.launch_bounds.as_ref().map(|bound| &bound.text),
+                launch.shared,
+                launch.shared_opt_in,
+                launch.launch_bounds.as_ref().map(ToString::to_string),
                 args.join(";")
             )
         }

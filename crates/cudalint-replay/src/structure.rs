@@ -1,6 +1,6 @@
 //! Facts that a module's code states without being run: kernels, execution spaces, kernel parameters.
 
-use crate::facts::{Facts, ParameterFault};
+use crate::facts::{EventKind, Facts, ParameterFault};
 use crate::kernel::summarize;
 use crate::parameters::parameter_faults;
 use crate::spaces::space_faults;
@@ -26,7 +26,15 @@ pub fn add_structure(project: &Project, id: ModuleId, facts: &mut Facts) {
         }
         let kernel = FunctionId(index as u32);
         let env = TypeEnv::unbound(&function.template_params);
-        facts.kernels.push((kernel, Arc::new(summarize(project, id, kernel, &env))));
+        // A launch in the same file has asked for it.
+        let known = facts.events.iter().find_map(|event| match &event.kind {
+            EventKind::Launch(launch) if launch.kernel == Some((id, kernel)) && launch.env == env => {
+                launch.kernel_summary.clone()
+            }
+            _ => None,
+        });
+        let summary = known.unwrap_or_else(|| Arc::new(summarize(project, id, kernel, &env)));
+        facts.kernels.push((kernel, summary));
         let faults: Vec<ParameterFault> = parameter_faults(project, id, kernel);
         facts.parameter_faults.extend(faults);
     }

@@ -189,9 +189,10 @@ impl Val {
         matches!(self.kind, Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }))
     }
 
-    pub fn pointers(&self, into: &mut Vec<Ptr>) {
+    /// The objects that pointers in it lead to.
+    pub fn pointers(&self, into: &mut Vec<ObjId>) {
         match &self.kind {
-            Kind::Ptr(pointer) => into.push(pointer.clone()),
+            Kind::Ptr(pointer) => into.push(pointer.obj),
             Kind::Aggregate(parts) => {
                 parts.whole.pointers(into);
                 for value in parts.cells.values() {
@@ -200,8 +201,8 @@ impl Val {
             }
             Kind::Closure(closure) => {
                 for (_, place, _) in closure.captured.iter() {
-                    if let Place::Cell(obj, path) | Place::Weak(obj, path) = place {
-                        into.push(Ptr { obj: *obj, path: path.clone(), offset: Quantity::Known(0), array: false });
+                    if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
+                        into.push(*obj);
                     }
                 }
             }
@@ -245,7 +246,7 @@ impl Val {
 
     /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are
     /// noted.
-    pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<Ptr>) -> Self {
+    pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<ObjId>) -> Self {
         if Self::same(current, other) {
             // Either path may be the one taken, so what either rests on counts only where both agree on needing it.
             let why = if current.why.is_none() || other.why.is_none() { None } else { union(&current.why, &other.why) };

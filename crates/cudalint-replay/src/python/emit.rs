@@ -19,7 +19,7 @@ const MAX_DEFINITIONS: usize = 5;
 const MAX_OUTCOMES: u32 = 12;
 
 pub(super) fn amount(dim: &Dim) -> Amount {
-    Amount { text: dim.q.to_string(), quantity: dim.q.clone(), assumptions: dim.why.clone() }
+    Amount { quantity: dim.q.clone(), assumptions: dim.why.clone() }
 }
 
 impl Walker<'_> {
@@ -147,10 +147,9 @@ impl Walker<'_> {
 
     fn pointer_to(&self, buffer: ObjId, offset: &Quantity, value: &Val) -> Pointer {
         match self.buffer_fact(buffer, None) {
-            Some(buffer) => Pointer::Into {
-                buffer,
-                offset: Amount { text: offset.to_string(), quantity: offset.clone(), assumptions: value.why.clone() },
-            },
+            Some(buffer) => {
+                Pointer::Into { buffer, offset: Amount { quantity: offset.clone(), assumptions: value.why.clone() } }
+            }
             None => Pointer::Unknown,
         }
     }

@@ -434,8 +434,7 @@ impl Walker<'_> {
     ) -> Given {
         let space = if copy.is_some() { Some(MemorySpace::Device) } else { None };
         let Some(mut buffer) = self.buffer_fact(array.buffer, space) else { return Given::Unknown };
-        let mut offset =
-            Amount { text: array.offset.to_string(), quantity: array.offset.clone(), assumptions: value.why.clone() };
+        let mut offset = Amount { quantity: array.offset.clone(), assumptions: value.why.clone() };
         let mut held = self.heap.buffer(array.buffer).and_then(|buffer| buffer.held.clone());
         if let Some(index) = copy {
             buffer.id = BufferId(COPIES | ((index as u32) << 20) | (array.buffer.0 & 0xf_ffff));
@@ -445,7 +444,7 @@ impl Walker<'_> {
                 // Only the view is copied.
                 buffer.bytes = amount(&Dim { q: size.q.times(&Quantity::Known(bytes)), why: size.why });
                 let whole = array.offset.known() == Some(0);
-                offset = Amount { quantity: Quantity::Known(0), text: "0".to_owned(), assumptions: None };
+                offset = Amount { quantity: Quantity::Known(0), assumptions: None };
                 held = held.filter(|held| whole && !matches!(held.contents, HeldContents::WrittenOnly(_)));
             } else {
                 held = None;
@@ -498,7 +497,7 @@ impl Walker<'_> {
                     freed: false,
                     array: Some(Arc::new(array)),
                 };
-                let zero = Amount { quantity: Quantity::Known(0), text: "0".to_owned(), assumptions: None };
+                let zero = Amount { quantity: Quantity::Known(0), assumptions: None };
                 let mut given = vec![Given::Pointer { buffer: Box::new(buffer), offset: zero, held: None }];
                 let value = Val::unknown();
                 given.extend(extents.iter().map(|dim| extent(dim, &value)));
@@ -541,7 +540,7 @@ impl Walker<'_> {
             Dialect::CupyJit => LaunchSpelling::CupyJit,
             _ => LaunchSpelling::Numba,
         };
-        let unknown = || Amount { quantity: Quantity::Unknown, text: "unknown".to_owned(), assumptions: None };
+        let unknown = || Amount { quantity: Quantity::Unknown, assumptions: None };
         let summary = self.summary(target, &spec);
         LaunchFact {
             kernel: Some(target),

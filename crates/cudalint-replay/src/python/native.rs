@@ -125,7 +125,7 @@ impl Walker<'_> {
             let raised = self.project.source(self.module_id()).contains("max_dynamic_shared_size_bytes")
                 || self.project.source(self.module_id()).contains("MAX_DYNAMIC_SHARED");
             let opt_in = if raised {
-                Amount { quantity: Quantity::Unknown, text: "unknown".to_owned(), assumptions: None }
+                Amount { quantity: Quantity::Unknown, assumptions: None }
             } else {
                 super::emit::amount(&super::val::Dim::known(0))
             };

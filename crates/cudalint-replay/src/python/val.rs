@@ -435,7 +435,7 @@ impl Val {
 
     pub fn amount(&self) -> Amount {
         let quantity = self.quantity().unwrap_or(Quantity::Unknown);
-        Amount { text: quantity.to_string(), quantity, assumptions: self.why.clone() }
+        Amount { quantity, assumptions: self.why.clone() }
     }
 
     /// Whether both are surely the same.

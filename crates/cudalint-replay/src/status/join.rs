@@ -10,6 +10,8 @@ use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWe
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
 const ROUNDS: usize = 6;
@@ -29,6 +31,8 @@ struct Join<'a> {
     effects: Vec<u8>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
     checking_macros: FxHashMap<&'a str, Vec<usize>>,
+    /// By function: what comes after its calls, for what was last said to come after itself.
+    solved: RefCell<FxHashMap<usize, (After, Rc<Solved>)>>,
 }
 
 pub(super) fn join(project: &Project, surveys: &[Survey]) -> Vec<ModuleStatus> {
@@ -80,6 +84,7 @@ impl<'a> Join<'a> {
             fixed: Vec::new(),
             effects: Vec::new(),
             checking_macros,
+            solved: RefCell::default(),
         }
     }
 
@@ -308,8 +313,18 @@ impl<'a> Join<'a> {
         }
     }
 
-    fn solve(&self, index: usize, exit: After) -> Solved {
-        solve::checked_after(&self.function(index).flow, &|call| self.effect(index, call as usize), exit)
+    /// What comes after each call and launch of a function; asked for only once the effects of calls are settled.
+    fn solve(&self, index: usize, exit: After) -> Rc<Solved> {
+        let mut known = self.solved.borrow_mut();
+        if let Some((with, solved)) = known.get(&index)
+            && *with == exit
+        {
+            return Rc::clone(solved);
+        }
+        let effect = |call| self.effect(index, call as usize);
+        let solved = Rc::new(solve::checked_after(&self.function(index).flow, &effect, exit));
+        known.insert(index, (exit, Rc::clone(&solved)));
+        solved
     }
 
     /// As [`Self::solve`], for the case that functions out of sight check nothing unless their name says so; with the
@@ -435,7 +450,7 @@ impl<'a> Join<'a> {
         }
         // What comes after matters to launches and to calls of libraries alone.
         let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
-        let solved = if matters { self.solve(index, exit) } else { Solved::default() };
+        let solved = if matters { self.solve(index, exit) } else { Rc::default() };
         let mut calls = Vec::new();
         let mut wrapper = None;
         for (call, site) in flow.calls.iter().enumerate() {

@@ -78,9 +78,34 @@ pub struct Solved {
     pub launches: Vec<After>,
 }
 
+/// A call or launch, or what may be one.
+#[derive(Clone, Copy)]
+enum Happening {
+    Call(u32),
+    Launch(u32),
+    Opaque,
+}
+
 /// Solves for what is checked after each point, given what calls do and what comes after the function returns.
 pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -> Solved {
     let count = flow.segments.len();
+    // By segment, last things first. What becomes of variables is another question, and most actions are that.
+    let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());
+    let mut starts: Vec<usize> = Vec::with_capacity(count + 1);
+    for segment in &flow.segments {
+        starts.push(happenings.len());
+        happenings.extend(segment.actions.iter().rev().filter_map(|action| match action {
+            Action::Call(call) => Some((Happening::Call(*call), effect(*call))),
+            Action::Launch(launch) => Some((Happening::Launch(*launch), Effect::Sets { bits: 0, ends_next: true })),
+            Action::Opaque => Some((Happening::Opaque, Effect::Sets { bits: LAST | SYNC, ends_next: false })),
+            Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
+        }));
+    }
+    starts.push(happenings.len());
+    let of = |segment: usize| match (starts.get(segment), starts.get(segment + 1)) {
+        (Some(from), Some(to)) => happenings.get(*from..*to).unwrap_or(&[]),
+        _ => &[],
+    };
     let mut entry = vec![After::NEVER; count];
     let end_of = |entry: &[After], segment: usize| {
         if segment == EXIT as usize {
@@ -89,17 +114,11 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         let next = &flow.segments[segment].next;
         next.iter().filter_map(|to| entry.get(*to as usize)).fold(After::NEVER, |all, one| all.join(*one))
     };
-    let step = |state: After, action: &Action| match action {
-        Action::Call(call) => effect(*call).apply(state),
-        Action::Launch(_) => Effect::Sets { bits: 0, ends_next: true }.apply(state),
-        Action::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false }.apply(state),
-        Action::Read(_) | Action::Write(_) | Action::Define { .. } => state,
-    };
     // Later segments come later in the code, so that one sweep from the end settles all but the loops.
     for _ in 0..count + 2 {
         let mut changed = false;
         for segment in (0..count).rev() {
-            let state = flow.segments[segment].actions.iter().rev().fold(end_of(&entry, segment), step);
+            let state = of(segment).iter().fold(end_of(&entry, segment), |state, (_, effect)| effect.apply(state));
             if entry[segment] != state {
                 entry[segment] = state;
                 changed = true;
@@ -113,21 +132,16 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         Solved { calls: vec![After::NEVER; flow.calls.len()], launches: vec![After::NEVER; flow.launches.len()] };
     for segment in 0..count {
         let mut state = end_of(&entry, segment);
-        for action in flow.segments[segment].actions.iter().rev() {
-            match action {
-                Action::Call(call) => {
-                    if let Some(slot) = solved.calls.get_mut(*call as usize) {
-                        *slot = state;
-                    }
-                }
-                Action::Launch(launch) => {
-                    if let Some(slot) = solved.launches.get_mut(*launch as usize) {
-                        *slot = state;
-                    }
-                }
-                _ => {}
+        for (happening, effect) in of(segment) {
+            let slot = match happening {
+                Happening::Call(call) => solved.calls.get_mut(*call as usize),
+                Happening::Launch(launch) => solved.launches.get_mut(*launch as usize),
+                Happening::Opaque => None,
+            };
+            if let Some(slot) = slot {
+                *slot = state;
             }
-            state = step(state, action);
+            state = effect.apply(state);
         }
     }
     solved

@@ -132,8 +132,8 @@ impl<'p> Walker<'p> {
     pub fn written_by_library(&mut self, out: &Out) {
         let mut pointers = Vec::new();
         out.val.pointers(&mut pointers);
-        for pointer in pointers {
-            self.memory.forget(pointer.obj, &root());
+        for object in pointers {
+            self.memory.forget(object, &root());
         }
     }
 
@@ -175,7 +175,7 @@ impl<'p> Walker<'p> {
             element,
         };
         let object = self.create_object(info, size, Val::unknown());
-        self.memory.get_mut(object).held = Some(Held::fresh());
+        self.memory.set_held(object, Some(Held::fresh()));
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
         self.write_through(&out, Val::from(pointer));
         if !self.wants(id) {
@@ -273,7 +273,7 @@ impl<'p> Walker<'p> {
         if let Kind::Ptr(source) = &from.val.kind {
             self.memory.get(source.obj).pointers(&[], &mut shown);
         }
-        self.memory.escaped.extend(shown.iter().map(|pointer| pointer.obj));
+        self.memory.escaped.extend(shown);
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -88,7 +88,6 @@ impl<'p> Walker<'p> {
             let outs = self.arguments(args);
             return self.unknown_call(args, &outs, None);
         };
-        let (module, inside) = (self.module_id(), self.scope());
         if path.segments.len() == 1
             && let super::names::Meaning::Place(place, ty) = self.captured_meaning(name)
         {
@@ -128,14 +127,14 @@ impl<'p> Walker<'p> {
             }
             return self.unknown_call(args, &outs, Some((target, function)));
         }
-        let ambiguous = !self.project.overloads(module, &inside, path).is_empty();
+        let ambiguous = self.is_overloaded(path);
         if ambiguous {
             self.memory.forget_shared();
         } else {
             if let Some(out) = self.api_call(id, name, args).or_else(|| self.library_call(id, path, targs, args)) {
                 return out;
             }
-            if let Some(entry) = self.project.record(module, &inside, path) {
+            if let Some(entry) = self.project.record(self.module_id(), &self.scope(), path) {
                 let env = Env::default();
                 let ty = Ty::Record(entry.module, entry.index, Rc::new(env));
                 return self.construct(&ty, args, false);
@@ -377,7 +376,7 @@ impl<'p> Walker<'p> {
                 (true, Some(a), Some(b)) => {
                     let mut lost = Vec::new();
                     let val = Val::join(&a.val, &b.val, None, &mut lost);
-                    self.memory.escaped.extend(lost.into_iter().map(|pointer| pointer.obj));
+                    self.memory.escaped.extend(lost);
                     if let (Some(one), Some(two)) = (&a.place, &b.place) {
                         let (one, two) = (one.clone(), two.clone());
                         self.escape(&one);
@@ -531,8 +530,8 @@ impl<'p> Walker<'p> {
     pub fn hand_out(&mut self, out: &Out) {
         let mut pointers = Vec::new();
         out.val.pointers(&mut pointers);
-        for pointer in pointers {
-            self.memory.forget_reachable(pointer.obj);
+        for object in pointers {
+            self.memory.forget_reachable(object);
         }
     }
 }

@@ -12,15 +12,23 @@ const MAX_CONDITIONS: usize = 48;
 /// How deep a condition's parts are looked at.
 const MAX_PARTS: u32 = 8;
 
+/// An expression that has been looked at without a trace.
+struct Seen {
+    expr: ExprId,
+    quantity: Quantity,
+    /// Of the budget.
+    steps: u32,
+}
+
 impl<'p> Walker<'p> {
     /// Both sides of a condition that nothing decides, each knowing which it is.
     pub fn open_branch(&mut self, condition: ExprId, then: &'p Block, otherwise: &'p Block) -> Flow {
-        let (mut yes, mut no) = (Vec::new(), Vec::new());
-        self.parts(condition, true, 0, &mut yes);
-        self.parts(condition, false, 0, &mut no);
+        let (mut yes, mut no, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        self.parts(condition, true, 0, &mut yes, &mut seen);
+        self.parts(condition, false, 0, &mut no, &mut seen);
         let known = self.conditions.len();
         let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
-        let truth = self.truth_of(condition);
+        let truth = self.truth_of(condition, &mut seen);
         let flow = self.open(
             truth,
             |w| {
@@ -53,7 +61,7 @@ impl<'p> Walker<'p> {
             return;
         }
         let mut parts = Vec::new();
-        self.parts(condition, true, 0, &mut parts);
+        self.parts(condition, true, 0, &mut parts, &mut Vec::new());
         self.learn(&parts, 0);
     }
 
@@ -75,25 +83,25 @@ impl<'p> Walker<'p> {
     }
 
     /// What a condition says when it is met, or when it is not, as far as inputs decide it.
-    fn parts(&mut self, condition: ExprId, holds: bool, depth: u32, into: &mut Vec<Condition>) {
+    fn parts(&mut self, condition: ExprId, holds: bool, depth: u32, into: &mut Vec<Condition>, seen: &mut Vec<Seen>) {
         let Some(node) = self.node(condition) else { return };
         if depth > MAX_PARTS {
             return;
         }
         match &node.kind {
-            Expr::Unary(UnaryOp::Not, value) => self.parts(*value, !holds, depth + 1, into),
+            Expr::Unary(UnaryOp::Not, value) => self.parts(*value, !holds, depth + 1, into, seen),
             Expr::AndThen(a, b) if holds => {
-                self.parts(*a, true, depth + 1, into);
-                self.parts(*b, true, depth + 1, into);
+                self.parts(*a, true, depth + 1, into, seen);
+                self.parts(*b, true, depth + 1, into, seen);
             }
             Expr::OrElse(a, b) if !holds => {
-                self.parts(*a, false, depth + 1, into);
-                self.parts(*b, false, depth + 1, into);
+                self.parts(*a, false, depth + 1, into, seen);
+                self.parts(*b, false, depth + 1, into, seen);
             }
-            Expr::Cast { value, .. } => self.parts(*value, holds, depth + 1, into),
+            Expr::Cast { value, .. } => self.parts(*value, holds, depth + 1, into, seen),
             Expr::Binary(..) | Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } => {
-                if let Quantity::Symbolic(poly) = self.plain_quantity(condition)
-                    && poly.bases().0.iter().any(|atom| matches!(atom.kind(), AtomKind::Input | AtomKind::Opaque))
+                if let Quantity::Symbolic(poly) = self.seen_quantity(condition, seen)
+                    && poly.names_numbers(0)
                 {
                     into.push(Condition { poly, holds });
                 }
@@ -115,6 +123,21 @@ impl<'p> Walker<'p> {
         quantity
     }
 
+    /// The same for an expression that may have been looked at in this very state: a condition is asked several times
+    /// what it says. A look takes as many steps of the budget as the first one did.
+    fn seen_quantity(&mut self, expr: ExprId, seen: &mut Vec<Seen>) -> Quantity {
+        if let Some(known) = seen.iter().find(|known| known.expr == expr && known.steps <= self.steps) {
+            self.steps -= known.steps;
+            return known.quantity.clone();
+        }
+        let before = self.steps;
+        let quantity = self.plain_quantity(expr);
+        if self.stopped.is_none() {
+            seen.push(Seen { expr, quantity: quantity.clone(), steps: before - self.steps });
+        }
+        quantity
+    }
+
     /// What a case of a `switch` says of the value that is switched on.
     pub fn learn_case(&mut self, value: &Quantity, label: i64, holds: bool) {
         if !matches!(value, Quantity::Symbolic(_)) || !self.is_reporting() {
@@ -132,13 +155,13 @@ impl<'p> Walker<'p> {
 
     /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`.
     pub fn blend(&mut self, condition: ExprId, a: &Val, b: &Val) -> Option<Val> {
-        let truth = self.truth_of(condition)?;
+        let truth = self.truth_of(condition, &mut Vec::new())?;
         Val::blend(&truth, a, b)
     }
 
     /// 1 where a condition holds and 0 where it does not, as far as inputs decide it.
-    fn truth_of(&mut self, condition: ExprId) -> Option<Poly> {
-        let truth = match self.plain_quantity(condition) {
+    fn truth_of(&mut self, condition: ExprId, seen: &mut Vec<Seen>) -> Option<Poly> {
+        let truth = match self.seen_quantity(condition, seen) {
             Quantity::Symbolic(poly) if is_truth(&poly) => return Some(poly),
             quantity @ Quantity::Symbolic(_) => self.atoms.closed(ClosedOp::Ne, &quantity, &Quantity::Known(0)),
             _ => return None,

@@ -62,7 +62,7 @@ impl<'p> Walker<'p> {
         let storage = self.create_object(info, bytes, first);
         if zeroed {
             let held = Held { contents: HeldContents::Filled(0), assumptions: None };
-            self.memory.get_mut(storage).held = Some(std::sync::Arc::new(held));
+            self.memory.set_held(storage, Some(std::sync::Arc::new(held)));
         }
         let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));

@@ -35,8 +35,7 @@ impl Walker<'_> {
 
     /// An integer for rules.
     pub fn amount(&self, val: &Val) -> Amount {
-        let quantity = val.quantity();
-        Amount { text: quantity.to_string(), quantity, assumptions: val.why.clone() }
+        Amount { quantity: val.quantity(), assumptions: val.why.clone() }
     }
 
     /// The size in bytes of an object.
@@ -80,7 +79,7 @@ impl Walker<'_> {
             Kind::Ptr(pointer) => {
                 let offset = self.whole_offset(pointer);
                 let buffer = self.buffer(pointer.obj);
-                let offset = Amount { text: offset.to_string(), quantity: offset, assumptions: val.why.clone() };
+                let offset = Amount { quantity: offset, assumptions: val.why.clone() };
                 Pointer::Into { buffer, offset }
             }
             _ => Pointer::Unknown,

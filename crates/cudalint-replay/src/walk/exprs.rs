@@ -8,7 +8,7 @@ use super::{Out, Walker};
 use crate::arith;
 use crate::memory::Place;
 use crate::ty::Ty;
-use crate::val::{Closure, Int, Kind, Ptr, Val};
+use crate::val::{Closure, Int, Kind, Val};
 use crate::value::{Quantity, union};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId};
 use std::rc::Rc;
@@ -273,7 +273,7 @@ impl<'p> Walker<'p> {
                 .or_else(|| self.blend(condition, &first, &second))
                 .unwrap_or_else(|| Val::join(&first, &second, None, &mut lost)),
         };
-        self.memory.escaped.extend(lost.into_iter().map(|p: Ptr| p.obj));
+        self.memory.escaped.extend(lost);
         Out::new(val, ty)
     }
 

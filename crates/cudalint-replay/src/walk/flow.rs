@@ -230,14 +230,10 @@ impl Walker<'_> {
     /// nothing else gets here), and returns whether anything gets here.
     pub fn collect(&mut self, from: usize, reached: bool, wanted: impl Fn(&Flow) -> bool) -> (bool, Vec<Option<Out>>) {
         let mut reached = reached;
-        let mut returned = Vec::new();
-        let mut index = from;
-        while index < self.pendings.len() {
-            if !wanted(&self.pendings[index].flow) {
-                index += 1;
-                continue;
-            }
-            let pending = self.pendings.remove(index);
+        let waiting: Vec<Pending> =
+            self.pendings.extract_if(from.min(self.pendings.len()).., |pending| wanted(&pending.flow)).collect();
+        let mut returned = Vec::with_capacity(waiting.len());
+        for pending in waiting {
             if reached {
                 self.memory.join(pending.diff, pending.mark, &pending.rule);
             } else {

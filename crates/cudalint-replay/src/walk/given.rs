@@ -188,7 +188,7 @@ impl Walker<'_> {
             Some(copied) if exact => Some(Arc::new(Held::because(&copied, &union(&why, &from.val.why)))),
             _ => Held::after_write(old.as_deref(), offset, length, &why),
         };
-        self.memory.get_mut(target.obj).held = held;
+        self.memory.set_held(target.obj, held);
     }
 
     /// What a set leaves behind.
@@ -209,7 +209,7 @@ impl Walker<'_> {
             }
             _ => Held::after_write(old.as_deref(), offset, length, &why),
         };
-        self.memory.get_mut(target.obj).held = held;
+        self.memory.set_held(target.obj, held);
     }
 
     /// What the memory behind a pointer value held so far.
@@ -235,9 +235,7 @@ impl Walker<'_> {
 
     /// A pointer goes where it is not followed.
     pub fn escape_pointers(&mut self, val: &Val) {
-        let mut pointers = Vec::new();
-        val.pointers(&mut pointers);
-        self.memory.escaped.extend(pointers.iter().map(|pointer| pointer.obj));
+        self.memory.escape_from(val);
     }
 
     /// A value is part of something that is not understood: a launch, for all that is known.

@@ -47,9 +47,9 @@ impl<'p> Walker<'p> {
             }
             let mut pointers = Vec::new();
             out.val.pointers(&mut pointers);
-            for pointer in pointers {
-                if self.memory.get(pointer.obj).info.api != "local" {
-                    self.memory.forget(pointer.obj, &root());
+            for object in pointers {
+                if self.memory.get(object).info.api != "local" {
+                    self.memory.forget(object, &root());
                 }
             }
         }
@@ -274,7 +274,7 @@ impl<'p> Walker<'p> {
 
     /// The dynamic shared memory that was asked for before this launch.
     fn opt_in_for(&self, kernel: Option<(ModuleId, FunctionId)>) -> Amount {
-        let unknown = Amount { quantity: Quantity::Unknown, text: "unknown".into(), assumptions: None };
+        let unknown = Amount { quantity: Quantity::Unknown, assumptions: None };
         let Some(kernel) = kernel else { return unknown };
         match self.opt_in.get(&kernel) {
             Some(val) if !self.unknown_opt_in => self.amount(val),
@@ -299,7 +299,7 @@ fn dim3() -> Ty {
 }
 
 fn unknown_extent(span: Span) -> Extent3 {
-    let unknown = || Amount { quantity: Quantity::Unknown, text: "unknown".into(), assumptions: None };
+    let unknown = || Amount { quantity: Quantity::Unknown, assumptions: None };
     Extent3 { axes: [unknown(), unknown(), unknown()], text: String::new(), span }
 }
 

@@ -177,7 +177,7 @@ impl<'p> Walker<'p> {
                 if let Kind::Ptr(source) = &from.val.kind {
                     self.memory.get(source.obj).pointers(&[], &mut pointers);
                 }
-                self.memory.escaped.extend(pointers.iter().map(|p| p.obj));
+                self.memory.escaped.extend(pointers);
                 self.contents_change(&to);
                 Some(to)
             }

@@ -361,19 +361,8 @@ impl<'p> Walker<'p> {
         flow
     }
 
-    fn is_worth(&mut self, body: &Block) -> bool {
-        let Some(first) = body.first() else { return false };
-        let key = (self.module_id(), first.0);
-        if let Some(worth) = self.worth.get(&key) {
-            return *worth;
-        }
-        let worth = self.has_calls(body);
-        self.worth.insert(key, worth);
-        worth
-    }
-
     /// Whether running a loop's iterations one by one can say something: it calls, launches or allocates.
-    fn has_calls(&self, body: &Block) -> bool {
+    pub fn has_calls(&self, body: &Block) -> bool {
         let (module, Some(function)) = (self.module(), self.function()) else { return false };
         let mut found = false;
         let mut seen = 0;

@@ -5,6 +5,7 @@
 #![allow(clippy::unused_self, clippy::needless_pass_by_value, clippy::struct_excessive_bools)]
 
 mod apis;
+mod caches;
 mod calls;
 mod conditions;
 mod construct;
@@ -29,6 +30,7 @@ use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
 use crate::ty::{Env, Ty};
 use crate::val::{Closure, Kind, Val};
 use crate::value::{Assumptions, Condition, Quantity};
+pub(crate) use caches::Caches;
 use cudalint_program::ir::{ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
@@ -162,12 +164,12 @@ pub(crate) struct Walker<'p> {
     pub loops_inside: u32,
     pub summaries: Summaries,
     pub lookups: Lookups,
-    /// Loops whose iterations are worth running one by one, by module and first statement.
+    /// What the walks of one module find out about its code once.
+    pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
     /// The word `local`, made once.
     pub local: Name,
-    pub worth: FxHashMap<(ModuleId, u32), bool>,
     /// How often each place has been reported in this walk.
     pub reported: FxHashMap<Site, u32>,
     pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
@@ -210,9 +212,9 @@ impl<'p> Walker<'p> {
             loops_inside: 0,
             summaries: Summaries::default(),
             lookups: Lookups::default(),
+            caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
             local: Name::from("local"),
-            worth: FxHashMap::default(),
             reported: FxHashMap::default(),
             type_cache: FxHashMap::default(),
             conditions: Vec::new(),

@@ -4,8 +4,7 @@ use super::Walker;
 use crate::facts::{CountShape, Pointer, PointerArgument, Site};
 use crate::ty::Ty;
 use crate::value::Quantity;
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module};
-use cudalint_program::visit::{Item, walk};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, LocalId, Module};
 
 /// How far definitions are followed.
 const MAX_STEPS: u32 = 24;
@@ -142,9 +141,9 @@ impl Walker<'_> {
             found.opaque = true;
             return;
         };
-        let module = self.project.module(at.module);
-        let Some(function) = module.functions.get(function_id.index()) else { return };
-        if assigned(module, function, local) {
+        let module_id = at.module;
+        let Some(function) = self.project.function_at(module_id, function_id) else { return };
+        if self.is_assigned(module_id, function_id, local) {
             found.opaque = true;
             return;
         }
@@ -185,26 +184,6 @@ impl Walker<'_> {
         };
         (value, pointer)
     }
-}
-
-/// Whether a local is given a value anywhere but at its declaration.
-fn assigned(module: &Module, function: &Function, local: LocalId) -> bool {
-    let Some(body) = &function.body else { return false };
-    let mut found = false;
-    let is_local =
-        |id: ExprId| matches!(module.exprs.get(id.index()).map(|n| &n.kind), Some(Expr::Local(l)) if *l == local);
-    walk(module, function, body, |item| {
-        if let Item::Expr(id) = item
-            && let Some(node) = module.exprs.get(id.index())
-        {
-            found |= match &node.kind {
-                Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target) => is_local(*target),
-                _ => false,
-            };
-        }
-        !found
-    });
-    found
 }
 
 fn mentions_sizeof(module: &Module, root: ExprId) -> bool {

@@ -1,6 +1,7 @@
 //! Types of the program as the walk's own types, and their sizes.
 
 use super::Walker;
+use super::caches::TypeName;
 use crate::ty::{Argument, Container, Env, Ty};
 use crate::val::Val;
 use crate::value::Quantity;
@@ -75,28 +76,27 @@ impl<'p> Walker<'p> {
         {
             return ty;
         }
-        let (module, inside) = (self.module_id(), self.scope());
-        if let Some(entry) = self.project.alias(module, &inside, path) {
-            let Some(alias) = self.project.alias_at(entry) else { return Ty::Unknown };
-            let env = Rc::new(self.bind(&alias.template_params, args, depth));
-            if self.frames.len() > super::MAX_FRAMES + 6 {
-                return Ty::Unknown;
+        match self.type_named(path) {
+            TypeName::Alias(entry) => {
+                let Some(alias) = self.project.alias_at(entry) else { return Ty::Unknown };
+                let env = Rc::new(self.bind(&alias.template_params, args, depth));
+                if self.frames.len() > super::MAX_FRAMES + 6 {
+                    return Ty::Unknown;
+                }
+                // A name may be an alias for itself in another scope.
+                self.push_frame(entry.module, None, env, None);
+                let resolved = self.resolve_at(alias.ty, depth + 4);
+                self.frames.pop();
+                resolved
             }
-            // A name may be an alias for itself in another scope.
-            self.push_frame(entry.module, None, env, None);
-            let resolved = self.resolve_at(alias.ty, depth + 4);
-            self.frames.pop();
-            return resolved;
+            TypeName::Record(entry) => {
+                let Some(record) = self.project.record_at(entry) else { return Ty::Unknown };
+                let env = self.bind(&record.template_params, args, depth);
+                Ty::Record(entry.module, entry.index, Rc::new(env))
+            }
+            TypeName::Enum => Ty::INT,
+            TypeName::Other => self.library_type(last, args, depth),
         }
-        if let Some(entry) = self.project.record(module, &inside, path) {
-            let Some(record) = self.project.record_at(entry) else { return Ty::Unknown };
-            let env = self.bind(&record.template_params, args, depth);
-            return Ty::Record(entry.module, entry.index, Rc::new(env));
-        }
-        if self.project.enum_type(module, &inside, path).is_some() {
-            return Ty::INT;
-        }
-        self.library_type(last, args, depth)
     }
 
     fn library_type(&mut self, name: &Name, args: &'p [TemplateArg], depth: u32) -> Ty {

@@ -56,8 +56,8 @@ pub fn copies(events: &[Event]) -> Vec<String> {
 /// An amount with what it rests on.
 pub fn amount(amount: &cudalint_replay::facts::Amount) -> String {
     match &amount.assumptions {
-        Some(list) => format!("{} if {}", amount.text, list.join("; ")),
-        None => amount.text.clone(),
+        Some(list) => format!("{} if {}", amount, list.join("; ")),
+        None => amount.to_string(),
     }
 }
 
@@ -76,7 +76,7 @@ pub fn allocations(events: &[Event]) -> Vec<String> {
 pub fn pointer(pointer: &Pointer) -> String {
     match pointer {
         Pointer::Into { buffer, offset } => {
-            format!("{:?} {} {}+{}", buffer.space, buffer.name, amount(&buffer.bytes), offset.text)
+            format!("{:?} {} {}+{}", buffer.space, buffer.name, amount(&buffer.bytes), offset)
         }
         Pointer::Null => "null".into(),
         Pointer::Uninitialized { name, .. } => format!("unset {name}"),

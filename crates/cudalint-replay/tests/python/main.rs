@@ -64,7 +64,7 @@ guarded[-(-x.size // 96), 96](x, x)
 ",
     );
     assert_eq!(seen.launches().len(), 2);
-    assert_eq!(seen.launches()[1].grid.axes[0].text, "11");
+    assert_eq!(seen.launches()[1].grid.axes[0].to_string(), "11");
     assert!(seen.shown().is_empty(), "{:?}", seen.shown());
 }
 
@@ -78,7 +78,7 @@ add[100,](x_gpu, x_gpu, out_gpu)
 add[1,](x_gpu, x_gpu, out_gpu)
 ",
     );
-    assert_eq!(seen.launches()[0].block.axes[0].text, "threads per block");
+    assert_eq!(seen.launches()[0].block.axes[0].to_string(), "threads per block");
     assert_eq!(seen.shown().first().unwrap(), "add if [`threads per block` is 160]: x[i] leaves x at 15840");
 }
 
@@ -131,7 +131,7 @@ x = np.zeros(args.size)
 guarded[args.size // 64, 64](x, x)
 ",
     );
-    assert_eq!(seen.launches()[0].grid.axes[0].text, "8");
+    assert_eq!(seen.launches()[0].grid.axes[0].to_string(), "8");
     assert_eq!(
         seen.launches()[0].grid.axes[0].assumptions.as_ref().unwrap().as_slice(),
         ["no command-line argument is given"]

@@ -145,8 +145,8 @@ fn extent(extent: &Extent3) -> String {
         .axes
         .iter()
         .map(|axis| match &axis.assumptions {
-            Some(list) => format!("{} if {}", axis.text, list.join("; ")),
-            None => axis.text.clone(),
+            Some(list) => format!("{} if {}", axis, list.join("; ")),
+            None => axis.to_string(),
         })
         .collect::<Vec<_>>()
         .join(", ")
@@ -155,17 +155,11 @@ fn extent(extent: &Extent3) -> String {
 fn given(given: &Given) -> String {
     match given {
         Given::Unknown => "?".to_owned(),
-        Given::Int { amount, bytes, .. } => format!("{}:{bytes}", amount.text),
+        Given::Int { amount, bytes, .. } => format!("{amount}:{bytes}"),
         Given::Float { value, .. } => format!("{value}f"),
         Given::Null { .. } => "null".to_owned(),
         Given::Pointer { buffer, offset, held } => {
-            format!(
-                "{}+{} of {}{}",
-                buffer.name,
-                offset.text,
-                buffer.bytes.text,
-                if held.is_some() { " held" } else { "" }
-            )
+            format!("{}+{} of {}{}", buffer.name, offset, buffer.bytes, if held.is_some() { " held" } else { "" })
         }
         Given::Somewhere => "somewhere".to_owned(),
         Given::Record(_) => "record".to_owned(),

@@ -1,0 +1,119 @@
+//! What code out of sight can reach: what it may have written is forgotten.
+
+use super::{CellPath, Freed, Memory, ObjId, root};
+use crate::facts::MemorySpace;
+use crate::val::{Kind, Val};
+
+impl Memory {
+    /// Forgets an object's contents, what kind of thing it is excepted.
+    pub fn forget_object(&mut self, id: ObjId) {
+        self.forget(id, &root());
+        self.may_be_freed(id);
+    }
+
+    /// What a value points to may be known where the walk does not see.
+    pub fn escape_from(&mut self, value: &Val) {
+        let mut pointers = Vec::new();
+        value.pointers(&mut pointers);
+        self.escaped.extend(pointers);
+    }
+
+    /// Forgets a part of an object; what it pointed to may now be reached from unknown pointers.
+    pub fn forget(&mut self, id: ObjId, path: &CellPath) {
+        let mut lost = Vec::new();
+        self.get(id).pointers(path, &mut lost);
+        self.escaped.extend(lost);
+        self.write(id, path, Val::unknown());
+    }
+
+    /// Forgets what is known of these objects' contents.
+    fn forget_all(&mut self, known: Vec<ObjId>) {
+        for id in known {
+            self.forget(id, &root());
+        }
+    }
+
+    /// Forgets every object that code out of sight may write.
+    pub fn forget_escaped(&mut self) {
+        let known = self.escaped.iter().filter(|id| self.get(*id).says_something()).collect();
+        self.forget_all(known);
+    }
+
+    /// Forgets what project code out of sight may write.
+    pub fn forget_shared(&mut self) {
+        let known = self.shared.iter().filter(|id| self.get(*id).says_something()).collect();
+        self.forget_all(known);
+    }
+
+    /// Forgets what code may write that has nothing to do with the GPU and stands in no file of the project that has: not
+    /// the variables of one file that point to memory of the device.
+    pub fn forget_shared_by_host(&mut self) {
+        let spared = |id: ObjId| {
+            let object = self.get(id);
+            let device = object.cells.is_none()
+                && matches!(&object.root.kind, Kind::Ptr(pointer) if self.get(pointer.obj).info.space == MemorySpace::Device);
+            device && self.own.contains(id)
+        };
+        let known = self.shared.iter().filter(|id| self.get(*id).says_something() && !spared(*id)).collect();
+        self.forget_all(known);
+    }
+
+    /// Forgets an object and everything reachable from it, allocations' contents and their being alive included.
+    pub fn forget_reachable(&mut self, start: ObjId) {
+        let mut pending = vec![start];
+        let mut met = std::mem::take(&mut self.met);
+        met.clear();
+        while let Some(id) = pending.pop() {
+            if !met.insert(id) {
+                continue;
+            }
+            self.get(id).pointers(&[], &mut pending);
+            self.escaped.insert(id);
+            self.may_be_freed(id);
+            if self.get(id).says_something() {
+                self.write(id, &root(), Val::unknown());
+            }
+        }
+        self.met = met;
+    }
+
+    /// Device code that is given a value may write whatever can be reached from it, and whatever it was shown before:
+    /// what those allocations hold is no longer known. The objects that the value itself points to are spared where it
+    /// is only read through.
+    pub fn reached_by_device(&mut self, value: &Val, read_only: bool) {
+        // Once nothing is known of any allocation there is nothing left to forget.
+        let mut holding = self.holders.iter().filter(|id| self.get(*id).held.is_some()).count();
+        if holding == 0 {
+            return;
+        }
+        let mut first = Vec::new();
+        value.pointers(&mut first);
+        let mut pending = first.clone();
+        pending.extend(self.escaped.iter());
+        let mut met = std::mem::take(&mut self.met);
+        met.clear();
+        while holding > 0
+            && let Some(id) = pending.pop()
+        {
+            if !met.insert(id) {
+                continue;
+            }
+            let object = self.get(id);
+            object.pointers(&[], &mut pending);
+            if object.held.is_some() {
+                holding -= 1;
+                if !(read_only && first.contains(&id) && !self.escaped.contains(id)) {
+                    self.get_mut(id).held = None;
+                }
+            }
+        }
+        self.met = met;
+    }
+
+    /// Code out of sight may have freed it.
+    pub fn may_be_freed(&mut self, id: ObjId) {
+        if self.get(id).freed == Freed::No && self.get(id).info.api.as_str() != "local" {
+            self.get_mut(id).freed = Freed::Maybe;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the walks of one module find out about its code once: none of it depends on what a walk knows.
+
+use super::Walker;
+use cudalint_program::Entry;
+use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, ModuleId, Path};
+use cudalint_program::visit::{Item, walk};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Answers, by the addresses of the paths that were asked for (they stand in the modules) or by module and position.
+#[derive(Debug, Default)]
+pub(crate) struct Caches {
+    /// Whether functions in sight go by a name.
+    overloaded: RefCell<FxHashMap<usize, bool>>,
+    /// What a name means as a type, asked from a function.
+    types: RefCell<FxHashMap<(usize, Option<FunctionId>), TypeName>>,
+    /// By function: which locals are given values anywhere but at their declarations.
+    assigned: RefCell<FxHashMap<(ModuleId, FunctionId), Assigned>>,
+    /// By the first statement of a loop's body: whether its iterations are worth running one by one.
+    worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
+}
+
+/// By local.
+type Assigned = Rc<[bool]>;
+
+/// What the project knows as a type by a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TypeName {
+    Alias(Entry),
+    Record(Entry),
+    Enum,
+    Other,
+}
+
+impl Walker<'_> {
+    /// Whether functions in sight go by a name, so that a call which means none of them for sure may mean any.
+    pub fn is_overloaded(&self, path: &Path) -> bool {
+        let key = std::ptr::from_ref(path) as usize;
+        if let Some(known) = self.caches.overloaded.borrow().get(&key) {
+            return *known;
+        }
+        let overloaded = !self.project.overloads(self.module_id(), &self.scope(), path).is_empty();
+        self.caches.overloaded.borrow_mut().insert(key, overloaded);
+        overloaded
+    }
+
+    /// What a name means as a type.
+    pub fn type_named(&self, path: &Path) -> TypeName {
+        let key = (std::ptr::from_ref(path) as usize, self.frames.last().and_then(|frame| frame.function));
+        if let Some(known) = self.caches.types.borrow().get(&key) {
+            return *known;
+        }
+        let (module, inside) = (self.module_id(), self.scope());
+        let found = if let Some(entry) = self.project.alias(module, &inside, path) {
+            TypeName::Alias(entry)
+        } else if let Some(entry) = self.project.record(module, &inside, path) {
+            TypeName::Record(entry)
+        } else if self.project.enum_type(module, &inside, path).is_some() {
+            TypeName::Enum
+        } else {
+            TypeName::Other
+        };
+        self.caches.types.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// Whether a local is given a value anywhere but at its declaration.
+    pub fn is_assigned(&self, module_id: ModuleId, function_id: FunctionId, local: LocalId) -> bool {
+        let key = (module_id, function_id);
+        let known = self.caches.assigned.borrow().get(&key).cloned();
+        let assigned = known.unwrap_or_else(|| {
+            let assigned: Assigned = self.assigned_locals(module_id, function_id).into();
+            self.caches.assigned.borrow_mut().insert(key, Rc::clone(&assigned));
+            assigned
+        });
+        assigned.get(local.index()).copied().unwrap_or(false)
+    }
+
+    fn assigned_locals(&self, module: ModuleId, function: FunctionId) -> Vec<bool> {
+        let module = self.project.module(module);
+        let Some(function) = module.functions.get(function.index()) else { return Vec::new() };
+        let mut assigned = vec![false; function.locals.len()];
+        let Some(body) = &function.body else { return assigned };
+        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        walk(module, function, body, |item| {
+            if let Item::Expr(id) = item
+                && let Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) =
+                    kind(id)
+                && let Some(Expr::Local(local)) = kind(*target)
+                && let Some(slot) = assigned.get_mut(local.index())
+            {
+                *slot = true;
+            }
+            true
+        });
+        assigned
+    }
+
+    /// Whether a loop's iterations are worth running one by one.
+    pub fn is_worth(&self, body: &Block) -> bool {
+        let Some(first) = body.first() else { return false };
+        let key = (self.module_id(), first.0);
+        if let Some(worth) = self.caches.worth.borrow().get(&key) {
+            return *worth;
+        }
+        let worth = self.has_calls(body);
+        self.caches.worth.borrow_mut().insert(key, worth);
+        worth
+    }
+}
