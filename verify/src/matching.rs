@@ -493,6 +493,7 @@ pub fn evidence(finding: &Target<'_>, record: &Record) -> EvidenceRecord {
     };
     EvidenceRecord {
         kind: record.headline.trim_end_matches([' ', ':', '.']).to_owned(),
+        cell: None,
         kernel: record.kernel.as_ref().map(|kernel| kernel.full.clone()),
         path: place.and_then(|place| place.file.as_deref()).map(named),
         line: place.and_then(|place| place.line),

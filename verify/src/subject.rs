@@ -5,6 +5,7 @@ mod body;
 mod load;
 mod names;
 mod neighbours;
+mod notebook;
 mod reach;
 mod signature;
 mod uses;
@@ -47,6 +48,10 @@ pub struct Subject {
     pub project: Arc<Project>,
     /// The folder below which the project lies.
     root: Utf8PathBuf,
+    /// The notebook that the text is of.
+    notebook: Option<Arc<notebook::Notebook>>,
+    /// Its cells that are programs of their own: C++, and Python that is written to a file.
+    apart: Arc<[Subject]>,
     neighbours: Arc<OnceLock<Neighbours>>,
     embedded: Arc<OnceLock<Vec<Subject>>>,
 }

@@ -97,6 +97,22 @@ fn a_machine_where_nothing_is_there() {
 }
 
 #[test]
+fn packages_that_only_some_programs_need_are_told_with_what_installs_them() {
+    let mut survey = whole();
+    let python = survey.machine.python.as_mut().unwrap();
+    python.packages.push(package("cuda-python", None, None));
+    let diagnosis = Diagnosis::of(survey, &well());
+    let remedy = |name: &str| {
+        let row = diagnosis.rows.iter().find(|row| row.name == name).unwrap();
+        assert_eq!((row.state, row.installed_by_command), (State::Missing, false));
+        row.remedy.clone().unwrap()
+    };
+    assert!(remedy("pycuda").contains("pip install pycuda"));
+    assert!(remedy("cuda-python").contains("pip install \"cuda-python==13.*\""));
+    assert_eq!(diagnosis.install, None);
+}
+
+#[test]
 fn numba_that_does_not_get_along_with_its_numpy() {
     let mut survey = whole();
     let problem = "AttributeError: module 'numpy' has no attribute 'row_stack'";

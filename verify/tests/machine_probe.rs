@@ -33,7 +33,13 @@ fn everything_is_found_with_its_version() {
     assert_eq!(python.program, found(&place, "python3", "3.12.1").unwrap());
     let packages: Vec<_> =
         python.packages.iter().map(|package| (package.name.as_str(), package.version.as_deref())).collect();
-    let wanted = [("numpy", Some("2.4.6")), ("numba", Some("0.68.0")), ("cupy", None), ("pycuda", None)];
+    let wanted = [
+        ("numpy", Some("2.4.6")),
+        ("numba", Some("0.68.0")),
+        ("cupy", None),
+        ("pycuda", None),
+        ("cuda-python", Some("13.0.3")),
+    ];
     assert_eq!(packages, wanted);
     // `nvidia-smi` tells the free memory of each, in mebibytes, by what the driver calls it.
     let free: Vec<u64> = machine.devices.iter().map(|device| device.free_memory).collect();

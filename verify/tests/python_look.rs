@@ -5,7 +5,7 @@
 
 mod lab_support;
 
-use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_findings::model::{FindingEntry, Method, Verdict};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::machine::Machine;
 use cudalint_verify::scenario::{Origin, Program, PythonProgram, ScenarioFile};
@@ -34,9 +34,25 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
         std::fs::write(place.path.join(name), text).unwrap();
         writeln!(body, "cp {}/{name} $seen/{name}", place.path).unwrap();
     }
-    writeln!(body, "echo \"$4 $5 $6\" > {}/arguments\n{ends}", place.path).unwrap();
+    writeln!(body, "echo \"$4 $5 $6 $7\" > {}/arguments\n{ends}", place.path).unwrap();
+    let judgement = run(finding, &place, &body);
+    let arguments = std::fs::read_to_string(place.path.join("arguments")).unwrap();
+    assert!(arguments.starts_with("5-5"), "{arguments}");
+    assert_eq!(
+        arguments.trim_end().ends_with(" 768:1000"),
+        finding.verification.method == Method::Output && of_cover(finding)
+    );
+    judgement
+}
+
+fn of_cover(finding: &FindingEntry) -> bool {
+    finding.witness.as_ref().is_some_and(|witness| witness.bindings.iter().any(|(name, _)| name == "threads"))
+}
+
+/// What an experiment says of a run of Python that is this shell script.
+fn run(finding: &FindingEntry, place: &Place, body: &str) -> Judgement {
     let python = json!({
-        "program": {"path": place.script("python", &body), "version": "3.12.3"},
+        "program": {"path": place.script("python", body), "version": "3.12.3"},
         "packages": [{"name": "numba", "version": "0.68.0", "problem": null}],
     });
     let machine = Machine {
@@ -56,10 +72,7 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
         control: None,
         made_up: Vec::new(),
     });
-    let judgement = experiment::perform(finding, &program, &bench);
-    let arguments = std::fs::read_to_string(place.path.join("arguments")).unwrap();
-    assert!(arguments.starts_with("5-5"), "{arguments}");
-    judgement
+    experiment::perform(finding, &program, &bench)
 }
 
 fn compared(facts: &[Value]) -> (&'static str, String) {
@@ -100,6 +113,82 @@ fn what_was_not_compared_decides_nothing() {
     assert!(says(&[], "echo 'NameError: x' >&2; exit 1").contains("NameError: x"));
     let problem = json!({"kind": "argument", "line": 5, "problem": "the parameters of `k` are not in sight"});
     assert!(says(&[compared(&[problem])], "exit 0").contains("not in sight"));
+}
+
+#[test]
+fn a_grid_is_judged_by_what_more_blocks_write() {
+    let bindings = json!({"threads": 768, "elements": 1000});
+    let witness = json!({"launch": null, "bindings": bindings, "accesses": [], "assumptions": [], "path": []});
+    let own = finding("output", witness);
+    let fact = |kind: &str, differs: bool| json!({"kind": kind, "line": 5, "differs": differs, "text": "it leaves 232 elements", "kernel": "scale"});
+    let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact("cover", true)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert_eq!(judgement.evidence.records[0].kernel.as_deref(), Some("scale"));
+    let judgement = judge(&own, &[compared(&[fact("cover", false)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::NotObserved, "{}", judgement.reason);
+    // What else is wrong with the launch is no evidence of it, and it is none of anything else.
+    let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact("argument", true)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
+    let other = finding("output", Value::Null);
+    let judgement = judge(&other, &[compared(&[json!({"reached": 5}), fact("cover", true)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
+    // An access that is logged beside it decides nothing about the grid.
+    let judgement = judge(&own, &[sites(), log(&[]), compared(&[fact("cover", true)])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+}
+
+#[test]
+fn a_launch_that_cannot_be_compared_is_told() {
+    let own = finding("output", Value::Null);
+    let reached = json!({"reached": 5, "kernels": ["ElementwiseKernel"]});
+    let judgement = judge(&own, &[compared(&[reached.clone()])], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Unviable);
+    assert!(judgement.reason.contains("calls of a ElementwiseKernel are not compared"), "{}", judgement.reason);
+    let launched = json!({"launched": 5, "kernel": "scale", "grid": [3, 1, 1], "block": [256, 1, 1], "arguments": ["float32[1000]", "int 3"]});
+    let judgement = judge(&own, &[compared(&[reached, launched])], "exit 0");
+    assert!(
+        judgement.reason.contains("launched `scale` [(3, 1, 1), (256, 1, 1)] with (float32[1000], int 3)"),
+        "{}",
+        judgement.reason
+    );
+}
+
+/// A finding with a launch of no blocks, and the end of a script that fails so.
+fn refused(grid: u64, message: &str, function: &str, words: &str) -> Judgement {
+    let launch = json!({"path": "k.py", "line": 5, "grid": [grid, 1, 1], "block": [256, 1, 1], "shared_bytes": 0});
+    let witness = json!({"launch": launch, "bindings": {}, "accesses": [], "assumptions": [], "path": []});
+    let mut own = finding("api-error", witness);
+    own.message = message.to_owned();
+    own.function = Some(function.to_owned());
+    let place = Place::new();
+    let frames = format!(
+        "Traceback (most recent call last):\n  File \"%s\", line 5, in <module>\n  File \"/lib/dispatcher.py\", line 9, in launch\n{words}\n"
+    );
+    run(&own, &place, &format!("shift\nprintf '{}' \"$1\" >&2\nexit 1", frames.replace('\'', "'\\''")))
+}
+
+#[test]
+fn a_launch_that_a_package_refuses_is_an_error_of_the_call() {
+    let words = "ValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))";
+    let judgement = refused(0, "the grid of `scale` has 0 blocks", "", words);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    let record = &judgement.evidence.records[0];
+    assert_eq!((record.line, record.kind.as_str()), (Some(5), "refused launch"));
+    // Another launch, or another exception.
+    for words in [words.replace("(0, 1, 1)", "(0, 2, 1)"), "ValueError: must specify at least the griddim".to_owned()] {
+        let judgement = refused(0, "the grid of `scale` has 0 blocks", "", &words);
+        assert_ne!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    }
+}
+
+#[test]
+fn a_kernel_that_does_not_link_for_its_shared_memory_is_told() {
+    let words = "cuda.bindings.nvjitlink.nvJitLinkError: ERROR_INTERNAL (6)\nnvJitLink error log: error   : Entry function '_ZN8__main__4fillB2v1B1aE5ArrayIfLi1E' uses too much shared data (0x40000 bytes, 0xc000 max)";
+    let message = "`fill` declares 262144 bytes of static shared memory";
+    let judgement = refused(1, message, "fill", words);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(judgement.reason.contains("`fill` uses too much shared data (0x40000 bytes"), "{}", judgement.reason);
+    assert_ne!(refused(1, message, "other", words).verdict, Verdict::Confirmed);
 }
 
 /// Sites on lines 5 and 6 of the kernel.

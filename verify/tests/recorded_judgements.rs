@@ -511,7 +511,8 @@ fn a_python_script_is_judged_by_what_the_tool_says_of_its_kernels() {
     assert_eq!(broken.verdict, Verdict::Unviable, "{}", broken.reason);
     assert!(broken.reason.contains("NameError: x"), "{}", broken.reason);
     let absent = judge("clean.memcheck", "exit 0", "numba_bounds.py", &["cupy"], &numba);
-    assert_eq!((absent.verdict, absent.reason.as_str()), (Verdict::Unsupported, "Python has no cupy"));
+    assert_eq!(absent.verdict, Verdict::Unsupported);
+    assert!(absent.reason.starts_with("Python has no cupy"), "{}", absent.reason);
     // A script that stands for a fence of a document has the document's lines.
     let fence = finding("api-error", "guide.md", 12, json!({"message": "the block of `fill` has 2048 threads"}));
     let mut scene = Scene::new("clean.memcheck", &[]);

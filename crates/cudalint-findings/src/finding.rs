@@ -220,6 +220,8 @@ pub struct EvidenceRecord {
     pub kernel: Option<String>,
     /// The file, relative to the outcome folder.
     pub path: Option<String>,
+    /// Its cell, in a notebook, from 0 among all cells; lines count from the cell's first.
+    pub cell: Option<u32>,
     /// Line, from 1.
     pub line: Option<u32>,
     /// Block index.

@@ -253,6 +253,9 @@ pub struct EvidenceRecord {
     pub kernel: Option<String>,
     /// The file.
     pub path: Option<String>,
+    /// Its cell, in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     /// Line, from 1.
     pub line: Option<u32>,
     /// Block index.

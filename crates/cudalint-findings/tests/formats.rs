@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use cudalint_findings::format::{Format, Options, statistics};
+use cudalint_findings::{CellStart, FileCounts, LaunchWitness, Place, Report, Severity, Sources, Witness};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -56,6 +57,34 @@ fn full_wraps_words_to_the_width() {
     let notes = narrow.lines().filter(|line| line.starts_with("    ") && !line.contains(['│', '·', '─']));
     for line in notes {
         assert!(line.chars().count() <= 60, "{line}");
+    }
+}
+
+#[test]
+fn a_launch_is_spelled_as_its_language_spells_it() {
+    let texts = [
+        ("k.cu", "scale<<<4, 256>>>(x);\n", "<<<(4, 1, 1), (256, 1, 1)>>>"),
+        ("k.py", "scale[4, 256](x)\n", "[(4, 1, 1), (256, 1, 1)]"),
+        ("k.md", "```cuda\nx;\n```\n\n- ```python\n  scale[4, 256](x)\n  ```\n", "[(4, 1, 1), (256, 1, 1)]"),
+        ("k.md", "```python\nx\n```\n\n```cuda\nscale<<<4, 256>>>(x);\n```\n", "<<<(4, 1, 1), (256, 1, 1)>>>"),
+        ("k.ipynb", "scale[4, 256](x)\n", "[(4, 1, 1), (256, 1, 1)]"),
+        ("k.ipynb", "%%cu\n__global__ void scale(int*);\nscale<<<4, 256>>>(x);\n", "<<<(4, 1, 1), (256, 1, 1)>>>"),
+    ];
+    for (path, text, wanted) in texts {
+        let start = text.find("scale[").or_else(|| text.find("scale<")).unwrap();
+        let place = Place { path: path.into(), range: start..start + 5 };
+        let launch = LaunchWitness { place: place.clone(), grid: [4, 1, 1], block: [256, 1, 1], shared_bytes: 0 };
+        let mut finding = finding(&LIMIT, Severity::Error, place, "too much");
+        finding.witness = Some(Witness { launch: Some(launch), ..Witness::default() });
+        let mut sources = Sources::new();
+        let cell = CellStart { start: 0, index: 0 };
+        let cells = if path.ends_with("ipynb") { vec![cell] } else { Vec::new() };
+        sources.insert_notebook(path.into(), text.into(), cells.into());
+        let report = Report::new(vec![finding], FileCounts { checked: 1, skipped: 0, damaged: 0 }, sources);
+        for format in [Format::Full, Format::Sarif] {
+            let shown = format.render(&report, &Options::default());
+            assert!(shown.contains(wanted), "{path}: {shown}");
+        }
     }
 }
 

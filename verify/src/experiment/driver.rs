@@ -10,8 +10,12 @@ use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use std::fmt::Write as _;
 
 /// The driver's files.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 9] = [
+    ("cudalint_strings.py", include_str!("driver/cudalint_strings.py")),
     (MAIN, include_str!("driver/cudalint_watched.py")),
+    ("cudalint_hooks.py", include_str!("driver/cudalint_hooks.py")),
+    ("cudalint_launches.py", include_str!("driver/cudalint_launches.py")),
+    ("cudalint_memory.py", include_str!("driver/cudalint_memory.py")),
     ("cudalint_lines.py", include_str!("driver/cudalint_lines.py")),
     ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
     ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
@@ -35,6 +39,8 @@ pub struct Look {
     pub place: (u32, u32),
     /// Threads whose accesses come first: `bx,by,bz,tx,ty,tz`, parted by semicolons.
     pub threads: String,
+    /// Threads of a launch and the elements that they are for, where these are the question.
+    pub cover: Option<(u64, u64)>,
 }
 
 /// Writes a script's files and gives the command that runs it: each `CuPy` array is an allocation of its own, and kernels
@@ -79,7 +85,8 @@ fn with_look(program: &PythonProgram, bench: &Bench<'_>, look: Option<&Look>) ->
         }
         let place = format!("{}:{}", look.place.0, look.place.1);
         let threads = if look.threads.is_empty() { "-".to_owned() } else { look.threads.clone() };
-        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads]);
+        let cover = look.cover.map_or_else(|| "-".to_owned(), |(threads, elements)| format!("{threads}:{elements}"));
+        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads, cover]);
     }
     command.push(bench.folder.join(&program.script).into_string());
     let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -118,7 +125,18 @@ pub fn look_at(finding: &FindingEntry) -> Look {
         let numbers: Vec<String> = access.block.iter().chain(&access.thread).map(u64::to_string).collect();
         let _ = write!(threads, "{}{}", if threads.is_empty() { "" } else { ";" }, numbers.join(","));
     }
-    Look { lines: found, place: (finding.range.start.line, finding.range.start.column), threads }
+    let place = (finding.range.start.line, finding.range.start.column);
+    Look { lines: found, place, threads, cover: cover(finding) }
+}
+
+/// Threads and elements, as a finding's witness states them.
+pub fn cover(finding: &FindingEntry) -> Option<(u64, u64)> {
+    let bindings = &finding.witness.as_ref()?.bindings;
+    let value = |name: &str| {
+        let (_, value) = bindings.iter().find(|(bound, _)| bound == name)?;
+        u64::try_from(*value).ok().filter(|value| *value > 0)
+    };
+    Some((value("threads")?, value("elements")?))
 }
 
 /// Why a package that the script needs cannot be used.
@@ -128,7 +146,9 @@ pub fn missing_package(python: &Python, needed: &[String]) -> Option<String> {
         match package.map(|package| (&package.problem, &package.version)) {
             Some((Some(problem), _)) => Some(format!("Python's {name} does not work: {problem}")),
             Some((None, Some(_))) => None,
-            Some((None, None)) | None => Some(format!("Python has no {name}")),
+            Some((None, None)) | None => {
+                Some(format!("Python has no {name} (`cudalint doctor` says what there is and what installs it)"))
+            }
         }
     })
 }

@@ -103,6 +103,7 @@ impl Experiment<'_> {
             let line = self.raise.lines.first().map(|(first, _)| *first);
             let record = EvidenceRecord {
                 kind: "value".to_owned(),
+                cell: None,
                 kernel: None,
                 path: Some(place.to_owned()),
                 line,
@@ -229,7 +230,7 @@ fn matches(raised: &Raised, raise: &Raise, script: &Utf8Path) -> Option<u32> {
 }
 
 /// The line of the innermost frame in the script.
-fn own_line(raised: &Raised, script: &Utf8Path) -> Option<u32> {
+pub(super) fn own_line(raised: &Raised, script: &Utf8Path) -> Option<u32> {
     raised.frames.iter().rev().find(|frame| is_script(frame, script)).map(|frame| frame.line)
 }
 
@@ -243,6 +244,7 @@ fn is_script(frame: &Frame, script: &Utf8Path) -> bool {
 fn record(raised: &Raised, path: &str, line: Option<u32>) -> EvidenceRecord {
     EvidenceRecord {
         kind: raised.class_name().to_owned(),
+        cell: None,
         kernel: None,
         path: line.map(|_| path.to_owned()),
         line,

@@ -450,6 +450,7 @@ pub(super) fn plain_kernel(demangled: &str) -> String {
 pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: String) -> EvidenceRecord {
     EvidenceRecord {
         kind: kind.to_owned(),
+        cell: None,
         kernel,
         path: Some(spot.path.clone()),
         line: Some(spot.line),

@@ -6,6 +6,7 @@ mod api;
 mod host_bounds;
 mod judge;
 mod kernel;
+mod raised;
 
 pub use judge::{Reach, Seen, judge};
 
@@ -18,6 +19,7 @@ use crate::probe::{self, Plan, Watch};
 use crate::scenario::{CudaProgram, Program, PythonProgram};
 use crate::tools::probe_log::{Place, Trace};
 use crate::tools::sanitizer::{Report, base_name, same_path};
+use crate::tools::traceback;
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
 use std::io::Read;
@@ -170,6 +172,7 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
     };
     let record = EvidenceRecord {
         kind: signal_name(signal.number).to_owned(),
+        cell: None,
         kernel: None,
         path: Some(path),
         line: Some(place.line),
@@ -287,5 +290,16 @@ fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
         _ => Reach::Failed(driver::last_line(&alone.stderr)),
     };
     let script = bench.folder.join(&program.script);
+    if finding.verification.method == Method::ApiError
+        && let Some((reason, record)) = raised::refused(finding, &traceback::read(&alone.stderr), &script)
+    {
+        let back_end = bench
+            .lab
+            .machine
+            .python
+            .as_ref()
+            .map_or_else(String::new, |python| driver::back_end(python, &program.packages));
+        return Judgement::of_run(Verdict::Confirmed, reason, back_end, &alone, vec![record]);
+    }
     watch(&Target::new(finding), bench, &command, &environment, reach, Some(&script))
 }

@@ -114,6 +114,7 @@ fn judgement(
 ) -> Judgement {
     let record = |kind: &str, access: &Logged| EvidenceRecord {
         kind: kind.to_owned(),
+        cell: None,
         kernel: question.kernel(access).map(str::to_owned),
         path: Some(finding.path.clone()),
         line: question.site(access).map(|site| site.line),

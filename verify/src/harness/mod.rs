@@ -4,7 +4,7 @@
 mod cuda;
 mod python;
 
-use crate::scenario::Candidate;
+use crate::scenario::{Candidate, Program};
 use crate::subject::{Stretch, Subject};
 use cudalint_findings::model::{FindingEntry, Launch};
 use cudalint_syntax::Language;
@@ -12,7 +12,7 @@ use cudalint_syntax::Language;
 /// The programs for a finding, best first: as written where the file has a `main` (or is a script), then around the
 /// file, then cut out of it. Never empty: where there is no way to a program, the reason stands in its place.
 pub fn candidates(finding: &FindingEntry, subject: &Subject) -> Vec<Candidate> {
-    let found = match subject.stretch_of(finding) {
+    let mut found = match subject.stretch_of(finding) {
         Some(stretch) => match stretch.region.language {
             Language::Cuda => cuda::candidates(finding, subject, stretch),
             Language::Python => {
@@ -28,11 +28,28 @@ pub fn candidates(finding: &FindingEntry, subject: &Subject) -> Vec<Candidate> {
         },
         None => Vec::new(),
     };
+    for program in found.iter_mut().flatten() {
+        add_written(program, subject);
+    }
     if found.is_empty() {
         let line = finding.range.start.line;
         return vec![Err(format!("{}: no code in a language that can be run stands at line {line}", subject.path))];
     }
     found
+}
+
+/// Adds the files that other cells of a notebook write. A program's own files come first.
+fn add_written(program: &mut Program, subject: &Subject) {
+    let files = match program {
+        Program::Cuda(program) => &mut program.files,
+        Program::Python(program) => &mut program.files,
+        Program::Kernel(_) => return,
+    };
+    for file in subject.written_beside() {
+        if !files.iter().any(|own| own.path == file.path) {
+            files.push(file.clone());
+        }
+    }
 }
 
 /// A program that runs all of a stretch: its `main`, or each of its functions once with made-up arguments. For code that

@@ -105,10 +105,7 @@ fn as_written(subject: &Subject, stretch: &Stretch, packages: Vec<String>, raise
     }
     let script = Utf8PathBuf::from("as_written.py");
     let (first, last) = lines(subject, stretch);
-    let comments = [
-        format!("Lines {first} to {last} of {}, at their own line numbers.", subject.path),
-        format!("Run it with: python {script}"),
-    ];
+    let comments = [format!("{}.", subject.lines_in_words(first, last)), format!("Run it with: python {script}")];
     let text = whole(subject, stretch).render(&comments);
     PythonProgram {
         files: vec![ScenarioFile { path: script.clone(), text }],
@@ -147,7 +144,11 @@ fn imported_packages(names: &PythonNames) -> Vec<String> {
     let mut found: Vec<String> = names
         .imports
         .values()
-        .filter_map(|path| package(path.split('.').next().unwrap_or(path)))
+        .filter_map(|path| match path.split('.').next().unwrap_or(path) {
+            // As an imported path it is no package's module `cuda`.
+            "cuda" => Some("cuda-python"),
+            module => package(module),
+        })
         .map(str::to_owned)
         .collect();
     found.sort();

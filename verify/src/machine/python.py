@@ -68,6 +68,21 @@ def pycuda(_):
     return pycuda.VERSION_TEXT
 
 
+def cuda_python(_):
+    from importlib import metadata
+
+    try:
+        from cuda.bindings import driver, nvrtc  # noqa: F401
+    except ImportError:
+        # Before 12.8.
+        from cuda import cuda, nvrtc  # noqa: F401
+    try:
+        return metadata.version("cuda-python")
+    except metadata.PackageNotFoundError:
+        # Its parts can be had alone, and other packages bring them.
+        return metadata.version("cuda-bindings")
+
+
 def version_of(name):
     """The version that the package's files name, where importing it fails."""
     from importlib import metadata
@@ -80,10 +95,20 @@ def version_of(name):
     return "of unknown version"
 
 
+def is_there(name):
+    if name != "cuda-python":
+        return importlib.util.find_spec(name) is not None
+    # Other packages put modules into the folder `cuda`, too.
+    return importlib.util.find_spec("cuda") is not None and any(
+        importlib.util.find_spec(module) is not None for module in ("cuda.bindings", "cuda.cuda")
+    )
+
+
 def packages(architecture):
-    for name, check in [("numpy", numpy), ("numba", numba), ("cupy", cupy), ("pycuda", pycuda)]:
+    checks = [("numpy", numpy), ("numba", numba), ("cupy", cupy), ("pycuda", pycuda), ("cuda-python", cuda_python)]
+    for name, check in checks:
         try:
-            if importlib.util.find_spec(name) is None:
+            if not is_there(name):
                 say(name=name, version=None, problem=None)
                 continue
             say(name=name, begins=True)

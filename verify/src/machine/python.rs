@@ -126,7 +126,7 @@ pub(super) fn packages(
             None => {}
         }
     }
-    for name in ["numpy", "numba", "cupy", "pycuda"] {
+    for name in ["numpy", "numba", "cupy", "pycuda", "cuda-python"] {
         if !packages.iter().any(|package| package.name == name) {
             let problem = Some("was not asked for: Python ended before".to_owned());
             packages.push(Package { name: name.to_owned(), version: None, problem });

@@ -9,7 +9,7 @@ use crate::outcome::{Attempt, Outcome, Replay};
 use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::Subject;
 use camino::Utf8Path;
-use cudalint_findings::model::{Evidence, FindingEntry, Method, Verdict, Verification};
+use cudalint_findings::model::{Evidence, FindingEntry, Method, Position, Verdict, Verification};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -101,8 +101,11 @@ impl<'run> Worker<'run> {
                 return with_replay(self.with_judgement(task, finding, judgement), replay);
             }
         };
-        let tried = self.try_programs(finding, &subject, bench, None);
-        let fixed = fixed::verify(self, finding, &subject, &tried, bench);
+        // What runs counts the lines of a notebook's text; people count those of its cells.
+        let (of_finding, flat) = subject.of_finding(finding);
+        let tried = self.try_programs(&flat, of_finding, bench, None);
+        let fixed = fixed::verify(self, finding, of_finding, &tried, bench);
+        let tried = in_cells(tried, &subject);
         let outcome = self.with_judgement(task, finding, tried.judgement);
         with_replay(Outcome { attempts: tried.attempts, fixed, ..outcome }, replay)
     }
@@ -254,7 +257,10 @@ impl<'run> Worker<'run> {
             build_seconds: 0.0,
             run_seconds: 0.0,
             wait_seconds: 0.0,
-            place: format!("{}:{}", slashed(Utf8Path::new(&finding.path)), finding.range.start.line),
+            place: match (slashed(Utf8Path::new(&finding.path)), finding.range.start) {
+                (path, Position { cell: Some(cell), line, .. }) => format!("{path}:cell {}:{line}", cell + 1),
+                (path, Position { line, .. }) => format!("{path}:{line}"),
+            },
             attempts: Vec::new(),
             replay: None,
             fixed: None,
@@ -262,6 +268,18 @@ impl<'run> Worker<'run> {
             limit_seconds: self.request.limits.run.as_secs_f64(),
         }
     }
+}
+
+/// What was tried, with places in a notebook's text as cells and lines.
+fn in_cells(mut tried: Tried, subject: &Subject) -> Tried {
+    tried.judgement.reason = subject.told(&tried.judgement.reason);
+    for attempt in &mut tried.attempts {
+        attempt.reason = subject.told(&attempt.reason);
+    }
+    for record in &mut tried.judgement.evidence.records {
+        subject.place_record(record);
+    }
+    tried
 }
 
 /// Whether something was built or run.

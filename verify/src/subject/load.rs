@@ -22,22 +22,22 @@ const MAX_INCLUDED: usize = 200;
 const MAX_INCLUDED_BYTES: usize = 16 << 20;
 
 /// One stretch on its way into the project.
-struct Unit {
-    path: Arc<str>,
-    text: Arc<str>,
-    region: Region,
-    directives: Directives,
-    alone: bool,
+pub(super) struct Unit {
+    pub path: Arc<str>,
+    pub text: Arc<str>,
+    pub region: Region,
+    pub directives: Directives,
+    pub alone: bool,
 }
 
 pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subject, String> {
     let file = absolute(&root.join(path));
     let kind = FileKind::of(file.as_std_path())
         .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
-    if kind == FileKind::Notebook {
-        return Err(format!("{path}: programs in notebooks are not run"));
-    }
     let bytes = std::fs::read(&file).map_err(|error| format!("{path}: cannot be read: {error}"))?;
+    if kind == FileKind::Notebook {
+        return super::notebook::read(root, path, bytes, flags);
+    }
     let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
     let alone = kind == FileKind::Markdown;
     let mut units = units_of(&file, &text, kind, alone);
@@ -70,9 +70,41 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
         kind,
         project: Arc::new(project),
         root: absolute(root),
+        notebook: None,
+        apart: Arc::default(),
         neighbours: Arc::default(),
         embedded: Arc::default(),
     })
+}
+
+/// A subject with one stretch, which stands for itself as a fence of a document does.
+pub(super) fn subject_of(
+    root: &Utf8Path,
+    path: &str,
+    file: &Utf8Path,
+    unit: Unit,
+    flags: &[String],
+    lines: Arc<LineIndex>,
+) -> Subject {
+    let (project, parsed) = build(std::slice::from_ref(&unit), &ProjectOptions::default());
+    let module = (unit.region.language == Language::Cuda).then_some(ModuleId(0));
+    let stretch = |parsed| Stretch { region: unit.region, parsed: Arc::new(parsed), module };
+    Subject {
+        path: path.to_owned(),
+        file: file.to_owned(),
+        stretches: parsed.into_iter().map(stretch).collect(),
+        text: unit.text,
+        flags: flags.to_vec(),
+        found_folders: Vec::new(),
+        kind: FileKind::Markdown,
+        lines,
+        project: Arc::new(project),
+        root: absolute(root),
+        notebook: None,
+        apart: Arc::default(),
+        neighbours: Arc::default(),
+        embedded: Arc::default(),
+    }
 }
 
 /// A path from the root of the file system, without `.` and with `a/..` taken out by name.

@@ -10,12 +10,15 @@
 #ifndef CUDALINT_WATCH_CUH
 #define CUDALINT_WATCH_CUH
 
+// The run-time compiler knows all of this by itself. The host's half is then whoever launches: the driver of Python scripts.
+#ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
 // These declare further forms of the functions that are macros below.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdio.h>
 #include <stdlib.h>
+#endif
 
 namespace cudalint_watch {
 

@@ -1,6 +1,6 @@
-"""Tests of the driver that runs Python scripts, with stand-ins for numba and cupy: python3 driver_test.py DRIVER.
+"""Tests of the driver that runs Python scripts, with stand-ins for numba, cupy and pycuda: python3 driver_test.py DRIVER.
 
-What computes needs numpy, and is left out where there is none.
+What computes needs numpy, and is left out where there is none; what compiles needs numba-cuda, without a GPU.
 """
 import importlib.util
 import json
@@ -16,11 +16,13 @@ DRIVER = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, DRIVER)
 import cudalint_accesses
 import cudalint_compare
+import cudalint_hooks
 import cudalint_lines
 import cudalint_signature
 import cudalint_watched
 
 NUMPY = importlib.util.find_spec("numpy") is not None
+NUMBA = importlib.util.find_spec("numba_cuda") is not None
 
 
 class Place(unittest.TestCase):
@@ -34,10 +36,11 @@ class Place(unittest.TestCase):
             file.write(textwrap.dedent(text).lstrip("\n"))
         return path
 
-    def run_driver(self, text, *options):
-        """What the script prints."""
+    def run_driver(self, text, *options, fakes=True, files=()):
+        """What the script prints. `files` lie beside the driver."""
         path = self.script(text)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.join(HERE, "fakes"), os.environ.get("PYTHONPATH", "")]), "PYTHONDONTWRITEBYTECODE": "1"}
+        paths = [os.path.join(HERE, "fakes")] * fakes + [os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         # The driver writes beside itself.
         own = os.path.join(self.folder.name, "driver")
         os.makedirs(own, exist_ok=True)
@@ -47,18 +50,21 @@ class Place(unittest.TestCase):
                     code = file.read()
                 with open(os.path.join(own, name), "w", encoding="utf-8") as file:
                     file.write(code)
+        for name, content in files:
+            with open(os.path.join(own, name), "w", encoding="utf-8") as file:
+                file.write(content)
         command = [sys.executable, os.path.join(own, "cudalint_watched.py"), *options, path]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder.name)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def look(self, text, mark, threads="-"):
+    def look(self, text, mark, threads="-", cover="-"):
         """Runs a script whose statement with the mark is looked at; the answer is what the driver wrote."""
         lines = textwrap.dedent(text).lstrip("\n").split("\n")
         number, line = next((index + 1, line) for index, line in enumerate(lines) if mark in line)
         seen = tempfile.mkdtemp(dir=self.folder.name)
         place = f"{number}:{line.index(mark) + 1}"
-        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads)
+        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads, cover)
 
         def read(name):
             path = os.path.join(seen, name)
@@ -69,8 +75,8 @@ class Place(unittest.TestCase):
 
         return read
 
-    def facts(self, text, mark):
-        return [json.loads(line) for line in self.look(text, mark)("compare.log").splitlines()]
+    def facts(self, text, mark, cover="-"):
+        return [json.loads(line) for line in self.look(text, mark, cover=cover)("compare.log").splitlines()]
 
 
 class Lines(Place):
@@ -200,6 +206,32 @@ class Accesses(Place):
         # Atomic, behind the first barrier.
         self.assertTrue(all(line[2] == "4" and line[14] == "1" for line in accesses), accesses)
 
+    LOCAL = """
+    import numpy
+    from numba import cuda
+
+    @cuda.jit
+    def running(to):
+        sums = cuda.local.array(4, numpy.int32)
+        for k in range(5):
+            sums[k] = k  # here
+        to[cuda.threadIdx.x] = sums[0]
+
+    to = cuda.to_device(numpy.zeros(2))
+    running[1, 2](to)
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_thread_s_own_array_is_followed_beyond_its_end(self):
+        log = [line.split() for line in self.look(self.LOCAL, "sums[k]")("watch.log").splitlines()]
+        accesses = [line for line in log if line[0] == "access"]
+        self.assertEqual(len(accesses), 10)
+        leaves = [line for line in accesses if int(line[4], 16) >= int(line[6], 16) + int(line[7])]
+        self.assertEqual([line[11:14] for line in leaves], [["0", "0", "0"], ["1", "0", "0"]])
+        self.assertTrue(all(line[2:4] == ["2", "2"] for line in accesses), accesses)
+        # Two threads have two arrays.
+        self.assertEqual(len({line[6] for line in accesses}), 2)
+
     def test_what_is_not_followed_is_told(self):
         import ast
 
@@ -277,7 +309,7 @@ class Compare(Place):
         os.makedirs(seen)
         text = self.RAW + launch + "\n"
         number = next(i + 1 for i, line in enumerate(textwrap.dedent(text).lstrip("\n").split("\n")) if launch in line)
-        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
+        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
 
     HALF = """
     import numpy
@@ -310,7 +342,7 @@ class Compare(Place):
         self.assertIn("element [0] is 1.0 on the host and 0.5 on the device (8 of 8 elements differ)", fact["text"])
         # Nothing has happened on the device before the launch.
         facts = self.facts(self.HALF, "device = cuda.to_device(host)")
-        self.assertEqual(facts, [{"reached": 13}])
+        self.assertEqual(facts, [{"reached": 13, "kernels": []}])
 
     @unittest.skipUnless(NUMPY, "no numpy")
     def test_a_variable_that_a_kernel_has_taken_in(self):
@@ -331,11 +363,11 @@ class Compare(Place):
         import ast
 
         script = cudalint_watched.Script(path)
-        tree = ast.fix_missing_locations(ast.Module(cudalint_compare.hooked(script.tree().body, [(3, 3), (6, 6)]), []))
+        tree = ast.fix_missing_locations(ast.Module(cudalint_hooks.hooked(script.tree().body, [(3, 3), (6, 6)]), []))
         looker = cudalint_compare.Looker(self.folder.name, None)
         import builtins
 
-        setattr(builtins, cudalint_compare.HOOK, looker)
+        setattr(builtins, cudalint_hooks.HOOK, looker)
         try:
             exec(compile(tree, path, "exec"), {})
         except ValueError as problem:
@@ -347,6 +379,264 @@ class Compare(Place):
             self.assertEqual(lines, [6, 3])
         else:
             self.fail("nothing was raised")
+
+
+class Hooks(Place):
+    KERNEL = """
+    import numpy
+    from numba import cuda
+
+    def maker(gain):
+        @cuda.jit
+        def kernel(a):
+            i = cuda.grid(1)
+            if i < a.size:
+                a[i] *= gain  # here
+        return kernel
+
+    host = numpy.ones(6)
+    device = cuda.to_device(host)
+    maker(3)[1, 4](device)  # launch
+    print(device.copy_to_host().tolist())
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_kernel_is_compiled_without_the_hooks_in_it(self):
+        # The stand-in refuses a kernel that holds a hook, as numba does.
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        said = self.run_driver(self.KERNEL, "--look", seen, "8-9,14-14", "-", "-", "-")
+        self.assertEqual(said.strip(), "[3.0, 3.0, 3.0, 3.0, 1.0, 1.0]")
+
+    @unittest.skipUnless(NUMBA, "no numba-cuda")
+    def test_numba_compiles_a_kernel_with_hooks_in_it(self):
+        text = """
+        from numba import cuda, float32
+
+        @cuda.jit(device=True)
+        def twice(x):
+            return 2 * x
+
+        @cuda.jit
+        def kernel(a):
+            i = cuda.grid(1)
+            if i < a.size:
+                a[i] = twice(a[i])
+
+        text, _ = cuda.compile_ptx(kernel.py_func, (float32[:],), cc=(9, 0), device=False)
+        print(".entry" in text)
+        """
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        # The stand-in for a device says which architecture device functions are for.
+        device = "from numba.cuda import dispatcher\nclass D: compute_capability = (9, 0)\n"
+        text = device + "dispatcher.get_current_device = lambda: D\n" + textwrap.dedent(text)
+        said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", fakes=False)
+        self.assertEqual(said.strip(), "True")
+
+    def test_a_function_is_as_it_was(self):
+        path = self.script("def f(x):\n    y = x\n    return [x for _ in range(2)] + [y]\n")
+        script = cudalint_watched.Script(path)
+        import ast
+
+        tree = ast.fix_missing_locations(ast.Module(cudalint_hooks.hooked(script.tree().body, [(2, 3)]), []))
+        made = {}
+        exec(compile(tree, path, "exec"), made)
+        self.assertIn(cudalint_hooks.HOOK, made["f"].__code__.co_names)
+        cudalint_hooks.AsWritten(script).restore(made["f"])
+        self.assertNotIn(cudalint_hooks.HOOK, made["f"].__code__.co_names)
+        self.assertEqual(made["f"](1), [1, 1, 1])
+
+
+class Cover(Place):
+    def compared(self, text, mark, cover):
+        facts = self.facts(text, mark, cover)
+        return next(fact for fact in facts if fact.get("kind") == "cover"), facts
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_numba_grid_with_too_few_threads(self):
+        fact, facts = self.compared(Hooks.KERNEL.replace("maker(3)", "k = maker(3); k"), "# launch", "4:6")
+        self.assertTrue(fact["differs"], facts)
+        self.assertIn("with 4 threads leaves 2 elements of `a`, the first of them element 4, as they were", fact["text"])
+        self.assertIn("with 2 blocks instead of 1", fact["text"])
+        launch = next(fact for fact in facts if "launched" in fact)
+        self.assertEqual((launch["kernel"], launch["grid"], launch["block"]), ("kernel", [1, 1, 1], [4, 1, 1]))
+        self.assertEqual(launch["arguments"], ["float64[6]"])
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_grid_that_takes_all_elements(self):
+        text = Hooks.KERNEL.replace("[1, 4]", "[2, 4]")
+        fact, facts = self.compared(text, "# launch", "8:6")
+        self.assertFalse(fact["differs"], facts)
+        # What the kernel does to all elements in a loop has no part that more blocks would add.
+        text = text.replace("if i < a.size:", "for i in range(i, a.size, 4):").replace("[2, 4]", "[1, 4]")
+        fact, facts = self.compared(text, "# launch", "4:6")
+        self.assertFalse(fact["differs"], facts)
+
+    CUPY = """
+    import cupy, numpy
+
+    def twice(x, n):
+        blocks, threads = cupy.LAUNCH
+        for i in range(blocks * threads):
+            if i < 6:
+                x.view(numpy.float32)[i] *= 2
+
+    cupy.KERNELS["twice"] = twice
+    kernel = cupy.RawKernel('extern "C" __global__ void twice(float *x, int n) {}', 'twice')
+    x = cupy.array(numpy.ones(6, numpy.float32))
+    kernel((1,), (4,), (x, cupy.int32(6)))  # launch
+    print(x.get().tolist())
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_raw_kernel_s_grid(self):
+        fact, facts = self.compared(self.CUPY, "# launch", "4:6")
+        self.assertTrue(fact["differs"], facts)
+        self.assertIn("leaves 2 elements of argument 1, the first of them element 4", fact["text"])
+        fact, facts = self.compared(self.CUPY.replace("((1,)", "((2,)"), "# launch", "8:6")
+        self.assertFalse(fact["differs"], facts)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_the_script_s_own_launch_is_the_last(self):
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        number = next(i for i, line in enumerate(self.CUPY.lstrip("\n").split("\n"), 1) if "# launch" in line)
+        said = self.run_driver(self.CUPY, "--look", seen, f"{number}-{number}", "-", "-", "4:6")
+        self.assertEqual(said.strip(), "[2.0, 2.0, 2.0, 2.0, 1.0, 1.0]")
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_other_kernels_are_named(self):
+        text = "import cupy\nkernel = cupy.ElementwiseKernel()\nkernel(1)  # launch\n"
+        facts = self.facts(text, "# launch", "4:6")
+        self.assertEqual([fact["kernels"] for fact in facts if "kernels" in fact], [["ElementwiseKernel"]])
+
+
+class Strings(Place):
+    TEXT = '''
+    import cupy, ctypes, numpy, struct
+
+    CODE = r"""
+    extern "C" __global__ void k(int *p) {
+        p[0] = threadIdx.x;
+    }
+    """
+
+    def k(p):
+        # Two threads write down what the device would.
+        module = kernel.kernel.module
+        control = ctypes.string_at(module.get_global_var("_ZN14cudalint_watch7controlE"), 208)
+        records, launch, focused = struct.unpack_from("<QII", control)
+        for thread in range(2):
+            place = p.ctypes.data
+            record = struct.pack("<8I3I3I3Q", launch, 0, 2, 0, 4, 1, 0, 0, 0, 0, 0, thread, 0, 0, place, place, 0)
+            ctypes.memmove(records + 80 * thread, record, 80)
+        ctypes.memmove(module.get_global_var("_ZN14cudalint_watch6countsE"), struct.pack("<2Q", 2, 0), 16)
+
+    cupy.KERNELS["k"] = k
+    kernel = cupy.RawKernel(CODE, "k")
+    x = cupy.array(numpy.zeros(4, numpy.int32))
+    kernel((1,), (2,), (x,))  # launch
+    print(kernel.code)
+    print(x.data.mem.ptr)
+    '''
+
+    def seen_of(self, text):
+        text = textwrap.dedent(text).lstrip("\n")
+        original = text.split('r"""')[1].split('"""')[0]
+        watched = original.replace("p[0] =", "cudalint_touch(0, 2, p[0], p) =")
+        programs = {"programs": [{"original": original, "watched": watched, "line": 3}]}
+        files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n#define H 1\n")]
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        said = self.run_driver(text, "--look", seen, "5-5", "-", "0,0,0,1,0,0", "-", files=files)
+        path = os.path.join(seen, "watch.log")
+        if not os.path.exists(path):
+            return said, []
+        with open(path, encoding="utf-8") as log:
+            return said, [line.split() for line in log]
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_program_in_a_string_is_watched(self):
+        said, log = self.seen_of(self.TEXT)
+        code = said.split("\n")
+        self.assertEqual(code[0], "// the header")
+        # The program keeps its lines: the string begins on the third, its first word stands on the fourth.
+        at = next(i for i, line in enumerate(code) if line.startswith("#line"))
+        self.assertTrue(code[at].startswith("#line 4 "), code[at])
+        self.assertTrue(code[at + 2].strip().startswith("cudalint_touch(0, 2, p[0], p) = threadIdx.x"), code)
+        pointer = f"{int(said.split()[-1]):x}"
+        self.assertEqual([line[0] for line in log], ["allocation", "launch", "access", "access", "end", "free"])
+        self.assertEqual(log[0], ["allocation", pointer, "16"])
+        self.assertEqual(log[1], ["launch", "1", "1", "1", "1", "2", "1", "1"])
+        self.assertEqual(log[3], ["access", "0", "2", "0", pointer, "4", pointer, "0", *"000100", "0", "0", "1", "1"])
+        self.assertEqual(log[4], ["end", "1", "0", "2"])
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_string_that_is_put_together_is_left_as_it_is(self):
+        text = self.TEXT.replace('cupy.RawKernel(CODE, "k")', 'cupy.RawKernel(CODE.replace("0", "1"), "k")')
+        said, log = self.seen_of(text.replace("        module = kernel", "        return\n        module = kernel"))
+        self.assertEqual(log, [])
+        self.assertNotIn("cudalint_touch", said)
+
+
+class Pycuda(Place):
+    TEXT = """
+    import numpy
+    import pycuda.autoinit
+    import pycuda.driver as drv
+    from pycuda.compiler import SourceModule
+
+    def scale(x, y, n):
+        n = int(numpy.frombuffer(n[:4], numpy.int32)[0])
+        blocks, threads = drv.LAUNCH
+        x, y = x.view(numpy.float32), y.view(numpy.float32)
+        for i in range(blocks * threads):
+            if i < n:
+                y[i] = 2 * x[i]
+
+    drv.KERNELS["scale"] = scale
+    module = SourceModule('__global__ void scale(const float *x, float *y, int n) {}')
+    kernel = module.get_function("scale")
+    x, y = numpy.ones(6, numpy.float32), numpy.zeros(6, numpy.float32)
+    """
+
+    def of(self, launch, cover="-"):
+        text = textwrap.dedent(self.TEXT) + launch + "  # launch\nprint(y.tolist())\n"
+        return [fact for fact in self.facts(text, "# launch", cover) if "kind" in fact or "launched" in fact]
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_grid_with_too_few_threads(self):
+        launched, fact = self.of("kernel(drv.In(x), drv.Out(y), numpy.int32(6), block=(4, 1, 1), grid=(1, 1))", "4:6")
+        self.assertEqual((launched["kernel"], launched["grid"], launched["block"]), ("scale", [1, 1, 1], [4, 1, 1]))
+        self.assertEqual(launched["arguments"], ["float32[6]", "float32[6]", "int32 6"])
+        self.assertTrue(fact["differs"], fact)
+        self.assertIn("leaves 2 elements of argument 2, the first of them element 4", fact["text"])
+        _, fact = self.of("kernel(drv.In(x), drv.Out(y), numpy.int32(6), block=(4, 1, 1), grid=(2, 1))", "8:6")
+        self.assertFalse(fact["differs"], fact)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_allocations_and_prepared_launches(self):
+        made = "a, b = drv.mem_alloc(24), drv.mem_alloc(24); drv.memcpy_htod(a, x); kernel.prepare('PPi')\n"
+        for launch in (
+            "kernel.prepared_call((1, 1), (4, 1, 1), a, b, 6)",
+            "kernel.prepared_async_call((1, 1), (4, 1, 1), None, a, b, 6)",
+            "kernel(a, b, numpy.int32(6), block=(4, 1, 1))",
+        ):
+            _, fact = self.of(made + launch, "4:6")
+            self.assertTrue(fact["differs"], fact)
+            self.assertIn("leaves 2 elements of argument 2, the first of them element 4", fact["text"])
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_arguments_of_other_types(self):
+        _, fact = self.of("kernel(drv.In(x.astype(numpy.float64)), drv.Out(y), numpy.int32(6), block=(8, 1, 1))")
+        self.assertTrue(fact["differs"], fact)
+        self.assertIn("argument 1 of `scale` is an array of float64 (`const float *x`)", fact["text"])
+        _, fact = self.of("kernel(drv.In(x), drv.Out(y), numpy.int64(6), block=(8, 1, 1))")
+        self.assertFalse(fact["differs"], fact)
+        _, fact = self.of("kernel(drv.In(x), drv.Out(y), numpy.int32(6), block=(8, 1, 1))")
+        self.assertTrue(fact["right"], fact)
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_prepared_arguments_are_not_judged(self):
+        _, fact = self.of("kernel.prepare('PPi').prepared_call((1, 1), (4, 1, 1), drv.In(x).get_device_alloc(), drv.Out(y).get_device_alloc(), 6)")
+        self.assertIn("as `prepare` says", fact["problem"])
 
 
 if __name__ == "__main__":

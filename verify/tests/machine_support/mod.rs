@@ -23,7 +23,8 @@ echo 'cudalint {"name": "numpy", "version": "2.4.6", "problem": null}'
 echo 'cudalint {"name": "numba", "begins": true}'
 echo 'cudalint {"name": "numba", "version": "0.68.0", "problem": null}'
 echo 'cudalint {"name": "cupy", "version": null, "problem": null}'
-echo 'cudalint {"name": "pycuda", "version": null, "problem": null}';; esac"#;
+echo 'cudalint {"name": "pycuda", "version": null, "problem": null}'
+echo 'cudalint {"name": "cuda-python", "version": "13.0.3", "problem": null}';; esac"#;
 pub const NVIDIA_SMI: &str = "echo 'GPU-aaaa, 580.159.03, 143000'; echo 'GPU-bbbb, 580.159.03, 1000'";
 
 /// A driver for CUDA 13.0 with two GPUs, and no NVRTC.

@@ -9,7 +9,9 @@ A script says in lines `# case: {…}` what finding it has and what a run must s
 - `function`, `message`, `bindings`; `also`: lines of other places
 - `launch`: part of the launch's line, blocks, threads of a block
 - `accesses`: kind, index, extent, block, thread, part of the line (that of the finding when missing)
+- `needs`: a package without which the case is left out
 """
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -50,7 +52,7 @@ def finding(name, text, case, number):
     return {
         "rule": case.get("rule", "some-rule"), "group": "correctness", "severity": "error", "confidence": "definite",
         "message": case.get("message", "something is wrong"), "path": name, "range": span(case["at"], case.get("flag")),
-        "function": case.get("function"),
+        "function": case.get("function") or None,
         "related": [{"path": name, "range": span(part), "message": "also"} for part in case.get("also", [])],
         "witness": witness if has_witness else None,
         "verification": {"method": case["method"], "verdict": None},
@@ -79,7 +81,9 @@ def main():
     sources.mkdir(parents=True, exist_ok=True)
     wanted, findings = [], []
     for name, text, case, entry in cases(here):
-        if part in name:
+        if "needs" in case and importlib.util.find_spec(case["needs"]) is None:
+            print(f"left out, for there is no {case['needs']}: {name} {case['method']} at {case['at']}")
+        elif part in name:
             (sources / name).write_text(text, encoding="utf-8")
             wanted.append((name, case))
             findings.append(entry)

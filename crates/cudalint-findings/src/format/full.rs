@@ -3,7 +3,8 @@
 use super::snippet::Snippet;
 use super::{Options, one_line, paint};
 use crate::finding::{Applicability, Finding, Label, LaunchWitness, Place, Witness};
-use crate::report::Report;
+use crate::lines::floor_char_boundary;
+use crate::report::{Report, Sources};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -101,15 +102,35 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
 }
 
 /// The configuration of a launch as its language writes it.
-pub(super) fn configuration(launch: &LaunchWitness) -> String {
+pub(super) fn configuration(launch: &LaunchWitness, sources: &Sources) -> String {
     let [grid, block] = [launch.grid, launch.block].map(extent);
-    let python = [".py", ".ipynb"].iter().any(|end| launch.place.path.ends_with(end));
-    match (launch.shared_bytes, python) {
+    match (launch.shared_bytes, is_python(&launch.place, sources)) {
         (0, false) => format!("<<<{grid}, {block}>>>"),
         (bytes, false) => format!("<<<{grid}, {block}, {bytes}>>>"),
         (0, true) => format!("[{grid}, {block}]"),
         (bytes, true) => format!("[{grid}, {block}, 0, {bytes}]"),
     }
+}
+
+/// Whether a place is in Python: by its file's name, in a document by the word of the fence around it, in a notebook by what a
+/// magic on the cell's first line makes of the cell.
+fn is_python(place: &Place, sources: &Sources) -> bool {
+    let ends = |end: &str| place.path.ends_with(end);
+    if ends(".py") {
+        return true;
+    }
+    let Some(source) = sources.get(&place.path) else { return ends(".ipynb") };
+    let at = floor_char_boundary(source.text(), place.range.start);
+    if ends(".ipynb") {
+        let cell = source.cell(at).and_then(|(_, bytes)| source.text().get(bytes)).unwrap_or("");
+        return !(cell.trim_start().starts_with("%%") && cell.contains("__global__"));
+    }
+    let before = source.text().get(..at).unwrap_or("");
+    let mut lines = before.lines().rev().map(|line| line.trim_start_matches([' ', '\t', '-', '*', '+', '>']));
+    let fence = lines.find(|line| line.starts_with("```") || line.starts_with("~~~"));
+    let word = fence.map(|line| line.trim_start_matches(['`', '~', ' ', '{', '.']).to_ascii_lowercase());
+    let word = word.as_deref().and_then(|line| line.split(|c: char| !c.is_ascii_alphanumeric()).next());
+    matches!(word, Some("python" | "python3" | "py"))
 }
 
 /// The numbers that show a finding, in words.
@@ -126,7 +147,7 @@ fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: 
         note(out, "path", &format!("{}: {}", line(&step.place), step.message), options);
     }
     if let Some(launch) = &witness.launch {
-        note(out, "launch", &format!("{} at {}", configuration(launch), line(&launch.place)), options);
+        note(out, "launch", &format!("{} at {}", configuration(launch, &report.sources), line(&launch.place)), options);
     }
     if !witness.bindings.is_empty() {
         let all: Vec<String> = witness.bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -184,8 +184,9 @@ fn evidence(out: &mut String, done: &crate::Verification, page: &Page) {
         let axes = |name: &str, axes: Option<[u64; 3]>| {
             axes.map(|axes| format!(" {name} {}", super::full::extent(axes))).unwrap_or_default()
         };
-        let place = match (&record.path, record.line) {
-            (Some(path), Some(line)) => format!(" at {}:{line}", escaped(path)),
+        let place = match (&record.path, record.cell, record.line) {
+            (Some(path), Some(cell), Some(line)) => format!(" at {}:cell {}:{line}", escaped(path), cell + 1),
+            (Some(path), None, Some(line)) => format!(" at {}:{line}", escaped(path)),
             _ => String::new(),
         };
         let kernel =

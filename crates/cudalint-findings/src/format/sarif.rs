@@ -204,7 +204,9 @@ fn code_flow(witness: &Witness, sources: &Sources) -> Option<Value> {
         .path
         .iter()
         .map(|step| flow_location(&step.place, &step.message, sources))
-        .chain(witness.launch.as_ref().map(|launch| flow_location(&launch.place, &launch_words(launch), sources)))
+        .chain(
+            witness.launch.as_ref().map(|launch| flow_location(&launch.place, &launch_words(launch, sources), sources)),
+        )
         .collect();
     if !host.is_empty() {
         threads.push(thread_flow("host", &host, witness));
@@ -236,8 +238,8 @@ fn flow_location(place: &Place, words: &str, sources: &Sources) -> Value {
     json!({"location": {"physicalLocation": physical(place, sources), "message": {"text": words}}})
 }
 
-fn launch_words(launch: &LaunchWitness) -> String {
-    format!("launch {}", super::full::configuration(launch))
+fn launch_words(launch: &LaunchWitness, sources: &Sources) -> String {
+    format!("launch {}", super::full::configuration(launch, sources))
 }
 
 fn access_words(access: &AccessWitness) -> String {

@@ -139,6 +139,7 @@ impl From<&finding::Evidence> for Evidence {
                     kind: record.kind.clone(),
                     kernel: record.kernel.clone(),
                     path: record.path.clone(),
+                    cell: record.cell,
                     line: record.line,
                     block: record.block,
                     thread: record.thread,

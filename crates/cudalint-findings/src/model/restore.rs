@@ -106,6 +106,7 @@ impl Evidence {
                     kind: record.kind.clone(),
                     kernel: record.kernel.clone(),
                     path: record.path.clone(),
+                    cell: record.cell,
                     line: record.line,
                     block: record.block,
                     thread: record.thread,

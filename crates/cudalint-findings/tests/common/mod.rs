@@ -227,6 +227,7 @@ pub fn verified() -> Report {
             device: Some("NVIDIA H200".into()),
             records: vec![EvidenceRecord {
                 kind: "race".into(),
+                cell: None,
                 kernel: Some("reduce".into()),
                 path: Some("harness/reduce.cu".into()),
                 line: Some(4),

@@ -83,7 +83,8 @@ impl<'a> Again<'a> {
 
     /// The file of a finding with the finding's fix applied, and what linting says that it did not say before.
     pub fn fixed(&self, finding: &FindingEntry) -> Option<FixedSource> {
-        let fix = finding.fix.as_ref()?;
+        // The text of a notebook is that of its cells, which its file holds as JSON.
+        let fix = finding.fix.as_ref().filter(|_| finding.range.start.cell.is_none())?;
         let text = std::fs::read_to_string(self.root.join(&finding.path)).ok()?;
         let lines = cudalint_findings::LineIndex::new(&text);
         let byte = |at: cudalint_findings::model::Position| {

@@ -40,6 +40,7 @@ def watch(script, folder, lines, threads):
             return plain(self, *arguments)
         return kernel.launch(self, arguments, plain)
 
+    launch.cudalint_plain = plain
     dispatcher._LaunchConfiguration.__call__ = launch
 
 
@@ -76,6 +77,9 @@ class Watcher:
                 self.copies[key] = Copy(self, dispatcher, definition)
             except NotFollowed as reason:
                 self.write("off", str(reason))
+                self.copies[key] = None
+            except Exception as problem:  # the script goes on as it would without
+                self.write("off", f"the copy of `{code.co_name}` cannot be written: {type(problem).__name__}: {problem}")
                 self.copies[key] = None
         return self.copies[key]
 
@@ -178,7 +182,7 @@ class Copy:
         for site, interval, lanes, axes, *rest in records:
             indices, block_of, thread = rest[:axes], rest[3:6], rest[6:9]
             told = watcher.sites[site]
-            memory, address, size, base, extent = place(told, arrays, indices)
+            memory, address, size, base, extent = place(told, arrays, indices, [*block_of, *thread], (grid, block))
             if any(index < 0 for index in indices) and (site, tuple(indices)) not in wrapped:
                 wrapped.add((site, tuple(indices)))
                 shape = arrays[told["array"]].shape if told["array"] in arrays else None
@@ -216,10 +220,12 @@ class Array:
 
 # Shared arrays have no addresses here: each has a stretch of its own, and each axis room for so many elements.
 SHARED_ROOM, AXIS_ROOM, SHARED_ELEMENT = 1 << 52, 1 << 16, 8
+# A thread's own array has a stretch for each thread, so that no two threads meet there.
+LOCAL_ROOM = 1 << 20
 
 
-def place(site, arrays, indices):
-    """Memory (0 global, 1 shared), address, size, first byte and bytes of the object, as watch.log has them."""
+def place(site, arrays, indices, who, launched):
+    """Memory (0 global, 1 shared, 2 a thread's own), address, size, first byte and bytes of the object, as watch.log has them."""
     array = arrays.get(site["array"])
     if array is not None and site["memory"] == 0:
         address = array.base
@@ -234,7 +240,12 @@ def place(site, arrays, indices):
         element = element * AXIS_ROOM + max(index, 0)
     base = site["object"] * SHARED_ROOM
     extent = site["shape"][0] * SHARED_ELEMENT if site["shape"] and len(site["shape"]) == 1 else 0
-    return 1, base + element * SHARED_ELEMENT, SHARED_ELEMENT, base, extent
+    if site["memory"] == 2:
+        number = 0
+        for index, extent_of in zip(reversed(who), reversed([*launched[0], *launched[1]])):
+            number = number * extent_of + index
+        base += SHARED_ROOM + number * LOCAL_ROOM
+    return site["memory"], base + element * SHARED_ELEMENT, SHARED_ELEMENT, base, extent
 
 
 def extents(dimensions):
@@ -249,7 +260,10 @@ class Instrument(ast.NodeTransformer):
     def __init__(self, watcher, definition, kernel):
         self.watcher, self.kernel, self.found = watcher, kernel, 0
         self.parameters = {argument.arg for argument in definition.args.args}
-        self.shared = shared_arrays(definition)
+        self.shared = arrays_made(definition, "shared.array")
+        # Of a thread's own array only where it ends is of interest: one axis of known length.
+        own = arrays_made(definition, "local.array")
+        self.local = {name: shape for name, shape in own.items() if shape and len(shape) == 1}
 
     def visit_kernel(self, kernel):
         kernel.decorator_list, kernel.returns = [], None
@@ -310,6 +324,8 @@ class Instrument(ast.NodeTransformer):
             return None
         if array in self.shared:
             memory, shape, number = 1, self.shared[array], sorted(self.shared).index(array)
+        elif array in self.local:
+            memory, shape, number = 2, self.local[array], sorted(self.local).index(array)
         elif array in self.parameters:
             memory, shape, number = 0, None, 0
         else:
@@ -396,12 +412,12 @@ def is_barrier(call):
     return dotted(call.func).split(".")[-1].startswith("syncthreads")
 
 
-def shared_arrays(function):
-    """Names of shared arrays with their shapes, where these are numbers."""
+def arrays_made(function, maker):
+    """Names of arrays that a call of `shared.array` or `local.array` makes, with their shapes, where these are numbers."""
     found = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
-            if dotted(node.value.func).endswith("shared.array"):
+            if dotted(node.value.func).endswith(maker):
                 call = node.value
                 shape = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "shape"), None)
                 parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]

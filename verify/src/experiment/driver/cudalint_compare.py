@@ -1,15 +1,15 @@
 """Looks at what statements of a script do, beside what they are meant to do.
 
-Hooks are put around the statements on LINES before the script is compiled; the file itself and its line numbers stay as
-they are. FOLDER/compare.log gets a JSON object a line:
+Hooks are put around the statements on LINES before the script is compiled (cudalint_hooks.py). FOLDER/compare.log gets a
+JSON object a line:
 
-- {"reached": line}                          the statement runs
+- {"reached": line, "kernels": […]}          the statement runs; the classes of the kernels that it names
+- {"launched": line, "kernel": …, "grid": …, "block": …, "arguments": […]}   it launches a kernel
 - {"kind": …, "line": …, "differs": …, "text": …}   a comparison was made
 
 What is compared goes by what the statement does, not by what anyone says of it:
 
-- it launches a raw kernel: each argument that is of another type than its parameter, or whose elements do not lie in a row,
-  is converted in a repetition of the launch, and what both leave in memory is compared ("argument");
+- it launches a kernel: see cudalint_launches.py;
 - it reads a host array that was copied to the device: the host array is compared with its copy there ("copy");
 - it changes a variable that a Numba kernel took in when it was compiled: later launches are repeated with the kernel compiled
   anew ("captured").
@@ -20,17 +20,24 @@ import json
 import os
 import types
 
-import cudalint_signature
+import cudalint_hooks
+import cudalint_launches
+from cudalint_memory import as_host, bits, first_difference, parameter_names
 
-HOOK = "__cudalint_compare"
+# Packages whose kernels are told apart by their classes.
+PACKAGES = {"numba", "cupy", "cupyx", "pycuda", "cuda"}
 
 
-def watch(script, tree, folder, lines, place):
-    """The script's tree with hooks around the statements on these lines. `place` is where the expression begins that matters."""
-    looker = Looker(folder, argument_at(script, tree, place))
-    setattr(builtins, HOOK, looker)
-    tree.body = hooked(tree.body, lines)
-    for package, watch in (("numba", looker.watch_numba), ("cupy", looker.watch_cupy)):
+def watch(script, tree, folder, lines, place, cover=None):
+    """The script's tree with hooks around the statements on these lines. `place` is where the expression begins that matters;
+    `cover` are the threads of a launch and the elements that they are for, where that is the question."""
+    looker = Looker(folder, cudalint_hooks.argument_at(script, tree, place), cover)
+    setattr(builtins, cudalint_hooks.HOOK, looker)
+    tree.body = cudalint_hooks.hooked(tree.body, lines)
+    watches = [("numba", lambda: looker.watch_numba(cudalint_hooks.AsWritten(script)))]
+    watches += [("cupy", looker.launches.watch_cupy), ("cupyx", looker.launches.watch_cupyx)]
+    watches += [("pycuda", looker.launches.watch_pycuda)]
+    for package, watch in watches:
         if script.imports(package):
             try:
                 watch()
@@ -39,100 +46,12 @@ def watch(script, tree, folder, lines, place):
     return ast.fix_missing_locations(tree)
 
 
-def argument_at(script, tree, place):
-    """Which argument of a launch begins at a place (line and column from 1), from 0; none where none does."""
-    if len(place) != 2:
-        return None
-    rows = script.text.split("\n")
-    before = rows[place[0] - 1][: place[1] - 1] if place[0] <= len(rows) else ""
-    at = (place[0], len(before.encode("utf-8")))
-    for node in ast.walk(tree):
-        # `kernel(grid, block, (x, n))`, `kernel[grid, block](x, n)`, `kernel(x, n, block=…)`
-        elements = node.args if isinstance(node, ast.Call) else getattr(node, "elts", [])
-        tuples = any(isinstance(element, (ast.Tuple, ast.List)) for element in elements)
-        for number, element in enumerate(elements):
-            if (element.lineno, element.col_offset) == at and not (tuples and isinstance(node, ast.Call)):
-                return number
-    return None
-
-
-def hooked(statements, lines):
-    """The statements, with hooks around the innermost of those that stand on the lines."""
-    found = []
-    for statement in statements:
-        inside = False
-        for field in ("body", "orelse", "finalbody"):
-            inner = getattr(statement, field, None)
-            if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
-                before = [id(each) for each in inner]
-                inner = hooked(inner, lines)
-                inside |= [id(each) for each in inner] != before
-                setattr(statement, field, inner)
-        for handler in getattr(statement, "handlers", []):
-            handler.body = hooked(handler.body, lines)
-        if not inside and not is_plain(statement) and is_on(statement, lines):
-            statement = around(statement)
-        found.append(statement)
-    return found
-
-
-def is_plain(statement):
-    """Whether a statement does nothing that could be looked at, or must stay where it is."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
-    return isinstance(statement, kinds)
-
-
-def is_on(statement, lines):
-    # A compound statement is its head here.
-    body = getattr(statement, "body", None)
-    last = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno
-    return any(statement.lineno <= end and first <= max(last, statement.lineno) for first, end in lines)
-
-
-def around(statement):
-    read = sorted({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - {HOOK})
-    changed = sorted(names_changed(statement))
-    begin = ast.parse(f"{HOOK}.begin({statement.lineno}, {read!r}, {changed!r}, globals(), locals())").body[0]
-    end = ast.parse(f"{HOOK}.end({statement.lineno}, {changed!r}, globals(), locals())").body[0]
-    wrapped = ast.Try(body=[statement], handlers=[], orelse=[], finalbody=[end])
-    for node in (begin, end, wrapped):
-        ast.copy_location(node, statement)
-        for child in ast.walk(node):
-            if child is statement:
-                continue
-            if not hasattr(child, "lineno") or child.lineno == 1:
-                ast.copy_location(child, statement)
-    return ast.copy_location(ast.If(test=ast.Constant(True), body=[begin, wrapped], orelse=[]), statement)
-
-
-def names_changed(statement):
-    """Variables that a statement binds, or whose elements or attributes it changes."""
-    found = set()
-    targets = []
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Assign):
-            targets += node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
-            targets.append(node.target)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            # `table.fill(0)`
-            targets.append(node.func.value)
-    for target in targets:
-        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            while isinstance(part, (ast.Subscript, ast.Attribute, ast.Starred)):
-                part = part.value
-            if isinstance(part, ast.Name):
-                found.add(part.id)
-    return found
-
-
 class Looker:
     """What is known while the script runs."""
 
-    def __init__(self, folder, argument):
+    def __init__(self, folder, argument, cover=None):
         self.path = os.path.join(folder, "compare.log")
-        # Which argument of a launch matters; none for all of them.
-        self.argument = argument
+        self.launches = cudalint_launches.Launches(self, argument, cover)
         # Statements that are running, by their lines.
         self.running = []
         # Host arrays with the copies made of them: (host, device).
@@ -146,9 +65,9 @@ class Looker:
             log.write(json.dumps(fact) + "\n")
 
     def begin(self, line, read, changed, variables, own):
-        self.note(reached=line)
-        self.running.append(line)
         values = [own.get(name, variables.get(name)) for name in read]
+        self.note(reached=line, kernels=kernels_among(values))
+        self.running.append(line)
         for host, device in self.copies:
             if any(value is host for value in values):
                 self.guarded("copy", line, lambda: self.compare_copy(line, host, device))
@@ -193,13 +112,16 @@ class Looker:
 
     # Numba.
 
-    def watch_numba(self):
+    def watch_numba(self, as_written):
+        as_written.hand_to_numba()
         from numba import cuda
         from numba.cuda import dispatcher
 
         import numpy
 
         to_device, launch = cuda.to_device, dispatcher._LaunchConfiguration.__call__
+        # What is repeated here is not logged anew.
+        plain = getattr(launch, "cudalint_plain", launch)
 
         def copied(obj, *arguments, **others):
             device = to_device(obj, *arguments, **others)
@@ -213,8 +135,9 @@ class Looker:
                     text = f"`{configuration.dispatcher.py_func.__name__}` is compiled after `{name}` has changed"
                     self.note(kind="captured", line=line, differs=False, text=text)
                     continue
-                compare = lambda: self.compare_captured(launch, configuration, arguments, name, line)
+                compare = lambda: self.compare_captured(plain, configuration, arguments, name, line)
                 self.guarded("captured", line, compare)
+            self.launches.of_numba(plain, configuration, arguments)
             return launch(configuration, *arguments)
 
         cuda.to_device = copied
@@ -264,189 +187,9 @@ class Looker:
         text = f"`{function}` leaves the same in memory when it is compiled anew after `{name}` has changed"
         self.note(kind="captured", line=line, differs=False, text=text, kernel=function)
 
-    # Raw kernels.
 
-    def watch_cupy(self):
-        import cupy
-
-        looker, raw_kernel, raw_module = self, cupy.RawKernel, cupy.RawModule
-
-        class RawKernel(raw_kernel):
-            def __call__(self, grid, block, args, **others):
-                looker.launching(super().__call__, self.code, self.name, (grid, block, args), others)
-                return super().__call__(grid, block, args, **others)
-
-        class RawModule(raw_module):
-            def get_function(self, name):
-                return Function(super().get_function(name), self.code, name)
-
-        class Function:
-            """A kernel of a module."""
-
-            def __init__(self, function, code, name):
-                self.__dict__.update(_function=function, _code=code, _name=name)
-
-            def __call__(self, grid, block, args, **others):
-                looker.launching(self._function, self._code, self._name, (grid, block, args), others)
-                return self._function(grid, block, args, **others)
-
-            def __getattr__(self, name):
-                return getattr(self._function, name)
-
-            def __setattr__(self, name, value):
-                setattr(self._function, name, value)
-
-        cupy.RawKernel, cupy.RawModule = RawKernel, RawModule
-
-    def launching(self, launch, code, name, launched, others):
-        if self.running:
-            line = self.running[-1]
-            self.guarded("argument", line, lambda: self.compare_arguments(launch, code, name, launched, others))
-
-    def compare_arguments(self, launch, code, name, launched, others):
-        import cupy
-
-        line = self.running[-1]
-        grid, block, arguments = launched
-        arguments = list(arguments)
-        parameters = cudalint_signature.signature(code or "", name)
-        short = name.split("<")[0]
-        if parameters is None or len(parameters) != len(arguments):
-            return self.note(kind="argument", line=line, problem=f"the parameters of `{short}` are not in sight")
-        memory = Memory(cupy, arguments)
-
-        def run(given):
-            memory.restore()
-            launch(grid, block, tuple(given), **others)
-            cupy.cuda.runtime.deviceSynchronize()
-            return memory.now()
-
-        made = 0
-        wanted = range(len(arguments)) if self.argument is None else [self.argument]
-        for number, (argument, parameter) in enumerate(zip(arguments, parameters)):
-            if number not in wanted:
-                continue
-            for change, other in conversions(cupy, argument, parameter):
-                made += 1
-                given = arguments[:number] + [other] + arguments[number + 1 :]
-                # The meant launch comes first: what is written may end the device's work for good.
-                meant = run(given)
-                shown = other.get() if is_array(other) else None
-                words = f"argument {number + 1} of `{short}` {change} (`{parameter.text}`)"
-                try:
-                    one, again = run(arguments), run(arguments)
-                except Exception as problem:
-                    text = f"{words}: the launch fails ({problem}), and does not when the argument is converted"
-                    return self.note(kind="argument", line=line, differs=True, text=text, kernel=short, argument=number)
-                difference = memory.difference(one, again, meant, number if is_array(other) else None, shown)
-                if difference:
-                    text = f"{words}: {difference}"
-                    self.note(kind="argument", line=line, differs=True, text=text, kernel=short, argument=number)
-                else:
-                    text = f"{words}: the launch leaves the same in memory when it is converted"
-                    self.note(kind="argument", line=line, differs=False, text=text, kernel=short, argument=number)
-        memory.restore()
-        if not made:
-            text = f"each argument of `{short}` is of its parameter's type, with its elements in a row"
-            self.note(kind="argument", line=line, differs=False, text=text, kernel=short, right=True)
-
-
-class Memory:
-    """The allocations behind the arrays among arguments, with what they held before the launch."""
-
-    def __init__(self, cupy, arguments):
-        self.cupy, self.arguments, self.blocks = cupy, arguments, {}
-        for argument in filter(is_array, arguments):
-            memory = argument.data.mem
-            if memory.size:
-                self.blocks.setdefault(memory.ptr, self.bytes_of(memory))
-        self.before = {pointer: block.copy() for pointer, block in self.blocks.items()}
-
-    def bytes_of(self, memory):
-        pointer = self.cupy.cuda.MemoryPointer(memory, 0)
-        return self.cupy.ndarray((memory.size,), self.cupy.uint8, memptr=pointer)
-
-    def restore(self):
-        for pointer, block in self.blocks.items():
-            block[...] = self.before[pointer]
-
-    def now(self):
-        arrays = [argument.get() if is_array(argument) else None for argument in self.arguments]
-        return {pointer: block.get() for pointer, block in self.blocks.items()}, arrays
-
-    def difference(self, one, again, meant, converted, shown):
-        """In words, what a launch leaves that the meant one does not; none where they leave the same."""
-        (_, arrays), (_, arrays_again), (_, arrays_meant) = one, again, meant
-        for number, array in enumerate(arrays):
-            if array is None or first_difference(array, arrays_again[number]) is not None:
-                continue
-            other = arrays_meant[number]
-            if number == converted:
-                other = shown.astype(array.dtype)
-            where = first_difference(array, other)
-            if where is not None:
-                place = f"[{', '.join(map(str, where))}]" if where else ""
-                return f"element {place} of argument {number + 1} becomes {array[where]}, and {other[where]} as it is meant"
-        return None
-
-
-def conversions(cupy, argument, parameter):
-    """What an argument would be as its parameter means it, with what is changed."""
-    import numpy
-
-    if parameter.dtype is None:
-        return
-    dtype = numpy.dtype(parameter.dtype)
-    if is_array(argument):
-        if not parameter.pointer:
-            return
-        flat = argument
-        if not argument.flags.c_contiguous:
-            flat = cupy.ascontiguousarray(argument)
-            yield "does not have its elements in a row", flat
-        if argument.dtype != dtype:
-            yield f"is an array of {argument.dtype}", flat.astype(dtype)
-    elif isinstance(argument, (bool, int, float, complex, numpy.generic)) and not parameter.pointer:
-        own = argument.dtype if isinstance(argument, numpy.generic) else numpy.dtype(type(argument))
-        if own != dtype:
-            yield f"is {argument!r}, which is handed over as {own}", dtype.type(argument)
-
-
-def is_array(value):
-    """Whether a value is a CuPy array."""
-    return type(value).__module__.split(".")[0] == "cupy" and hasattr(value, "data") and hasattr(value, "get")
-
-
-def as_host(argument):
-    """A copy of an array on the host; none for what is no array."""
-    import numpy
-
-    if isinstance(argument, numpy.ndarray):
-        return argument.copy()
-    if hasattr(argument, "__cuda_array_interface__"):
-        from numba import cuda
-
-        return cuda.as_cuda_array(argument).copy_to_host()
-    return None
-
-
-def parameter_names(function):
-    return list(function.__code__.co_varnames[: function.__code__.co_argcount])
-
-
-def bits(array):
-    """An array's bytes, a row an element: so that not-a-number equals itself."""
-    import numpy
-
-    flat = numpy.ascontiguousarray(array).reshape(-1)
-    return flat.view(numpy.uint8).reshape(flat.size, -1) if flat.size else flat.reshape(0, 1)
-
-
-def first_difference(one, other):
-    """The place of the first element in which two arrays of one shape differ, as a tuple; none where they are equal."""
-    import numpy
-
-    differs = (bits(one) != bits(other)).any(axis=-1) if one.size else numpy.zeros(0, bool)
-    if not differs.any():
-        return None
-    return tuple(int(index) for index in numpy.unravel_index(int(differs.argmax()), one.shape))
+def kernels_among(values):
+    """The classes of kernels, those of any package, among values."""
+    kinds = {type(value) for value in values}
+    own = [kind.__name__.lstrip("_") for kind in kinds if kind.__module__.split(".")[0] in PACKAGES]
+    return sorted(name for name in own if name.endswith(("Kernel", "Dispatcher", "Function", "UFunc")))

@@ -1,6 +1,6 @@
 """Runs a script so that tools see its arrays and lines.
 
-Usage: cudalint_watched.py [--look FOLDER LINES PLACE THREADS] SCRIPT [ARGUMENT]...
+Usage: cudalint_watched.py [--look FOLDER LINES PLACE THREADS COVER] SCRIPT [ARGUMENT]...
 
 Changes nothing that the script computes, only what a tool can see of it: see cudalint_lines.py. Warnings go to
 warnings.log beside this file, so that what the script prints is its own.
@@ -8,7 +8,8 @@ warnings.log beside this file, so that what the script prints is its own.
 With --look the run looks at the statements on LINES (`12-12,15-17`) itself: cudalint_compare.py repeats launches there as
 they are meant, and cudalint_accesses.py logs the accesses that kernels make there. What they see is written into FOLDER.
 PLACE (`line:column`, both from 1) is where the expression begins that matters among the arguments of a launch, THREADS
-(`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first; `-` for none.
+(`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first, COVER (`threads:elements`) says that a launch there has so
+many threads for so many elements; `-` for none.
 """
 import ast
 import os
@@ -70,8 +71,8 @@ def run(script, code):
 def start(arguments):
     look = None
     if arguments[0] == "--look":
-        _, *look = arguments[:5]
-        arguments = arguments[5:]
+        _, *look = arguments[:6]
+        arguments = arguments[6:]
     script = Script(arguments[0])
     keep_warnings(os.path.join(os.path.dirname(os.path.abspath(__file__)), "warnings.log"))
     packages = [("numba", cudalint_lines.watch_numba), ("cupy", cudalint_lines.watch_cupy)]
@@ -83,12 +84,15 @@ def start(arguments):
     if look:
         import cudalint_accesses
         import cudalint_compare
+        import cudalint_strings
 
         folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
+        cover = numbers(look[4].strip("-"), ":") or None
         tree = script.tree()
         if script.imports("numba"):
             attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads))
-        code = compile(cudalint_compare.watch(script, tree, folder, lines, place), script.path, "exec")
+        cudalint_strings.watch(script, folder, threads)
+        code = compile(cudalint_compare.watch(script, tree, folder, lines, place, cover), script.path, "exec")
     sys.argv = arguments
     sys.path[0] = os.path.dirname(script.path)
     run(script, code or compile(script.source, script.path, "exec"))

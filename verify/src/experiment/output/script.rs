@@ -7,6 +7,7 @@ use crate::lab::{Bench, RunOutcome};
 use crate::scenario::PythonProgram;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// A line of the driver's `compare.log`.
 #[derive(Debug, Default, Deserialize)]
@@ -14,7 +15,14 @@ use serde::Deserialize;
 struct Fact {
     /// A statement on this line ran.
     reached: Option<u32>,
-    /// `argument`, `copy` or `captured`.
+    /// Classes of the kernels that it names.
+    kernels: Vec<String>,
+    /// A statement on this line launched a kernel.
+    launched: Option<u32>,
+    grid: [u64; 3],
+    block: [u64; 3],
+    arguments: Vec<String>,
+    /// `argument`, `cover`, `copy` or `captured`.
     kind: String,
     line: u32,
     /// Whether a comparison found a difference.
@@ -65,13 +73,16 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
 type Judged = (Verdict, String, Vec<EvidenceRecord>, Option<String>);
 
 fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged {
-    if let Some(judged) = wrapped(finding, bench) {
+    // A grid's threads and an index below zero are different questions about the same lines.
+    let of_cover = driver::cover(finding).is_some();
+    if let Some(judged) = wrapped(finding, bench).filter(|_| !of_cover) {
         return judged;
     }
     let (path, text) = driver::log(bench, "compare.log");
     let facts: Vec<Fact> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let log = Some(bench.relative(&path));
-    let compared = || facts.iter().filter(|fact| fact.differs.is_some());
+    let asked = |fact: &&Fact| (fact.kind == "cover") == of_cover;
+    let compared = || facts.iter().filter(|fact| fact.differs.is_some()).filter(asked);
     if let Some(fact) = compared().find(|fact| fact.differs == Some(true)) {
         let kind = match fact.kind.as_str() {
             "copy" => "copy differs",
@@ -79,6 +90,7 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
         };
         let record = EvidenceRecord {
             kind: kind.to_owned(),
+            cell: None,
             kernel: fact.kernel.clone(),
             path: Some(finding.path.clone()),
             line: Some(fact.line),
@@ -102,7 +114,26 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
     if facts.iter().all(|fact| fact.reached.is_none()) {
         return unviable(format!("the script ends without coming to line {line}"));
     }
-    unviable(format!("line {line} ran, and did nothing that could be compared with what is meant"))
+    unviable(uncompared(&facts, line))
+}
+
+/// Why nothing was compared although the place was reached.
+fn uncompared(facts: &[Fact], line: u32) -> String {
+    let launched = facts.iter().filter(|fact| fact.launched.is_some()).find_map(|fact| {
+        let triple = |[x, y, z]: [u64; 3]| format!("({x}, {y}, {z})");
+        let kernel = fact.kernel.as_deref()?;
+        let arguments = fact.arguments.join(", ");
+        Some(format!("launched `{kernel}` [{}, {}] with ({arguments})", triple(fact.grid), triple(fact.block)))
+    });
+    let kinds: BTreeSet<&str> = facts.iter().flat_map(|fact| &fact.kernels).map(String::as_str).collect();
+    match launched {
+        Some(launched) => format!("line {line} {launched}, and nothing of that could be compared with what is meant"),
+        None if !kinds.is_empty() => {
+            let kinds: Vec<&str> = kinds.into_iter().collect();
+            format!("line {line} ran, and calls of a {} are not compared with what is meant", kinds.join(" or "))
+        }
+        None => format!("line {line} ran, and did nothing that could be compared with what is meant"),
+    }
 }
 
 /// An index below zero, which Numba counts from the end of the axis.
@@ -141,6 +172,7 @@ fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     );
     let record = EvidenceRecord {
         kind: "negative index".to_owned(),
+        cell: None,
         kernel: Some(place.function),
         path: Some(finding.path.clone()),
         line: Some(place.line),

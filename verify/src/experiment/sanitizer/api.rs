@@ -112,6 +112,7 @@ fn words(status: &Status<'_>) -> String {
 fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
     EvidenceRecord {
         kind: "API error".to_owned(),
+        cell: None,
         kernel: status.kernel.map(str::to_owned),
         path: Some(finding.path.clone()),
         line: Some(finding.range.start.line),
@@ -165,6 +166,7 @@ pub(super) fn refused_by_compiler(finding: &FindingEntry, bench: &Bench<'_>, jud
         bench.lab.machine.nvcc.as_ref().map_or("nvcc".to_owned(), |nvcc| format!("nvcc {}", nvcc.version));
     confirmed.evidence.records = vec![EvidenceRecord {
         kind: "ptxas error".to_owned(),
+        cell: None,
         kernel: Some(kernel.to_owned()),
         path: Some(finding.path.clone()),
         line: Some(finding.range.start.line),

@@ -73,6 +73,7 @@ pub(super) fn perform(finding: &FindingEntry, program: &CudaProgram, bench: &Ben
     if let Some(range) = here {
         let record = EvidenceRecord {
             kind: "host memory overrun".to_owned(),
+            cell: None,
             kernel: None,
             path: Some(finding.path.clone()),
             line: Some(finding.range.start.line),

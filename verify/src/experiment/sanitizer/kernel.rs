@@ -64,6 +64,7 @@ fn of_launch(finding: &FindingEntry, program: &KernelProgram, report: &KernelRep
     let own = refused.filter(|call| code_of(call.code.into()) == Code::Own);
     let record = own.map(|call| EvidenceRecord {
         kind: call.name.clone(),
+        cell: None,
         kernel: Some(base_name(&program.name)),
         path: Some(launch.path.clone()),
         line: Some(launch.line),

@@ -1,16 +1,20 @@
 //! Watchpoints of Python: the driver launches copies of Numba kernels that log the flagged accesses, in the form in which
-//! watchpoints of CUDA C++ programs do.
+//! watchpoints of CUDA C++ programs do. A program in a string is replaced by its copy with watchpoints.
 
-use super::{asks_for_bounds, judgement};
+use super::{asks_for_bounds, hidden_order, judgement, wanted_lines};
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, Run, RunOutcome};
 use crate::scenario::PythonProgram;
-use crate::watch::copy::Site;
+use crate::subject::Subject;
+use crate::watch::copy::{self, Copy, Site};
 use crate::watch::judge::Question;
 use crate::watch::log::Log;
 use crate::watch::sites::Access;
+use crate::watch::{HEADER, HEADER_NAME};
+use camino::Utf8Path;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use serde::Deserialize;
+use serde_json::json;
 
 /// What evidence calls it.
 const BACK_END: &str = "cudalint watchpoints";
@@ -33,8 +37,58 @@ struct Told {
     function: String,
 }
 
+/// The driver's list of programs in strings.
+const STRINGS: &str = "cudalint_strings.json";
+
+/// A program in a string of a script, with watchpoints.
+struct Watched {
+    copy: Copy,
+    unfollowed: Option<String>,
+}
+
+/// Writes the program with watchpoints in whose string a finding stands; none where it stands in no string.
+fn in_string(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Option<Result<Watched, String>> {
+    let path = bench.folder.join(STRINGS);
+    drop(std::fs::remove_file(&path));
+    for file in &program.files {
+        if let Err(error) = bench.write(&file.path, &file.text) {
+            return Some(Err(format!("{}: {error}", file.path)));
+        }
+    }
+    // The script has the finding's lines at their own numbers.
+    let script = bench.folder.join(&program.script);
+    let subject = Subject::read(script.parent()?, script.as_str(), &[]).ok()?;
+    let inner = subject.in_string(finding)?;
+    let stretch = inner.stretches.first()?;
+    let wanted = wanted_lines(finding);
+    let module = inner.module(stretch)?;
+    let root = stretch.parsed.root();
+    let copy = copy::with_watchpoints(&inner.text, module, root, |line| wanted.contains(&line).then_some(line));
+    if copy.sites.is_empty() {
+        let line = finding.range.start.line;
+        return Some(Err(format!("no access to memory that could be watched stands at line {line}")));
+    }
+    let span = stretch.region.span.range();
+    let end = span.end + copy.text.len() - inner.text.len();
+    let (original, watched) = (inner.text.get(span.clone())?, copy.text.get(span.start..end)?);
+    let line = inner.line_of(stretch.region.span.start);
+    let list = json!({"programs": [{"original": original, "watched": watched, "line": line}]});
+    for (name, text) in [(HEADER_NAME, HEADER.to_owned()), (STRINGS, list.to_string())] {
+        if let Err(error) = bench.write(Utf8Path::new(name), &text) {
+            return Some(Err(format!("{name}: {error}")));
+        }
+    }
+    let unfollowed = hidden_order(&inner.project, &copy);
+    Some(Ok(Watched { copy, unfollowed }))
+}
+
 /// Performs the experiment on a script.
 pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
+    let in_string = match in_string(finding, program, bench) {
+        Some(Ok(watched)) => Some(watched),
+        Some(Err(reason)) => return Judgement::without_run(Verdict::Unviable, reason),
+        None => None,
+    };
     let run = match look(finding, program, bench) {
         Ok(run) => run,
         Err(judgement) => return *judgement,
@@ -42,6 +96,18 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
     let (path, text) = driver::log(bench, "watch.log");
     let log = Log::read(&text);
     let unviable = |reason: String| Judgement::of_run(Verdict::Unviable, reason, BACK_END, &run, Vec::new());
+    if let Some(Watched { copy, unfollowed }) = &in_string {
+        if log.launches.is_empty() {
+            return unviable(match run.failed() {
+                true => format!("the script fails by itself: {}", driver::last_line(&run.stderr)),
+                false => "no kernel of the program in the string was launched: one that is put together when the script runs is not followed".to_owned(),
+            });
+        }
+        let (sites, kernels, unfollowed) = (&copy.sites, &copy.kernels, unfollowed.as_deref());
+        let question = Question { finding, sites, kernels, unfollowed, log: &log };
+        let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+        return judgement(finding, &question, answer, &run, &bench.relative(&path));
+    }
     let Some((sites, kernels, unfollowed)) = sites(bench) else {
         return unviable(match &log.off {
             Some(reason) => reason.clone(),

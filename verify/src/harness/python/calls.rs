@@ -309,10 +309,7 @@ impl Script<'_> {
         let packages =
             prediction::facts(self.subject, self.stretch).map(|names| imported_packages(&names)).unwrap_or_default();
         let (first, last) = lines(self.subject, self.stretch);
-        let what = format!(
-            "Lines {first} to {last} of {}, at their own line numbers, and calls of what they define.",
-            self.subject.path
-        );
+        let what = format!("{}, and calls of what they define.", self.subject.lines_in_words(first, last));
         self.program(Origin::Around, sheet, calls, packages, what)
     }
 

@@ -250,6 +250,10 @@ fn of_package(package: &Package, trial: Option<&Trial>) -> Row {
         "pycuda" => {
             Remedy::Person("only programs of PyCUDA need it: `pip install pycuda` builds it, with nvcc and g++")
         }
+        // Its version is that of CUDA, and numba-cuda brings its parts in one that fits.
+        "cuda-python" => Remedy::Person(
+            "only programs that call the driver or NVRTC from Python need it: `pip install \"cuda-python==13.*\"`, or 12.* for a driver of CUDA 12",
+        ),
         _ => Remedy::Command,
     };
     let version = package.version.clone().unwrap_or_default();

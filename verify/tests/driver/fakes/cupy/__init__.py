@@ -1,15 +1,23 @@
 """Stands for cupy where there is none: raw kernels are functions of Python that are given bytes."""
+import ctypes
 import types
 
 import numpy
 
 float32, int32, uint8 = numpy.float32, numpy.int32, numpy.uint8
 KERNELS = {}
+HELD = {}
+# Blocks and threads of a block of the launch that runs.
+LAUNCH = []
 ALLOCATORS = []
 cuda = types.SimpleNamespace(
     set_allocator=ALLOCATORS.append,
     set_pinned_memory_allocator=ALLOCATORS.append,
-    runtime=types.SimpleNamespace(deviceSynchronize=lambda: None),
+    runtime=types.SimpleNamespace(
+        deviceSynchronize=lambda: None,
+        hostAlloc=lambda size, flags: ctypes.addressof(HELD.setdefault(len(HELD), ctypes.create_string_buffer(size))),
+        memcpy=lambda to, source, size, kind: ctypes.memmove(to, source, size),
+    ),
     MemoryPointer=lambda memory, offset: memory,
 )
 
@@ -61,11 +69,23 @@ def ndarray(shape, dtype, memptr):
     return Array(flat, memptr)
 
 
+class Module:
+    """Variables of a compiled program, by their names."""
+
+    def __init__(self):
+        self.variables = {}
+
+    def get_global_var(self, name):
+        return ctypes.addressof(self.variables.setdefault(name, ctypes.create_string_buffer(256)))
+
+
 class RawKernel:
     def __init__(self, code, name, options=(), backend="nvrtc"):
         self.code, self.name, self.options = code, name, options
+        self.kernel = types.SimpleNamespace(module=Module())
 
     def __call__(self, grid, block, args):
+        LAUNCH[:] = [grid[0], block[0]]
         handed = []
         for value in args:
             if isinstance(value, Array):
@@ -74,6 +94,11 @@ class RawKernel:
                 scalar = value if isinstance(value, numpy.generic) else numpy.array(value)[()]
                 handed.append(scalar.tobytes())
         KERNELS[self.name](*handed)
+
+
+class ElementwiseKernel:
+    def __call__(self, *args):
+        pass
 
 
 class RawModule:

@@ -55,6 +55,13 @@ def syncthreads():
     pass
 
 
+class local:
+    @staticmethod
+    def array(shape, dtype):
+        # Room behind the end: what lies there is a thread's own, too.
+        return numpy.zeros(shape + 4, dtype)
+
+
 class atomic:
     @staticmethod
     def add(array, index, value):

@@ -1,5 +1,6 @@
 """Kernels run thread after thread, on arrays of the host."""
 import numba.cuda as cuda
+from numba.core import bytecode
 
 
 class CUDADispatcher:
@@ -23,6 +24,7 @@ class _LaunchConfiguration:
         dispatcher = self.dispatcher
         # As the real one does, a kernel takes in what it reads from outside when it is first launched.
         if not dispatcher.overloads:
+            bytecode.FunctionIdentity.from_function(dispatcher.py_func)
             dispatcher.overloads["once"] = dict(dispatcher.py_func.__globals__)
         frozen = type(dispatcher.py_func)(
             dispatcher.py_func.__code__,
@@ -31,7 +33,8 @@ class _LaunchConfiguration:
             None,
             dispatcher.py_func.__closure__,
         )
-        for block in range(self.griddim):
+        grid = self.griddim if isinstance(self.griddim, int) else self.griddim[0]
+        for block in range(grid):
             for thread in range(self.blockdim):
                 cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x = block, thread, self.blockdim
                 frozen(*(getattr(argument, "cells", argument) for argument in arguments))

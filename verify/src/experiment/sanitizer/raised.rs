@@ -1,0 +1,64 @@
+//! Launches that a Python package refuses before CUDA sees them: an error of the call all the same, which only the script's
+//! exception tells.
+
+use crate::experiment::exception::own_line;
+use crate::tools::sanitizer::base_name;
+use crate::tools::traceback::Raised;
+use camino::Utf8Path;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry};
+
+/// What the exceptions of a script say of the finding's launch; none where they are about something else.
+pub(super) fn refused(
+    finding: &FindingEntry,
+    exceptions: &[Raised],
+    script: &Utf8Path,
+) -> Option<(String, EvidenceRecord)> {
+    exceptions.iter().find_map(|raised| configuration(finding, raised, script).or_else(|| shared_data(finding, raised)))
+}
+
+/// `ValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))`: cuda.core 1.0, which numba-cuda launches with, checks
+/// the axes by itself. It has to be the finding's line, and the grid or block of its witness.
+fn configuration(finding: &FindingEntry, raised: &Raised, script: &Utf8Path) -> Option<(String, EvidenceRecord)> {
+    let words = raised.message.lines().next()?;
+    if raised.class_name() != "ValueError" || !words.starts_with("LaunchConfig.") {
+        return None;
+    }
+    let line = own_line(raised, script)?;
+    let launch = finding.witness.as_ref()?.launch.as_ref()?;
+    let here = (finding.range.start.line..=finding.range.end.line).contains(&line) || line == launch.line;
+    let triple = |[x, y, z]: [u64; 3]| format!("({x}, {y}, {z})");
+    let got = words.split("(got ").nth(1)?;
+    if !here || ![launch.grid, launch.block].iter().any(|axes| got.starts_with(&triple(*axes))) {
+        return None;
+    }
+    let record = record(finding, "refused launch", None, line, raised.headline());
+    Some((format!("the launch at line {line} is refused: {}", raised.headline()), record))
+}
+
+/// `Entry function '_ZN8__main__4fill…' uses too much shared data (0x40000 bytes, 0xc000 max)`: the linker's words, wherever
+/// the kernel is compiled.
+fn shared_data(finding: &FindingEntry, raised: &Raised) -> Option<(String, EvidenceRecord)> {
+    let line = raised.message.lines().find(|line| line.contains("too much shared data"))?;
+    let kernel = line.split("Entry function '").nth(1)?.split('\'').next()?;
+    let own = finding.function.as_deref().map(base_name)?;
+    if base_name(kernel) != own || !finding.message.contains("shared") {
+        return None;
+    }
+    let amount = line.split("uses too much").nth(1).unwrap_or("").trim();
+    let words = format!("`{own}` uses too much {amount}");
+    let at = finding.range.start.line;
+    Some((format!("{} is raised: {words}", raised.class_name()), record(finding, "linker error", Some(own), at, words)))
+}
+
+fn record(finding: &FindingEntry, kind: &str, kernel: Option<String>, line: u32, text: String) -> EvidenceRecord {
+    EvidenceRecord {
+        kind: kind.to_owned(),
+        cell: None,
+        kernel,
+        path: Some(finding.path.clone()),
+        line: Some(line),
+        block: None,
+        thread: None,
+        text,
+    }
+}

@@ -1,0 +1,1 @@
+"""Stands for pycuda where there is none."""

@@ -1,0 +1,1 @@
+"""Nothing has to be begun."""
