@@ -126,6 +126,8 @@ pub struct PythonProgram {
     pub control: Option<Utf8PathBuf>,
     /// What the script sets by itself, for want of a value in the file: `n = 128`.
     pub made_up: Vec<String>,
+    /// The folder of the user's file, where modules lie that it imports; none for a script that lies there itself.
+    pub beside: Option<Utf8PathBuf>,
 }
 
 /// How a line of standard output begins that a cut script prints where a value, not an exception, shows the defect.

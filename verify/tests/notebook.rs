@@ -101,6 +101,7 @@ fn the_cells_are_one_program_with_magics_masked() {
     }
     assert!(own.text.contains("cell 2 from line 1, cell 3 from line 4"), "{}", own.text);
     assert!(program.packages.contains(&"numba".to_owned()));
+    assert_eq!(program.beside.as_ref(), Some(&place.path));
     // What other cells write lies beside it.
     assert!(program.files.iter().any(|file| file.path == "twice.cuh" && file.text.contains("float twice")));
 }
@@ -121,7 +122,8 @@ fn a_cell_of_cpp_is_a_program_of_its_own() {
 #[test]
 fn what_was_seen_is_told_by_cell_and_line() {
     let place = place();
-    let python = "shift\nprintf 'Traceback (most recent call last):\\n  File \"%s\", line 18, in <module>\\nValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))\\n' \"$1\" >&2\nexit 1";
+    // A module beside the notebook can be imported.
+    let python = "case :$PYTHONPATH: in *:$(dirname $0):*) ;; *) exit 3;; esac\nshift\nprintf 'Traceback (most recent call last):\\n  File \"%s\", line 18, in <module>\\nValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))\\n' \"$1\" >&2\nexit 1";
     let outcome = outcome(&place, finding(5, 3, "the grid of `scale` has 0 blocks"), python);
     assert_eq!(outcome.verification.verdict, Some(Verdict::Confirmed), "{}", outcome.reason);
     assert!(outcome.reason.contains("the launch at cell 6, line 3 is refused"), "{}", outcome.reason);

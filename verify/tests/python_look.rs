@@ -51,6 +51,11 @@ fn of_cover(finding: &FindingEntry) -> bool {
 
 /// What an experiment says of a run of Python that is this shell script.
 fn run(finding: &FindingEntry, place: &Place, body: &str) -> Judgement {
+    run_of("import numba\n", finding, place, body)
+}
+
+/// The same, of this script.
+fn run_of(text: &str, finding: &FindingEntry, place: &Place, body: &str) -> Judgement {
     let python = json!({
         "program": {"path": place.script("python", body), "version": "3.12.3"},
         "packages": [{"name": "numba", "version": "0.68.0", "problem": null}],
@@ -65,12 +70,13 @@ fn run(finding: &FindingEntry, place: &Place, body: &str) -> Judgement {
     let program = Program::Python(PythonProgram {
         origin: Origin::AsWritten,
         script: "k.py".into(),
-        files: vec![ScenarioFile { path: "k.py".into(), text: "import numba\n".to_owned() }],
+        files: vec![ScenarioFile { path: "k.py".into(), text: text.to_owned() }],
         packages: vec!["numba".to_owned()],
         reproducer: None,
         raises: None,
         control: None,
         made_up: Vec::new(),
+        beside: None,
     });
     experiment::perform(finding, &program, &bench)
 }
@@ -135,6 +141,51 @@ fn a_grid_is_judged_by_what_more_blocks_write() {
     // An access that is logged beside it decides nothing about the grid.
     let judgement = judge(&own, &[sites(), log(&[]), compared(&[fact("cover", true)])], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+}
+
+const RAW: &str = "\
+import cupy
+count = cupy.RawKernel(r'''
+extern \"C\" __global__ void count(int *n)
+{
+    n[0] += 1;
+}
+''', 'count')
+count((1,), (64,), (cupy.zeros(1, 'i'),))
+";
+
+#[test]
+fn a_program_in_a_string_is_watched_where_the_script_launches_it() {
+    let mut own = finding("watchpoint", Value::Null);
+    own.function = Some("count".to_owned());
+    let access = |thread: u64| format!("access 0 3 0 7f00 4 7f00 4 0 0 0 {thread} 0 0 0 0 1 1");
+    let place = Place::new();
+    // The driver finds the program with watchpoints beside itself.
+    let body = format!(
+        "cp $(dirname $1)/cudalint_strings.json {0}/strings; cp $(dirname $1)/cudalint_watch.cuh {0}/header\n\
+         printf 'launch 1 1 1 1 64 1 1\\n{1}\\n{2}\\nend 1 0 2\\n' > $3/watch.log",
+        place.path,
+        access(0),
+        access(1)
+    );
+    let judgement = run_of(RAW, &own, &place, &body);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert_eq!(judgement.evidence.records[0].line, Some(5));
+    let strings: Value = serde_json::from_str(&place.read("strings")).unwrap();
+    let program = &strings["programs"][0];
+    assert_eq!(program["line"], 2);
+    assert!(program["original"].as_str().unwrap().contains("    n[0] += 1;\n"), "{program}");
+    let watched = program["watched"].as_str().unwrap();
+    assert!(
+        watched.contains("{ cudalint_kernel(1);") && watched.contains("cudalint_touch(0, 3, n[0], n) += 1;"),
+        "{watched}"
+    );
+    assert!(!watched.contains("import") && !watched.contains("RawKernel"), "{watched}");
+    assert!(place.read("header").contains("cudalint_watch"));
+    // One that is put together when the script runs is launched as it is.
+    let judgement = run_of(RAW, &own, &Place::new(), "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Unviable);
+    assert!(judgement.reason.contains("put together when the script runs"), "{}", judgement.reason);
 }
 
 #[test]

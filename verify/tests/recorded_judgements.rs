@@ -485,6 +485,7 @@ fn script(script: &str, packages: &[&str]) -> Program {
         raises: None,
         control: None,
         made_up: Vec::new(),
+        beside: None,
     })
 }
 

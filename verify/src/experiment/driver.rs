@@ -89,8 +89,20 @@ fn with_look(program: &PythonProgram, bench: &Bench<'_>, look: Option<&Look>) ->
         command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads, cover]);
     }
     command.push(bench.folder.join(&program.script).into_string());
+    Ok((command, environment(program)))
+}
+
+/// The variables that a script is run with.
+pub fn environment(program: &PythonProgram) -> Vec<(String, String)> {
     let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    Ok((command, vec![set("PYTHONIOENCODING", "utf-8"), set("NO_COLOR", "1"), set("PYTHONUNBUFFERED", "1")]))
+    let mut found = vec![set("PYTHONIOENCODING", "utf-8"), set("NO_COLOR", "1"), set("PYTHONUNBUFFERED", "1")];
+    if let Some(folder) = &program.beside {
+        // Behind what the user has set, as a module beside a script comes before both.
+        let own = std::env::var("PYTHONPATH").ok().filter(|own| !own.is_empty());
+        let mark = if cfg!(windows) { ";" } else { ":" };
+        found.push(set("PYTHONPATH", &own.map_or_else(|| folder.to_string(), |own| format!("{own}{mark}{folder}"))));
+    }
+    found
 }
 
 /// One of the logs of a driver that looked at statements: where it is, and what it says; empty where it wrote none.

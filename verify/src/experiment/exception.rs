@@ -36,7 +36,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         }
     }
     let script = bench.folder.join(&program.script);
-    let run = bench.run(&run_of(bench, python, "exception", vec![script.to_string()]));
+    let run = bench.run(&run_of(bench, python, program, "exception", vec![script.to_string()]));
     let back_end = driver::back_end(python, &program.packages);
     if let Some(judgement) = Judgement::of_end(&run, &back_end) {
         return judgement;
@@ -61,14 +61,13 @@ fn on_a_device(mut judgement: Judgement, bench: &Bench<'_>) -> Judgement {
 }
 
 /// A run of Python.
-fn run_of(bench: &Bench<'_>, python: &Python, label: &str, arguments: Vec<String>) -> Run {
+fn run_of(bench: &Bench<'_>, python: &Python, program: &PythonProgram, label: &str, arguments: Vec<String>) -> Run {
     let mut command = vec![python.program.path.to_string()];
     command.extend(arguments);
-    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     Run {
         label: label.to_owned(),
         command,
-        environment: vec![set("PYTHONIOENCODING", "utf-8"), set("NO_COLOR", "1"), set("PYTHONUNBUFFERED", "1")],
+        environment: driver::environment(program),
         watcher: None,
         device: !bench.lab.machine.devices.is_empty(),
     }
@@ -145,7 +144,7 @@ impl Experiment<'_> {
         for (first, last) in &self.raise.lines {
             arguments.extend([first.to_string(), last.to_string()]);
         }
-        let again = self.bench.run(&run_of(self.bench, self.python, "reached", arguments));
+        let again = self.bench.run(&run_of(self.bench, self.python, self.program, "reached", arguments));
         if let Some(judgement) = Judgement::of_end(&again, &self.back_end) {
             return judgement;
         }
@@ -171,7 +170,7 @@ impl Experiment<'_> {
             return judgement;
         };
         let arguments = vec![self.bench.folder.join(control).to_string()];
-        let run = self.bench.run(&run_of(self.bench, self.python, "control", arguments));
+        let run = self.bench.run(&run_of(self.bench, self.python, self.program, "control", arguments));
         if let Some(ended) = Judgement::of_end(&run, &self.back_end) {
             return ended;
         }

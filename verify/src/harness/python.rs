@@ -10,7 +10,7 @@ mod sheet;
 
 use crate::scenario::{Candidate, Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Launch, Method};
 use cudalint_program::python::PythonNames;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
@@ -99,6 +99,7 @@ fn as_written(subject: &Subject, stretch: &Stretch, packages: Vec<String>, raise
         raises,
         control: None,
         made_up: Vec::new(),
+        beside: None,
     };
     if subject.kind == FileKind::Python {
         return written;
@@ -111,8 +112,15 @@ fn as_written(subject: &Subject, stretch: &Stretch, packages: Vec<String>, raise
         files: vec![ScenarioFile { path: script.clone(), text }],
         reproducer: Some(script.clone()),
         script,
+        beside: beside(subject),
         ..written
     }
+}
+
+/// The folder of a document or notebook, for the scripts that are made of it. One made of a script finds its way by itself.
+fn beside(subject: &Subject) -> Option<Utf8PathBuf> {
+    let folder = subject.file.parent().filter(|_| subject.kind != FileKind::Python);
+    folder.map(Utf8Path::to_owned)
 }
 
 /// First and last line of a stretch.

@@ -1,6 +1,6 @@
 """Runs `cudalint verify` on a finding of each script here, on a machine with a GPU, and compares with what the script says.
 
-Usage: check.py CUDALINT [OUT [NAME-PART]]
+Usage: check.py CUDALINT [OUT [NAME-PART,NAME-PART…]]
 
 A script says in lines `# case: {…}` what finding it has and what a run must say of it:
 
@@ -83,7 +83,7 @@ def main():
     for name, text, case, entry in cases(here):
         if "needs" in case and importlib.util.find_spec(case["needs"]) is None:
             print(f"left out, for there is no {case['needs']}: {name} {case['method']} at {case['at']}")
-        elif part in name:
+        elif any(each in name for each in part.split(",")):
             (sources / name).write_text(text, encoding="utf-8")
             wanted.append((name, case))
             findings.append(entry)

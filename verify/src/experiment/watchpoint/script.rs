@@ -98,9 +98,11 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
     let unviable = |reason: String| Judgement::of_run(Verdict::Unviable, reason, BACK_END, &run, Vec::new());
     if let Some(Watched { copy, unfollowed }) = &in_string {
         if log.launches.is_empty() {
-            return unviable(match run.failed() {
-                true => format!("the script fails by itself: {}", driver::last_line(&run.stderr)),
-                false => "no kernel of the program in the string was launched: one that is put together when the script runs is not followed".to_owned(),
+            return unviable(if run.failed() {
+                format!("the script fails by itself: {}", driver::last_line(&run.stderr))
+            } else {
+                "no kernel of the program in the string was launched: one that is put together when the script runs is not followed"
+                    .to_owned()
             });
         }
         let (sites, kernels, unfollowed) = (&copy.sites, &copy.kernels, unfollowed.as_deref());

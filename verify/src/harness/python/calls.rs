@@ -5,7 +5,7 @@ use super::arguments::{Argument, Stated, arguments};
 use super::functions::{Functions, Role};
 use super::names::Names;
 use super::sheet::Sheet;
-use super::{imported_packages, lines, package, prediction, whole};
+use super::{beside, imported_packages, lines, package, prediction, whole};
 use crate::scenario::{Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -430,6 +430,7 @@ impl Script<'_> {
             raises,
             control: None,
             made_up,
+            beside: beside(self.subject),
         })
     }
 

@@ -351,6 +351,7 @@ impl<'t> Cutter<'t> {
             raises: Some(raises),
             control: Some(control_path),
             made_up: made_up.to_vec(),
+            beside: super::beside(self.subject),
         })
     }
 }
