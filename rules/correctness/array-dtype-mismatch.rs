@@ -3,14 +3,14 @@
 use crate::words::fault_finding;
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{PythonFault, PythonFaultKind};
+use cudalint_replay::facts::{CopyProblem, PythonFault, PythonFaultKind};
 
 /// The rule.
 pub static RULE: Rule = Rule {
     info: RuleInfo {
         name: "array-dtype-mismatch",
         group: Group::Correctness,
-        summary: "An array is handed to a CUDA C++ kernel that takes its elements for another type.",
+        summary: "An array is handed to a kernel, or copied into an array, that takes its elements for another type.",
         page: include_str!("array-dtype-mismatch.md"),
         method: Method::Output,
         guideline: None,
@@ -23,7 +23,7 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.python {
-        sink.report_some(finding(context, fault));
+        sink.report_some(finding(context, fault).or_else(|| refused(context, fault)));
     }
 }
 
@@ -41,6 +41,29 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         Label { place: context.place_of(*made), message: format!("made here with elements of type {given}") },
     ];
     finding.help = Some(format!("make the array with the type that the kernel reads: {}", numpy_type(wanted)));
+    Some(finding)
+}
+
+/// A copy between arrays of different types, which the package refuses.
+fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
+    let PythonFaultKind::CopyRefused { api, destination, source, types, made, problem, exception, .. } = &fault.kind
+    else {
+        return None;
+    };
+    if *problem != CopyProblem::ElementType {
+        return None;
+    }
+    let message = format!(
+        "`{api}` raises `{exception}`: `{source}` holds {}, but `{destination}` holds {}",
+        types.1, types.0
+    );
+    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    finding.label = "arrays of different types".to_owned();
+    for (site, dtype) in [(made.0, &types.0), (made.1, &types.1)] {
+        let message = format!("made here with elements of type {dtype}");
+        finding.related.push(Label { place: context.place_of(site), message });
+    }
+    finding.help = Some("make both with the same `dtype`, or convert one with `astype` first".to_owned());
     Some(finding)
 }
 

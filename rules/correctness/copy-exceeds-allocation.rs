@@ -1,10 +1,12 @@
 //! A copy or set that moves more bytes than its source or destination holds.
 
-use crate::counts::miscount;
-use crate::words::{allocation_label, assumptions, event_finding};
+use crate::counts::{miscount, short_allocation};
+use crate::words::{allocation_label, assumptions, event_finding, fault_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_replay::facts::{Amount, Buffer, Event, EventKind, Pointer, PointerArgument};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_replay::facts::{
+    Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
+};
 use cudalint_replay::value::{Comparison, Quantity};
 
 /// The rule.
@@ -28,21 +30,51 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         match &event.kind {
             EventKind::Copy { api, destination, source, bytes, count, .. } => {
                 // `element-count-as-bytes` says it better.
-                if [destination, source].into_iter().any(|side| miscount(side, &bytes.quantity, count).is_some()) {
+                let both = [(destination, source), (source, destination)];
+                if both.into_iter().any(|(side, other)| {
+                    miscount(side, &bytes.quantity, count).is_some()
+                        || short_allocation(context, side, other, bytes).is_some()
+                }) {
                     continue;
                 }
-                let found = overrun(context, event, api, "writes", destination, bytes, count.span)
-                    .or_else(|| overrun(context, event, api, "reads", source, bytes, count.span));
+                let found = overrun(context, event, api, "writes", destination, bytes, (count, 1))
+                    .or_else(|| overrun(context, event, api, "reads", source, bytes, (count, 1)));
                 sink.report_some(found);
             }
-            EventKind::Set { api, destination, bytes, count, .. }
+            EventKind::Set { api, destination, bytes, count, unit, .. }
                 if miscount(destination, &bytes.quantity, count).is_none() =>
             {
-                sink.report_some(overrun(context, event, api, "writes", destination, bytes, count.span));
+                sink.report_some(overrun(context, event, api, "writes", destination, bytes, (count, *unit)));
             }
             _ => {}
         }
     }
+    for fault in &context.facts.python {
+        sink.report_some(refused(context, fault));
+    }
+}
+
+/// A copy between arrays of different size, which the package refuses.
+fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
+    let PythonFaultKind::CopyRefused { api, destination, source, sizes, made, problem, exception, .. } = &fault.kind
+    else {
+        return None;
+    };
+    if *problem != CopyProblem::Size {
+        return None;
+    }
+    let message = format!(
+        "`{api}` raises `{exception}`: `{source}` has {} elements, but `{destination}` has {}",
+        sizes.1.text, sizes.0.text
+    );
+    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    finding.label = "arrays of different size".to_owned();
+    for (site, amount) in [(made.0, &sizes.0), (made.1, &sizes.1)] {
+        let message = format!("made here: {} elements", amount.text);
+        finding.related.push(Label { place: context.place_of(site), message });
+    }
+    finding.help = Some(format!("make both as large as each other, or copy into a slice of `{destination}`"));
+    Some(finding)
 }
 
 fn overrun(
@@ -52,7 +84,7 @@ fn overrun(
     does: &str,
     side: &PointerArgument,
     bytes: &Amount,
-    count_span: cudalint_syntax::Span,
+    (count, unit): (&CountShape, i64),
 ) -> Option<Finding> {
     let Pointer::Into { buffer, offset } = &side.pointer else { return None };
     let end = offset.quantity.plus(&bytes.quantity);
@@ -95,7 +127,7 @@ fn overrun(
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, message)?;
     finding.label = format!("{bytes} bytes{}", at_offset(&offset.quantity));
     finding.related.push(allocation_label(context, buffer));
-    finding.help = Some(help(buffer, context.text(count_span)));
+    finding.help = Some(help(api, buffer, &count.text, unit));
     if let Some(witness) = &mut finding.witness {
         for (name, quantity) in
             [("bytes copied", &bytes.quantity), ("offset", &offset.quantity), ("bytes held", extent)]
@@ -114,7 +146,10 @@ fn at_offset(offset: &Quantity) -> String {
     if *offset == Quantity::Known(0) { String::new() } else { format!(" at offset {offset}") }
 }
 
-fn help(buffer: &Buffer, count: &str) -> String {
+fn help(api: &str, buffer: &Buffer, count: &str, unit: i64) -> String {
+    if unit > 1 {
+        return format!("`{api}` counts elements of {unit} bytes, not bytes");
+    }
     if buffer.name.is_empty() || count.is_empty() {
         return "give the allocation and the copy the same size".to_owned();
     }

@@ -1,7 +1,7 @@
 //! A byte count that counts elements, or the size of something else.
 
-use crate::counts::{Miscount, miscount};
-use crate::words::{allocation_label, assumptions, event_finding};
+use crate::counts::{Miscount, ShortAllocation, miscount, short_allocation};
+use crate::words::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
@@ -24,6 +24,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    let mut told = Vec::new();
     for event in &context.facts.events {
         match &event.kind {
             EventKind::Copy { api, destination, source, bytes, count, .. } => {
@@ -31,6 +32,16 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 let found = both.into_iter().find_map(|side| Some((side, miscount(side, &bytes.quantity, count)?)));
                 if let Some((side, why)) = found {
                     sink.report_some(finding(context, event, ("copies", api), side, bytes, count, &why));
+                    continue;
+                }
+                let both = [(destination, source), (source, destination)];
+                let short = both
+                    .into_iter()
+                    .find_map(|(side, other)| Some((other, short_allocation(context, side, other, bytes)?)));
+                // Several copies show the same.
+                if let Some((other, short)) = short.filter(|(_, short)| !told.contains(&short.event.site)) {
+                    told.push(short.event.site);
+                    sink.report_some(allocation(context, event, other, &short));
                 }
             }
             EventKind::Set { api, destination, bytes, count, unit: 1, .. } => {
@@ -70,6 +81,38 @@ fn pointer_sized(
     Some(finding)
 }
 
+/// An allocation of as many bytes as there are elements.
+fn allocation(
+    context: &ModuleContext<'_>,
+    copy: &Event,
+    other: &PointerArgument,
+    short: &ShortAllocation<'_>,
+) -> Option<Finding> {
+    let ShortAllocation { event, buffer, count, element } = short;
+    let api = buffer.api.rsplit('.').next().unwrap_or(&buffer.api);
+    let (name, bytes) = (&other.element_name, &buffer.bytes);
+    let of = if name.is_empty() { String::new() } else { format!(" `{name}`") };
+    let message = format!(
+        "`{api}` allocates {} bytes, but that many{of} elements of {element} bytes are copied",
+        bytes.text
+    );
+    let rests_on = assumptions([&event.assumptions, &copy.assumptions, &bytes.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, count.span, rests_on, message)?;
+    finding.label = "elements, not bytes".to_owned();
+    finding.related.push(cudalint_findings::Label {
+        place: context.place_of(copy.site),
+        message: format!("copies {element} bytes an element"),
+    });
+    finding.help = Some(match is_python(context, event.site) {
+        true => format!("allocate `{}.nbytes` bytes", other.text),
+        false => format!("write `{} * sizeof({name})`", count.text),
+    });
+    if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
+        witness.bindings.push(("bytes".to_owned(), *number));
+    }
+    Some(finding)
+}
+
 fn finding(
     context: &ModuleContext<'_>,
     event: &Event,
@@ -97,7 +140,10 @@ fn finding(
                 bytes, side.text
             ),
             "elements, not bytes".to_owned(),
-            format!("write `{} * sizeof({name})`", count.text),
+            match is_python(context, event.site) {
+                true => format!("write `{} * {element}`, or take the `nbytes` of the array", count.text),
+                false => format!("write `{} * sizeof({name})`", count.text),
+            },
         ),
         Miscount::OtherType { written, written_bytes, element } => (
             format!(

@@ -1,6 +1,6 @@
 //! A memset whose value is not the same in every byte of an element.
 
-use crate::words::{assumptions, event_finding, known};
+use crate::words::{assumptions, event_finding, is_python, known};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo};
 use cudalint_replay::facts::{Event, EventKind};
@@ -55,9 +55,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
         return None;
     }
     let became = match (destination.element_name.as_str(), element) {
-        ("float", 4) => format!("{:e}", f32::from_bits(stored as u32)),
-        ("double", 8) => format!("{:e}", f64::from_bits(stored)),
-        ("half" | "__half", 2) => format!("the half-precision bits 0x{stored:04x}"),
+        ("float" | "float32", 4) => format!("{:e}", f32::from_bits(stored as u32)),
+        ("double" | "float64", 8) => format!("{:e}", f64::from_bits(stored)),
+        ("half" | "__half" | "float16", 2) => format!("the half-precision bits 0x{stored:04x}"),
         (_, 4) => format!("{} (0x{stored:08x})", stored as u32 as i32),
         (_, 2) => format!("{} (0x{stored:04x})", stored as u16 as i16),
         _ => format!("0x{stored:016x}"),
@@ -69,10 +69,14 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     let assumed = assumptions([&event.assumptions, &value.assumptions]);
     let mut finding = event_finding(&RULE, context, event, *value_span, assumed, message)?;
     finding.label = format!("only the low byte is used: {byte}");
-    finding.help = Some(format!(
-        "fill elements with a kernel, `thrust::fill` or `cuMemsetD{}`; `{api}` can only set bytes",
-        element * 8
-    ));
+    finding.help = Some(if is_python(context, event.site) {
+        format!("fill elements with the array's `fill`, or `memset_d{}` of PyCUDA; `{api}` can only set bytes", element * 8)
+    } else {
+        format!(
+            "fill elements with a kernel, `thrust::fill` or `cuMemsetD{}`; `{api}` can only set bytes",
+            element * 8
+        )
+    });
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];
     }
@@ -86,6 +90,11 @@ fn is_hexadecimal(text: &str) -> bool {
 fn is_arithmetic(name: &str) -> bool {
     const WORDS: [&str; 11] =
         ["int", "unsigned", "signed", "long", "short", "float", "double", "size_t", "half", "__half", "const"];
+    // NumPy's types: `float32`, `uint16`.
+    let bits = ["float", "int", "uint"].into_iter().find_map(|kind| name.strip_prefix(kind));
+    if matches!(bits, Some("16" | "32" | "64")) {
+        return true;
+    }
     !name.is_empty()
         && name.split_whitespace().all(|word| {
             WORDS.contains(&word)

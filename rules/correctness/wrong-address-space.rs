@@ -1,9 +1,11 @@
 //! Memory is touched from the side that cannot reach it.
 
-use crate::words::{allocation_label, assumptions, event_finding, launch_witness};
+use crate::words::{allocation_label, assumptions, event_finding, is_python, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_replay::facts::{Event, EventKind, LaunchFact, MemorySpace, Pointer};
+use cudalint_replay::facts::{
+    Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
+};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -55,6 +57,9 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     {
         return None;
     }
+    if is_python(context, event.site) {
+        return converted(context, event, argument, buffer?);
+    }
     let does = if *write { "writes" } else { "reads" };
     let message = format!("host code {does} through `{}`, which points to device memory: {why}", argument.text);
     let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
@@ -65,6 +70,22 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     Some(finding)
 }
 
+/// An array of `CuPy` where `NumPy` wants one of its own.
+fn converted(
+    context: &ModuleContext<'_>,
+    event: &Event,
+    argument: &PointerArgument,
+    buffer: &Buffer,
+) -> Option<Finding> {
+    let message =
+        format!("NumPy cannot read `{}`, which lies in device memory: CuPy raises `TypeError`", argument.text);
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
+    finding.label = "an array on the device".to_owned();
+    finding.related.push(allocation_label(context, buffer));
+    finding.help = Some(format!("write `cp.asnumpy({0})` or `{0}.get()`", argument.text));
+    Some(finding)
+}
+
 fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact) -> Option<Finding> {
     let (module, function) = launch.kernel?;
     let kernel = context.project.module(module).functions.get(function.index())?;
@@ -72,7 +93,13 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     kernel.body.as_ref()?;
     let (index, argument, buffer) =
         launch.args.iter().enumerate().find_map(|(index, argument)| match &argument.pointer {
-            Some(Pointer::Into { buffer, .. }) if buffer.space == MemorySpace::Host => Some((index, argument, buffer)),
+            Some(Pointer::Into { buffer, .. })
+                if buffer.space == MemorySpace::Host
+                    // Its bytes are handed over, wherever they lie.
+                    || (launch.spelling.is_python() && buffer.space == MemorySpace::Pinned) =>
+            {
+                Some((index, argument, buffer))
+            }
             _ => None,
         })?;
     let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
@@ -80,17 +107,30 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
         return None;
     }
     let parameter = kernel.locals.get(index).map(|parameter| parameter.name.to_string()).unwrap_or_default();
-    let message = format!(
-        "`{}` points to host memory, but the kernel `{}` dereferences it as `{parameter}`",
-        argument.text, launch.kernel_name
-    );
+    let by_value = launch.spelling.is_python();
+    let message = if by_value {
+        format!(
+            "`{}` is an array in host memory: the kernel `{}` is handed its bytes, and takes the first ones for the address `{parameter}`",
+            argument.text, launch.kernel_name
+        )
+    } else {
+        format!(
+            "`{}` points to host memory, but the kernel `{}` dereferences it as `{parameter}`",
+            argument.text, launch.kernel_name
+        )
+    };
     let mut assumed = assumptions([&event.assumptions]);
-    assumed.push(NO_PAGEABLE_ACCESS.to_owned());
+    if !by_value {
+        assumed.push(NO_PAGEABLE_ACCESS.to_owned());
+    }
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
     finding.label = "host memory".to_owned();
     finding.related.push(allocation_label(context, buffer));
-    finding.help =
-        Some("copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned());
+    finding.help = Some(match launch.spelling {
+        LaunchSpelling::PyCuda => format!("write `drv.In({0})`, `drv.Out({0})` or `drv.InOut({0})`", argument.text),
+        _ if by_value => format!("make it an array on the device: `cp.asarray({})`", argument.text),
+        _ => "copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned(),
+    });
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
     }

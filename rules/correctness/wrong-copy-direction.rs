@@ -95,21 +95,42 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         }
     }
     if let (Some(to), Some(from)) = (side(destination), side(source)) {
-        let right = match (to, from) {
-            (Side::Host, Side::Host) => "cudaMemcpyHostToHost",
-            (Side::Device, Side::Host) => "cudaMemcpyHostToDevice",
-            (Side::Host, Side::Device) => "cudaMemcpyDeviceToHost",
-            (Side::Device, Side::Device) => "cudaMemcpyDeviceToDevice",
-        };
         finding.help = Some("swap the pointers instead if the copy was meant to go the other way".to_owned());
-        finding.fix = Some(Fix {
-            applicability: Applicability::Unsafe,
-            message: format!("write `{right}`"),
-            edits: vec![Edit {
-                place: context.place_of(Site { module: event.site.module, span: kind_span }),
-                text: right.to_owned(),
-            }],
-        });
+        let written = context.project.text(event.site.module, kind_span);
+        if let Some(right) = spelled(written, to, from) {
+            finding.fix = Some(Fix {
+                applicability: Applicability::Unsafe,
+                message: format!("write `{right}`"),
+                edits: vec![Edit {
+                    place: context.place_of(Site { module: event.site.module, span: kind_span }),
+                    text: right,
+                }],
+            });
+        }
     }
     Some(finding)
+}
+
+/// The right direction in the spelling of the wrong one: `CuPy`'s constants, `PyCUDA`'s functions, the runtime's constants.
+fn spelled(written: &str, to: Side, from: Side) -> Option<String> {
+    let runtime = match (to, from) {
+        (Side::Host, Side::Host) => "cudaMemcpyHostToHost",
+        (Side::Device, Side::Host) => "cudaMemcpyHostToDevice",
+        (Side::Host, Side::Device) => "cudaMemcpyDeviceToHost",
+        (Side::Device, Side::Device) => "cudaMemcpyDeviceToDevice",
+    };
+    if let Some(rest) = written.strip_prefix("memcpy_") {
+        let suffix = rest.strip_prefix("htod").or_else(|| rest.strip_prefix("dtoh"))?;
+        // Between two places on the device a size is missing.
+        return match (to, from) {
+            (Side::Device, Side::Host) => Some(format!("memcpy_htod{suffix}")),
+            (Side::Host, Side::Device) => Some(format!("memcpy_dtoh{suffix}")),
+            _ => None,
+        };
+    }
+    if written.starts_with("memcpy") {
+        return Some(format!("memcpy{}", runtime.strip_prefix("cudaMemcpy")?));
+    }
+    // A method that says it by its name belongs to one of the two.
+    (!written.starts_with("copy_")).then(|| runtime.to_owned())
 }

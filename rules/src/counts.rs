@@ -1,7 +1,8 @@
 //! Byte counts that are not byte counts: what the rules on copies and sets both need to know about how a count is
 //! written.
 
-use cudalint_replay::facts::{CountShape, Pointer, PointerArgument};
+use cudalint_engine::ModuleContext;
+use cudalint_replay::facts::{Amount, Buffer, CountShape, Event, EventKind, Pointer, PointerArgument};
 use cudalint_replay::value::Quantity;
 
 /// Why a count is not the number of bytes that was meant.
@@ -65,6 +66,50 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
         }
         _ => None,
     }
+}
+
+/// An allocation by bytes that was given a number of elements.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortAllocation<'a> {
+    /// The allocation.
+    pub event: &'a Event,
+    /// Its memory.
+    pub buffer: &'a Buffer,
+    /// How its size is written.
+    pub count: &'a CountShape,
+    /// Bytes of an element.
+    pub element: i64,
+}
+
+/// The allocation behind one side of a copy, where it holds as many bytes as the copy moves elements: then a factor is missing
+/// there, and the copy is right.
+pub fn short_allocation<'a>(
+    context: &'a ModuleContext<'_>,
+    side: &PointerArgument,
+    other: &PointerArgument,
+    bytes: &Amount,
+) -> Option<ShortAllocation<'a>> {
+    let Pointer::Into { buffer, offset } = &side.pointer else { return None };
+    let element = other.element.or(side.element).filter(|bytes| *bytes > 1)?;
+    let moved = &bytes.quantity;
+    if offset.quantity != Quantity::Known(0)
+        || buffer.bytes.quantity.is_unknown()
+        || !buffer.bytes.quantity.times(&Quantity::Known(element)).surely_equals(moved)
+    {
+        return None;
+    }
+    context.facts.events.iter().find_map(|event| match &event.kind {
+        EventKind::Allocate { buffer: own, count, .. }
+            if own.site == buffer.site
+                && own.bytes.quantity == buffer.bytes.quantity
+                && count.sizeofs.is_empty()
+                && count.sizeof_pointer.is_none()
+                && !count.opaque =>
+        {
+            Some(ShortAllocation { event, buffer: own, count, element })
+        }
+        _ => None,
+    })
 }
 
 fn bare(text: &str) -> &str {

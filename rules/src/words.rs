@@ -4,7 +4,7 @@ use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
 use cudalint_replay::facts::{Amount, ArrayShape, Buffer, Event, Extent3, LaunchFact, Pointer, PythonFault, Site};
 use cudalint_replay::value::{Assumptions, Quantity};
-use cudalint_syntax::Span;
+use cudalint_syntax::{Language, Span};
 
 /// What several values together rest on, each once, in order.
 pub fn assumptions<'a>(parts: impl IntoIterator<Item = &'a Assumptions>) -> Vec<String> {
@@ -96,10 +96,22 @@ pub fn launch_witness(context: &ModuleContext<'_>, event: &Event, launch: &Launc
     })
 }
 
+/// Whether a place stands in Python.
+pub fn is_python(context: &ModuleContext<'_>, site: Site) -> bool {
+    context.project.module(site.module).language == Language::Python
+}
+
 /// The host function that an event happened in, by name.
 pub fn function_of(context: &ModuleContext<'_>, event: &Event) -> String {
     let (module, function) = event.function;
-    context.project.module(module).functions.get(function.index()).map(|f| f.name.to_string()).unwrap_or_default()
+    context
+        .project
+        .module(module)
+        .functions
+        .get(function.index())
+        .filter(|function| !function.python.as_ref().is_some_and(|python| python.is_module))
+        .map(|function| function.name.to_string())
+        .unwrap_or_default()
 }
 
 /// A finding about an event with its witness: `None` when it rests on more than one assumption.

@@ -3,7 +3,7 @@
 use crate::words::{event_finding, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{Event, EventKind};
+use cudalint_replay::facts::{Event, EventKind, LaunchSpelling};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -41,7 +41,13 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         place: context.place_of(division),
         message: format!("divides the work by `{}`", launch.grid.text),
     });
-    finding.help = Some(format!("write `<<<{}, {}>>>`", launch.block.text, launch.grid.text));
+    let (grid, block) = (&launch.block.text, &launch.grid.text);
+    finding.help = Some(match launch.spelling {
+        LaunchSpelling::Chevron | LaunchSpelling::Call => format!("write `<<<{grid}, {block}>>>`"),
+        LaunchSpelling::Numba | LaunchSpelling::CupyJit => format!("write `[{grid}, {block}]`"),
+        LaunchSpelling::CupyRaw => format!("write `{grid}` first, then `{block}`"),
+        LaunchSpelling::PyCuda => format!("write `grid={grid}, block={block}`"),
+    });
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
     }

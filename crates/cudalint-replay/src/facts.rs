@@ -2,7 +2,7 @@
 
 mod python;
 
-pub use python::{ArrayShape, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
+pub use python::{ArrayShape, CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
 
 use crate::value::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;

@@ -309,14 +309,19 @@ impl<'a> Source<'a> {
 
     fn builtin(&self, kind: &Expr) -> Option<Builtin> {
         let Expr::Member { base, name, .. } = kind else { return None };
-        let Some(Expr::Name { path, .. }) = self.kind(*base) else { return None };
+        // `threadIdx.x`, and `cuda.threadIdx.x` in Python.
+        let of = match self.kind(*base)? {
+            Expr::Name { path, .. } => path.last()?,
+            Expr::Member { name, .. } => name,
+            _ => return None,
+        };
         let axis = match &**name {
             "x" => 'x',
             "y" => 'y',
             "z" => 'z',
             _ => return None,
         };
-        match &**path.last()? {
+        match &**of {
             "threadIdx" => Some(Builtin::Thread(axis)),
             "blockIdx" => Some(Builtin::Block(axis)),
             "blockDim" => Some(Builtin::BlockExtent(axis)),

@@ -62,9 +62,37 @@ pub enum TypeProblem {
     Refused,
 }
 
+/// Why a package refuses to copy one array into another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyProblem {
+    /// They have different numbers of elements.
+    Size,
+    /// Their elements are of different types.
+    ElementType,
+}
+
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PythonFaultKind {
+    /// A copy between two arrays that its package refuses with an exception. At the call.
+    CopyRefused {
+        /// The function: `copy_to_device`, `set`.
+        api: String,
+        /// The array that should be written, as written.
+        destination: String,
+        /// The array that should be read, as written.
+        source: String,
+        /// Their types of elements, in that order.
+        types: (String, String),
+        /// How many elements they have.
+        sizes: (Amount, Amount),
+        /// Where they are made.
+        made: (Site, Site),
+        /// What does not go together.
+        problem: CopyProblem,
+        /// The exception's class.
+        exception: &'static str,
+    },
     /// A number of one type for a parameter of another, without conversion. At the argument.
     ArgumentType {
         /// The kernel.

@@ -51,9 +51,9 @@ impl Walker<'_> {
     }
 
     /// Memory without a type.
-    pub(super) fn new_memory(&mut self, api: &str, bytes: Dim, site: Site) -> ObjId {
+    pub(super) fn new_memory(&mut self, api: &str, space: MemorySpace, bytes: Dim, site: Site) -> ObjId {
         let info = BufferInfo {
-            space: MemorySpace::Device,
+            space,
             site,
             api: Name::from(api),
             dtype: Dtype::Unknown,

@@ -49,6 +49,11 @@ impl Walker<'_> {
                 "stop" => Val::from(Kind::Int(range[1].clone())),
                 _ => later(),
             },
+            // A pointer as a number.
+            Kind::Memory(..) if matches!(name.as_str(), "ptr" | "value" | "mem" | "device_ptr" | "handle") => {
+                object.clone()
+            }
+            Kind::Attribute(of) if of.1 == "ctypes" && name == "data" => address_of(&of.0),
             Kind::Unknown | Kind::Unset => Val::unknown(),
             Kind::None => Val::unknown(),
             _ => later(),
@@ -210,6 +215,13 @@ impl Walker<'_> {
                 },
                 _ => Val::unknown(),
             },
+            // `a.__array_interface__["data"][0]`.
+            Kind::Attribute(attribute)
+                if matches!(attribute.1.as_str(), "__array_interface__" | "__cuda_array_interface__")
+                    && matches!(indices, [key] if key.str() == Some("data")) =>
+            {
+                Val::tuple(vec![address_of(&attribute.0), Val::unknown()])
+            }
             Kind::Package(path) if &**path == "sys.argv" => match indices {
                 [index] if index.known().is_some() => {
                     let name = format!("sys.argv[{}]", index.known().unwrap_or(0));
@@ -274,9 +286,14 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn set_element(&mut self, object: &Val, indices: &[Val], value: Val) {
+    pub(super) fn set_element(&mut self, object: &Val, indices: &[Val], value: Val, id: ExprId) {
         match &object.kind {
-            Kind::Array(array) => self.wrote(array.buffer),
+            Kind::Array(array) => {
+                let array = Rc::clone(array);
+                if !self.store_elements(&array, indices, id) {
+                    self.wrote(array.buffer);
+                }
+            }
             Kind::List(id) => {
                 let index = match indices {
                     [index] => index.known(),
@@ -341,5 +358,13 @@ impl Walker<'_> {
             "gpudata" | "data" => Some(Val::from(Kind::Memory(array.buffer, array.offset.clone()))),
             _ => None,
         }
+    }
+}
+
+/// The address of an array's first element.
+pub(super) fn address_of(array: &Val) -> Val {
+    match &array.kind {
+        Kind::Array(array) => Val::from(Kind::Memory(array.buffer, array.offset.clone())),
+        _ => Val::unknown(),
     }
 }

@@ -101,6 +101,12 @@ impl Walker<'_> {
                 _ => None,
             },
             "pycuda" => self.call_pycuda(id, rest, args),
+            "ctypes" => match args.positional.first() {
+                Some(pointer) if matches!(pointer.kind, Kind::Memory(..)) && matches!(rest, "c_void_p" | "cast") => {
+                    Some(pointer.clone())
+                }
+                _ => None,
+            },
             "argparse" => (rest == "ArgumentParser").then(|| self.parser()),
             "sys" | "os" => match rest {
                 "exit" | "_exit" | "abort" => {
@@ -294,6 +300,8 @@ impl Walker<'_> {
             Kind::Float(_) | Kind::Ratio(..) | Kind::Number(Dtype::Float { .. }, _) => {
                 self.rounded(value, false).unwrap_or(Quantity::Unknown)
             }
+            // `int(a_gpu)`: an address.
+            Kind::Memory(..) => return value.clone(),
             _ => self.as_int(value).unwrap_or(Quantity::Unknown),
         };
         Val { kind: Kind::Int(q), why: value.why.clone() }

@@ -210,6 +210,8 @@ impl Walker<'_> {
             }
             Kind::Tuple(items) => items.iter().for_each(|item| self.lose_within(item, depth + 1)),
             Kind::Transfer(_, inner) => self.lose_within(&inner.clone(), depth + 1),
+            // `a.ctypes`, `a.copy_to_host`.
+            Kind::Attribute(attribute) => self.lose_within(&attribute.0.clone(), depth + 1),
             _ => {}
         }
     }

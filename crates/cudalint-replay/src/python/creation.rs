@@ -178,6 +178,13 @@ impl Walker<'_> {
                 Some(dtype) => Val::from(Kind::Dtype(dtype)),
                 None => Val::unknown(),
             },
+            "frombuffer" => {
+                let Kind::Memory(buffer, offset) = args.get(0, "buffer")?.kind.clone() else { return None };
+                let dtype = self.dtype_argument(args.get(1, "dtype"), FLOAT);
+                let shape = args.get(2, "count").cloned().and_then(|count| self.shape(&count));
+                let shape = shape.filter(|shape| shape.iter().all(|dim| dim.q.known() != Some(-1)));
+                Val::array(Array { buffer, lib, dtype, shape, layout: Layout::C, offset, view: None })
+            }
             "asnumpy" => {
                 let value = args.positional.first()?.clone();
                 return self.fetched_to_host(&value, id);
@@ -364,6 +371,13 @@ impl Walker<'_> {
             Kind::Array(array) => {
                 let dtype = self.dtype_argument(args.get(1, "dtype"), array.dtype);
                 let moved = lib == Lib::Cupy && array.lib == Lib::Numpy;
+                if lib == Lib::Numpy
+                    && array.lib == Lib::Cupy
+                    && name != "copy"
+                    && let Some(expr) = args.exprs.first()
+                {
+                    self.converted_on_host(id, &from, *expr);
+                }
                 self.looked_at(&from, id);
                 let keeps = !moved && !copies && dtype == array.dtype;
                 let array = Rc::clone(array);
@@ -548,6 +562,10 @@ impl Walker<'_> {
         };
         if is_array(value) {
             return self.elementwise(std::slice::from_ref(value), Some(dtype));
+        }
+        // `np.uintp(p)`.
+        if matches!((&value.kind, dtype), (Kind::Memory(..), Dtype::Int { bytes: 8, .. })) {
+            return value.clone();
         }
         let why = value.why.clone();
         let inner = match dtype {

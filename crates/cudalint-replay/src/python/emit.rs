@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::heap::ObjId;
-use super::val::{Array, Dim, Kind, Val};
+use super::val::{Array, Dim, Dtype, Kind, Val};
 use crate::facts::{
     Amount, ArrayShape, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
     PythonFaultKind, Site, Step,
@@ -126,7 +126,7 @@ impl Walker<'_> {
             name: buffer.name.clone(),
             site: info.site,
             api: info.api.clone(),
-            element: info.dtype.bytes(),
+            element: buffer.elements().bytes(),
             freed: false,
             array: shape,
         })
@@ -139,7 +139,10 @@ impl Walker<'_> {
             Kind::Array(array) => {
                 (self.pointer_to(array.buffer, &array.offset, value), array.dtype.bytes(), array.dtype.name())
             }
-            Kind::Memory(buffer, offset) => (self.pointer_to(*buffer, offset, value), None, String::new()),
+            Kind::Memory(buffer, offset) => {
+                let dtype = self.heap.buffer(*buffer).map_or(Dtype::Unknown, super::heap::Buffer::elements);
+                (self.pointer_to(*buffer, offset, value), dtype.bytes(), dtype.name())
+            }
             _ => (Pointer::Unknown, None, String::new()),
         };
         PointerArgument { pointer, text, span, element, element_name }

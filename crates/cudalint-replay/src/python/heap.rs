@@ -70,6 +70,8 @@ pub(crate) struct Buffer {
     pub fetched: bool,
     /// The first look at its contents by the host after a device copy of it was changed.
     pub read_after: Option<Site>,
+    /// Of memory without a type: the type of the elements that it was made for, or that were copied to its start first.
+    pub element: Dtype,
 }
 
 /// What does not change over a buffer's life.
@@ -243,6 +245,7 @@ fn join_objects(a: &Obj, b: &Obj, default: Option<&Assumptions>) -> Obj {
             written: if b.written.is_some() { a.written.clone() } else { None },
             fetched: a.fetched || b.fetched,
             read_after: a.read_after.or(b.read_after),
+            element: if a.element == b.element { a.element } else { Dtype::Unknown },
         }),
         (Obj::Kernel(a), Obj::Kernel(b)) => Obj::Kernel(a.iter().filter(|one| b.contains(one)).cloned().collect()),
         (a, _) => a.clone(),
@@ -259,7 +262,13 @@ impl Buffer {
             written: None,
             fetched: false,
             read_after: None,
+            element: Dtype::Unknown,
         }
+    }
+
+    /// The type of its elements, as far as anything says.
+    pub fn elements(&self) -> Dtype {
+        if self.info.dtype == Dtype::Unknown { self.element } else { self.info.dtype }
     }
 }
 

@@ -89,7 +89,12 @@ impl Walker<'_> {
         let name = self.text(*base).to_owned();
         let shared = elements.get(3).cloned();
         let kernel = kernel.clone();
-        Val::from(Kind::Configured(Rc::new(Configured { kernel, name, grid, block, shared, config, why: None })))
+        let divided = match parts.as_slice() {
+            [grid, block, ..] => self.divided_by_grid(*grid, *block),
+            _ => None,
+        };
+        let configured = Configured { kernel, name, grid, block, shared, config, why: None, divided };
+        Val::from(Kind::Configured(Rc::new(configured)))
     }
 
     /// Extents: a number, or a tuple of up to three.
@@ -157,7 +162,7 @@ impl Walker<'_> {
                 let Some(Expr::Member { base, .. }) = self.kind(*callee) else { return None };
                 let name = self.text(*base).to_owned();
                 let kernel = receiver.clone();
-                let configured = Configured { kernel, name, grid, block, shared, config: site, why: None };
+                let configured = Configured { kernel, name, grid, block, shared, config: site, why: None, divided: None };
                 Some(Val::from(Kind::Configured(Rc::new(configured))))
             }
             // `k.configure(grid, block, …)`.
@@ -187,7 +192,11 @@ impl Walker<'_> {
                 let name = self.text(callee).to_owned();
                 let shared = args.get(3, "shared_mem").cloned();
                 let kernel = Val::from(Kind::Kernel(Rc::clone(kernel)));
-                let configured = Configured { kernel, name, config: grid.site, grid, block, shared, why: None };
+                let divided = args
+                    .expr(0, "grid")
+                    .zip(args.expr(1, "block"))
+                    .and_then(|(grid, block)| self.divided_by_grid(grid, block));
+                let configured = Configured { kernel, name, config: grid.site, grid, block, shared, why: None, divided };
                 let Some(items) = self.items(&list) else { return Val::unknown() };
                 let exprs = match args.expr(2, "args").and_then(|expr| self.kind(expr)) {
                     Some(Expr::Python(python)) => match &**python {
@@ -562,7 +571,7 @@ impl Walker<'_> {
             launch_bounds: None,
             kernel_summary: Some(summary),
             parameter_faults: Vec::new(),
-            block_divided_by_grid: None,
+            block_divided_by_grid: configured.divided,
         }
     }
 

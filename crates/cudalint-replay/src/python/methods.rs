@@ -37,9 +37,10 @@ impl Walker<'_> {
                 Some(self.program_method(&program, name, args))
             }
             Kind::Native(_) => Some(self.native_method(name, args)),
-            Kind::Memory(..) => Some(Val::none()),
+            Kind::Memory(..) => self.memory_method(id, receiver, name, args),
             Kind::Instance(_) if self.is_parser_method(receiver, name) => Some(self.call_parser(receiver, name, args)),
-            Kind::Attribute(_) | Kind::Range(_) => None,
+            Kind::Attribute(attribute) => self.address_method(attribute, name),
+            Kind::Range(_) => None,
             _ => None,
         };
         match found {
@@ -56,8 +57,11 @@ impl Walker<'_> {
         Some(match name.as_str() {
             "copy_to_host" | "get" | "get_async" | "asnumpy" => return self.fetch(id, receiver, array, args),
             "copy_to_device" | "set" | "set_async" => {
-                let from = args.positional.first()?.clone();
-                self.wrote(array.buffer);
+                let from = args.get(0, "ary").or_else(|| args.named("arr"))?.clone();
+                let source = args.expr(0, "ary").or_else(|| args.expr(0, "arr"));
+                if let (Some(to), Some(source)) = (self.receiver_expr(id), source) {
+                    self.checked_copy(id, name, (receiver, to), (&from, source));
+                }
                 self.copied_into(array, &from);
                 Val::none()
             }
@@ -157,6 +161,12 @@ impl Walker<'_> {
         let target = args.get(0, "ary").or_else(|| args.named("out")).cloned();
         match target.map(|target| (target.kind.clone(), target)) {
             Some((Kind::Array(into), target)) if array.lib != Lib::Cupy || args.named("out").is_some() => {
+                let to = args.expr(0, "ary").filter(|_| args.named("out").is_none());
+                let to = to.or_else(|| args.expr(usize::MAX, "out"));
+                if let (Some(to), Some(from), Some(name)) = (to, self.receiver_expr(id), self.callee_name(id)) {
+                    let api = self.project.text(self.module_id(), name);
+                    self.checked_copy(id, api, (&target, to), (receiver, from));
+                }
                 self.wrote(into.buffer);
                 Some(target)
             }
@@ -191,16 +201,14 @@ impl Walker<'_> {
 
     /// A device array gets what another holds.
     pub(super) fn copied_into(&mut self, array: &Rc<Array>, from: &Val) {
-        let Kind::Array(from) = &from.kind else { return };
-        let held = self.heap.buffer(from.buffer).and_then(|buffer| buffer.held.clone());
-        let whole = |array: &Array| array.layout == Layout::C && array.offset.known() == Some(0);
-        let same = array.dtype == from.dtype && array.size().q.surely_equals(&from.size().q);
-        let held = held.filter(|held| {
-            same && whole(array) && whole(from) && !matches!(held.contents, HeldContents::WrittenOnly(_))
-        });
-        if let Some(buffer) = self.heap.buffer_mut(array.buffer) {
-            buffer.held = held;
-        }
+        let to = Val::from(Kind::Array(Rc::clone(array)));
+        // A copy that is not refused fills all of it.
+        let bytes = self.bytes_of(array);
+        let alike = matches!(&from.kind, Kind::Array(from) if array.dtype == from.dtype
+            && array.size().q.surely_equals(&from.size().q)
+            && from.layout == array.layout);
+        let known = if alike { from.clone() } else { Val::unknown() };
+        self.store(&to, &bytes, Some(&known));
     }
 
     fn list_method(&mut self, id: ExprId, list: super::heap::ObjId, name: &Name, args: &Args) -> Val {

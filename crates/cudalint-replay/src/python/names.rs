@@ -175,7 +175,7 @@ impl Walker<'_> {
             Some(Expr::Index { base, indices }) => {
                 let object = self.eval(*base);
                 let at: Vec<Val> = indices.iter().map(|index| self.eval(*index)).collect();
-                self.set_element(&object, &at, value);
+                self.set_element(&object, &at, value, target);
             }
             Some(Expr::Python(python)) => match &**python {
                 PythonExpr::Tuple(targets) | PythonExpr::List(targets) => self.unpack(targets, &value),

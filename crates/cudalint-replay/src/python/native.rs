@@ -3,7 +3,7 @@
 use super::Walker;
 use super::calls::Args;
 use super::launches::extent3;
-use super::val::{Array, Dtype, Kind, Layout, Maker, Native, Program, Transfer, Val};
+use super::val::{Array, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
@@ -110,6 +110,7 @@ impl Walker<'_> {
                 super::val::Dims { axes: [axis.clone(), axis.clone(), axis], text: String::new(), site }
             }
         };
+        let divided = grid.as_ref().zip(block.as_ref()).and_then(|(grid, block)| self.divided_by_grid(grid.1, block.1));
         let grid = dims(self, grid, native.maker == Maker::PyCuda);
         let block = dims(self, block, false);
         let values = values.unwrap_or_default();
@@ -119,8 +120,18 @@ impl Walker<'_> {
             None => Vec::new(),
         };
         if self.wants(site) {
-            let args_facts =
-                values.iter().map(|(value, expr)| self.launch_argument(value, *expr, block.site)).collect();
+            let args_facts = values
+                .iter()
+                .map(|(value, expr)| {
+                    let mut argument = self.launch_argument(value, *expr, block.site);
+                    if let (Kind::Array(array), Some(expr)) = (&value.kind, expr)
+                        && self.goes_by_value(array)
+                    {
+                        argument.pointer = Some(self.pointer_argument(value, *expr).pointer);
+                    }
+                    argument
+                })
+                .collect();
             let (shared, shared_written) = self.shared_amount(shared.as_ref());
             let raised = self.project.source(self.module_id()).contains("max_dynamic_shared_size_bytes")
                 || self.project.source(self.module_id()).contains("MAX_DYNAMIC_SHARED");
@@ -151,7 +162,7 @@ impl Walker<'_> {
                 launch_bounds: native.kernel.and_then(|kernel| self.launch_bounds(kernel, &env)),
                 kernel_summary: native.kernel.map(|kernel| self.native_summary(kernel, &env)),
                 parameter_faults: Vec::new(),
-                block_divided_by_grid: None,
+                block_divided_by_grid: divided,
             };
             if native.kernel.is_none() {
                 *self.limits.entry("launch of C++ that is not in sight").or_insert(0) += 1;
@@ -234,13 +245,14 @@ impl Walker<'_> {
 
     fn native_value(&mut self, value: &Val, ty: &Ty, index: usize, maker: Maker) -> Given {
         match (ty, &value.kind) {
+            (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) if array.lib == Lib::Numpy => Given::Somewhere,
             (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => {
                 self.given_pointer(&array.clone(), value, None, None)
             }
             (Ty::Pointer(_), Kind::Memory(buffer, offset)) => {
                 let array = Array {
                     buffer: *buffer,
-                    lib: super::val::Lib::PyCuda,
+                    lib: Lib::PyCuda,
                     dtype: Dtype::Unknown,
                     shape: None,
                     layout: Layout::C,
@@ -322,6 +334,8 @@ impl Walker<'_> {
             match (&ty, &value.kind) {
                 (Ty::Pointer(element), _) => {
                     let (inner, buffer) = match &value.kind {
+                        // Its bytes are taken for an address: that is another matter.
+                        Kind::Array(array) if array.lib == Lib::Numpy => continue,
                         Kind::Array(array) => (Rc::clone(array), array.buffer),
                         Kind::Transfer(kind, inner) => match &inner.kind {
                             Kind::Array(array) if *kind != Transfer::Out || native.maker == Maker::PyCuda => {

@@ -128,9 +128,16 @@ impl Walker<'_> {
         } else {
             Some(Held::fresh())
         };
-        if let Some(Kind::Array(into)) = args.named("to").map(|to| to.kind.clone()) {
-            self.wrote(into.buffer);
-            return Val::array((*into).clone());
+        if let Some(into) = args.named("to").cloned()
+            && let Kind::Array(target) = &into.kind
+        {
+            if copies {
+                if let (Some(to), Some(source)) = (args.expr(usize::MAX, "to"), args.expr(0, "obj")) {
+                    self.checked_copy(id, "to_device", (&into, to), (from, source));
+                }
+                self.copied_into(target, from);
+            }
+            return into;
         }
         let layout = match &array.layout {
             Layout::Strided(_) => Layout::Unknown,
@@ -183,18 +190,12 @@ impl Walker<'_> {
                     args.named("code").or_else(|| args.positional.first()).and_then(|code| self.program_in(code));
                 Val::from(Kind::Program(Rc::new(super::val::Program { maker: Maker::Cupy, module })))
             }
-            "cuda.alloc" | "cuda.malloc_managed" | "cuda.malloc_async" => {
-                let bytes = args.positional.first().cloned()?;
-                let bytes = Dim { q: self.as_int(&bytes)?, why: bytes.why };
-                let site = self.site(id);
-                let memory = self.new_memory(&format!("cupy.{name}"), bytes, site);
-                Val::from(Kind::Memory(memory, crate::value::Quantity::Known(0)))
-            }
             "cuda.Stream" | "cuda.get_current_stream" | "cuda.ExternalStream" => Val::package("stream"),
             "cuda.Event" => Val::package("event"),
             "cuda.Device" | "cuda.runtime.deviceSynchronize" | "cuda.set_allocator" | "cuda.Device.use" => {
                 Val::package("stream")
             }
+            _ if name.starts_with("cuda.") => return self.cupy_memory(id, name, args),
             "ndarray" => {
                 let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
                 let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Float { bytes: 8 });

@@ -41,6 +41,11 @@ impl Walker<'_> {
             self.looked_at(b, id);
             return self.array_operation(op, a, b);
         }
+        // Addresses.
+        if let (Kind::Memory(buffer, offset), Some(q), BinaryOp::Add | BinaryOp::Sub) = (&a.kind, b.quantity(), op) {
+            let (buffer, offset) = (*buffer, if op == BinaryOp::Add { offset.plus(&q) } else { offset.minus(&q) });
+            return Val { kind: Kind::Memory(buffer, offset), why };
+        }
         if op.is_comparison()
             && let Some(value) = self.compare_objects(op, a, b)
         {

@@ -3,55 +3,87 @@
 use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
-use super::emit::amount;
+use super::copies::{CopyCall, SetCall, last_part};
 use super::val::{Dim, Dtype, Kind, Layout, Lib, Maker, Program, Transfer, Val};
-use crate::facts::{CopyKind, CountShape, EventKind, MemorySpace};
+use crate::facts::{CopyKind, MemorySpace};
 use crate::given::Held;
 use crate::value::Quantity;
-use cudalint_program::Name;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
 
 impl Walker<'_> {
     pub(super) fn call_pycuda(&mut self, id: ExprId, name: &str, args: &Args) -> Option<Val> {
-        let site = self.site(id);
         Some(match name {
             "compiler.SourceModule" | "compiler.DynamicSourceModule" => {
                 let module = args.get(0, "source").and_then(|code| self.program_in(code));
                 Val::from(Kind::Program(Rc::new(Program { maker: Maker::PyCuda, module })))
             }
-            "driver.mem_alloc" | "driver.managed_empty" | "driver.mem_alloc_async"
-                if name != "driver.managed_empty" =>
-            {
-                let bytes = args.positional.first().cloned()?;
-                let bytes = Dim { q: self.as_int(&bytes).unwrap_or(Quantity::Unknown), why: bytes.why };
-                let memory = self.new_memory(&format!("pycuda.{name}"), bytes, site);
-                Val::from(Kind::Memory(memory, Quantity::Known(0)))
+            "driver.mem_alloc" | "driver.mem_alloc_async" => {
+                let bytes = args.get(0, "bytes").cloned()?;
+                self.allocated(id, &format!("pycuda.{name}"), MemorySpace::Device, &bytes, args.expr(0, "bytes"))
+            }
+            "driver.mem_alloc_like" => {
+                let like = args.get(0, "ary").cloned()?;
+                let Kind::Array(like) = &like.kind else {
+                    return Some(self.allocated(id, "pycuda.driver.mem_alloc_like", MemorySpace::Device, &Val::unknown(), None));
+                };
+                let (bytes, dtype) = (self.bytes_of(like), like.dtype);
+                self.typed_memory(id, "pycuda.driver.mem_alloc_like", bytes, dtype)
             }
             "driver.to_device" => {
                 let from = args.positional.first().cloned()?;
-                let bytes = match &from.kind {
-                    Kind::Array(array) => self.bytes_of(array),
-                    _ => Dim::unknown(),
+                let (bytes, dtype) = match &from.kind {
+                    Kind::Array(array) => (self.bytes_of(array), array.dtype),
+                    _ => (Dim::unknown(), Dtype::Unknown),
                 };
-                let memory = self.new_memory("pycuda.driver.to_device", bytes, site);
-                if let Some(buffer) = self.heap.buffer_mut(memory) {
-                    buffer.held = None;
-                }
-                Val::from(Kind::Memory(memory, Quantity::Known(0)))
+                let memory = self.typed_memory(id, "pycuda.driver.to_device", bytes.clone(), dtype);
+                self.store(&memory, &bytes, Some(&from));
+                memory
+            }
+            "driver.from_device" | "driver.from_device_like" => {
+                let from = args.get(0, "devptr").cloned()?;
+                let value = if name == "driver.from_device" {
+                    let shape = args.get(1, "shape").cloned().and_then(|shape| self.shape(&shape));
+                    let dtype = self.dtype_argument(args.get(2, "dtype"), Dtype::Unknown);
+                    self.gpu_array(id, Lib::Numpy, MemorySpace::Host, name, dtype, shape, None)
+                } else {
+                    let Kind::Array(like) = &args.get(1, "other_ary")?.kind else { return None };
+                    let (dtype, shape) = (like.dtype, like.shape.clone());
+                    self.gpu_array(id, Lib::Numpy, MemorySpace::Host, name, dtype, shape, None)
+                };
+                let (Kind::Array(array), Some(expr)) = (&value.kind, args.expr(0, "devptr")) else { return None };
+                let bytes = self.bytes_of(array);
+                let to = (value.clone(), id);
+                let kind = CopyKind::DeviceToHost;
+                let api = last_part(name);
+                let size = Err(args.exprs.get(1).copied().unwrap_or(id));
+                self.copy(id, &CopyCall { api, to, from: (from, expr), bytes, size, kind, kind_span: None });
+                value
             }
             "driver.memcpy_htod" | "driver.memcpy_htod_async" => {
-                self.memcpy(id, name, args, CopyKind::HostToDevice);
+                self.memcpy(id, name, args, CopyKind::HostToDevice)?;
                 Val::none()
             }
             "driver.memcpy_dtoh" | "driver.memcpy_dtoh_async" => {
-                self.memcpy(id, name, args, CopyKind::DeviceToHost);
+                self.memcpy(id, name, args, CopyKind::DeviceToHost)?;
                 Val::none()
             }
-            "driver.memcpy_dtod" | "driver.memset_d8" | "driver.memset_d32" | "driver.memset_d16" => {
-                if let Some(Kind::Memory(buffer, _)) = args.positional.first().map(|value| value.kind.clone()) {
-                    self.wrote(buffer);
-                }
+            "driver.memcpy_dtod" | "driver.memcpy_dtod_async" => {
+                self.memcpy(id, name, args, CopyKind::DeviceToDevice)?;
+                Val::none()
+            }
+            "driver.memset_d8" | "driver.memset_d16" | "driver.memset_d32" | "driver.memset_d8_async"
+            | "driver.memset_d16_async" | "driver.memset_d32_async" => {
+                let unit = match last_part(name) {
+                    "memset_d8" | "memset_d8_async" => 1,
+                    "memset_d16" | "memset_d16_async" => 2,
+                    _ => 4,
+                };
+                let value = |position, name| Some((args.get(position, name)?.clone(), args.expr(position, name)?));
+                let (count, size) = value(2, "size")?;
+                let (to, data) = (value(0, "dest")?, value(1, "data")?);
+                let count = Dim { q: self.as_int(&count).unwrap_or(Quantity::Unknown), why: count.why };
+                self.set_elements(id, &SetCall { api: last_part(name), to, value: data, count, size, unit });
                 Val::none()
             }
             "driver.In" | "driver.Out" | "driver.InOut" => {
@@ -65,7 +97,18 @@ impl Walker<'_> {
             "driver.pagelocked_empty" | "driver.pagelocked_zeros" | "driver.aligned_empty" | "driver.aligned_zeros" => {
                 let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
                 let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Unknown);
-                self.gpu_array(id, Lib::Numpy, MemorySpace::Host, name, dtype, shape, None)
+                let pinned = name.starts_with("driver.pagelocked");
+                let space = if pinned { MemorySpace::Pinned } else { MemorySpace::Host };
+                self.gpu_array(id, Lib::Numpy, space, name, dtype, shape, None)
+            }
+            "driver.pagelocked_empty_like" | "driver.pagelocked_zeros_like" | "driver.managed_empty_like"
+            | "driver.managed_zeros_like" => {
+                let Kind::Array(like) = &args.positional.first()?.kind else { return None };
+                let (dtype, shape) = (like.dtype, like.shape.clone());
+                let managed = name.starts_with("driver.managed");
+                let (lib, space) =
+                    if managed { (Lib::PyCuda, MemorySpace::Managed) } else { (Lib::Numpy, MemorySpace::Pinned) };
+                self.gpu_array(id, lib, space, name, dtype, shape, None)
             }
             "driver.managed_empty" | "driver.managed_zeros" => {
                 let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
@@ -86,10 +129,15 @@ impl Walker<'_> {
                     kind => Val::from(kind),
                 }
             }
-            "gpuarray.zeros" | "gpuarray.empty" => {
+            "gpuarray.zeros" | "gpuarray.empty" | "gpuarray.GPUArray" | "gpuarray.ones" => {
                 let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
                 let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Float { bytes: 8 });
-                let held = if name.ends_with("empty") { Some(Held::fresh()) } else { None };
+                // With memory of its own: `GPUArray(…, gpudata=p)` has that of somebody else.
+                if args.named("gpudata").is_some() {
+                    return None;
+                }
+                let fresh = name.ends_with("empty") || name.ends_with("GPUArray");
+                let held = if fresh { Some(Held::fresh()) } else { None };
                 self.gpu_array(id, Lib::PyCuda, MemorySpace::Device, name, dtype, shape, held)
             }
             "gpuarray.zeros_like" | "gpuarray.empty_like" => match &args.positional.first()?.kind {
@@ -131,42 +179,36 @@ impl Walker<'_> {
         Val::array(self.new_array(made, site))
     }
 
-    fn memcpy(&mut self, id: ExprId, name: &str, args: &Args, kind: CopyKind) {
-        let [to, from, ..] = args.positional.as_slice() else { return };
-        let (to, from) = (to.clone(), from.clone());
-        let host = if kind == CopyKind::HostToDevice { &from } else { &to };
-        let bytes = match &host.kind {
-            Kind::Array(array) => self.bytes_of(array),
-            _ => Dim::unknown(),
-        };
+    /// Memory without a type that is made for elements of one.
+    fn typed_memory(&mut self, id: ExprId, api: &str, bytes: Dim, dtype: Dtype) -> Val {
         let site = self.site(id);
-        if let [first, second, ..] = args.exprs.as_slice()
-            && self.wants(site)
-        {
-            let api = name.rsplit('.').next().unwrap_or(name);
-            let event = EventKind::Copy {
-                api: Name::from(api),
-                destination: self.pointer_argument(&to, *first),
-                source: self.pointer_argument(&from, *second),
-                bytes: amount(&bytes),
-                count: CountShape { text: bytes.q.to_string(), span: site.span, opaque: true, ..CountShape::default() },
-                kind,
-                kind_span: None,
-                asynchronous: api.ends_with("async"),
-            };
-            let mentioned = args.exprs.clone();
-            self.emit(event, site, &mentioned);
+        let memory = self.new_memory(api, MemorySpace::Device, bytes, site);
+        if let Some(buffer) = self.heap.buffer_mut(memory) {
+            buffer.element = dtype;
         }
-        match &to.kind {
-            Kind::Memory(buffer, offset) => {
-                let old = self.heap.buffer(*buffer).and_then(|buffer| buffer.held.clone());
-                let held = Held::after_write(old.as_deref(), offset.clone(), bytes.q.clone(), &bytes.why);
-                if let Some(buffer) = self.heap.buffer_mut(*buffer) {
-                    buffer.held = held;
-                }
+        Val::from(Kind::Memory(memory, Quantity::Known(0)))
+    }
+
+    /// `memcpy_…(dest, src)`: as many bytes as the host's side has; between two places on the device, as the third argument says.
+    fn memcpy(&mut self, id: ExprId, name: &str, args: &Args, kind: CopyKind) -> Option<()> {
+        let side = |position, name| Some((args.get(position, name)?.clone(), args.expr(position, name)?));
+        let (to, from) = (side(0, "dest")?, side(1, "src")?);
+        let (bytes, size) = match kind {
+            CopyKind::DeviceToDevice => {
+                let (size, expr) = side(2, "size")?;
+                (Dim { q: self.as_int(&size).unwrap_or(Quantity::Unknown), why: size.why }, Ok(expr))
             }
-            Kind::Array(array) => self.wrote(array.buffer),
-            _ => {}
-        }
+            _ => {
+                let host = if kind == CopyKind::HostToDevice { &from } else { &to };
+                let bytes = match &host.0.kind {
+                    Kind::Array(array) => self.bytes_of(array),
+                    _ => Dim::unknown(),
+                };
+                (bytes, Err(host.1))
+            }
+        };
+        let kind_span = self.callee_name(id);
+        self.copy(id, &CopyCall { api: last_part(name), to, from, bytes, size, kind, kind_span });
+        Some(())
     }
 }

@@ -133,6 +133,8 @@ pub(crate) struct Configured {
     pub config: Site,
     /// What must be taken for granted for it to work at all.
     pub why: Assumptions,
+    /// Where the block is computed by a division by what stands in the grid's place.
+    pub divided: Option<Site>,
 }
 
 /// Extents of a launch before they are looked at.

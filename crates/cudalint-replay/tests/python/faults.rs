@@ -2,7 +2,7 @@
 
 use crate::support::{Seen, program};
 
-fn faults(seen: &Seen) -> Vec<String> {
+pub fn faults(seen: &Seen) -> Vec<String> {
     use cudalint_replay::facts::PythonFaultKind as Kind;
     let faults = seen.facts.iter().flat_map(|facts| &facts.python);
     faults
@@ -13,6 +13,9 @@ fn faults(seen: &Seen) -> Vec<String> {
                 Kind::ElementType { wanted, given, .. } => format!("elements {given} for {wanted}"),
                 Kind::NotContiguous { .. } => "not contiguous".to_owned(),
                 Kind::NotCopiedBack { host, device, .. } => format!("{device} of {host}"),
+                Kind::CopyRefused { types, sizes, exception, .. } => {
+                    format!("{exception}: {} of {} from {} of {}", sizes.0.text, types.0, sizes.1.text, types.1)
+                }
                 Kind::CapturedChanged { name, before, after, .. } => format!("{name} was {before}, is {after}"),
             };
             format!("{at}: {what}")

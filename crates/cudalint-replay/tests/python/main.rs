@@ -1,6 +1,7 @@
 //! Python host code walked, and its launches executed.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod copies;
 mod faults;
 mod support;
 mod values;
