@@ -53,10 +53,8 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     if *problem != CopyProblem::ElementType {
         return None;
     }
-    let message = format!(
-        "`{api}` raises `{exception}`: `{source}` holds {}, but `{destination}` holds {}",
-        types.1, types.0
-    );
+    let message =
+        format!("`{api}` raises `{exception}`: `{source}` holds {}, but `{destination}` holds {}", types.1, types.0);
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = "arrays of different types".to_owned();
     for (site, dtype) in [(made.0, &types.0), (made.1, &types.1)] {

@@ -2,7 +2,7 @@
 
 use crate::runs::bounds::{self, Overrun};
 use crate::runs::words::text;
-use crate::runs::{Defect, Shown, shown};
+use crate::runs::{Defect, Shown, shown, vacuous};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 
@@ -25,6 +25,9 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::GuardTooWide) {
         sink.report_some(finding(context, &shown));
+    }
+    for finding in vacuous::findings(&RULE, context) {
+        sink.report(finding);
     }
 }
 

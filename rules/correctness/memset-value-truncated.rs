@@ -70,12 +70,12 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
     let mut finding = event_finding(&RULE, context, event, *value_span, assumed, message)?;
     finding.label = format!("only the low byte is used: {byte}");
     finding.help = Some(if is_python(context, event.site) {
-        format!("fill elements with the array's `fill`, or `memset_d{}` of PyCUDA; `{api}` can only set bytes", element * 8)
-    } else {
         format!(
-            "fill elements with a kernel, `thrust::fill` or `cuMemsetD{}`; `{api}` can only set bytes",
+            "fill elements with the array's `fill`, or `memset_d{}` of PyCUDA; `{api}` can only set bytes",
             element * 8
         )
+    } else {
+        format!("fill elements with a kernel, `thrust::fill` or `cuMemsetD{}`; `{api}` can only set bytes", element * 8)
     });
     if let Some(witness) = &mut finding.witness {
         witness.bindings = vec![("value".to_owned(), number), ("byte written".to_owned(), byte)];

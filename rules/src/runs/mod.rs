@@ -8,6 +8,7 @@ mod classify;
 mod formula;
 pub mod races;
 pub mod unwritten;
+pub mod vacuous;
 pub mod words;
 
 pub use classify::Defect;

@@ -52,14 +52,8 @@ impl Walker<'_> {
 
     /// Memory without a type.
     pub(super) fn new_memory(&mut self, api: &str, space: MemorySpace, bytes: Dim, site: Site) -> ObjId {
-        let info = BufferInfo {
-            space,
-            site,
-            api: Name::from(api),
-            dtype: Dtype::Unknown,
-            shape: None,
-            bytes: Some(bytes),
-        };
+        let info =
+            BufferInfo { space, site, api: Name::from(api), dtype: Dtype::Unknown, shape: None, bytes: Some(bytes) };
         let mut buffer = Buffer::new(info);
         buffer.held = Some(Held::fresh());
         self.heap.add(Obj::Buffer(buffer))

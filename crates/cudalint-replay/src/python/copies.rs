@@ -52,7 +52,14 @@ pub(super) fn last_part(name: &str) -> &str {
 
 impl Walker<'_> {
     /// Memory that a call allocates by bytes.
-    pub(super) fn allocated(&mut self, id: ExprId, api: &str, space: MemorySpace, size: &Val, expr: Option<ExprId>) -> Val {
+    pub(super) fn allocated(
+        &mut self,
+        id: ExprId,
+        api: &str,
+        space: MemorySpace,
+        size: &Val,
+        expr: Option<ExprId>,
+    ) -> Val {
         let bytes = Dim { q: self.as_int(size).unwrap_or(Quantity::Unknown), why: size.why.clone() };
         let site = self.site(id);
         let memory = self.new_memory(api, space, bytes, site);
@@ -309,8 +316,7 @@ impl Walker<'_> {
 
     /// How a count is written, through the definitions of variables.
     pub(super) fn count_shape(&self, expr: ExprId) -> CountShape {
-        let mut shape =
-            CountShape { text: self.text(expr).to_owned(), span: self.span(expr), ..CountShape::default() };
+        let mut shape = CountShape { text: self.text(expr).to_owned(), span: self.span(expr), ..CountShape::default() };
         self.read_count(expr, &mut shape, 0);
         shape
     }
@@ -329,8 +335,8 @@ impl Walker<'_> {
             Some(Expr::Member { name, .. }) if name == "size" => {}
             // `a.shape[0]`, and a whole shape where it is taken apart.
             Some(Expr::Member { name, .. }) if name == "shape" => {}
-            Some(Expr::Index { base, .. })
-                if matches!(self.kind(*base), Some(Expr::Member { name, .. }) if name == "shape") => {}
+            Some(Expr::Index { base, .. }) if matches!(self.kind(*base), Some(Expr::Member { name, .. }) if name == "shape") =>
+                {}
             Some(Expr::Call { callee, args }) => {
                 let plain = match self.kind(*callee) {
                     Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| name == "int" || name == "len"),
@@ -338,16 +344,19 @@ impl Walker<'_> {
                     _ => false,
                 };
                 match (plain, args.as_slice()) {
-                    (true, [one]) if !matches!(self.kind(*callee), Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| name == "len")) => {
+                    (true, [one]) if !matches!(self.kind(*callee), Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| name == "len")) =>
+                    {
                         self.read_count(*one, shape, depth + 1);
                     }
                     (true, [_]) => {}
                     _ => shape.opaque = true,
                 }
             }
-            Some(Expr::Local(_) | Expr::Name { .. }) => match self.definition(expr) {
-                Some(value) => self.read_count(value, shape, depth + 1),
-                None => shape.opaque = true,
+            Some(Expr::Local(_) | Expr::Name { .. }) => match (self.definition(expr), self.kind(expr)) {
+                (Some(value), _) => self.read_count(value, shape, depth + 1),
+                // A number that the caller chooses: what it counts is seen where an array has as many elements.
+                (None, Some(Expr::Local(local))) if matches!(self.local(*local).kind, Kind::Open(_)) => {}
+                _ => shape.opaque = true,
             },
             // `a.nbytes`, `dtype.itemsize`, and everything that is not followed: perhaps bytes.
             _ => shape.opaque = true,

@@ -162,7 +162,8 @@ impl Walker<'_> {
                 let Some(Expr::Member { base, .. }) = self.kind(*callee) else { return None };
                 let name = self.text(*base).to_owned();
                 let kernel = receiver.clone();
-                let configured = Configured { kernel, name, grid, block, shared, config: site, why: None, divided: None };
+                let configured =
+                    Configured { kernel, name, grid, block, shared, config: site, why: None, divided: None };
                 Some(Val::from(Kind::Configured(Rc::new(configured))))
             }
             // `k.configure(grid, block, …)`.
@@ -196,7 +197,8 @@ impl Walker<'_> {
                     .expr(0, "grid")
                     .zip(args.expr(1, "block"))
                     .and_then(|(grid, block)| self.divided_by_grid(grid, block));
-                let configured = Configured { kernel, name, config: grid.site, grid, block, shared, why: None, divided };
+                let configured =
+                    Configured { kernel, name, config: grid.site, grid, block, shared, why: None, divided };
                 let Some(items) = self.items(&list) else { return Val::unknown() };
                 let exprs = match args.expr(2, "args").and_then(|expr| self.kind(expr)) {
                     Some(Expr::Python(python)) => match &**python {

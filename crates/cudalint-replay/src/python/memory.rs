@@ -17,7 +17,9 @@ impl Walker<'_> {
         let space = match short {
             "alloc" | "malloc_async" | "Memory" | "runtime.malloc" | "runtime.mallocAsync" => MemorySpace::Device,
             "malloc_managed" | "ManagedMemory" | "runtime.mallocManaged" => MemorySpace::Managed,
-            "alloc_pinned_memory" | "pinned_memory.alloc_pinned_memory" | "runtime.hostAlloc"
+            "alloc_pinned_memory"
+            | "pinned_memory.alloc_pinned_memory"
+            | "runtime.hostAlloc"
             | "runtime.mallocHost" => MemorySpace::Pinned,
             _ => return self.cupy_copies(id, short, args),
         };
@@ -44,9 +46,7 @@ impl Walker<'_> {
                 Some(Val::from(Kind::Memory(buffer, start.plus(&offset))))
             }
             // Somebody else's memory under another name.
-            "UnownedMemory" => {
-                args.get(0, "ptr").filter(|pointer| matches!(pointer.kind, Kind::Memory(..))).cloned()
-            }
+            "UnownedMemory" => args.get(0, "ptr").filter(|pointer| matches!(pointer.kind, Kind::Memory(..))).cloned(),
             "runtime.memcpy" | "runtime.memcpyAsync" => {
                 let (to, from, (count, size)) = (part(0, "dst")?, part(1, "src")?, part(2, "size")?);
                 let (kind, expr) = part(3, "kind")?;

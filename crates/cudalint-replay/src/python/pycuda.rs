@@ -25,7 +25,13 @@ impl Walker<'_> {
             "driver.mem_alloc_like" => {
                 let like = args.get(0, "ary").cloned()?;
                 let Kind::Array(like) = &like.kind else {
-                    return Some(self.allocated(id, "pycuda.driver.mem_alloc_like", MemorySpace::Device, &Val::unknown(), None));
+                    return Some(self.allocated(
+                        id,
+                        "pycuda.driver.mem_alloc_like",
+                        MemorySpace::Device,
+                        &Val::unknown(),
+                        None,
+                    ));
                 };
                 let (bytes, dtype) = (self.bytes_of(like), like.dtype);
                 self.typed_memory(id, "pycuda.driver.mem_alloc_like", bytes, dtype)
@@ -72,8 +78,12 @@ impl Walker<'_> {
                 self.memcpy(id, name, args, CopyKind::DeviceToDevice)?;
                 Val::none()
             }
-            "driver.memset_d8" | "driver.memset_d16" | "driver.memset_d32" | "driver.memset_d8_async"
-            | "driver.memset_d16_async" | "driver.memset_d32_async" => {
+            "driver.memset_d8"
+            | "driver.memset_d16"
+            | "driver.memset_d32"
+            | "driver.memset_d8_async"
+            | "driver.memset_d16_async"
+            | "driver.memset_d32_async" => {
                 let unit = match last_part(name) {
                     "memset_d8" | "memset_d8_async" => 1,
                     "memset_d16" | "memset_d16_async" => 2,
@@ -101,7 +111,9 @@ impl Walker<'_> {
                 let space = if pinned { MemorySpace::Pinned } else { MemorySpace::Host };
                 self.gpu_array(id, Lib::Numpy, space, name, dtype, shape, None)
             }
-            "driver.pagelocked_empty_like" | "driver.pagelocked_zeros_like" | "driver.managed_empty_like"
+            "driver.pagelocked_empty_like"
+            | "driver.pagelocked_zeros_like"
+            | "driver.managed_empty_like"
             | "driver.managed_zeros_like" => {
                 let Kind::Array(like) = &args.positional.first()?.kind else { return None };
                 let (dtype, shape) = (like.dtype, like.shape.clone());

@@ -28,9 +28,12 @@ fn pointer(argument: &PointerArgument) -> String {
 fn copies(seen: &Seen) -> Vec<String> {
     seen.events()
         .filter_map(|event| match &event.kind {
-            EventKind::Allocate { buffer, count, .. } => {
-                Some(format!("{} of {} ({})", buffer.api, buffer.bytes.text, if count.opaque { "?" } else { "elements" }))
-            }
+            EventKind::Allocate { buffer, count, .. } => Some(format!(
+                "{} of {} ({})",
+                buffer.api,
+                buffer.bytes.text,
+                if count.opaque { "?" } else { "elements" }
+            )),
             EventKind::Copy { api, destination, source, bytes, kind, .. } => {
                 Some(format!("{api} {kind:?} {} <- {}: {}", pointer(destination), pointer(source), bytes.text))
             }
@@ -85,7 +88,7 @@ def run(given, self):
 "
     ));
     let shapes: Vec<String> = copies(&seen).iter().map(|one| one.rsplit(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(shapes, ["(elements)", "(?)", "(elements)", "(?)", "(?)"]);
+    assert_eq!(shapes, ["(elements)", "(?)", "(elements)", "(elements)", "(?)"]);
 }
 
 #[test]
@@ -211,8 +214,10 @@ twice(drv.managed_empty(100, np.float32), np.int32(100), block=(128, 1, 1))
     let host: Vec<bool> = seen
         .launches()
         .iter()
-        .map(|fact| matches!(&fact.args[0].pointer, Some(Pointer::Into { buffer, .. })
-            if buffer.space == cudalint_replay::facts::MemorySpace::Host))
+        .map(|fact| {
+            matches!(&fact.args[0].pointer, Some(Pointer::Into { buffer, .. })
+            if buffer.space == cudalint_replay::facts::MemorySpace::Host)
+        })
         .collect();
     assert_eq!(host, [true, false, false, false]);
 }
