@@ -91,6 +91,9 @@ fn describe(context: &ModuleContext<'_>, status: &FunctionStatus) -> String {
     let Some(function) = context.module.functions.get(status.function.index()) else {
         return "this function".to_owned();
     };
+    if function.python.as_ref().is_some_and(|python| python.is_module) {
+        return "this script".to_owned();
+    }
     match function.role {
         FunctionRole::Lambda => "a lambda".to_owned(),
         FunctionRole::Constructor => format!("the constructor `{}`", function.name),

@@ -29,6 +29,7 @@ mod native;
 mod numba;
 mod ops;
 mod pycuda;
+pub(crate) mod status;
 mod stmts;
 pub(crate) mod summary;
 mod val;

@@ -138,7 +138,13 @@ pub struct ModuleStatus {
 impl StatusTable {
     /// Joins the surveys of all modules, in the order of the project's modules.
     pub fn join(project: &Project, surveys: &[Survey]) -> Self {
-        Self { modules: join::join(project, surveys) }
+        let mut modules = join::join(project, surveys);
+        for (id, module) in project.modules().zip(&mut modules) {
+            if project.module(id).language == cudalint_syntax::Language::Python {
+                module.functions = crate::python::status::functions(project, id);
+            }
+        }
+        Self { modules }
     }
 
     /// The facts of one module.
