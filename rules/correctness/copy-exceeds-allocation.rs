@@ -65,12 +65,12 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     }
     let message = format!(
         "`{api}` raises `{exception}`: `{source}` has {} elements, but `{destination}` has {}",
-        sizes.1.text, sizes.0.text
+        sizes.1, sizes.0
     );
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = "arrays of different size".to_owned();
     for (site, amount) in [(made.0, &sizes.0), (made.1, &sizes.1)] {
-        let message = format!("made here: {} elements", amount.text);
+        let message = format!("made here: {} elements", amount);
         finding.related.push(Label { place: context.place_of(site), message });
     }
     finding.help = Some(format!("make both as large as each other, or copy into a slice of `{destination}`"));

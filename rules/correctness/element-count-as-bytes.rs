@@ -93,7 +93,7 @@ fn allocation(
     let (name, bytes) = (&other.element_name, &buffer.bytes);
     let of = if name.is_empty() { String::new() } else { format!(" `{name}`") };
     let message =
-        format!("`{api}` allocates {} bytes, but that many{of} elements of {element} bytes are copied", bytes.text);
+        format!("`{api}` allocates {} bytes, but that many{of} elements of {element} bytes are copied", bytes);
     let rests_on = assumptions([&event.assumptions, &copy.assumptions, &bytes.assumptions]);
     let mut finding = event_finding(&RULE, context, event, count.span, rests_on, message)?;
     finding.label = "elements, not bytes".to_owned();

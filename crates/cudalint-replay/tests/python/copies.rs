@@ -18,7 +18,7 @@ import cupy as cp
 
 fn pointer(argument: &PointerArgument) -> String {
     let what = match &argument.pointer {
-        Pointer::Into { buffer, offset } => format!("{}+{} of {}", buffer.name, offset.text, buffer.bytes.text),
+        Pointer::Into { buffer, offset } => format!("{}+{} of {}", buffer.name, offset, buffer.bytes),
         other => format!("{other:?}"),
     };
     if argument.element_name.is_empty() { what } else { format!("{what} {}", argument.element_name) }
@@ -28,17 +28,14 @@ fn pointer(argument: &PointerArgument) -> String {
 fn copies(seen: &Seen) -> Vec<String> {
     seen.events()
         .filter_map(|event| match &event.kind {
-            EventKind::Allocate { buffer, count, .. } => Some(format!(
-                "{} of {} ({})",
-                buffer.api,
-                buffer.bytes.text,
-                if count.opaque { "?" } else { "elements" }
-            )),
+            EventKind::Allocate { buffer, count, .. } => {
+                Some(format!("{} of {} ({})", buffer.api, buffer.bytes, if count.opaque { "?" } else { "elements" }))
+            }
             EventKind::Copy { api, destination, source, bytes, kind, .. } => {
-                Some(format!("{api} {kind:?} {} <- {}: {}", pointer(destination), pointer(source), bytes.text))
+                Some(format!("{api} {kind:?} {} <- {}: {}", pointer(destination), pointer(source), bytes))
             }
             EventKind::Set { api, destination, value, bytes, unit, .. } => {
-                Some(format!("{api} {} = {} by {unit}: {}", pointer(destination), value.text, bytes.text))
+                Some(format!("{api} {} = {} by {unit}: {}", pointer(destination), value, bytes))
             }
             EventKind::HostAccess { argument, .. } => Some(format!("host reads {}", pointer(argument))),
             _ => None,

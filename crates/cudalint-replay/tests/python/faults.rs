@@ -14,7 +14,7 @@ pub fn faults(seen: &Seen) -> Vec<String> {
                 Kind::NotContiguous { .. } => "not contiguous".to_owned(),
                 Kind::NotCopiedBack { host, device, .. } => format!("{device} of {host}"),
                 Kind::CopyRefused { types, sizes, exception, .. } => {
-                    format!("{exception}: {} of {} from {} of {}", sizes.0.text, types.0, sizes.1.text, types.1)
+                    format!("{exception}: {} of {} from {} of {}", sizes.0, types.0, sizes.1, types.1)
                 }
                 Kind::CapturedChanged { name, before, after, .. } => format!("{name} was {before}, is {after}"),
             };
