@@ -1,6 +1,6 @@
 //! A byte count that counts elements, or the size of something else.
 
-use crate::counts::{Miscount, ShortAllocation, miscount, short_allocation};
+use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
 use crate::words::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
@@ -28,13 +28,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         match &event.kind {
             EventKind::Copy { api, destination, source, bytes, count, .. } => {
-                let both = [destination, source];
-                let found = both.into_iter().find_map(|side| Some((side, miscount(side, &bytes.quantity, count)?)));
+                let both = [(destination, source), (source, destination)];
+                let found = both
+                    .into_iter()
+                    .find_map(|(side, other)| Some((side, miscount_of_copy(side, other, &bytes.quantity, count)?)));
                 if let Some((side, why)) = found {
                     sink.report_some(finding(context, event, ("copies", api), side, bytes, count, &why));
                     continue;
                 }
-                let both = [(destination, source), (source, destination)];
                 let short = both
                     .into_iter()
                     .find_map(|(side, other)| Some((other, short_allocation(context, side, other, bytes)?)));

@@ -68,6 +68,19 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
     }
 }
 
+/// Judges the count of a copy between two sides, for the first of them: `None` also where the other side consists of single bytes
+/// and all of them are copied.
+pub fn miscount_of_copy(
+    side: &PointerArgument,
+    other: &PointerArgument,
+    bytes: &Quantity,
+    count: &CountShape,
+) -> Option<Miscount> {
+    let all_bytes = other.element == Some(1)
+        && matches!(&other.pointer, Pointer::Into { buffer, .. } if buffer.bytes.quantity == *bytes);
+    miscount(side, bytes, count).filter(|why| !(all_bytes && matches!(why, Miscount::Elements { .. })))
+}
+
 /// An allocation by bytes that was given a number of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortAllocation<'a> {
