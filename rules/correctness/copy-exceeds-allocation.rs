@@ -70,7 +70,7 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = "arrays of different size".to_owned();
     for (site, amount) in [(made.0, &sizes.0), (made.1, &sizes.1)] {
-        let message = format!("made here: {} elements", amount);
+        let message = format!("made here: {amount} elements");
         finding.related.push(Label { place: context.place_of(site), message });
     }
     finding.help = Some(format!("make both as large as each other, or copy into a slice of `{destination}`"));

@@ -93,8 +93,7 @@ fn allocation(
     let api = buffer.api.rsplit('.').next().unwrap_or(&buffer.api);
     let (name, bytes) = (&other.element_name, &buffer.bytes);
     let of = if name.is_empty() { String::new() } else { format!(" `{name}`") };
-    let message =
-        format!("`{api}` allocates {} bytes, but that many{of} elements of {element} bytes are copied", bytes);
+    let message = format!("`{api}` allocates {bytes} bytes, but that many{of} elements of {element} bytes are copied");
     let rests_on = assumptions([&event.assumptions, &copy.assumptions, &bytes.assumptions]);
     let mut finding = event_finding(&RULE, context, event, count.span, rests_on, message)?;
     finding.label = "elements, not bytes".to_owned();
@@ -102,9 +101,10 @@ fn allocation(
         place: context.place_of(copy.site),
         message: format!("copies {element} bytes an element"),
     });
-    finding.help = Some(match is_python(context, event.site) {
-        true => format!("allocate `{}.nbytes` bytes", other.text),
-        false => format!("write `{} * sizeof({name})`", count.text),
+    finding.help = Some(if is_python(context, event.site) {
+        format!("allocate `{}.nbytes` bytes", other.text)
+    } else {
+        format!("write `{} * sizeof({name})`", count.text)
     });
     if let (Some(witness), Quantity::Known(number)) = (&mut finding.witness, &bytes.quantity) {
         witness.bindings.push(("bytes".to_owned(), *number));
@@ -139,9 +139,10 @@ fn finding(
                 bytes, side.text
             ),
             "elements, not bytes".to_owned(),
-            match is_python(context, event.site) {
-                true => format!("write `{} * {element}`, or take the `nbytes` of the array", count.text),
-                false => format!("write `{} * sizeof({name})`", count.text),
+            if is_python(context, event.site) {
+                format!("write `{} * {element}`, or take the `nbytes` of the array", count.text)
+            } else {
+                format!("write `{} * sizeof({name})`", count.text)
             },
         ),
         Miscount::OtherType { written, written_bytes, element } => (

@@ -24,6 +24,17 @@ struct Unguarded {
     condition: ExprId,
 }
 
+/// What a variable of a kernel is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Definition {
+    /// Nothing in the kernel.
+    Never,
+    /// The value of this expression.
+    Once(ExprId),
+    /// Several things.
+    Several,
+}
+
 /// Accesses of a module's kernels behind conditions that hold for every index, each once.
 pub fn findings(rule: &'static Rule, context: &ModuleContext<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
@@ -123,30 +134,31 @@ impl<'a> Reader<'a> {
             }
             Some(Expr::Local(local)) if local.0 < self.function.param_count => {
                 let name = self.function.locals.get(local.index()).map(|local| local.name.as_str());
-                self.definition(*local).is_none()
+                self.definition(*local) == Definition::Never
                     && self.run.bindings.iter().any(|(known, value)| Some(known.as_str()) == name && *value >= 0)
             }
             Some(Expr::Local(local)) if depth < MAX_DEPTH => {
-                matches!(self.definition(*local), Some(Some(value)) if self.is_count(value, depth + 1))
+                matches!(self.definition(*local), Definition::Once(value) if self.is_count(value, depth + 1))
             }
             _ => false,
         }
     }
 
-    /// What a variable is given: `None` where nothing, `Some(None)` where several things.
-    fn definition(&self, local: LocalId) -> Option<Option<ExprId>> {
-        let mut found = self.function.locals.get(local.index()).and_then(|local| local.init).map(Some);
+    fn definition(&self, local: LocalId) -> Definition {
+        let init = self.function.locals.get(local.index()).and_then(|local| local.init);
+        let mut found = init.map_or(Definition::Never, Definition::Once);
         walk(self.module, self.function, self.body, |item| {
             if let Item::Expr(id) = item
                 && let Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) =
                     self.kind(id)
                 && self.local(*target) == Some(local)
             {
-                let value = match self.kind(id) {
-                    Some(Expr::Assign { op: None, value, .. }) if found.is_none() => Some(*value),
-                    _ => None,
+                found = match self.kind(id) {
+                    Some(Expr::Assign { op: None, value, .. }) if found == Definition::Never => {
+                        Definition::Once(*value)
+                    }
+                    _ => Definition::Several,
                 };
-                found = Some(value);
             }
             true
         });
@@ -155,7 +167,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a variable is computed from what memory holds: else an execution knows it.
     fn reads_memory(&self, local: LocalId) -> bool {
-        let Some(Some(value)) = self.definition(local) else { return false };
+        let Definition::Once(value) = self.definition(local) else { return false };
         let mut found = false;
         walk_expr(self.module, value, |_, kind| {
             found |= match kind {

@@ -440,8 +440,7 @@ impl Walker<'_> {
         array.lib == Lib::Numpy && matches!(space, Some(MemorySpace::Host | MemorySpace::Pinned)) && !address
     }
 
-    /// `np.asarray(a)` of an array of `CuPy`, which raises an exception (`TypeError`, "Implicit conversion to a NumPy array is
-    /// not allowed").
+    /// `np.asarray(a)` of an array of `CuPy`, which raises an exception: a `TypeError` about an implicit conversion.
     pub(super) fn converted_on_host(&mut self, id: ExprId, value: &Val, expr: ExprId) {
         let site = self.site(id);
         let caught = self.frames.iter().any(|frame| frame.tries > 0);
