@@ -3,6 +3,7 @@
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, offset_of, place_of};
+use super::words::Affine;
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
 
@@ -55,6 +56,12 @@ impl Machine<'_> {
         }
         let stamp = self.new_record(touch);
         // All lanes in one object is the rule.
+        if unknown == Addresses::All
+            && let Some(affine) = address.formula()
+            && object_of(affine.least()) == object_of(affine.most())
+        {
+            return self.access_object(touch, object_of(affine.least()), address, &mask, value, stamp);
+        }
         if unknown == Addresses::All
             && let Bits::Each(bits) = address.bits()
             && let Some(&first) = bits.first()
@@ -112,6 +119,10 @@ impl Machine<'_> {
             let (bits, tag) = name((bits, tag));
             return Data::Uniform(bits, tag).into();
         }
+        if let Some(all) = address.alike() {
+            let (bits, tag) = name(all);
+            return Val::alike_in(self.n, bits, tag);
+        }
         let address = address.view();
         Val::in_lanes(mask, |lane| name(address.lane(lane)))
     }
@@ -128,9 +139,10 @@ impl Machine<'_> {
         let (mut known, mut lost, mut nowhere) = (false, Vec::new(), false);
         let view = address.view();
         // Of what is the same in all lanes one lane tells all.
-        let lanes = if address.varies() { self.n } else { 1 };
+        let each = address.varies() && address.alike().is_none();
+        let lanes = if each { self.n } else { 1 };
         for (lane, &level) in mask.levels().iter().take(lanes).enumerate() {
-            if level == OFF && address.varies() {
+            if level == OFF && each {
                 continue;
             }
             match view.lane(lane) {
@@ -281,8 +293,17 @@ impl Machine<'_> {
         let align = i64::from(touch.ty.align());
         let limit = memory.bytes.map(|bytes| bytes as i64 - i64::from(size));
         let base_aligned = i64::from(memory.align) % align == 0;
+        let inside = |least: i64, most: i64| limit.is_none_or(|limit| most <= limit) && least >= 0;
+        let finest = i64::from(size.next_power_of_two().min(8)).max(align);
+        // Nothing finer is asked for, whichever of its lanes are active.
+        let tidy = |affine: &Affine| {
+            affine.low() & (finest - 1) == 0 && inside(offset_of(affine.least()), offset_of(affine.most()))
+        };
         let mut low = 0;
         let (mut least, mut most) = (i64::MAX, i64::MIN);
+        if let Some(affine) = address.formula().filter(|affine| tidy(affine)) {
+            return (mask.clone(), affine.low());
+        }
         match address.bits() {
             Bits::One(bits) => {
                 let offset = offset_of(bits);
@@ -302,7 +323,7 @@ impl Machine<'_> {
         if base_aligned && low % align != 0 {
             self.misaligned(touch, index, address, size, mask);
         }
-        if limit.is_none_or(|limit| most <= limit) && least >= 0 {
+        if inside(least, most) {
             return (mask.clone(), low);
         }
         let outside =
@@ -337,6 +358,9 @@ fn moved(address: &Val, by: u32) -> Val {
     match &address.data {
         Data::Uniform(bits, tag) => Data::Uniform(bits + i64::from(by), *tag).into(),
         Data::Lanes(bits, tags) => {
+            if let Some(moved) = bits.affine().and_then(|affine| affine.moved(i64::from(by))) {
+                return Data::Lanes(moved.into(), tags.clone()).into();
+            }
             let mut bits = bits.clone();
             for bits in bits.edit() {
                 *bits = bits.wrapping_add(i64::from(by));

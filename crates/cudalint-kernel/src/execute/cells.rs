@@ -111,32 +111,34 @@ fn class_byte(ty: &Ty) -> u8 {
 
 /// How much of an object is known to hold nothing.
 #[derive(Clone, Copy)]
-enum Empty {
+pub(super) enum Empty {
     Nothing,
     Parts,
     All,
 }
 
 /// The work on single lanes of one piece.
-struct Job<'j> {
-    order: Order<'j>,
-    piece: &'j Piece<'j>,
+pub(super) struct Job<'j> {
+    pub(super) order: Order<'j>,
+    pub(super) piece: &'j Piece<'j>,
     /// Cells that one lane touches.
     cells: u64,
     grain: u32,
     /// Whether the scalar is one whole cell.
     whole: bool,
-    class: u8,
+    pub(super) class: u8,
     /// Of names for what was there before.
     seed: u64,
     /// Whether some of what was there before is known.
     foreknown: bool,
     /// What of it nobody has written before, not even in doubt.
-    empty: Empty,
+    pub(super) empty: Empty,
     /// Stamps up to this one say nothing of values.
-    forgotten: u32,
+    pub(super) forgotten: u32,
     /// Whether an atomic operation only stores, and nobody reads what was there.
     stores_only: bool,
+    /// Whether most lanes go the short way: they touch one cell each, of which nothing was known beforehand.
+    pub(super) plain: bool,
     /// The line found last, with its number.
     line: Option<(u64, usize)>,
     conflicts: &'j mut Conflicts,
@@ -159,20 +161,27 @@ impl<'j> Job<'j> {
             u64::from(piece.bytes >> grain).max(1)
         };
         let untouched = memory.forgotten == 0;
+        let whole = piece.bytes == 1 << grain;
+        let foreknown = untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..));
+        let empty = match memory.initial {
+            Initial::Nothing if untouched && !memory.in_doubt => Empty::All,
+            Initial::NothingBut(_) if untouched && !memory.in_doubt => Empty::Parts,
+            _ => Empty::Nothing,
+        };
+        let kind = piece.touch.kind;
+        let reads = !kind.writes() && !piece.touch.volatile && !matches!(empty, Empty::Parts);
+        let writes = kind.writes() && kind != AccessKind::Atomic;
         Self {
             order,
             piece,
             cells,
             grain,
-            whole: piece.bytes == 1 << grain,
+            whole,
             class,
             seed: mix(mix(index as u64 + 1, u64::from(class)), u64::from(memory.forgotten)),
-            foreknown: untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..)),
-            empty: match memory.initial {
-                Initial::Nothing if untouched && !memory.in_doubt => Empty::All,
-                Initial::NothingBut(_) if untouched && !memory.in_doubt => Empty::Parts,
-                _ => Empty::Nothing,
-            },
+            foreknown,
+            empty,
+            plain: whole && cells == 1 && !foreknown && (reads || writes),
             forgotten: memory.forgotten,
             stores_only: false,
             line: None,
@@ -182,7 +191,7 @@ impl<'j> Job<'j> {
     }
 
     #[inline]
-    fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
+    pub(super) fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
         let line = match self.line {
             Some((known, line)) if known == line_of(number) => line,
             _ => {
@@ -200,6 +209,15 @@ impl<'j> Job<'j> {
         let first = offset >> self.grain;
         let kind = self.piece.touch.kind;
         let sure = level == SURE;
+        if self.plain {
+            let done = match value {
+                Some(value) => self.write_shortly(memory, lane, sure, first, value.lane(lane)),
+                None => self.read_shortly(memory, lane, sure, first),
+            };
+            if let Some(done) = done {
+                return done;
+            }
+        }
         let mut result = (0, UNKNOWN);
         for number in first..first + self.cells {
             let partly = memory.wrote;
@@ -279,9 +297,7 @@ impl<'j> Job<'j> {
             return (0, UNKNOWN);
         }
         if cell.doubt != 0 && cell.doubt >= cell.write {
-            // Somebody perhaps wrote; since the barrier all read the same.
-            let settled = cell.doubt < self.order.interval_start && cell.doubt >= self.order.block_start;
-            return if settled { self.name(u64::from(cell.doubt), number) } else { (0, UNKNOWN) };
+            return self.doubtful(cell.doubt, number);
         }
         if cell.tag == INITIAL {
             if let Some(bits) = before {
@@ -299,9 +315,20 @@ impl<'j> Job<'j> {
         (if cell.tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value }, cell.tag)
     }
 
+    /// What is in a cell that somebody perhaps wrote: since the barrier all read the same.
+    pub(super) fn doubtful(&self, doubt: u32, number: u64) -> (i64, u8) {
+        let settled = doubt < self.order.interval_start && doubt >= self.order.block_start;
+        if settled { self.name(u64::from(doubt), number) } else { (0, UNKNOWN) }
+    }
+
     /// A name for what lies in a cell since `when`.
-    fn name(&self, when: u64, number: u64) -> (i64, u8) {
+    pub(super) fn name(&self, when: u64, number: u64) -> (i64, u8) {
         (mix(self.seed ^ when, number << self.grain) as i64, NUMBER)
+    }
+
+    /// Nobody knows what a lane has stored, but all who read it after the next barrier read the same.
+    pub(super) fn something(&self, lane: usize, number: u64) -> (i64, u8) {
+        (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
     }
 
     fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8)) {
@@ -345,12 +372,7 @@ impl<'j> Job<'j> {
         cell.write = self.piece.stamp;
         cell.writer = lane as u16;
         cell.class = self.class;
-        (cell.value, cell.tag) = if !certain || stored.1 == UNKNOWN {
-            // Nobody knows what is there, but all who read it after the next barrier read the same.
-            (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
-        } else {
-            stored
-        };
+        (cell.value, cell.tag) = if !certain || stored.1 == UNKNOWN { self.something(lane, number) } else { stored };
     }
 
     /// Several lanes stored different things in one place.

@@ -5,7 +5,8 @@ use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
 use super::scan::leaves;
-use super::value::{Data, KNOWN, Val};
+use super::value::{Data, KNOWN, Tags, Val};
+use super::words::Affine;
 use crate::code::{Block, Effect, ExprId, Stmt, StmtId};
 
 /// Deepest nesting of statements and expressions that is executed.
@@ -90,7 +91,12 @@ impl Machine<'_> {
                 let maybe = self.act.doubted();
                 Parting { yes: maybe.clone(), no: maybe, unknown: self.act.clone() }
             }
-            Data::Lanes(bits, None) => {
+            Data::Lanes(bits, Tags::One(KNOWN)) => {
+                match bits.affine().and_then(Affine::same) {
+                    Some(0) => return Parting { yes: none(), no: self.act.clone(), unknown: none() },
+                    Some(_) => return Parting { yes: self.act.clone(), no: none(), unknown: none() },
+                    None => {}
+                }
                 let (bits, levels) = (bits.get(), self.act.levels());
                 let mut yes = Lanes::any(self.n);
                 let mut no = Lanes::any(self.n);
@@ -100,7 +106,11 @@ impl Machine<'_> {
                 }
                 Parting { yes: Mask::new(yes), no: Mask::new(no), unknown: none() }
             }
-            Data::Lanes(bits, Some(tags)) => {
+            Data::Lanes(_, Tags::One(_)) => {
+                let maybe = self.act.doubted();
+                Parting { yes: maybe.clone(), no: maybe, unknown: self.act.clone() }
+            }
+            Data::Lanes(bits, Tags::Each(tags)) => {
                 let (bits, tags, levels) = (bits.get(), tags.get(), self.act.levels());
                 let mut parts = [Lanes::any(self.n), Lanes::any(self.n), Lanes::any(self.n)];
                 let [yes, no, unknown] = &mut parts;

@@ -2,7 +2,10 @@
 
 use super::lanes::Mask;
 use super::ops::{class, float, map2, round, unary, wrap, wrap_lanes};
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, place_of, somewhere};
+use super::value::{
+    Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, place_of, pointer, somewhere,
+};
+use super::words::{Affine, Side, fits};
 use crate::code::{ExprId, Ty};
 
 /// Converted from one scalar type to another; `at` names the conversion where it cuts an integer short.
@@ -20,11 +23,14 @@ pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> V
                 return a.clone();
             }
             match &a.data {
-                Data::Lanes(bits, None) => {
+                Data::Lanes(bits, Tags::One(KNOWN)) if bits.affine().is_some_and(|affine| fits(to, affine)) => {
+                    a.clone()
+                }
+                Data::Lanes(bits, Tags::One(KNOWN)) => {
                     let mut bits = bits.clone();
                     let cut = wrap_lanes(to, bits.edit(), mask);
                     let wrapped = if cut { Some(at) } else { a.wrapped };
-                    Val { data: Data::Lanes(bits, None), shape: a.shape, wrapped }
+                    Val { data: Data::Lanes(bits, Tags::One(KNOWN)), shape: a.shape, wrapped }
                 }
                 _ => {
                     let value = unary(a, mask, mix(200, class(to)), |x| Some(wrap(to, x)));
@@ -106,6 +112,22 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
         _ => {}
     }
     let n = mask.levels().len();
+    if let (Some(from), Some(by)) = (base.side(), index.side())
+        && let Some(moved) = way_of(from, by, stride)
+    {
+        return Val { shape, wrapped, ..Val::lanes(moved) };
+    }
+    let bases = base.alike().or_else(|| match base.side() {
+        // Where in the object it points to does not matter.
+        Some(Side::Of(at)) if matches!(index.alike(), Some((_, UNKNOWN))) => one_object(at),
+        _ => None,
+    });
+    if let (Some(p), Some(i)) = (bases, index.alike())
+        && (p.1, i.1) != (KNOWN, KNOWN)
+    {
+        let (bits, tag) = step(p, i);
+        return Val { shape, wrapped, ..Val::alike_in(n, bits, tag) };
+    }
     if base.all_known() && index.all_known() {
         let bits = map2(n, base.bits(), index.bits(), |p, i| p.wrapping_add(i.wrapping_mul(stride)));
         let mut stray = 0;
@@ -123,10 +145,27 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
             }
         }
         if stray == 0 {
-            return Val { data: Data::Lanes(bits, None), shape, wrapped };
+            return Val { shape, wrapped, ..Val::lanes(bits) };
         }
     }
     let (base, index) = (base.view(), index.view());
     let value = Val::in_lanes(mask, |lane| step(base.lane(lane), index.lane(lane)));
     Val { shape, wrapped, ..value }
+}
+
+/// A pointer to the start of the object that all lanes point into.
+fn one_object(pointers: &Affine) -> Option<(i64, u8)> {
+    let object = object_of(pointers.least());
+    (object != 0 && object == object_of(pointers.most())).then(|| (pointer(object, 0), KNOWN))
+}
+
+/// `base + index * stride` as a formula, where every lane stays in the one object that all of `base` points into.
+fn way_of(base: Side<'_>, index: Side<'_>, stride: i64) -> Option<Affine> {
+    let object = object_of(base.least());
+    let moved = match index {
+        Side::One(by) => base.plus(Side::One(by.checked_mul(stride)?))?,
+        Side::Of(by) => base.plus(Side::Of(&by.times(stride)?))?,
+    };
+    let stays = |bits: i64| object_of(bits) == object;
+    (object != 0 && stays(base.most()) && stays(moved.least()) && stays(moved.most())).then_some(moved)
 }

@@ -390,6 +390,9 @@ impl Machine<'_> {
         };
         if operands.iter().any(Val::varies) {
             self.spend(self.n as u64);
+            if operands.iter().any(|operand| matches!(operand.alike(), Some((_, super::value::UNKNOWN)))) {
+                return Val::alike_in(self.n, 0, super::value::UNKNOWN);
+            }
             return Val::from_lanes(self.n, |lane| {
                 let (name, tag) = name(lane);
                 (name, tag.min(super::value::UNKNOWN))

@@ -4,6 +4,7 @@ use super::access::{STORES_ONLY, Touch, unknown_of};
 use super::lanes::{Lanes, MAYBE, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Data, NUMBER, Val, mix, object_of};
+use super::words::Affine;
 use super::{convert, ops};
 use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Scope, Ty};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
@@ -342,14 +343,15 @@ impl Machine<'_> {
     fn rank(&self, group: Group) -> Val {
         let n = self.n;
         match group {
-            Group::Block => Val::lanes(Lanes::from_fn(n, |lane| lane as i64)),
+            Group::Block => Val::affine(Affine::lane(self.extent), n, |lane| lane as i64),
             // The extents do not count for the very first block.
             Group::Grid if self.launch.grid.contains(&0) && self.block != [0; 3] => Val::unknown(),
             Group::Grid => {
                 let [x, y, _] = self.launch.grid.map(u64::from);
                 let [bx, by, bz] = self.block.map(u64::from);
                 let start = ((bz * y + by) * x + bx) * n as u64;
-                Val::lanes(Lanes::from_fn(n, |lane| start as i64 + lane as i64))
+                let formula = Affine::lane(self.extent).and_then(|lane| lane.moved(start as i64));
+                Val::affine(formula, n, |lane| start as i64 + lane as i64)
             }
             Group::Tile(size) => {
                 let size = i64::from(size.max(1));

@@ -171,6 +171,11 @@ impl Mask {
         self.sure as usize == self.levels().len()
     }
 
+    /// Whether every lane of the block is here, surely or perhaps.
+    pub(super) fn is_everyone(&self) -> bool {
+        self.count() as usize == self.levels().len()
+    }
+
     /// The same lanes, all of them in doubt.
     pub(super) fn doubted(&self) -> Self {
         if self.sure == 0 {

@@ -11,6 +11,7 @@ use super::races::Conflicts;
 use super::record::{Record, Trace};
 use super::scan::Scan;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
+use super::words::{Affine, Extent};
 use crate::code::{Code, ExprId, FunctionId, VariableId};
 use crate::launch::{Budget, Launch};
 use crate::report::{ObjectKind, Site};
@@ -62,6 +63,7 @@ pub(super) struct Machine<'a> {
     pub(super) budget: &'a Budget,
     /// Threads of a block.
     pub(super) n: usize,
+    pub(super) extent: Extent,
     pub(super) scan: Scan,
     /// `threadIdx` along x, y, z.
     pub(super) thread_index: [Val; 3],
@@ -140,19 +142,24 @@ impl<'a> Machine<'a> {
     pub(super) fn new(code: &'a Code, launch: &'a Launch, budget: &'a Budget) -> Self {
         let [x, y, z] = launch.block.map(|size| size.max(1));
         let n = (u64::from(x) * u64::from(y) * u64::from(z)).min(1024) as usize;
-        let index = |f: &dyn Fn(u32) -> u32, size: u32| {
-            if size == 1 { Val::known(0) } else { Val::lanes(Lanes::from_fn(n, |lane| i64::from(f(lane as u32)))) }
+        let extent = Extent { sizes: [x, y, z], lanes: n as u32 };
+        let index = |axis: usize, f: &dyn Fn(u32) -> u32| {
+            if extent.sizes[axis] == 1 {
+                return Val::known(0);
+            }
+            Val::affine(Affine::thread(axis, extent), n, |lane| i64::from(f(lane as u32)))
         };
         let mut machine = Self {
             code,
             launch,
             budget,
             n,
+            extent,
             scan: Scan::default(),
             thread_index: [
-                index(&|lane| lane % x, x),
-                index(&|lane| lane / x % y, y),
-                index(&|lane| lane / (x * y), z),
+                index(0, &|lane| lane % x),
+                index(1, &|lane| lane / x % y),
+                index(2, &|lane| lane / (x * y)),
             ],
             block: [0; 3],
             blocks_run: Vec::new(),

@@ -27,9 +27,11 @@ mod races;
 mod record;
 mod scan;
 mod shadow;
+mod shortly;
 mod value;
 mod warp;
 mod widen;
+mod words;
 
 use crate::code::Code;
 use crate::launch::{Budget, Launch};

@@ -1,8 +1,7 @@
 //! Operations on values of which only names are known: equal names are equal values.
 
-use super::lanes::Lanes;
 use super::ops::{class, is_float, map2};
-use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of};
+use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of};
 use crate::code::{BinaryOp, Ty};
 
 /// An operation on operands of which at least one is not known.
@@ -28,6 +27,16 @@ impl Opaque {
             zeroing: matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty),
             neutral: [left, left || right],
             addresses: pointer && matches!(op, BinaryOp::Eq | BinaryOp::Ne),
+        }
+    }
+
+    /// Bits and tag of the result where they are the same in all lanes.
+    pub(super) fn alike(&self, a: &Val, b: &Val) -> Option<(i64, u8)> {
+        match (a.alike(), b.alike()) {
+            (Some(a), Some(b)) => Some(self.of(a, b)),
+            (Some((_, UNKNOWN)), _) if !self.zeroing || b.never_zero() => Some((0, UNKNOWN)),
+            (_, Some((_, UNKNOWN))) if !self.zeroing || a.never_zero() => Some((0, UNKNOWN)),
+            _ => None,
         }
     }
 
@@ -83,12 +92,12 @@ const fn named(op: BinaryOp, salt: u64, a: i64, b: i64) -> i64 {
 /// The names of all results at once, where one side has a name in every lane and the other has, or is one number.
 pub(super) fn names(op: BinaryOp, ty: &Ty, a: &Val, b: &Val, n: usize) -> Option<Val> {
     let all = |v: &Val| match &v.data {
-        Data::Lanes(_, Some(tags)) => tags.get().iter().all(|&tag| tag == NUMBER),
+        Data::Lanes(_, Tags::One(tag)) => *tag == NUMBER,
         Data::Uniform(_, tag) => *tag == NUMBER,
         _ => false,
     };
     let usable = |v: &Val| match &v.data {
-        Data::Lanes(_, None) => true,
+        Data::Lanes(_, Tags::One(KNOWN)) => true,
         Data::Uniform(bits, KNOWN) => *bits != 0,
         _ => false,
     };
@@ -99,11 +108,7 @@ pub(super) fn names(op: BinaryOp, ty: &Ty, a: &Val, b: &Val, n: usize) -> Option
     if !(ours && theirs) && (!(ours || theirs) || !usable(other) || (zeros && other.varies()) || *ty == Ty::Pointer) {
         return None;
     }
-    let tags = [a, b].into_iter().find_map(|v| match &v.data {
-        Data::Lanes(_, Some(tags)) => Some(tags.clone()),
-        _ => None,
-    });
     let salt = salt(op, ty);
     let bits = map2(n, a.bits(), b.bits(), |x, y| named(op, salt, x, y));
-    Some(Data::Lanes(bits, Some(tags.unwrap_or_else(|| Lanes::filled(n, NUMBER)))).into())
+    Some(Data::Lanes(bits.into(), Tags::One(NUMBER)).into())
 }

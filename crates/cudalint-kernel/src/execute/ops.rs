@@ -2,7 +2,8 @@
 
 use super::lanes::{Lanes, Mask, OFF};
 use super::names::{Opaque, names};
-use super::value::{Bits, Data, KNOWN, NUMBER, Shape, UNKNOWN, Val, mix, object_of, offset_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, mix, object_of, offset_of};
+use super::words::{Side, Words, combined};
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
 
 /// A number brought into the range of its type.
@@ -25,7 +26,7 @@ pub(super) const fn is_float(ty: &Ty) -> bool {
 }
 
 /// Whether integers of the type use all 64 bits without a sign.
-const fn is_u64(ty: &Ty) -> bool {
+pub(super) const fn is_u64(ty: &Ty) -> bool {
     matches!(ty, Ty::Int { bytes: 8, signed: false })
 }
 
@@ -249,23 +250,30 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         }
         return Val::unknown();
     }
+    if let (Some(x), Some(y)) = (a.side(), b.side())
+        && let Some(formula) = combined(op, operands, x, y)
+    {
+        return Val { shape, wrapped, ..Val::lanes(formula) };
+    }
     let n = mask.levels().len();
-    let (x, y) = (a.bits(), b.bits());
     let known = a.all_known() && b.all_known();
+    let opaque = Opaque::new(op, operands);
+    if !known && let Some((bits, tag)) = opaque.alike(a, b) {
+        return Val { shape, wrapped, ..Val::alike_in(n, bits, tag) };
+    }
     if !known && let Some(names) = names(op, operands, a, b, n) {
         return Val { shape, wrapped, ..names };
     }
     if known {
-        let (bits, went_beyond, holes) = numbers(op, operands, x, y, mask);
+        let (bits, went_beyond, holes) = numbers(op, operands, a.bits(), b.bits(), mask);
         if went_beyond {
             wrapped = Some(at);
         }
         if !holes {
-            return Val { data: Data::Lanes(bits, None), shape, wrapped };
+            return Val { shape, wrapped, ..Val::lanes(bits) };
         }
     }
     let (left, right) = (a.view(), b.view());
-    let opaque = Opaque::new(op, operands);
     let value = Val::in_lanes(mask, |lane| {
         let (p, q) = (left.lane(lane), right.lane(lane));
         if p.1 == KNOWN && q.1 == KNOWN {
@@ -371,7 +379,12 @@ pub(super) fn unary(a: &Val, mask: &Mask, salt: u64, f: impl Fn(i64) -> Option<i
         }
         Data::Lanes(bits, tags) => {
             let n = mask.levels().len();
-            if tags.is_none() {
+            if let Some((bits, tag)) = a.alike() {
+                let known = if tag == KNOWN { f(bits) } else { None };
+                let (bits, tag) = known.map_or_else(|| rest(bits, tag), |bits| (bits, KNOWN));
+                return Val::alike_in(n, bits, tag);
+            }
+            if matches!(tags, Tags::One(KNOWN)) {
                 let hole = std::cell::Cell::new(false);
                 let out = map1(n, bits.get(), |x| {
                     f(x).unwrap_or_else(|| {

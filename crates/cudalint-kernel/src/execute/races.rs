@@ -53,6 +53,14 @@ impl Order<'_> {
         (stamp >= self.warp_start.get(warp).copied().unwrap_or_default()).then_some(RaceScope::Warp)
     }
 
+    /// Whether nothing is to be said of an earlier access, or of none (stamp 0): it was the lane's own, or a barrier of this
+    /// block lies between. False where it takes more to tell.
+    #[inline]
+    pub(super) const fn settled(&self, stamp: u32, other: u16, lane: usize) -> bool {
+        stamp == 0
+            || (stamp >= self.block_start && (other as usize == lane || (stamp < self.interval_start && !self.copies)))
+    }
+
     fn other_phase(&self, stamp: u32) -> bool {
         match (self.trace.record(stamp), self.trace.record(self.stamp)) {
             (Some(a), Some(b)) => a.phase != b.phase || a.acquired || b.acquired,

@@ -4,6 +4,7 @@
 //! A pointer is an object's number and a byte offset in one word: [`pointer`].
 
 use super::lanes::{Element, Lanes, Mask, OFF};
+use super::words::{Affine, Side, Words};
 use crate::code::ExprId;
 use std::rc::Rc;
 
@@ -104,10 +105,29 @@ pub(super) enum Data {
     Undefined,
     /// The same in every lane: bits and how they are meant.
     Uniform(i64, u8),
-    /// Bits of each lane; without tags all are known.
-    Lanes(Lanes<i64>, Option<Lanes<u8>>),
+    /// Bits of each lane and how they are meant.
+    Lanes(Words, Tags),
     /// A record's leaves.
     Aggregate(Rc<Vec<Val>>),
+}
+
+/// How the bits of each lane are meant.
+#[derive(Clone)]
+pub(super) enum Tags {
+    /// Alike in all lanes.
+    One(u8),
+    /// Each in its own way.
+    Each(Lanes<u8>),
+}
+
+impl Tags {
+    /// Of each lane; to be kept as one where they are all the same.
+    pub(super) fn of(tags: Lanes<u8>) -> Self {
+        match tags.get().split_first() {
+            Some((first, rest)) if rest.iter().fold(0, |other, tag| other | (tag ^ first)) == 0 => Self::One(*first),
+            _ => Self::Each(tags),
+        }
+    }
 }
 
 impl From<Data> for Val {
@@ -137,17 +157,18 @@ impl Val {
         Data::Uniform(bits as i64, NUMBER).into()
     }
 
-    pub(super) fn lanes(bits: Lanes<i64>) -> Self {
-        Data::Lanes(bits, None).into()
+    pub(super) fn lanes(bits: impl Into<Words>) -> Self {
+        Data::Lanes(bits.into(), Tags::One(KNOWN)).into()
     }
 
-    /// With tags, which are dropped where all lanes are known.
+    /// A formula over the threads; where there is none, as `f` makes it of the lane.
+    pub(super) fn affine(formula: Option<Affine>, n: usize, f: impl FnMut(usize) -> i64) -> Self {
+        formula.map_or_else(|| Self::lanes(Lanes::from_fn(n, f)), Self::lanes)
+    }
+
+    /// With a tag for each lane.
     pub(super) fn tagged(bits: Lanes<i64>, tags: Lanes<u8>) -> Self {
-        if tags.get().iter().all(|&tag| tag == KNOWN) {
-            Self::lanes(bits)
-        } else {
-            Data::Lanes(bits, Some(tags)).into()
-        }
+        Data::Lanes(bits.into(), Tags::of(tags)).into()
     }
 
     /// Made lane by lane from bits and tag.
@@ -196,7 +217,10 @@ impl Val {
             Data::Uniform(bits, tag) => (*bits, *tag),
             Data::Lanes(bits, tags) => (
                 bits.get().get(lane).copied().unwrap_or_default(),
-                tags.as_ref().map_or(KNOWN, |tags| tags.get().get(lane).copied().unwrap_or(UNKNOWN)),
+                match tags {
+                    Tags::One(tag) => *tag,
+                    Tags::Each(tags) => tags.get().get(lane).copied().unwrap_or(UNKNOWN),
+                },
             ),
         }
     }
@@ -205,6 +229,50 @@ impl Val {
     pub(super) const fn uniform(&self) -> Option<i64> {
         match self.data {
             Data::Uniform(bits, KNOWN) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// A vector that holds the same in each of `n` lanes.
+    pub(super) fn alike_in(n: usize, bits: i64, tag: u8) -> Self {
+        Data::Lanes(Affine::alike(bits, n).into(), Tags::One(tag)).into()
+    }
+
+    /// Bits and tag of all lanes, where they are surely all the same; of a vector, too.
+    pub(super) fn alike(&self) -> Option<(i64, u8)> {
+        match &self.data {
+            Data::Undefined | Data::Lanes(_, Tags::One(UNKNOWN)) => Some((0, UNKNOWN)),
+            Data::Uniform(bits, tag) => Some((*bits, *tag)),
+            Data::Lanes(bits, Tags::One(tag)) => Some((bits.affine()?.same()?, *tag)),
+            _ => None,
+        }
+    }
+
+    /// Whether no lane is surely zero.
+    pub(super) fn never_zero(&self) -> bool {
+        match &self.data {
+            Data::Uniform(bits, tag) => *tag != KNOWN || *bits != 0,
+            Data::Lanes(bits, Tags::One(KNOWN)) => {
+                bits.affine().is_some_and(|bits| bits.least() > 0 || bits.most() < 0)
+            }
+            Data::Lanes(_, Tags::One(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// The formula of the bits in all lanes, where there is one.
+    pub(super) fn formula(&self) -> Option<&Affine> {
+        match &self.data {
+            Data::Lanes(bits, _) => bits.affine(),
+            _ => None,
+        }
+    }
+
+    /// As a side of an operation on formulas: a known number or a formula.
+    pub(super) fn side(&self) -> Option<Side<'_>> {
+        match &self.data {
+            Data::Uniform(bits, KNOWN) => Some(Side::One(*bits)),
+            Data::Lanes(bits, Tags::One(KNOWN)) => bits.affine().map(Side::Of),
             _ => None,
         }
     }
@@ -225,10 +293,12 @@ impl Val {
             if let Some(word) = words.edit().get_mut(lane) {
                 *word = bits;
             }
-            if tag != KNOWN && tags.is_none() {
-                *tags = Some(Lanes::filled(n, KNOWN));
+            match tags {
+                Tags::One(old) if *old == tag => return,
+                Tags::One(old) => *tags = Tags::Each(Lanes::filled(n, *old)),
+                Tags::Each(_) => {}
             }
-            if let Some(tags) = tags
+            if let Tags::Each(tags) = tags
                 && let Some(slot) = tags.edit().get_mut(lane)
             {
                 *slot = tag;
@@ -239,8 +309,7 @@ impl Val {
         if (old, old_tag) == (bits, tag) && tag != UNKNOWN {
             return;
         }
-        let tags = (old_tag != KNOWN || tag != KNOWN).then(|| Lanes::filled(n, old_tag));
-        *self = Data::Lanes(Lanes::filled(n, old), tags).into();
+        *self = Data::Lanes(Lanes::filled(n, old).into(), Tags::One(old_tag)).into();
         self.set_lane(n, lane, bits, tag);
     }
 
@@ -266,14 +335,21 @@ impl Val {
             }
             _ => {}
         }
+        let nothing =
+            matches!(new.data, Data::Lanes(_, Tags::One(UNKNOWN))) && matches!(self.alike(), Some((_, UNKNOWN)));
+        if matches!(self.data, Data::Lanes(_, Tags::One(UNKNOWN))) && matches!(new.alike(), Some((_, UNKNOWN))) {
+            return Self { data: self.data.clone(), shape, wrapped };
+        }
+        if nothing || (mask.is_everyone() && matches!(new.data, Data::Lanes(..))) {
+            return Self { data: new.data.clone(), shape, wrapped };
+        }
         let (levels, old, other) = (mask.levels(), self.view(), new.view());
         let bits = picked(levels, old.bits, other.bits);
-        let value = if self.all_known() && new.all_known() {
-            Self::lanes(bits)
-        } else {
-            Self::tagged(bits, picked(levels, old.tags, other.tags))
+        let tags = match (old.tags, other.tags) {
+            (Of::One(old), Of::One(new)) if old == new => Tags::One(old),
+            (old, new) => Tags::of(picked(levels, old, new)),
         };
-        Self { shape, wrapped, ..value }
+        Self { data: Data::Lanes(bits.into(), tags), shape, wrapped }
     }
 
     /// Where the lanes of the mask hold something else in `other`, nothing is known any more.
@@ -287,6 +363,7 @@ impl Val {
             }
             (Data::Uniform(a, s), Data::Uniform(b, t)) if a == b && s == t => return self.clone(),
             (Data::Undefined, Data::Undefined) => return self.clone(),
+            (Data::Lanes(_, Tags::One(UNKNOWN)), _) => return Self { shape: Shape::Other, ..self.clone() },
             _ => {}
         }
         let n = mask.levels().len();
@@ -306,17 +383,20 @@ impl Val {
 
     /// Whether every lane is a known number.
     pub(super) const fn all_known(&self) -> bool {
-        matches!(self.data, Data::Uniform(_, KNOWN) | Data::Lanes(_, None))
+        matches!(self.data, Data::Uniform(_, KNOWN) | Data::Lanes(_, Tags::One(KNOWN)))
     }
 
     /// Bits and tags, to be looked at lane by lane.
     pub(super) fn view(&self) -> View<'_> {
         match &self.data {
-            Data::Undefined | Data::Aggregate(_) => View { bits: Bits::One(0), tags: Tags::One(UNKNOWN) },
-            Data::Uniform(bits, tag) => View { bits: Bits::One(*bits), tags: Tags::One(*tag) },
+            Data::Undefined | Data::Aggregate(_) => View { bits: Bits::One(0), tags: Of::One(UNKNOWN) },
+            Data::Uniform(bits, tag) => View { bits: Bits::One(*bits), tags: Of::One(*tag) },
             Data::Lanes(bits, tags) => View {
                 bits: Bits::Each(bits.get()),
-                tags: tags.as_ref().map_or(Tags::One(KNOWN), |tags| Tags::Each(tags.get())),
+                tags: match tags {
+                    Tags::One(tag) => Of::One(*tag),
+                    Tags::Each(tags) => Of::Each(tags.get()),
+                },
             },
         }
     }
@@ -342,8 +422,6 @@ pub(super) enum Of<'a, T> {
 
 /// Bits of a value.
 pub(super) type Bits<'a> = Of<'a, i64>;
-/// Tags of a value.
-type Tags<'a> = Of<'a, u8>;
 
 /// What is `new` in the lanes of the mask and `old` in the others.
 fn picked<T: Element>(levels: &[u8], old: Of<'_, T>, new: Of<'_, T>) -> Lanes<T> {
@@ -369,7 +447,7 @@ fn picked<T: Element>(levels: &[u8], old: Of<'_, T>, new: Of<'_, T>) -> Lanes<T>
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     bits: Bits<'a>,
-    tags: Tags<'a>,
+    tags: Of<'a, u8>,
 }
 
 impl View<'_> {
@@ -381,8 +459,8 @@ impl View<'_> {
             Bits::Each(bits) => bits[lane],
         };
         let tag = match self.tags {
-            Tags::One(tag) => tag,
-            Tags::Each(tags) => tags[lane],
+            Of::One(tag) => tag,
+            Of::Each(tags) => tags[lane],
         };
         (bits, tag)
     }
