@@ -2,7 +2,7 @@
 
 use super::access::{Piece, STORES_ONLY};
 use super::events::Unwritten;
-use super::lanes::{MAYBE, Mask, OFF, SURE};
+use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
 use super::ops::{is_float, wrap};
@@ -45,15 +45,20 @@ impl Machine<'_> {
         let mut job = Job::new(order, piece, grain, index, memory, &mut self.conflicts);
         job.stores_only = value.is_some_and(|value| value.uniform() == Some(STORES_ONLY));
         let stored = value.map(Val::view);
-        let addresses = address.bits();
-        let offset_at = |lane: usize| match addresses {
-            Bits::One(bits) => offset_of(bits) as u64,
-            Bits::Each(bits) => offset_of(bits[lane]) as u64,
+        // A few lanes at one place are taken as they come.
+        let lanes;
+        let each = match address.bits() {
+            Bits::Each(bits) => bits,
+            Bits::One(_) if uniform => &[],
+            Bits::One(bits) => {
+                lanes = Lanes::filled(self.n, bits);
+                lanes.get()
+            }
         };
         let result = if uniform {
             let mut first: Option<(i64, u8)> = None;
             for &lane in &representatives {
-                let read = job.lane(memory, lane, mask.levels()[lane], offset_at(lane), stored);
+                let read = job.lane(memory, lane, mask.levels()[lane], offset_of(address.lane(lane).0) as u64, stored);
                 first = Some(match first {
                     Some(first) if first != read => (0, UNKNOWN),
                     _ => read,
@@ -66,16 +71,11 @@ impl Machine<'_> {
             }
             let (bits, tag) = first.unwrap_or((0, UNKNOWN));
             Data::Uniform(bits, tag).into()
-        } else if value.is_some() {
-            for (lane, &level) in mask.levels().iter().enumerate() {
-                if level != OFF {
-                    job.lane(memory, lane, level, offset_at(lane), stored);
-                }
-            }
+        } else if let Some(stored) = stored {
+            job.write_all(memory, mask, each, stored);
             Val::unknown()
         } else {
-            let levels = mask.levels();
-            Val::in_lanes(mask, |lane| job.lane(memory, lane, levels[lane], offset_at(lane), None))
+            job.read_all(memory, mask, each)
         };
         if piece.touch.kind.writes() && mask.sure() > 0 {
             memory.wrote = true;
@@ -123,7 +123,7 @@ pub(super) struct Job<'j> {
     pub(super) piece: &'j Piece<'j>,
     /// Cells that one lane touches.
     cells: u64,
-    grain: u32,
+    pub(super) grain: u32,
     /// Whether the scalar is one whole cell.
     whole: bool,
     pub(super) class: u8,
@@ -191,7 +191,7 @@ impl<'j> Job<'j> {
     }
 
     #[inline]
-    pub(super) fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
+    fn cell<'m>(&mut self, cells: &'m mut Cells, number: u64) -> Option<&'m mut Cell> {
         let line = match self.line {
             Some((known, line)) if known == line_of(number) => line,
             _ => {
@@ -204,20 +204,17 @@ impl<'j> Job<'j> {
     }
 
     /// Lets one lane touch its cells; what it reads.
-    #[inline]
-    fn lane(&mut self, memory: &mut Memory, lane: usize, level: u8, offset: u64, value: Option<View<'_>>) -> (i64, u8) {
+    pub(super) fn lane(
+        &mut self,
+        memory: &mut Memory,
+        lane: usize,
+        level: u8,
+        offset: u64,
+        value: Option<View<'_>>,
+    ) -> (i64, u8) {
         let first = offset >> self.grain;
         let kind = self.piece.touch.kind;
         let sure = level == SURE;
-        if self.plain {
-            let done = match value {
-                Some(value) => self.write_shortly(memory, lane, sure, first, value.lane(lane)),
-                None => self.read_shortly(memory, lane, sure, first),
-            };
-            if let Some(done) = done {
-                return done;
-            }
-        }
         let mut result = (0, UNKNOWN);
         for number in first..first + self.cells {
             let partly = memory.wrote;

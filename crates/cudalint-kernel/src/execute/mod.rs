@@ -27,7 +27,7 @@ mod races;
 mod record;
 mod scan;
 mod shadow;
-mod shortly;
+mod sweep;
 mod value;
 mod warp;
 mod widen;

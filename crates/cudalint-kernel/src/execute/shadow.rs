@@ -51,7 +51,7 @@ const FRESH: Cell = Cell {
 const PAGE_BITS: u32 = 7;
 const LINE_BITS: u32 = 3;
 /// Cells of a line.
-const LINE: usize = 1 << LINE_BITS;
+pub(super) const LINE: usize = 1 << LINE_BITS;
 /// Lines of a page.
 const LINES: usize = 1 << (PAGE_BITS - LINE_BITS);
 /// Pages that are found without hashing.
@@ -113,6 +113,12 @@ impl Cells {
             *slot = self.lines as u32;
         }
         Some(*slot as usize - 1)
+    }
+
+    /// The cells of the line with this number; it is made where there is none.
+    pub(super) fn whole_line(&mut self, number: u64) -> Option<&mut [Cell; LINE]> {
+        let line = self.line(number)?;
+        self.shelves.get_mut(line / SHELF)?.get_mut(line % SHELF)
     }
 
     /// A cell of a line that [`Self::line`] gave.
