@@ -2,7 +2,8 @@
 
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, UNKNOWN, Val, mix, object_of, offset_of, place_of};
+use super::ops::map1;
+use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, place_of};
 use super::words::Affine;
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
@@ -123,6 +124,15 @@ impl Machine<'_> {
             let (bits, tag) = name(all);
             return Val::alike_in(self.n, bits, tag);
         }
+        if let Data::Lanes(bits, Tags::One(SOMEWHERE)) = &address.data
+            && let Some(&first) = bits.get().first()
+            && bits.get().iter().all(|&bits| object_of(bits) == object_of(first) && place_of(bits) != 0)
+            && name((first, SOMEWHERE)).1 == NUMBER
+        {
+            let changed = self.objects.get(object_of(first) as usize - 1).map_or(0, |memory| u64::from(memory.changed));
+            let names = map1(self.n, bits.get(), |bits| mix(mix(bits as u64, class), changed) as i64);
+            return Data::Lanes(names.into(), Tags::One(NUMBER)).into();
+        }
         let address = address.view();
         Val::in_lanes(mask, |lane| name(address.lane(lane)))
     }
@@ -137,9 +147,11 @@ impl Machine<'_> {
             return Addresses::All;
         }
         let (mut known, mut lost, mut nowhere) = (false, Vec::new(), false);
+        let mut newest = None;
         let view = address.view();
         // Of what is the same in all lanes one lane tells all.
-        let each = address.varies() && address.alike().is_none();
+        nowhere |= matches!(address.data, Data::Lanes(_, Tags::One(NUMBER)));
+        let each = address.varies() && address.alike().is_none() && !nowhere;
         let lanes = if each { self.n } else { 1 };
         for (lane, &level) in mask.levels().iter().take(lanes).enumerate() {
             if level == OFF && each {
@@ -149,9 +161,10 @@ impl Machine<'_> {
                 (_, KNOWN) => known = true,
                 (bits, SOMEWHERE) => {
                     let id = object_of(bits);
-                    if !lost.contains(&id) {
+                    if newest != Some(id) && !lost.contains(&id) {
                         lost.push(id);
                     }
+                    newest = Some(id);
                 }
                 _ => nowhere = true,
             }

@@ -128,6 +128,9 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
         let (bits, tag) = step(p, i);
         return Val { shape, wrapped, ..Val::alike_in(n, bits, tag) };
     }
+    if let Some(named) = named_places(base, index, stride, n) {
+        return Val { shape, wrapped, ..named };
+    }
     if base.all_known() && index.all_known() {
         let bits = map2(n, base.bits(), index.bits(), |p, i| p.wrapping_add(i.wrapping_mul(stride)));
         let mut stray = 0;
@@ -151,6 +154,21 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
     let (base, index) = (base.view(), index.view());
     let value = Val::in_lanes(mask, |lane| step(base.lane(lane), index.lane(lane)));
     Val { shape, wrapped, ..value }
+}
+
+/// `base + index * stride` where of all indices only names are known: places in the objects that have only names, too.
+fn named_places(base: &Val, index: &Val, stride: i64, n: usize) -> Option<Val> {
+    let Data::Lanes(_, Tags::One(NUMBER)) = index.data else { return None };
+    let salt = mix(u64::from(NUMBER), stride as u64);
+    let place = |p: i64, i: i64| somewhere(object_of(p), mix(mix(p as u64, i as u64), salt) | 1);
+    let bits = match (&base.data, base.side()) {
+        (Data::Uniform(p, SOMEWHERE), _) if place_of(*p) == 0 => return Some(Val::alike_in(n, *p, SOMEWHERE)),
+        (Data::Uniform(0, _), _) => return None,
+        (Data::Uniform(p, KNOWN | SOMEWHERE), _) => map2(n, Bits::One(*p), index.bits(), place),
+        (_, Some(Side::Of(at))) if one_object(at).is_some() => map2(n, base.bits(), index.bits(), place),
+        _ => return None,
+    };
+    Some(Data::Lanes(bits.into(), Tags::One(SOMEWHERE)).into())
 }
 
 /// A pointer to the start of the object that all lanes point into.

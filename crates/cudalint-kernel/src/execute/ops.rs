@@ -384,6 +384,10 @@ pub(super) fn unary(a: &Val, mask: &Mask, salt: u64, f: impl Fn(i64) -> Option<i
                 let (bits, tag) = known.map_or_else(|| rest(bits, tag), |bits| (bits, KNOWN));
                 return Val::alike_in(n, bits, tag);
             }
+            if matches!(tags, Tags::One(NUMBER)) {
+                let names = map1(n, bits.get(), |bits| mix(bits as u64, salt) as i64);
+                return Data::Lanes(names.into(), Tags::One(NUMBER)).into();
+            }
             if matches!(tags, Tags::One(KNOWN)) {
                 let hole = std::cell::Cell::new(false);
                 let out = map1(n, bits.get(), |x| {

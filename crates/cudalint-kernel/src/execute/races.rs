@@ -57,8 +57,11 @@ impl Order<'_> {
     /// block lies between. False where it takes more to tell.
     #[inline]
     pub(super) const fn settled(&self, stamp: u32, other: u16, lane: usize) -> bool {
-        stamp == 0
-            || (stamp >= self.block_start && (other as usize == lane || (stamp < self.interval_start && !self.copies)))
+        // Within the stamps from the block's first to the interval's, or none.
+        let ordered = if self.copies { 0 } else { self.interval_start.wrapping_sub(self.block_start) };
+        stamp.wrapping_sub(self.block_start) < ordered
+            || stamp == 0
+            || (stamp >= self.block_start && other as usize == lane)
     }
 
     fn other_phase(&self, stamp: u32) -> bool {

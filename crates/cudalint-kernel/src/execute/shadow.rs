@@ -1,6 +1,7 @@
 //! The shadow of an object's bytes: who touched a cell last, and what is in it.
 
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// A few neighbouring bytes: as many as the smallest access to the object touches.
 #[derive(Clone, Copy)]
@@ -61,6 +62,17 @@ const MAX_PAGES: usize = 1 << 14;
 /// Lines that are kept in one piece of memory.
 const SHELF: usize = 16;
 
+/// Lines in one piece of memory.
+type Shelf = Vec<[Cell; LINE]>;
+
+thread_local! {
+    /// Empty shelves that nobody uses.
+    static SPARE: RefCell<Vec<Shelf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Most shelves that wait for their next use: together less than a megabyte.
+const SPARES: usize = 160;
+
 /// The cells of one object, made as they are touched: a line at a time, since lanes that walk along columns touch one
 /// cell of each page, and a page of cells is five kilobytes.
 #[derive(Default)]
@@ -69,13 +81,25 @@ pub(super) struct Cells {
     far: FxHashMap<u64, u32>,
     /// The lines of each page; numbered from 1, 0 for none.
     pages: Vec<[u32; LINES]>,
-    shelves: Vec<Vec<[Cell; LINE]>>,
+    shelves: Vec<Shelf>,
     lines: usize,
 }
 
 /// The line of a cell.
 pub(super) const fn line_of(cell: u64) -> u64 {
     cell >> LINE_BITS
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        SPARE.with(|spare| {
+            let mut spare = spare.borrow_mut();
+            for mut shelf in self.shelves.drain(..).take(SPARES.saturating_sub(spare.len())) {
+                shelf.clear();
+                spare.push(shelf);
+            }
+        });
+    }
 }
 
 impl Cells {
@@ -106,7 +130,8 @@ impl Cells {
         if *slot == 0 {
             let shelf = self.lines / SHELF;
             if shelf == self.shelves.len() {
-                self.shelves.push(Vec::with_capacity(SHELF));
+                let spare = SPARE.with(|spare| spare.borrow_mut().pop());
+                self.shelves.push(spare.unwrap_or_else(|| Vec::with_capacity(SHELF)));
             }
             self.shelves[shelf].push([FRESH; LINE]);
             self.lines += 1;

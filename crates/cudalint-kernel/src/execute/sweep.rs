@@ -13,15 +13,14 @@ impl Job<'_> {
     /// Reads at the addresses of the active lanes.
     pub(super) fn read_all(&mut self, memory: &mut Memory, mask: &Mask, addresses: &[i64]) -> Val {
         let n = addresses.len();
-        let (mut all_bits, mut all_tags) = (Lanes::any(n), Lanes::any(n));
-        let (mut last, mut first, mut mixed) = (KNOWN, None, false);
-        let lanes = all_bits.edit().iter_mut().zip(all_tags.edit()).zip(addresses).zip(mask.levels());
+        let mut all_bits = Lanes::any(n);
+        // The tag of the last active lane, which is that of all of them as long as there are no others.
+        let (mut last, mut others) = (None, None);
         let mut here = (u64::MAX, None);
-        for (lane, (((bits, tag), &address), &level)) in lanes.enumerate() {
-            *bits = 0;
-            // Lanes that are away count as what the one before them is: most vectors are of one kind.
-            *tag = last;
+        let lanes = all_bits.edit().iter_mut().zip(addresses).zip(mask.levels());
+        for (lane, ((bits, &address), &level)) in lanes.enumerate() {
             if level == OFF {
+                *bits = 0;
                 continue;
             }
             let offset = offset_of(address) as u64;
@@ -42,19 +41,23 @@ impl Job<'_> {
                     self.lane(memory, lane, level, offset, None)
                 }
             };
-            mixed |= first.is_some() && read.1 != last;
-            first = first.or(Some(read.1));
-            (*bits, last) = read;
-            *tag = last;
+            *bits = read.0;
+            if last != Some(read.1) {
+                if let Some(last) = last {
+                    let tags = others.get_or_insert_with(|| (Lanes::filled(n, last), lane));
+                    fill(&mut tags.0, tags.1..lane, last);
+                    tags.1 = lane;
+                }
+                last = Some(read.1);
+            }
         }
-        if !mixed {
+        let last = last.unwrap_or(KNOWN);
+        let Some((mut tags, from)) = others else {
             return Data::Lanes(all_bits.into(), Tags::One(last)).into();
-        }
-        if let Some(first) = first {
-            let away = mask.levels().iter().take_while(|&&level| level == OFF);
-            all_tags.edit().iter_mut().zip(away).for_each(|(tag, _)| *tag = first);
-        }
-        Val::tagged(all_bits, all_tags)
+        };
+        // Lanes that are away count as what the one before them is: most vectors are of one kind.
+        fill(&mut tags, from..n, last);
+        Val::tagged(all_bits, tags)
     }
 
     /// Writes at the addresses of the active lanes.
@@ -144,5 +147,12 @@ impl Job<'_> {
         let certain = cell.doubt == 0 || cell.doubt < order.interval_start;
         (cell.value, cell.tag) = if certain && stored.1 != UNKNOWN { stored } else { self.something(lane, number) };
         true
+    }
+}
+
+/// Gives some lanes one tag.
+fn fill(tags: &mut Lanes<u8>, lanes: std::ops::Range<usize>, tag: u8) {
+    if let Some(tags) = tags.edit().get_mut(lanes) {
+        tags.fill(tag);
     }
 }
