@@ -31,14 +31,16 @@ impl Machine<'_> {
             let differs = |lane: &usize| mask.levels()[*lane] == SURE && value.lane(*lane) != value.lane(one);
             representatives.extend((0..self.n).find(differs));
         }
+        let copies = self.copies && self.code.gaps.is_empty();
         let order = Order {
             trace: &self.trace,
             stamp: piece.stamp,
             interval_start: self.interval_start,
+            ordered: if copies { 0 } else { self.interval_start.saturating_sub(self.block_start) },
             block_start: self.block_start,
             warp_start: &self.warp_start,
             waited: self.waited,
-            copies: self.copies && self.code.gaps.is_empty(),
+            copies,
             global: self.objects[index].is_global(),
         };
         let memory = &mut self.objects[index];
@@ -118,6 +120,7 @@ pub(super) enum Empty {
 }
 
 /// The work on single lanes of one piece.
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about the piece and its object")]
 pub(super) struct Job<'j> {
     pub(super) order: Order<'j>,
     pub(super) piece: &'j Piece<'j>,

@@ -3,7 +3,7 @@
 use super::lanes::{Lanes, Mask, OFF};
 use super::names::{Opaque, names};
 use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, mix, object_of, offset_of};
-use super::words::{Side, Words, combined};
+use super::words::combined;
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
 
 /// A number brought into the range of its type.

@@ -15,6 +15,8 @@ pub(super) struct Order<'o> {
     pub(super) interval_start: u32,
     /// First stamp of this block.
     pub(super) block_start: u32,
+    /// How many stamps from the block's first on are ordered before this access by a barrier, whatever they stand for.
+    pub(super) ordered: u32,
     /// First stamp since the last barrier of each warp.
     pub(super) warp_start: &'o [u32],
     /// First stamp since the last wait for asynchronous copies.
@@ -57,9 +59,7 @@ impl Order<'_> {
     /// block lies between. False where it takes more to tell.
     #[inline]
     pub(super) const fn settled(&self, stamp: u32, other: u16, lane: usize) -> bool {
-        // Within the stamps from the block's first to the interval's, or none.
-        let ordered = if self.copies { 0 } else { self.interval_start.wrapping_sub(self.block_start) };
-        stamp.wrapping_sub(self.block_start) < ordered
+        stamp.wrapping_sub(self.block_start) < self.ordered
             || stamp == 0
             || (stamp >= self.block_start && other as usize == lane)
     }

@@ -16,7 +16,7 @@ impl Job<'_> {
         let mut all_bits = Lanes::any(n);
         // The tag of the last active lane, which is that of all of them as long as there are no others.
         let (mut last, mut others) = (None, None);
-        let mut here = (u64::MAX, None);
+        let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
         let lanes = all_bits.edit().iter_mut().zip(addresses).zip(mask.levels());
         for (lane, ((bits, &address), &level)) in lanes.enumerate() {
             if level == OFF {
@@ -29,7 +29,7 @@ impl Job<'_> {
                 if here.0 != line_of(number) {
                     here = (line_of(number), memory.cells.whole_line(line_of(number)));
                 }
-                let cell = here.1.as_mut().map(|line: &mut &mut [Cell; LINE]| &mut line[number as usize % LINE]);
+                let cell = here.1.as_deref_mut().map(|line| &mut line[number as usize % LINE]);
                 cell.and_then(|cell| self.read_shortly(cell, lane, level == SURE, number))
             } else {
                 None
@@ -62,7 +62,7 @@ impl Job<'_> {
 
     /// Writes at the addresses of the active lanes.
     pub(super) fn write_all(&mut self, memory: &mut Memory, mask: &Mask, addresses: &[i64], stored: View<'_>) {
-        let mut here = (u64::MAX, None);
+        let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
         for (lane, (&address, &level)) in addresses.iter().zip(mask.levels()).enumerate() {
             if level == OFF {
                 continue;
@@ -73,7 +73,7 @@ impl Job<'_> {
                 if here.0 != line_of(number) {
                     here = (line_of(number), memory.cells.whole_line(line_of(number)));
                 }
-                let cell = here.1.as_mut().map(|line: &mut &mut [Cell; LINE]| &mut line[number as usize % LINE]);
+                let cell = here.1.as_deref_mut().map(|line| &mut line[number as usize % LINE]);
                 let stored = stored.lane(lane);
                 if cell.is_some_and(|cell| self.write_shortly(cell, lane, level == SURE, number, stored)) {
                     continue;

@@ -305,7 +305,7 @@ pub(super) fn combined(op: BinaryOp, ty: &Ty, a: Side<'_>, b: Side<'_>) -> Optio
         (BinaryOp::Div, Side::Of(a), Side::One(by)) => a.divided(by)?,
         (BinaryOp::Rem, Side::Of(a), Side::One(by)) => a.left_over(by)?,
         (BinaryOp::And, Side::Of(a), Side::One(by)) | (BinaryOp::And, Side::One(by), Side::Of(a))
-            if by >= 0 && by < i64::MAX && (by + 1) & by == 0 =>
+            if (0..i64::MAX).contains(&by) && (by + 1) & by == 0 =>
         {
             a.left_over(by + 1)?
         }
