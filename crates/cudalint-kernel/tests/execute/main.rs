@@ -6,6 +6,7 @@ mod bounds;
 mod crowds;
 mod damage;
 mod doubt;
+mod formulas;
 mod memory;
 mod races;
 mod support;
