@@ -43,9 +43,14 @@ pub(super) fn read(root: &Utf8Path, path: &str, bytes: Vec<u8>, flags: &[String]
             directives,
             alone: true,
         };
-        let subject = subject_of(root, path, &file, unit, flags, Arc::clone(&lines));
+        let own = if stretch.apart { written(&text, &read.cells, &stretch.region.span.range()) } else { None };
+        let mut flags = flags.to_vec();
+        if stretch.region.language == Language::Cuda {
+            flags.extend(include_folders(&file, own.as_ref()));
+        }
+        let subject = subject_of(root, path, &file, unit, &flags, Arc::clone(&lines));
         if stretch.apart {
-            notebook.written.extend(written(&text, &read.cells, &stretch.region.span.range()));
+            notebook.written.extend(own);
             apart.push(subject);
         } else {
             program = Some(subject);
@@ -63,6 +68,16 @@ pub(super) fn read(root: &Utf8Path, path: &str, bytes: Vec<u8>, flags: &[String]
     }
     program.apart = apart.into();
     Ok(program)
+}
+
+/// Where headers lie that a cell of C++ includes: beside the notebook, and beside the file that the cell writes.
+fn include_folders(notebook: &Utf8Path, written: Option<&ScenarioFile>) -> Vec<String> {
+    let folder = notebook.parent().unwrap_or(Utf8Path::new("/"));
+    let inner = written.and_then(|file| file.path.parent()).filter(|parent| !parent.as_str().is_empty());
+    std::iter::once(folder.to_owned())
+        .chain(inner.map(|parent| absolute(&folder.join(parent))))
+        .map(|folder| format!("-I{folder}"))
+        .collect()
 }
 
 /// The file that a cell writes: the name is the last word of its first line that is no option. One that would lie elsewhere than
@@ -160,7 +175,7 @@ impl Notebook {
         flat
     }
 
-    /// `PATH:12` and `line 12` as the cell and its line. Cells count from 1 for people. A line that a traceback names
+    /// `PATH:12`, `PATH(12)` and `line 12` as the cell and its line. Cells count from 1 for people. A line that a traceback names
     /// (`File "…", line 12`) is the harness's own.
     fn told(&self, words: &str, path: &str) -> String {
         let mut told = String::with_capacity(words.len());
@@ -174,7 +189,9 @@ impl Notebook {
                 let place = self.place(behind.get(..digits)?.parse().ok()?)?;
                 Some((place, behind.get(digits..)?))
             };
-            let by_path = number(&format!("{path}:")).filter(|_| word);
+            let in_brackets =
+                || number(&format!("{path}(")).and_then(|(place, rest)| Some((place, rest.strip_prefix(')')?)));
+            let by_path = number(&format!("{path}:")).or_else(in_brackets).filter(|_| word);
             let by_word = number("line ").filter(|_| word && !told.ends_with("\", "));
             if let Some(((cell, line), behind)) = by_path {
                 let _ = write!(told, "{path}:cell {}:{line}", cell + 1);
