@@ -575,6 +575,52 @@ class Strings(Place):
         self.assertEqual(log, [])
         self.assertNotIn("cudalint_touch", said)
 
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_a_program_for_pycuda_is_watched(self):
+        text = '''
+        import ctypes, numpy, struct
+        import pycuda.driver as drv
+        from pycuda.compiler import SourceModule
+
+        module = SourceModule("""
+        __global__ void k(int *p) {
+            p[0] = threadIdx.x;
+        }
+        """)
+
+        def k(p):
+            control = ctypes.string_at(module.get_global("_ZN14cudalint_watch7controlE")[0], 208)
+            records, launch, focused = struct.unpack_from("<QII", control)
+            place = p.ctypes.data
+            record = struct.pack("<8I3I3I3Q", launch, 0, 2, 0, 4, 1, 0, 0, 0, 0, 0, 1, 0, 0, place, place, 0)
+            ctypes.memmove(records, record, 80)
+            ctypes.memmove(module.get_global("_ZN14cudalint_watch6countsE")[0], struct.pack("<2Q", 1, 0), 16)
+
+        drv.KERNELS["k"] = k
+        p = drv.mem_alloc(16)
+        kernel = module.get_function("k")
+        kernel(p, block=(2, 1, 1))  # launch
+        kernel.prepare("P").prepared_call((1, 1), (2, 1, 1), p)
+        print(module.no_extern_c)
+        print(module.source)
+        '''
+        text = textwrap.dedent(text).lstrip("\n")
+        original = text.split('"""')[1]
+        watched = original.replace("p[0] =", "cudalint_touch(0, 2, p[0], p) =")
+        programs = {"programs": [{"original": original, "watched": watched, "line": 5}]}
+        files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n")]
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        said = self.run_driver(text, "--look", seen, "7-7", "-", "-", "-", files=files).split("\n")
+        # What PyCUDA would put around everything stands around the program alone.
+        self.assertEqual(said[:4], ["True", "// the header", "", 'extern "C" {'])
+        self.assertTrue(said[4].startswith("#line 6 "), said)
+        self.assertIn("cudalint_touch(0, 2, p[0], p) = threadIdx.x", said[6])
+        with open(os.path.join(seen, "watch.log"), encoding="utf-8") as log:
+            words = [line.split() for line in log]
+        self.assertEqual([line[0] for line in words], ["allocation", "launch", "access", "end", "free"] * 2)
+        self.assertEqual([words[1][1], words[6][1]], ["1", "2"])
+        self.assertEqual(words[0][2], "16")
+
 
 class Pycuda(Place):
     TEXT = """

@@ -10,6 +10,18 @@ LAUNCH = []
 # First byte to the bytes of an allocation.
 HELD = {}
 Context = types.SimpleNamespace(synchronize=lambda: None)
+host_alloc_flags = types.SimpleNamespace(DEVICEMAP=2)
+
+
+class HostAllocation(numpy.ndarray):
+    """Memory of the host that the device reaches."""
+
+    def get_device_pointer(self):
+        return self.ctypes.data
+
+
+def pagelocked_empty(size, dtype, mem_flags=0):
+    return numpy.zeros(size, dtype).view(HostAllocation)[:]
 
 
 class DeviceAllocation:
@@ -37,11 +49,13 @@ def cells_of(pointer):
 
 
 def memcpy_htod(to, source):
+    source = numpy.frombuffer(source, numpy.uint8) if isinstance(source, bytes) else source
     there = numpy.ascontiguousarray(source).view(numpy.uint8).reshape(-1)
     cells_of(to)[: there.size] = there
 
 
 def memcpy_dtoh(to, source):
+    to = numpy.frombuffer(to, numpy.uint8) if isinstance(to, bytearray) else to
     to.view(numpy.uint8).reshape(-1)[:] = cells_of(source)[: to.nbytes]
 
 
