@@ -14,6 +14,7 @@ mod declarations;
 mod defines;
 mod embedded;
 mod files;
+mod indents;
 pub mod kinds;
 mod lexer;
 mod macros;

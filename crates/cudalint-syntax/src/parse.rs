@@ -1,7 +1,8 @@
 //! Regions to trees, with damage listed and limits on nesting and effort.
 
 use crate::defines::Define;
-use crate::kinds::{cuda_language, python_language};
+use crate::indents;
+use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
 use crate::lexer::lex;
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
@@ -130,7 +131,9 @@ pub fn parse_region_without(
         parsed.damage.push(region.span);
         return parsed;
     }
+    let mut pieces = Vec::new();
     if let Some(lexed) = lexed {
+        pieces = indents::whole_pieces(raw, &lexed);
         let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
         if masked.text != whole {
@@ -140,7 +143,13 @@ pub fn parse_region_without(
         parsed.masked = crate::python_mask::mask_python(raw);
     }
     let bytes = parsed.masked.as_deref().unwrap_or(raw);
-    let gaps = if region.language == Language::Cuda { gaps(bytes) } else { Vec::new() };
+    let (mut gaps, mut respelled) = (Vec::new(), Vec::new());
+    if region.language == Language::Cuda {
+        gaps = self::gaps(bytes);
+        respelled.extend_from_slice(bytes);
+        indents::respell(&mut respelled, &pieces, &gaps);
+    }
+    let bytes = if respelled.is_empty() { bytes } else { &respelled };
     match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
         Some(tree) => {
             damage(&tree, &mut parsed.damage);
@@ -323,7 +332,10 @@ pub struct ParsedFragment {
 impl ParsedFragment {
     /// The node that holds the fragment: the expression itself, or the compound statement around the statements.
     pub fn content(&self) -> Option<Node<'_>> {
-        let body = self.tree.root_node().child(0)?.child_by_field_name("body")?;
+        let function = self.tree.root_node().child(0)?;
+        // `void`, `f()`, `{…}`.
+        let third = function.child(2).filter(|child| cuda_kind(*child) == CudaKind::CompoundStatement);
+        let body = third.or_else(|| function.child_by_field_name("body"))?;
         match self.kind {
             FragmentKind::Statements => Some(body),
             FragmentKind::Expression => body.named_child(0)?.named_child(0),

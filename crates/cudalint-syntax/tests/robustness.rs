@@ -324,3 +324,64 @@ fn directives_carry_their_conditions() {
     let paths: Vec<_> = found.includes.iter().map(|i| (i.path.as_str(), i.system, i.conditions.len())).collect();
     assert_eq!(paths, [("a.h", true, 0), ("b.h", false, 0)]);
 }
+
+/// The named nodes of a tree in order, each with its kind and text.
+fn nodes(text: &str) -> Vec<(String, String)> {
+    let parsed = parse(text);
+    assert!(parsed.damage.is_empty(), "{text:?}: {:?}", parsed.damage);
+    let tree = parsed.tree.unwrap();
+    let mut cursor = tree.walk();
+    let mut found = Vec::new();
+    loop {
+        let node = cursor.node();
+        if node.is_named() {
+            let words: Vec<&str> = text.get(node.byte_range()).unwrap().split_whitespace().collect();
+            found.push((node.kind().to_owned(), words.join(" ")));
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return found;
+            }
+        }
+    }
+}
+
+#[test]
+fn indentation_changes_neither_nodes_nor_their_places() {
+    let lines = [
+        "#define STEP(i) \\",
+        "i += 2; \\",
+        "i -= 1",
+        "#if __CUDA_ARCH__ > 700",
+        "__device__ int newer;",
+        "#endif",
+        "__global__ void scale(float *values, // of so many",
+        "int count) {",
+        "/* two",
+        "lines */ int i = blockIdx.x",
+        "* blockDim.x + threadIdx.x;",
+        "// goes on \\",
+        "to here",
+        "const char *raw = R\"(one",
+        "two)\", *plain = \"three \\",
+        "four\";",
+        "",
+        "i = STEP(i);",
+        "if (i < count)",
+        "values[i] *=",
+        "2;",
+        "}",
+        "#pragma once",
+    ];
+    for end in ["\n", "\r\n"] {
+        let flat = nodes(&lines.join(end));
+        assert!(flat.iter().any(|node| node.0 == "expression_statement" && node.1 == "values[i] *= 2;"));
+        for indentation in ["  ", "   ", "    ", "\t\t", " \t \t \t ", "                 "] {
+            let lines: Vec<String> = lines.iter().map(|line| format!("{indentation}{line}")).collect();
+            assert_eq!(nodes(&lines.join(end)), flat, "{indentation:?} {end:?}");
+        }
+    }
+}

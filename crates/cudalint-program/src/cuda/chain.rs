@@ -5,7 +5,7 @@
 //! operators, and precedence is applied again.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, callee_and_list, field, infix, prefix};
 use super::source::{Src, children};
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
@@ -154,11 +154,11 @@ impl Lowerer<'_> {
             };
             match cuda_kind(node) {
                 CudaKind::BinaryExpression => {
-                    let (Some(left), Some(right)) = (field(node, Field::Left), field(node, Field::Right)) else {
+                    let Some((left, op, right)) = infix(node) else {
                         out.push(Piece::Operand(node));
                         continue;
                     };
-                    let op = field(node, Field::Operator).map_or(Op::Unknown, |op| Op::of(s.text(op)));
+                    let op = op.map_or(Op::Unknown, |op| Op::of(s.text(op)));
                     work.extend([Piece::Node(right), Piece::Op(op), Piece::Node(left)]);
                 }
                 CudaKind::CastExpression => match self.misread_cast(s, node) {
@@ -195,16 +195,16 @@ impl Lowerer<'_> {
         if !matches!(cuda_kind(value), CudaKind::UnaryExpression | CudaKind::PointerExpression) {
             return None;
         }
-        let operator = field(value, Field::Operator)?;
+        let (operator, argument) = prefix(value)?;
         // `(i) && j` read as a cast of the address of an address: that has none.
         if s.text(operator) == "&"
-            && let Some(inner) = field(value, Field::Argument)
-            && cuda_kind(inner) == CudaKind::PointerExpression
-            && field(inner, Field::Operator).is_some_and(|op| s.text(op) == "&")
-            && inner.start_byte() == operator.end_byte()
+            && cuda_kind(argument) == CudaKind::PointerExpression
+            && let Some((second, operand)) = prefix(argument)
+            && s.text(second) == "&"
+            && argument.start_byte() == operator.end_byte()
             && ty.named_child_count() == 1
         {
-            return Some((ty, Op::And, field(inner, Field::Argument)?));
+            return Some((ty, Op::And, operand));
         }
         let op = match s.text(operator) {
             "+" => BinaryOp::Add,
@@ -218,20 +218,19 @@ impl Lowerer<'_> {
             // `(a * b) + c` and `(A::b) - c` can not be told from casts to types without knowing the names; a unary
             // plus after a cast is so rare that it decides.
             let is_path = cuda_kind(specifier) == CudaKind::QualifiedIdentifier && ty.named_child_count() == 1;
-            return (is_path && op == BinaryOp::Add).then_some((ty, Op::Binary(op), field(value, Field::Argument)?));
+            return (is_path && op == BinaryOp::Add).then_some((ty, Op::Binary(op), argument));
         }
         let name = s.text(specifier);
         let misread = self.is_value(s, name) || (op == BinaryOp::Add && !self.is_type(s, name));
-        if misread { Some((ty, Op::Binary(op), field(value, Field::Argument)?)) } else { None }
+        misread.then_some((ty, Op::Binary(op), argument))
     }
 
     /// `i < n && j > (m)` read as a call of the template `i<n && j>`.
     fn misread_template<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Piece<'t>, Node<'t>)> {
-        let function = field(node, Field::Function)?;
+        let (function, arguments) = callee_and_list(node)?;
         if cuda_kind(function) != CudaKind::TemplateFunction {
             return None;
         }
-        let arguments = field(node, Field::Arguments)?;
         let name = field(function, Field::Name)?;
         if !self.is_value(s, s.text(name)) {
             return None;

@@ -1,7 +1,7 @@
 //! Declarators: from `*p[4]` around a base type to a name and a type.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, exactly, field};
 use super::source::{Src, children};
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
@@ -62,7 +62,10 @@ impl Lowerer<'_> {
                         declared.ty = self.push_type(Type::Function);
                     }
                 }
-                CudaKind::InitDeclarator => next = field(node, Field::Declarator),
+                CudaKind::InitDeclarator => {
+                    next =
+                        exactly(node).map(|[declarator, _, _]| declarator).or_else(|| field(node, Field::Declarator));
+                }
                 CudaKind::Identifier
                 | CudaKind::FieldIdentifier
                 | CudaKind::TypeIdentifier
@@ -85,6 +88,13 @@ impl Lowerer<'_> {
 
 /// The declarator inside a declarator. Some have it in a field, some as their last child.
 fn inner(node: Node<'_>) -> Option<Node<'_>> {
+    // `*p`, `&r`.
+    if let Some([mark, name]) = exactly(node)
+        && !mark.is_named()
+        && matches!(cuda_kind(name), CudaKind::Identifier | CudaKind::PointerDeclarator | CudaKind::FieldIdentifier)
+    {
+        return Some(name);
+    }
     field(node, Field::Declarator).or_else(|| {
         let size = field(node, Field::Size);
         children(node).into_iter().rev().find(|child| {

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, callee_and_list, exactly, field};
 use super::literals;
 use super::source::{Argument, Src, children, first_child, is_expression};
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
@@ -17,12 +17,12 @@ impl Lowerer<'_> {
         }
         let id = match cuda_kind(node) {
             CudaKind::BinaryExpression | CudaKind::CastExpression => self.chain(s, node),
-            CudaKind::CallExpression
-                if field(node, Field::Function).is_some_and(|f| cuda_kind(f) == CudaKind::TemplateFunction) =>
-            {
-                self.chain(s, node)
-            }
-            _ => self.operand_inner(s, node),
+            CudaKind::CallExpression => match callee_and_list(node) {
+                Some((function, _)) if cuda_kind(function) == CudaKind::TemplateFunction => self.chain(s, node),
+                Some((function, list)) => self.call(s, node, function, list),
+                None => self.unknown(s, node),
+            },
+            kind => self.operand_inner(s, node, kind),
         };
         self.leave();
         id
@@ -34,13 +34,13 @@ impl Lowerer<'_> {
             let span = s.span(node);
             return self.push(Expr::Unknown(Vec::new()), span);
         }
-        let id = self.operand_inner(s, node);
+        let id = self.operand_inner(s, node, cuda_kind(node));
         self.leave();
         id
     }
 
-    fn operand_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        match cuda_kind(node) {
+    fn operand_inner<'t>(&mut self, s: Src<'t>, node: Node<'t>, kind: CudaKind) -> ExprId {
+        match kind {
             CudaKind::Identifier | CudaKind::TypeIdentifier | CudaKind::FieldIdentifier => self.identifier(s, node),
             CudaKind::NumberLiteral
             | CudaKind::CharLiteral
@@ -50,9 +50,12 @@ impl Lowerer<'_> {
             | CudaKind::True
             | CudaKind::False
             | CudaKind::Null
-            | CudaKind::This => self.literal(s, node),
+            | CudaKind::This => self.literal(s, node, kind),
             CudaKind::ParenthesizedExpression | CudaKind::ConditionClause => self.parenthesized(s, node),
-            CudaKind::CallExpression => self.call(s, node),
+            CudaKind::CallExpression => match callee_and_list(node) {
+                Some((function, list)) => self.call(s, node, function, list),
+                None => self.unknown(s, node),
+            },
             CudaKind::FieldExpression => self.member(s, node),
             CudaKind::SubscriptExpression => self.subscript(s, node),
             CudaKind::QualifiedIdentifier | CudaKind::TemplateFunction => self.qualified(s, node),
@@ -124,9 +127,9 @@ impl Lowerer<'_> {
         }
     }
 
-    fn literal(&mut self, s: Src<'_>, node: Node<'_>) -> ExprId {
+    fn literal(&mut self, s: Src<'_>, node: Node<'_>, kind: CudaKind) -> ExprId {
         let text = s.text(node);
-        let kind = match cuda_kind(node) {
+        let kind = match kind {
             CudaKind::NumberLiteral => literals::number(text),
             CudaKind::CharLiteral => literals::character(text),
             CudaKind::StringLiteral => {
@@ -158,6 +161,16 @@ impl Lowerer<'_> {
     fn parenthesized<'t>(&mut self, s: Src<'t>, mut node: Node<'t>) -> ExprId {
         // Thousands of parentheses around one value are no reason to recurse.
         loop {
+            if let Some([_, only, _]) = exactly(node)
+                && only.is_named()
+            {
+                match cuda_kind(only) {
+                    CudaKind::ParenthesizedExpression => node = only,
+                    CudaKind::Comment => return self.unknown(s, node),
+                    _ => return self.expr(s, only),
+                }
+                continue;
+            }
             let inner = children(node);
             match inner.as_slice() {
                 [only] if cuda_kind(*only) == CudaKind::ParenthesizedExpression => node = *only,
@@ -213,9 +226,7 @@ impl Lowerer<'_> {
         values
     }
 
-    fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let Some(function) = field(node, Field::Function) else { return self.unknown(s, node) };
-        let Some(list) = field(node, Field::Arguments) else { return self.unknown(s, node) };
+    fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>, function: Node<'t>, list: Node<'t>) -> ExprId {
         // A configuration stands between the two.
         if function.end_byte() < list.start_byte()
             && let Some(config) = super::launches::configuration(node)
@@ -354,10 +365,14 @@ impl Lowerer<'_> {
 
     fn member<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         // Long chains `a.b().c().d()` nest to the left; their depth is counted like any other.
-        let (Some(base), Some(name)) = (field(node, Field::Argument), field(node, Field::FieldName)) else {
-            return self.unknown(s, node);
+        let parts = match exactly(node) {
+            Some([base, operator, name]) => Some((base, Some(operator), name)),
+            None => field(node, Field::Argument)
+                .zip(field(node, Field::FieldName))
+                .map(|(base, name)| (base, field(node, Field::Operator), name)),
         };
-        let arrow = field(node, Field::Operator).is_some_and(|op| s.text(op) == "->");
+        let Some((base, operator, name)) = parts else { return self.unknown(s, node) };
+        let arrow = operator.is_some_and(|op| s.text(op) == "->");
         let base = self.expr(s, base);
         let mut name = name;
         for _ in 0..8 {
@@ -379,9 +394,10 @@ impl Lowerer<'_> {
     }
 
     fn subscript<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(base), Some(list)) = (field(node, Field::Argument), field(node, Field::Indices)) else {
-            return self.unknown(s, node);
-        };
+        let parts = exactly(node)
+            .map(|[base, list]| (base, list))
+            .or_else(|| field(node, Field::Argument).zip(field(node, Field::Indices)));
+        let Some((base, list)) = parts else { return self.unknown(s, node) };
         let base = self.expr(s, base);
         let indices = self.arguments(s, list);
         let span = s.span(node);

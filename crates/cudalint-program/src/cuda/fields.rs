@@ -1,7 +1,7 @@
 //! Field numbers of the grammar, looked up once.
 
 use cudalint_syntax::Node;
-use cudalint_syntax::kinds::cuda_language;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind, cuda_language};
 use std::sync::OnceLock;
 
 macro_rules! fields {
@@ -62,6 +62,67 @@ fn id(field: Field) -> Option<u16> {
 /// The child in a field.
 pub(crate) fn field(node: Node<'_>, field: Field) -> Option<Node<'_>> {
     node.child_by_field_id(id(field)?)
+}
+
+/// The children of a node that has exactly so many: cheaper than to ask for each by its field. With a comment or damage
+/// among them there are more.
+pub(crate) fn exactly<const N: usize>(node: Node<'_>) -> Option<[Node<'_>; N]> {
+    if node.child_count() as usize != N {
+        return None;
+    }
+    let mut found = [node; N];
+    for (index, slot) in found.iter_mut().enumerate() {
+        *slot = node.child(index as u32)?;
+    }
+    Some(found)
+}
+
+/// The operands and the operator of `a op b`.
+pub(crate) fn infix(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, Node<'_>)> {
+    if let Some([left, operator, right]) = exactly(node) {
+        return Some((left, Some(operator), right));
+    }
+    Some((field(node, Field::Left)?, field(node, Field::Operator), field(node, Field::Right)?))
+}
+
+/// The operator and the operand of `op a`.
+pub(crate) fn prefix(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    if let Some([operator, argument]) = exactly(node) {
+        return Some((operator, argument));
+    }
+    Some((field(node, Field::Operator)?, field(node, Field::Argument)?))
+}
+
+/// What is called and the list of arguments.
+pub(crate) fn callee_and_list(call: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    if let Some([function, list]) = exactly(call) {
+        return Some((function, list));
+    }
+    Some((field(call, Field::Function)?, field(call, Field::Arguments)?))
+}
+
+/// The declarator inside an initialized one, and its value.
+pub(crate) fn value_of(initialized: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    if let Some([declarator, _, value]) = exactly(initialized) {
+        return Some((declarator, value));
+    }
+    let value = field(initialized, Field::Value)?;
+    Some((field(initialized, Field::Declarator)?, value))
+}
+
+/// Type and declarator of a declaration that has nothing else: `int i = 0;`.
+pub(crate) fn plain_declaration(declaration: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    let [ty, declarator, _] = exactly(declaration)?;
+    let plain = matches!(
+        cuda_kind(declarator),
+        CudaKind::Identifier
+            | CudaKind::InitDeclarator
+            | CudaKind::PointerDeclarator
+            | CudaKind::ReferenceDeclarator
+            | CudaKind::ArrayDeclarator
+            | CudaKind::FunctionDeclarator
+    );
+    plain.then_some((ty, declarator))
 }
 
 /// All children in a field.

@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::declarators::Declared;
 use super::fields::{Field, field};
 use super::scopes::{Frame, Meaning};
-use super::source::{Src, child_of_kind, children, first_child};
+use super::source::{Src, all_children, child_of_kind, children, first_child};
 use super::storage::Storage;
 use crate::ir::{
     ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,
@@ -162,10 +162,8 @@ impl Lowerer<'_> {
 
     /// `const` in front of a return type belongs to the type; `constexpr` does not.
     fn qualify_plain(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
-        let mut cursor = node.walk();
-        let is_const = node
-            .children(&mut cursor)
-            .any(|child| cuda_kind(child) == CudaKind::TypeQualifier && s.text(child) == "const");
+        let is_const =
+            all_children(node).any(|child| cuda_kind(child) == CudaKind::TypeQualifier && s.text(child) == "const");
         if is_const { self.add_type(Type::Qualified { ty, is_const, is_volatile: false }) } else { ty }
     }
 
@@ -246,10 +244,8 @@ impl Lowerer<'_> {
     /// Declares the parameters of a list; says whether it ends in `...`.
     pub(super) fn parameters<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> bool {
         let mut variadic = false;
-        let mut cursor = list.walk();
-        let nodes: Vec<Node<'t>> = list.children(&mut cursor).collect();
-        for child in nodes {
-            if child.kind() == "..." || child.kind() == "variadic_parameter" {
+        for child in all_children(list) {
+            if cuda_kind(child) == CudaKind::Other && matches!(child.kind(), "..." | "variadic_parameter") {
                 variadic = true;
             } else if child.is_named() {
                 self.parameter(s, child);

@@ -1,7 +1,7 @@
 //! Declarations in functions.
 
 use super::Lowerer;
-use super::fields::{Field, field, fields};
+use super::fields::{Field, field, fields, plain_declaration, value_of};
 use super::source::{Src, children};
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type};
 use cudalint_syntax::Node;
@@ -24,13 +24,17 @@ impl Lowerer<'_> {
     /// A declaration in a function.
     pub(super) fn local_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
         let storage = self.storage(s, node);
-        let Some(specifier) = field(node, Field::TypeOf) else {
-            return self.damaged_statement(s, node, out);
+        let (specifier, declarators) = match plain_declaration(node) {
+            Some((specifier, declarator)) => (specifier, vec![declarator]),
+            None => match field(node, Field::TypeOf) {
+                Some(specifier) => (specifier, fields(node, Field::Declarator)),
+                None => return self.damaged_statement(s, node, out),
+            },
         };
         let base = self.specifier(s, specifier);
         let base = self.qualify(s, node, base);
         let space = storage.local_space();
-        for declarator in fields(node, Field::Declarator) {
+        for declarator in declarators {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
             if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
@@ -84,8 +88,7 @@ impl Lowerer<'_> {
             let value = field(declaration, Field::Value)?;
             return Some(self.expr(s, value));
         }
-        let value = field(declarator, Field::Value)?;
-        let inner = field(declarator, Field::Declarator)?;
+        let (inner, value) = value_of(declarator)?;
         let span = s.span(value);
         match cuda_kind(value) {
             CudaKind::ArgumentList => {

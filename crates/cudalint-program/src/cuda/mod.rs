@@ -362,9 +362,7 @@ impl<'a> Lowerer<'a> {
     /// Lowers all expression-like children of a node that is not understood.
     fn unknown<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let mut children = Vec::new();
-        let mut cursor = node.walk();
-        let nodes: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
-        for child in nodes {
+        for child in source::named_children(node) {
             if source::is_expression(child) {
                 children.push(self.expr(s, child));
             }

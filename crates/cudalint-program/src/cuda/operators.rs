@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::chain::binary_op;
-use super::fields::{Field, field};
+use super::fields::{Field, exactly, field, infix, prefix};
 use super::source::{Src, children};
 use super::types;
 use crate::ir::{Expr, ExprId, UnaryOp};
@@ -11,10 +11,8 @@ use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
 impl Lowerer<'_> {
     pub(super) fn assignment<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(left), Some(right)) = (field(node, Field::Left), field(node, Field::Right)) else {
-            return self.unknown(s, node);
-        };
-        let text = field(node, Field::Operator).map_or("=", |op| s.text(op));
+        let Some((left, operator, right)) = infix(node) else { return self.unknown(s, node) };
+        let text = operator.map_or("=", |op| s.text(op));
         let target = self.expr(s, left);
         let value = self.expr(s, right);
         let span = s.span(node);
@@ -30,9 +28,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn unary<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
-            return self.unknown(s, node);
-        };
+        let Some((operator, argument)) = prefix(node) else { return self.unknown(s, node) };
         let operator = s.text(operator);
         let span = s.span(node);
         let value = self.expr(s, argument);
@@ -53,9 +49,11 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn step<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(operator), Some(argument)) = (field(node, Field::Operator), field(node, Field::Argument)) else {
-            return self.unknown(s, node);
+        let parts = match exactly(node) {
+            Some([argument, operator]) if argument.is_named() => Some((operator, argument)),
+            _ => prefix(node),
         };
+        let Some((operator, argument)) = parts else { return self.unknown(s, node) };
         let by = if s.text(operator) == "--" { -1 } else { 1 };
         let prefix = operator.start_byte() < argument.start_byte();
         let target = self.expr(s, argument);

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field};
-use super::source::Src;
+use super::source::{Src, named_children};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Define, Node};
 use rustc_hash::FxHashMap;
@@ -68,8 +68,7 @@ fn predefined(name: &str) -> Option<Option<i64>> {
 impl Lowerer<'_> {
     /// The named children of a node, comments included, with each `#if` group replaced by the children of its branch.
     pub(super) fn chosen_children<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Node<'t>> {
-        let mut cursor = node.walk();
-        let mut out: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
+        let mut out = named_children(node);
         let is_group = |node: &Node<'_>| matches!(cuda_kind(*node), CudaKind::PreprocIf | CudaKind::PreprocIfdef);
         let mut rounds = 0;
         while out.iter().any(is_group) && rounds < 64 {
@@ -105,8 +104,7 @@ impl Lowerer<'_> {
             if holds {
                 let mut skip = vec![field(node, Field::Condition), field(node, Field::Name)];
                 skip.push(alternative);
-                let mut cursor = node.walk();
-                out.extend(node.named_children(&mut cursor).filter(|child| !skip.contains(&Some(*child))));
+                out.extend(named_children(node).into_iter().filter(|child| !skip.contains(&Some(*child))));
                 return;
             }
             match alternative {

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::scopes::Meaning;
-use super::source::{Src, child_of_kind, children, first_child};
+use super::source::{Src, all_children, child_of_kind, children, first_child};
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Type, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Node;
@@ -355,11 +355,9 @@ fn declares_function(node: Node<'_>) -> bool {
 }
 
 fn is_virtual(s: Src<'_>, node: Node<'_>) -> bool {
-    let mut cursor = node.walk();
-    let direct = node.children(&mut cursor).any(|child| {
+    let direct = all_children(node).any(|child| {
         cuda_kind(child) == CudaKind::VirtualSpecifier
-            || child.kind() == "virtual"
-            || child.kind() == "virtual_specifier"
+            || cuda_kind(child) == CudaKind::Other && matches!(child.kind(), "virtual" | "virtual_specifier")
     });
     direct
         || field(node, Field::Declarator).is_some_and(|declarator| {

@@ -1,7 +1,7 @@
 //! Silent misreadings of the grammar inside functions, undone from what the names are known to be.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, callee_and_list, field, infix, prefix};
 use super::source::{Src, children};
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, Type};
 use cudalint_syntax::Node;
@@ -72,10 +72,11 @@ impl Lowerer<'_> {
     /// `float (*p)[16] = q;` and `float (&r)[4] = a[0];` are read as assignments to elements of a call.
     pub(super) fn misread_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) -> bool {
         let (left, right) = if cuda_kind(node) == CudaKind::AssignmentExpression {
-            if field(node, Field::Operator).is_some_and(|op| s.text(op) != "=") {
+            let Some((left, operator, right)) = infix(node) else { return false };
+            if operator.is_some_and(|op| s.text(op) != "=") {
                 return false;
             }
-            (field(node, Field::Left), field(node, Field::Right))
+            (Some(left), Some(right))
         } else {
             (Some(node), None)
         };
@@ -93,19 +94,14 @@ impl Lowerer<'_> {
         if extents.is_empty() || cuda_kind(left) != CudaKind::CallExpression {
             return false;
         }
-        let (Some(function), Some(list)) = (field(left, Field::Function), field(left, Field::Arguments)) else {
-            return false;
-        };
+        let Some((function, list)) = callee_and_list(left) else { return false };
         let list = children(list);
         let [declarator] = list.as_slice() else { return false };
         let declarator = *declarator;
         if cuda_kind(declarator) != CudaKind::PointerExpression {
             return false;
         }
-        let (Some(operator), Some(name)) = (field(declarator, Field::Operator), field(declarator, Field::Argument))
-        else {
-            return false;
-        };
+        let Some((operator, name)) = prefix(declarator) else { return false };
         if cuda_kind(name) != CudaKind::Identifier {
             return false;
         }

@@ -140,25 +140,51 @@ pub(crate) fn is_expression(node: Node<'_>) -> bool {
             | CudaKind::PreprocFunctionDef
             | CudaKind::PreprocCall
             | CudaKind::PreprocInclude
+            | CudaKind::PreprocIf
+            | CudaKind::PreprocIfdef
+            | CudaKind::PreprocElif
+            | CudaKind::PreprocElifdef
+            | CudaKind::PreprocElse
             | CudaKind::Other
-    ) && !node.kind().starts_with("preproc")
+    )
 }
 
-/// Up to so many children are asked for by number: each is looked for from the first on, which is still far cheaper than
-/// to set up a cursor and to step it.
-const FEW: u32 = 10;
+/// Up to so many children are asked for by number: each is looked for from the first on, past whole parts of a long list,
+/// which is still far cheaper than to set up a cursor and to step it.
+const FEW: u32 = 48;
+
+/// All children of a node, those without a name included.
+pub(crate) fn all_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let few = (node.child_count() <= FEW).then(|| (0..node.child_count()).filter_map(move |index| node.child(index)));
+    let mut cursor = few.is_none().then(|| node.walk());
+    let mut more = cursor.as_mut().is_some_and(cudalint_syntax::TreeCursor::goto_first_child);
+    let many = std::iter::from_fn(move || {
+        let cursor = cursor.as_mut().filter(|_| more)?;
+        let found = cursor.node();
+        more = cursor.goto_next_sibling();
+        Some(found)
+    });
+    few.into_iter().flatten().chain(many)
+}
 
 /// Named children without comments.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let is_code = |child: &Node<'_>| cuda_kind(*child) != CudaKind::Comment;
+    let mut found = named_children(node);
+    found.retain(is_code);
+    found
+}
+
+/// Named children, comments among them.
+pub(crate) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
+    let count = node.named_child_count();
+    let mut found = Vec::with_capacity(count);
     if node.child_count() <= FEW {
-        let count = node.named_child_count();
-        let mut found = Vec::with_capacity(count);
-        found.extend((0..count as u32).filter_map(|index| node.named_child(index)).filter(is_code));
-        return found;
+        found.extend((0..count as u32).filter_map(|index| node.named_child(index)));
+    } else {
+        found.extend(all_children(node).filter(Node::is_named));
     }
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(is_code).collect()
+    found
 }
 
 /// The first named child that is no comment.
@@ -171,7 +197,10 @@ pub(crate) fn first_child(node: Node<'_>) -> Option<Node<'_>> {
 /// What an expression statement holds. The mask writes a `!` into the blank before some calls, so that the grammar is in
 /// no doubt whether a declaration starts there: no such operator stands in the text.
 pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Option<Node<'t>> {
-    let inner = first_child(statement)?;
+    let inner = match super::fields::exactly(statement) {
+        Some([inner, _]) if inner.is_named() && cuda_kind(inner) != CudaKind::Comment => inner,
+        _ => first_child(statement)?,
+    };
     if cuda_kind(inner) == CudaKind::UnaryExpression && s.is_blank(inner.start_byte()) {
         return super::fields::field(inner, super::fields::Field::Argument);
     }
@@ -180,11 +209,5 @@ pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Optio
 
 /// The first child of a kind.
 pub(crate) fn child_of_kind(node: Node<'_>, kind: CudaKind) -> Option<Node<'_>> {
-    let is_it = |child: &Node<'_>| cuda_kind(*child) == kind;
-    let count = node.child_count();
-    if count <= FEW {
-        return (0..count).filter_map(|index| node.child(index)).find(is_it);
-    }
-    let mut cursor = node.walk();
-    node.children(&mut cursor).find(is_it)
+    all_children(node).find(|child| cuda_kind(*child) == kind)
 }

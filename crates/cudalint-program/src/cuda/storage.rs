@@ -1,7 +1,7 @@
 //! The words in front of a declaration.
 
 use super::Lowerer;
-use super::source::Src;
+use super::source::{Src, all_children};
 use crate::ir::{ExecutionSpace, Space};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{MaskKind, Node, SpaceBits, Span};
@@ -63,32 +63,22 @@ impl Lowerer<'_> {
     /// The words in front of a declaration or definition; macros that the mask overlaid count as what they stand for.
     pub(super) fn storage(&mut self, s: Src<'_>, node: Node<'_>) -> Storage {
         let mut storage = Storage::default();
-        let mut cursor = node.walk();
         let mut end = node.start_byte();
-        if cursor.goto_first_child() {
-            loop {
-                let child = cursor.node();
-                let kind = cuda_kind(child);
-                if matches!(kind, CudaKind::CompoundStatement | CudaKind::FieldInitializerList) {
-                    break;
+        for child in all_children(node) {
+            let word = match cuda_kind(child) {
+                CudaKind::CompoundStatement | CudaKind::FieldInitializerList => break,
+                CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
+                    child.child(0).map_or(s.text(child), |token| token.kind())
                 }
-                let word = match kind {
-                    CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
-                        child.child(0).map_or(s.text(child), |token| token.kind())
-                    }
-                    CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => "",
-                    _ => child.kind(),
-                };
-                storage.word(word);
-                if word.is_empty() {
+                CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => {
                     end = child.start_byte();
                     break;
                 }
-                end = child.end_byte();
-                if !cursor.goto_next_sibling() {
-                    break;
-                }
-            }
+                CudaKind::Other | CudaKind::VirtualSpecifier => child.kind(),
+                _ => "",
+            };
+            storage.word(word);
+            end = child.end_byte();
         }
         if s.is_file() {
             for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {

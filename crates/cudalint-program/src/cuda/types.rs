@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::scopes::Meaning;
-use super::source::{Argument, Src, child_of_kind, children, first_child};
+use super::source::{Argument, Src, all_children, child_of_kind, children, first_child};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -244,20 +244,11 @@ impl Lowerer<'_> {
         if !text.contains("const") && !text.contains("volatile") {
             return ty;
         }
-        let mut cursor = node.walk();
-        if cursor.goto_first_child() {
-            loop {
-                let child = cursor.node();
-                if cuda_kind(child) == CudaKind::TypeQualifier {
-                    match s.text(child) {
-                        "const" | "constexpr" => is_const = true,
-                        "volatile" => is_volatile = true,
-                        _ => {}
-                    }
-                }
-                if !cursor.goto_next_sibling() {
-                    break;
-                }
+        for child in all_children(node).filter(|child| cuda_kind(*child) == CudaKind::TypeQualifier) {
+            match s.text(child) {
+                "const" | "constexpr" => is_const = true,
+                "volatile" => is_volatile = true,
+                _ => {}
             }
         }
         if is_const || is_volatile { self.add_type(Type::Qualified { ty, is_const, is_volatile }) } else { ty }
