@@ -19,6 +19,10 @@ pub(super) struct Assignment {
     pub choice: Choice,
     /// Inputs by their names.
     pub values: Vec<(String, i64)>,
+    /// Whether its one input fills whole blocks and a part of another: what a multiple shows it shows too.
+    pub ragged: bool,
+    /// Whether its one input is no better than a ragged one.
+    pub replaceable: bool,
 }
 
 impl Assignment {
@@ -59,7 +63,7 @@ pub(super) fn assignments(event: &Event, fact: &LaunchFact) -> Vec<Assignment> {
     }
     if !defaults.is_empty() {
         let choice = Choice { at: sure, admitted: defaults, open_grid: false };
-        found.insert(0, Assignment { choice, values: Vec::new() });
+        found.insert(0, Assignment { choice, values: Vec::new(), ragged: false, replaceable: false });
     }
     found
 }
@@ -161,7 +165,14 @@ fn chosen(event: &Event, fact: &LaunchFact, inputs: &[Atom]) -> Vec<Assignment> 
         let admitted = event.conditions.iter().all(|condition| condition.admits(&at));
         let choice = Choice { at, ..Choice::default() };
         if admitted && !found.iter().any(|other| other.choice.at == choice.at) {
-            found.push(Assignment { choice, values });
+            let sole = match inputs {
+                [only] => {
+                    uses.get(&only.id()).filter(|usage| is_free(only) && !usage.counts_blocks && !usage.counts_threads)
+                }
+                _ => None,
+            };
+            let rounded = sole.is_some_and(|usage| usage.divisors.iter().all(|(_, up)| *up));
+            found.push(Assignment { choice, values, ragged: rounded && round < 2, replaceable: rounded && round >= 2 });
         }
         if found.len() >= MAX_ASSIGNMENTS {
             break;

@@ -6,6 +6,7 @@ use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
 use super::guess::{bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
+use super::repetitions::{drop_repetitions, places};
 use super::solve::proposals;
 use super::{KernelRun, RunBuffer, report};
 use crate::facts::{LaunchFact, Site};
@@ -132,8 +133,8 @@ impl Module<'_> {
             Ok(numbers) if whole == numbers.launch.grid.contains(&0) => {}
             Ok(numbers) => {
                 let outcome = match self.run(kernel, seen, numbers, None) {
-                    Ok(()) if whole => Outcome::Facts,
-                    Ok(()) => Outcome::FirstBlock,
+                    Ok(_) if whole => Outcome::Facts,
+                    Ok(_) => Outcome::FirstBlock,
                     Err(cause) => Outcome::Not(cause),
                 };
                 self.note(seen.event.site, outcome);
@@ -152,10 +153,18 @@ impl Module<'_> {
             .code(kernel, &Binding::of(seen.fact))
             .map(|code| proposals(seen.event, seen.fact, &code, MAX_PROPOSALS))
             .unwrap_or_default();
+        let mut settled = false;
         for assignment in proposed.into_iter().chain(assignments(seen.event, seen.fact)) {
+            if settled && assignment.replaceable {
+                continue;
+            }
             let Ok(chosen) = numbers(seen.fact, function, &assignment.choice) else { continue };
             let known = facts.as_ref().is_ok_and(|facts| facts.launch == chosen.launch);
-            if !known && self.run(kernel, seen, chosen, Some(&assignment)).is_ok() {
+            if known {
+                continue;
+            }
+            if let Ok(to_the_end) = self.run(kernel, seen, chosen, Some(&assignment)) {
+                settled |= to_the_end && assignment.ragged;
                 self.note(seen.event.site, Outcome::Assumed);
             }
         }
@@ -283,36 +292,39 @@ impl Module<'_> {
         code
     }
 
+    /// Executes a launch unless that was done before; says whether it came to its end.
     fn run(
         &mut self,
         kernel: FunctionId,
         seen: &Seen<'_>,
         numbers: Numbers,
         assignment: Option<&Assignment>,
-    ) -> Result<(), Cause> {
+    ) -> Result<bool, Cause> {
         let env = &Binding::of(seen.fact);
         let runs = self.runs.get(&kernel).map_or(&[][..], Vec::as_slice);
-        if runs.iter().any(|(known, run)| known == env && run.input == numbers.launch) {
-            return Ok(());
+        if let Some((_, run)) = runs.iter().find(|(known, run)| known == env && run.input == numbers.launch) {
+            return Ok(run.report.coverage.complete);
         }
         let alike =
             |(known, run): &&(Binding, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
         if runs.iter().filter(alike).count() >= MAX_CONFIGURATIONS || runs.len() >= MAX_EXECUTIONS {
             return Err("more configurations of one kernel");
         }
+        let before = runs.iter().filter(|(known, _)| known == env).count() as u64;
         let Some(code) = self.code(kernel, env) else { return Err("kernel not understood") };
         if self.operations_left == 0 {
             return Err("operations of a file used up");
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
-        let mut report = self.spend(&code, &numbers.launch, u64::MAX);
+        let mut report = self.spend(&code, &numbers.launch, Budget::default().lane_operations / (1 + before));
+        let to_the_end = report.coverage.complete;
         if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));
         }
         let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
         self.runs.entry(kernel).or_default().push((env.clone(), run));
-        Ok(())
+        Ok(to_the_end)
     }
 
     fn finish(mut self, launches: &ModuleLaunches<'_>) -> ModuleRuns {
@@ -446,44 +458,5 @@ fn name_of(function: &Function, env: &TypeEnv) -> String {
         function.name.to_string()
     } else {
         format!("{}<{}>", function.name, arguments.join(", "))
-    }
-}
-
-/// What an assumption shows only counts where facts have not shown the same at the same place.
-fn drop_repetitions(runs: &mut [KernelRun]) {
-    let mut sure: Vec<(std::mem::Discriminant<report::EventKind>, Vec<report::Site>)> = Vec::new();
-    runs.sort_by_key(|run| run.assumptions.is_some());
-    for run in runs {
-        let assumed = run.assumptions.is_some();
-        run.report.events.retain(|event| {
-            let key = (std::mem::discriminant(&event.kind), places(&event.kind));
-            let known = sure.contains(&key);
-            if !known {
-                sure.push(key);
-            }
-            !(assumed && known)
-        });
-    }
-}
-
-/// Where an event is.
-fn places(kind: &report::EventKind) -> Vec<report::Site> {
-    use report::EventKind;
-    match kind {
-        EventKind::OutOfBounds { access, .. }
-        | EventKind::Misaligned { access, .. }
-        | EventKind::UninitializedRead { access, .. }
-        | EventKind::ConstantWritten { access, .. }
-        | EventKind::CrowdedUpdate { access, .. } => vec![access.site],
-        EventKind::Race { first, second, .. } => {
-            let mut both = vec![first.site, second.site];
-            both.sort();
-            both
-        }
-        EventKind::DivergentBarrier { barrier, .. } | EventKind::GridSyncWithoutCooperation { site: barrier } => {
-            vec![*barrier]
-        }
-        EventKind::ExitBeforeBarrier { exit, barrier, .. } => vec![*exit, *barrier],
-        EventKind::WarpMask { site, .. } | EventKind::NegativeIndex { site, .. } => vec![*site],
     }
 }

@@ -15,6 +15,7 @@ mod execute;
 mod guess;
 mod numbers;
 mod python;
+mod repetitions;
 mod solve;
 
 pub use collect::{ModuleLaunches, collect};

@@ -104,7 +104,7 @@ fn proposals_up_to(most: i64, event: &Event, fact: &LaunchFact, code: &Code, lim
                     values.push((atom.name().to_owned(), *value));
                 }
             }
-            Assignment { choice: Choice { at, ..Choice::default() }, values }
+            Assignment { choice: Choice { at, ..Choice::default() }, values, ragged: false, replaceable: false }
         })
         .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
         .collect()
