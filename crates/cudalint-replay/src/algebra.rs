@@ -1,11 +1,13 @@
 //! Polynomials over atoms: the arithmetic behind symbolic sizes, and evaluation at chosen points.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+mod terms;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+pub use terms::Terms;
 
 /// Most terms a polynomial may have; beyond it a result is unknown.
 const MAX_TERMS: usize = 24;
@@ -205,85 +207,71 @@ impl Hash for Atom {
     }
 }
 
-/// A polynomial over atoms with integer coefficients: a map from sorted products of atoms to coefficients, without
-/// zeros. The empty product is the constant term.
+/// A polynomial over atoms with integer coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Poly {
     /// Terms.
-    pub terms: Arc<BTreeMap<Vec<Atom>, i64>>,
+    pub terms: Arc<Terms>,
 }
 
 impl Poly {
     /// A number.
     pub fn constant(value: i64) -> Self {
-        let mut terms = BTreeMap::new();
-        if value != 0 {
-            terms.insert(Vec::new(), value);
-        }
-        Self { terms: Arc::new(terms) }
+        Self::of(Terms::one(Vec::new(), value))
     }
 
     /// One atom.
     pub fn atom(atom: Atom) -> Self {
-        Self { terms: Arc::new(BTreeMap::from([(vec![atom], 1)])) }
+        Self::of(Terms::one(vec![atom], 1))
+    }
+
+    /// From its terms.
+    pub(crate) fn of(terms: Terms) -> Self {
+        Self { terms: Arc::new(terms) }
     }
 
     /// The number, when no atom is left.
     pub fn as_constant(&self) -> Option<i64> {
         match self.terms.len() {
             0 => Some(0),
-            1 => self.terms.get(&Vec::new()).copied(),
+            1 => self.terms.get(&[]).copied(),
             _ => None,
         }
     }
 
     /// `self + factor * other`; `None` when a coefficient or the size runs over.
     pub fn plus_times(&self, other: &Self, factor: i64) -> Option<Self> {
-        let mut terms = (*self.terms).clone();
-        for (product, coefficient) in other.terms.iter() {
-            let added = coefficient.checked_mul(factor)?;
-            let sum = terms.get(product).copied().unwrap_or(0).checked_add(added)?;
-            if sum == 0 {
-                terms.remove(product);
-            } else {
-                terms.insert(product.clone(), sum);
-            }
-        }
-        (terms.len() <= MAX_TERMS).then(|| Self { terms: Arc::new(terms) })
+        let terms = self.terms.plus_times(&other.terms, factor)?;
+        (terms.len() <= MAX_TERMS).then(|| Self::of(terms))
     }
 
     /// The product; `None` when it grows too large.
     pub fn times(&self, other: &Self) -> Option<Self> {
-        let mut terms: BTreeMap<Vec<Atom>, i64> = BTreeMap::new();
+        let mut products: Vec<(Vec<Atom>, i64)> = Vec::with_capacity(self.terms.len() * other.terms.len());
         for (left, a) in self.terms.iter() {
             for (right, b) in other.terms.iter() {
-                let mut product: Vec<Atom> = left.iter().chain(right).cloned().collect();
-                if product.len() > MAX_DEGREE {
+                if left.len() + right.len() > MAX_DEGREE {
                     return None;
                 }
+                let mut product: Vec<Atom> = left.iter().chain(right).cloned().collect();
                 product.sort();
-                let coefficient = a.checked_mul(*b)?;
-                let sum = terms.get(&product).copied().unwrap_or(0).checked_add(coefficient)?;
-                if sum == 0 {
-                    terms.remove(&product);
-                } else {
-                    terms.insert(product, sum);
-                }
+                products.push((product, a.checked_mul(*b)?));
             }
         }
-        (terms.len() <= MAX_TERMS).then(|| Self { terms: Arc::new(terms) })
+        let terms = Terms::sum(products)?;
+        (terms.len() <= MAX_TERMS).then(|| Self::of(terms))
     }
 
     /// `self / divisor` when every coefficient is a multiple of it.
     pub fn divided_exactly(&self, divisor: i64) -> Option<Self> {
-        let mut terms = BTreeMap::new();
-        for (product, coefficient) in self.terms.iter() {
+        let mut terms = (*self.terms).clone();
+        for (_, coefficient) in terms.iter_mut() {
             if divisor == 0 || coefficient.checked_rem(divisor)? != 0 {
                 return None;
             }
-            terms.insert(product.clone(), coefficient.checked_div(divisor)?);
+            *coefficient = coefficient.checked_div(divisor)?;
         }
-        Some(Self { terms: Arc::new(terms) })
+        Some(Self::of(terms))
     }
 
     /// The value where each plain atom has the number given by its id; `None` on overflow, division by zero, a
@@ -320,7 +308,7 @@ impl Poly {
         let mut terms = (*self.terms).clone();
         for (product, coefficient) in self.terms.iter().filter(|(_, coefficient)| **coefficient < 0) {
             let mut owed = coefficient.saturating_neg();
-            for (larger, room) in &mut terms {
+            for (larger, room) in terms.iter_mut() {
                 if *room > 0 && owed > 0 && larger.iter().all(Atom::is_plain) && contains(larger, product) {
                     let paid = owed.min(*room);
                     owed -= paid;
@@ -332,7 +320,7 @@ impl Poly {
             }
             terms.remove(product);
         }
-        let left = Self { terms: Arc::new(terms) };
+        let left = Self::of(terms);
         left.is_non_negative(0) && left.has_plain_positive_term()
     }
 

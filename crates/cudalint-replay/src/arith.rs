@@ -1,12 +1,11 @@
 //! Arithmetic as C does it: promotions, conversions and wrap-around for numbers, polynomials for symbols.
 
-use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
+use crate::algebra::{Atom, AtomKind, ClosedOp, Poly, Terms};
 use crate::ty::Ty;
 use crate::val::{Int, Kind, Val};
 use crate::value::{Quantity, union};
 use cudalint_program::ir::BinaryOp;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// Makes atoms, the same one for the same operation.
 #[derive(Debug, Default)]
@@ -84,7 +83,7 @@ impl Atoms {
 /// `a / b` for a single-term `b` that divides every term of `a`, its atoms being counts other than 0.
 fn cancel(a: &Poly, b: &Poly) -> Option<Poly> {
     let (product, coefficient) = b.terms.iter().next()?;
-    let mut result = Poly::default();
+    let mut terms = Vec::with_capacity(a.terms.len());
     for (term, c) in a.terms.iter() {
         let mut rest = term.clone();
         for atom in product {
@@ -94,9 +93,9 @@ fn cancel(a: &Poly, b: &Poly) -> Option<Poly> {
         if c.checked_rem(*coefficient)? != 0 {
             return None;
         }
-        Arc::make_mut(&mut result.terms).insert(rest, c.checked_div(*coefficient)?);
+        terms.push((rest, c.checked_div(*coefficient)?));
     }
-    Some(result)
+    Some(Poly::of(Terms::sum(terms)?))
 }
 
 /// A number in the range of its type, as C wraps it. An unsigned 64-bit number above the signed range keeps its bits.

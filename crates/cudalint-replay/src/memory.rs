@@ -112,26 +112,25 @@ impl Memory {
         self.journal.len()
     }
 
-    /// Objects written since the mark, with their values at the mark, in order of their ids.
-    fn changed_since(&mut self, mark: usize) -> Vec<(ObjId, Rc<Object>)> {
-        self.met.clear();
-        let mut changed = Vec::new();
-        for (id, old) in self.journal.get(mark..).unwrap_or(&[]) {
-            // What was logged first is how it was at the mark.
-            if self.met.insert(*id) {
-                changed.push((*id, Rc::clone(old)));
-            }
-        }
-        changed.sort_unstable_by_key(|(id, _)| *id);
-        changed
+    /// What was journaled since the mark.
+    fn journal_since(&self, mark: usize) -> &[(ObjId, Rc<Object>)] {
+        self.journal.get(mark..).unwrap_or(&[])
     }
 
     /// Ids of the objects written since the mark, in order.
-    pub fn written_since(&self, mark: usize) -> Vec<ObjId> {
-        let mut ids: Vec<ObjId> = self.journal.get(mark..).unwrap_or(&[]).iter().map(|(id, _)| *id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+    pub fn written_since(&mut self, mark: usize) -> Vec<ObjId> {
+        let mut met = self.empty_set();
+        met.extend(self.journal_since(mark).iter().map(|(id, _)| *id));
+        let written = met.iter().collect();
+        self.met = met;
+        written
+    }
+
+    /// A set for a search, to be put back into `met`.
+    fn empty_set(&mut self) -> ObjSet {
+        let mut set = std::mem::take(&mut self.met);
+        set.clear();
+        set
     }
 
     /// Returns to the mark.

@@ -244,6 +244,16 @@ impl Val {
         short.then(|| Self { kind: Kind::Int(Int { q, ..x.clone() }), why: union(&a.why, &b.why) })
     }
 
+    /// Whether this value is surely what becomes of it when it is joined with another.
+    pub fn stays(&self, other: &Self) -> bool {
+        let why = match (&self.why, &other.why) {
+            (None, _) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (Some(_), None) => false,
+        };
+        why && Self::same(self, other)
+    }
+
     /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are
     /// noted.
     pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<ObjId>) -> Self {

@@ -1,17 +1,19 @@
 //! What branches leave behind, and how the states after them become one.
 
-use super::{CellPath, Freed, Memory, ObjId, Object};
+use super::{CellPath, Freed, Memory, ObjId, ObjSet, Object};
 use crate::algebra::Poly;
 use crate::given::Held;
 use crate::val::{Kind, Val};
 use crate::value::Assumptions;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What a branch left behind, relative to a mark.
 #[derive(Debug, Default)]
 pub(crate) struct Diff {
-    /// In order of their ids.
+    /// Each once, in no order.
     objects: Vec<(ObjId, Rc<Object>)>,
 }
 
@@ -29,44 +31,43 @@ pub(crate) enum JoinRule {
 impl Memory {
     /// What a diff relative to `mark` says of every object that it or the current state has written since.
     fn other_side(&mut self, diff: Diff, mark: usize) -> Vec<(ObjId, Rc<Object>)> {
-        let changed = self.changed_since(mark);
-        if diff.objects.is_empty() {
-            return changed;
-        }
-        let mut all = Vec::with_capacity(changed.len() + diff.objects.len());
-        let mut written = diff.objects.into_iter().peekable();
-        for (id, old) in changed {
-            while let Some(before) = written.next_if(|(other, _)| *other < id) {
-                all.push(before);
-            }
-            all.push(written.next_if(|(other, _)| *other == id).unwrap_or((id, old)));
-        }
-        all.extend(written);
+        let mut met = self.empty_set();
+        let mut all = diff.objects;
+        met.extend(all.iter().map(|(id, _)| *id));
+        // What was journaled first is how it was at the mark.
+        let others = self.journal_since(mark).iter().filter(|(id, _)| met.insert(*id));
+        all.extend(others.map(|(id, old)| (*id, Rc::clone(old))));
+        self.met = met;
         all
     }
 
     /// What was written since the mark, as it is now.
-    pub fn diff(&self, mark: usize) -> Diff {
-        let written = self.written_since(mark).into_iter();
-        Diff { objects: written.map(|id| (id, Rc::clone(&self.objects[id.0 as usize]))).collect() }
+    pub fn diff(&mut self, mark: usize) -> Diff {
+        let mut met = self.empty_set();
+        let written = self.journal_since(mark).iter().filter(|(id, _)| met.insert(*id));
+        let objects = written.map(|(id, _)| (*id, Rc::clone(&self.objects[id.0 as usize]))).collect();
+        self.met = met;
+        Diff { objects }
     }
 
     /// Makes a diff that is relative to `from` relative to the earlier mark `to`.
     pub fn rebase(&mut self, diff: &mut Diff, from: usize, to: usize) {
-        let mut ids: Vec<ObjId> = self.journal.get(to..from).unwrap_or(&[]).iter().map(|(id, _)| *id).collect();
-        if ids.is_empty() {
+        let between = self.journal.get(to..from).unwrap_or(&[]);
+        if between.is_empty() {
             return;
         }
-        ids.sort_unstable();
-        ids.dedup();
-        ids.retain(|id| diff.objects.binary_search_by_key(id, |(known, _)| *known).is_err());
-        let later = self.changed_since(from);
-        diff.objects.extend(ids.into_iter().map(|id| {
-            let at = later.binary_search_by_key(&id, |(known, _)| *known);
-            let old = at.ok().and_then(|at| later.get(at)).map_or(&self.objects[id.0 as usize], |(_, old)| old);
-            (id, Rc::clone(old))
-        }));
-        diff.objects.sort_unstable_by_key(|(id, _)| *id);
+        let mut missing = ObjSet::default();
+        missing.extend(between.iter().map(|(id, _)| *id));
+        for (id, _) in &diff.objects {
+            missing.remove(*id);
+        }
+        // As they were at `from`: journaled after it, or still so.
+        for (id, old) in self.journal_since(from) {
+            if missing.remove(*id) {
+                diff.objects.push((*id, Rc::clone(old)));
+            }
+        }
+        diff.objects.extend(missing.iter().map(|id| (id, Rc::clone(&self.objects[id.0 as usize]))));
     }
 
     /// Replaces the current state by the diff's, which is relative to `mark`.
@@ -92,14 +93,16 @@ impl Memory {
         for (id, other) in self.other_side(diff, mark) {
             self.log(id);
             let current = &mut self.objects[id.0 as usize];
-            let joined = join_objects(current, &other, rule, &mut lost);
-            *current = Rc::new(joined);
+            if let Some(joined) = join_objects(current, &other, rule, &mut lost) {
+                *current = Rc::new(joined);
+            }
         }
         self.escaped.extend(lost);
     }
 }
 
-fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Vec<ObjId>) -> Object {
+/// One object for two paths; none where it is the current one.
+fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Vec<ObjId>) -> Option<Object> {
     let default = match rule {
         JoinRule::Either | JoinRule::Where(_) => None,
         JoinRule::Current(why) => Some(why),
@@ -113,26 +116,61 @@ fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Ve
         (Some(a), Some(b)) => Rc::ptr_eq(a, b),
         _ => false,
     };
+    let same_held = match (&current.held, &other.held) {
+        (None, _) => true,
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        _ => false,
+    };
+    if same_cells
+        && same_held
+        && current.freed == other.freed
+        && current.root.stays(&other.root)
+        && current.bytes.stays(&other.bytes)
+    {
+        return None;
+    }
     let root = join(&current.root, &other.root, lost);
     let bytes = join(&current.bytes, &other.bytes, lost);
-    let cells = if same_cells {
-        current.cells.clone()
-    } else {
-        let mut cells: BTreeMap<CellPath, Val> = BTreeMap::new();
-        let keys = current.cells.iter().chain(&other.cells).flat_map(|c| c.keys());
-        for key in keys {
-            if !cells.contains_key(key) {
-                cells.insert(key.clone(), join(&flat(&current.read(key)), &flat(&other.read(key)), lost));
-            }
-        }
-        (!cells.is_empty()).then(|| Rc::new(cells))
-    };
+    let cells = if same_cells { current.cells.clone() } else { join_cells(current, other, |a, b| join(a, b, lost)) };
     let freed = if current.freed != other.freed && default.is_none() { Freed::Maybe } else { current.freed };
     let held = Held::join(current.held.as_ref(), other.held.as_ref());
-    Object { info: current.info.clone(), bytes, root, cells, freed, held }
+    Some(Object { info: current.info.clone(), bytes, root, cells, freed, held })
+}
+
+/// The cells that either of two objects has.
+fn join_cells(
+    current: &Object,
+    other: &Object,
+    mut join: impl FnMut(&Val, &Val) -> Val,
+) -> Option<Rc<BTreeMap<CellPath, Val>>> {
+    let (mut left, mut right) = (cells(current).peekable(), cells(other).peekable());
+    let mut joined = Vec::new();
+    loop {
+        let order = match (left.peek(), right.peek()) {
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => break,
+        };
+        let a = if order == Ordering::Greater { None } else { left.next() };
+        let b = if order == Ordering::Less { None } else { right.next() };
+        let Some((key, _)) = a.or(b) else { break };
+        let value = match (a, b) {
+            (Some((_, a)), Some((_, b))) => join(flat(a), flat(b)),
+            (Some((_, a)), None) => join(flat(a), flat(&other.around(key))),
+            (None, Some((_, b))) => join(flat(&current.around(key)), flat(b)),
+            (None, None) => break,
+        };
+        joined.push((key.clone(), value));
+    }
+    (!joined.is_empty()).then(|| Rc::new(joined.into_iter().collect()))
+}
+
+fn cells(object: &Object) -> impl Iterator<Item = (&CellPath, &Val)> {
+    object.cells.iter().flat_map(|cells| cells.iter())
 }
 
 /// The value of a part without the cells below it, which are joined by themselves.
-fn flat(value: &Val) -> Val {
-    if let Kind::Aggregate(parts) = &value.kind { parts.whole.clone() } else { value.clone() }
+fn flat(value: &Val) -> &Val {
+    if let Kind::Aggregate(parts) = &value.kind { &parts.whole } else { value }
 }

@@ -104,16 +104,16 @@ impl Object {
         }
         let parts: BTreeMap<CellPath, Val> =
             inside.map(|(key, value)| (key[path.len()..].iter().cloned().collect(), value.clone())).collect();
-        let mut whole = None;
-        for length in (0..=path.len()).rev() {
-            let found = if length == 0 { Some(&self.root) } else { cells.get(&path[..length]) };
-            if let Some(value) = found {
-                whole = Some(value.part(&path[length..]));
-                break;
-            }
-        }
-        let whole = whole.unwrap_or_else(|| self.root.clone());
+        let whole = own.map_or_else(|| self.around(path), Clone::clone);
         if parts.is_empty() { whole } else { Val::aggregate(whole, Rc::new(parts)) }
+    }
+
+    /// The value of a part that has no cell of its own: what the nearest cell around it says, or the whole.
+    pub fn around(&self, path: &[Key]) -> Val {
+        let nearest = self.cells.iter().find_map(|cells| {
+            (1..path.len()).rev().find_map(|length| cells.get(&path[..length]).map(|value| value.part(&path[length..])))
+        });
+        nearest.unwrap_or_else(|| self.root.part(path))
     }
 
     /// This object where something else is stored into it as a whole.

@@ -20,6 +20,11 @@ impl Memory {
 
     /// Forgets a part of an object; what it pointed to may now be reached from unknown pointers.
     pub fn forget(&mut self, id: ObjId, path: &CellPath) {
+        let object = self.get(id);
+        if path.is_empty() && !object.says_something() && object.root.why.is_none() {
+            // Forgotten already; it counts as written all the same.
+            return self.log(id);
+        }
         let mut lost = Vec::new();
         self.get(id).pointers(path, &mut lost);
         self.escaped.extend(lost);
@@ -61,8 +66,7 @@ impl Memory {
     /// Forgets an object and everything reachable from it, allocations' contents and their being alive included.
     pub fn forget_reachable(&mut self, start: ObjId) {
         let mut pending = vec![start];
-        let mut met = std::mem::take(&mut self.met);
-        met.clear();
+        let mut met = self.empty_set();
         while let Some(id) = pending.pop() {
             if !met.insert(id) {
                 continue;
@@ -90,8 +94,7 @@ impl Memory {
         value.pointers(&mut first);
         let mut pending = first.clone();
         pending.extend(self.escaped.iter());
-        let mut met = std::mem::take(&mut self.met);
-        met.clear();
+        let mut met = self.empty_set();
         while holding > 0
             && let Some(id) = pending.pop()
         {

@@ -27,6 +27,15 @@ impl ObjSet {
         self.words.get(word).is_some_and(|slot| slot & bit != 0)
     }
 
+    /// Takes an object out; whether it was there.
+    pub fn remove(&mut self, id: ObjId) -> bool {
+        let (word, bit) = place(id);
+        let Some(slot) = self.words.get_mut(word) else { return false };
+        let there = *slot & bit != 0;
+        *slot &= !bit;
+        there
+    }
+
     /// The objects in order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = ObjId> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
@@ -68,6 +77,7 @@ mod tests {
         assert_eq!(set.iter().map(|id| id.0).collect::<Vec<_>>(), [3, 63, 64, 200]);
         assert!(set.contains(ObjId(64)) && !set.contains(ObjId(65)) && !set.contains(ObjId(100_000)));
         assert!(!set.insert(ObjId(200)) && set.insert(ObjId(201)));
+        assert!(set.remove(ObjId(64)) && !set.remove(ObjId(64)) && !set.contains(ObjId(64)));
         set.clear();
         assert_eq!(set.iter().count(), 0);
     }

@@ -245,7 +245,7 @@ fn note_poly(poly: &Poly, uses: &mut BTreeMap<u32, Use>, threads: bool, rounded:
                         None => Some(0),
                     };
                     if let Some(divisor) = divisor {
-                        let rest = dividend.terms.get(&Vec::new()).copied().unwrap_or(0);
+                        let rest = dividend.terms.get(&[]).copied().unwrap_or(0);
                         for base in dividend.bases().0 {
                             if let Some(usage) = uses.get_mut(&base.id()) {
                                 usage.divisors.push((divisor, rounded || rest != 0 || divisor == 0));

@@ -151,7 +151,7 @@ fn equality(condition: &Condition) -> Option<(u32, i64)> {
         return None;
     };
     let difference = a.plus_times(b, -1)?;
-    let constant = difference.terms.get(&Vec::new()).copied().unwrap_or(0);
+    let constant = difference.terms.get(&[]).copied().unwrap_or(0);
     let mut rest = difference.terms.iter().filter(|(product, _)| !product.is_empty());
     let (Some((product, coefficient)), None) = (rest.next(), rest.next()) else { return None };
     let [unknown] = product.as_slice() else { return None };

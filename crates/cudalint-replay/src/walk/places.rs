@@ -292,6 +292,11 @@ impl<'p> Walker<'p> {
             return self.address(place, ty);
         }
         let val = self.memory.load(place);
+        self.shown(val, ty)
+    }
+
+    /// A stored value as the type of its place shows it.
+    pub fn shown(&self, val: Val, ty: &Ty) -> Val {
         let val = self.admit(val);
         if val.is_zeroed() {
             return match ty.value() {
