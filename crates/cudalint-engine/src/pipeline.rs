@@ -50,7 +50,10 @@ impl Front {
         let Piece { stretch, directives } = piece;
         let input = LowerInput { text: &stretch.text, parsed, directives, macros: &macros, pool };
         let (mut module, names) = cuda::lower_with_names(input);
-        module.inside = stretch.inside.then_some(stretch.region.span);
+        module.inside = stretch.string();
+        if let Some(body) = &stretch.body {
+            cuda::shape_cupy_body(&mut module, Arc::clone(body));
+        }
         (module, names)
     }
 
@@ -80,7 +83,7 @@ pub(crate) fn nothing(piece: &Piece) -> Module {
     let stretch = &piece.stretch;
     Module {
         language: stretch.region.language,
-        inside: stretch.inside.then_some(stretch.region.span),
+        inside: stretch.string(),
         ..Module::default()
     }
 }

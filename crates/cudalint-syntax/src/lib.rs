@@ -32,7 +32,7 @@ mod words;
 pub use comments::{Comment, comments};
 pub use declarations::{Declaration, Declarations, declarations, words};
 pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
-pub use embedded::{Embedded, embedded_cuda};
+pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};

@@ -1,10 +1,11 @@
 //! A file's bytes to its stretches in one language, each with the text that it is read from.
 
-use crate::embedded::embedded_cuda;
+use crate::embedded::{CupyBody, embedded_cuda};
 use crate::files::FileKind;
 use crate::notebook::{Cell, read_notebook};
 use crate::region::{Language, Region, regions};
 use crate::source::{SourceProblem, SourceText};
+use crate::span::Span;
 use std::sync::Arc;
 
 /// A stretch in one language.
@@ -17,8 +18,17 @@ pub struct Stretch {
     pub text: Arc<str>,
     /// Whether it is a program in a string of Python.
     pub inside: bool,
+    /// The statements that a package makes a kernel of, where it is these.
+    pub body: Option<Arc<CupyBody>>,
     /// Whether it is a document's fence or a file that a notebook writes: it stands for itself.
     pub apart: bool,
+}
+
+impl Stretch {
+    /// The string expression that it stands in, for C++ in Python.
+    pub fn string(&self) -> Option<Span> {
+        self.inside.then(|| self.body.as_ref().map_or(self.region.span, |body| body.span))
+    }
 }
 
 /// The text of a file and where its cells begin.
@@ -79,10 +89,13 @@ impl FileText {
         let own = outer.iter().filter_map(|(region, own)| Some((vec![*region], own.clone()?)));
         for (python, text) in std::iter::once((plain, Arc::clone(&text))).chain(own) {
             let Some(embedded) = embedded_cuda(&text, &python) else { continue };
-            programs.extend(embedded.regions.iter().map(|region| Stretch {
-                region: *region,
+            let regions = embedded.regions.iter().map(|region| (*region, None));
+            let bodies = embedded.bodies.into_iter().map(|found| (found.region, Some(Arc::new(found))));
+            programs.extend(regions.chain(bodies).map(|(region, body)| Stretch {
+                region,
                 text: Arc::clone(&embedded.view),
                 inside: true,
+                body,
                 apart: false,
             }));
         }
@@ -92,6 +105,7 @@ impl FileText {
             apart: self.kind == FileKind::Markdown || self.kind == FileKind::Notebook && own.is_none(),
             text: own.unwrap_or_else(|| Arc::clone(&text)),
             inside: false,
+            body: None,
         }));
         found.append(&mut programs);
         found.sort_by_key(|stretch| (stretch.region.span.start, stretch.inside));

@@ -223,3 +223,73 @@ fn no_text_is_too_strange() {
         }
     }
 }
+
+/// The functions that the bodies of kernels are read as, with their parameters.
+fn bodies(text: &str) -> Vec<(String, Vec<String>)> {
+    let Some(found) = embedded(text) else { return Vec::new() };
+    assert_eq!(found.view.len(), text.len(), "{text}");
+    let shown = |body: &cudalint_syntax::CupyBody| {
+        let read = found.view[body.region.span.range()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let parameters = body.parameters.iter().map(|parameter| {
+            assert_eq!(&text[parameter.span.range()], &*parameter.name);
+            let raw = if parameter.raw { "raw " } else { "" };
+            let arrow = if parameter.output { "-> " } else { "" };
+            format!("{arrow}{raw}{} {}", parameter.ty, parameter.name)
+        });
+        (read, parameters.collect())
+    };
+    found.bodies.iter().map(shown).collect()
+}
+
+#[test]
+fn statements_of_a_kernel_that_cupy_builds_are_read_as_its_body() {
+    for call in [
+        "cp.ElementwiseKernel('raw T x, float32 a', 'T y', 'y = x[i] * a', 'k')",
+        "cupy.ElementwiseKernel(\n    'raw T x, float32 a',\n    'T y',\n    '''y = x[i] * a''',\n)",
+        "ElementwiseKernel(operation='y = x[i] * a', in_params='raw T x,float32 a', out_params='T y')",
+        "ElementwiseKernel('raw  T x , float32 a', 'T y', ('y = x[i]' ' * a'), preamble=PREAMBLE)",
+    ] {
+        let text = format!("import cupy as cp\nk = {call}\n");
+        let found = bodies(&text);
+        assert_eq!(found.len(), 1, "{text}");
+        let (read, parameters) = &found[0];
+        assert_eq!(read, "__global__ void _(){y = x[i] * a;}", "{text}");
+        assert_eq!(parameters, &["raw T x", "float32 a", "-> T y"], "{text}");
+    }
+}
+
+#[test]
+fn a_preamble_is_read_with_the_body() {
+    let text = "k = cp.ReductionKernel('T x', 'T y', 'sq(x)', 'a + b', 'y = a', '0', 'norm', preamble='''\n#define TWO 2\n__device__ int sq(int x) { return x * TWO; }\n''')\n";
+    let found = embedded(text).unwrap();
+    assert_eq!(found.regions, []);
+    let [body] = found.bodies.as_slice() else { panic!("{:?}", found.bodies) };
+    assert_eq!(body.name.as_deref(), Some("norm"));
+    let directives = scan_directives(&found.view, body.region.span);
+    assert_eq!(directives.defines.len(), 1);
+    let macros = MacroTable::build(&directives.defines, &[]);
+    let parsed = parse_region(&found.view, &body.region, &macros, &directives.defines, &mut ParserPool::new());
+    assert_eq!(parsed.damage, []);
+}
+
+#[test]
+fn what_is_not_all_there_is_no_body() {
+    for arguments in [
+        // Known when the program runs.
+        "'T x', 'T y', body",
+        "'T x', 'T y', 'y = ' + value",
+        "params, 'T y', 'y = x'",
+        "*args",
+        // More of the kernel than its body.
+        "'T x', 'T y', 'y = x', loop_prep='int j = 0'",
+        // Not of one piece.
+        "'T x', 'T y', 'y = x; } {'",
+        "'T x', 'T y', '{y = x;'",
+        "'T x', 'T y', '${statement}\\ny = x;'",
+    ] {
+        let text = format!("k = cp.ElementwiseKernel({arguments})\n");
+        assert_eq!(bodies(&text), [], "{text}");
+    }
+    // A class of somebody else's.
+    assert_eq!(bodies("k = MyElementwiseKernel('T x', 'T y', 'y = x')\n"), []);
+}

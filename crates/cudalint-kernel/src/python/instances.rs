@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::code::{self, ExprId, Function, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{self, FunctionId, LocalId, ModuleId};
+use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, ModuleId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -155,8 +155,15 @@ impl<'p> Lowerer<'p> {
             let parameters = self.parameters(key, function);
             let Some(body) = &function.body else { return };
             let (statements, ()) = self.in_block(|this| {
-                this.bind_parameters(&parameters, function);
-                this.statements(body);
+                let run = |this: &mut Self| {
+                    this.bind_parameters(&parameters, function);
+                    this.statements(body);
+                };
+                if this.dialect == Dialect::Guvectorize && this.in_kernel() {
+                    this.for_each_element(key, function, run);
+                } else {
+                    run(this);
+                }
             });
             let returns = self.body.returns.clone().unwrap_or(PyTy::None);
             // A function that calls itself has seen what it returned before.

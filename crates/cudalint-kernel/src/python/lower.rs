@@ -112,7 +112,7 @@ pub fn lower_python(
     if python.rest.is_some() || python.keywords.is_some() || python.is_generator {
         return None;
     }
-    if !matches!(specialization.dialect, Dialect::Numba | Dialect::CupyJit) {
+    if !matches!(specialization.dialect, Dialect::Numba | Dialect::CupyJit | Dialect::Guvectorize) {
         return None;
     }
     let arguments: Vec<PyTy> = specialization.arguments.iter().map(|argument| argument_type(argument, 0)).collect();

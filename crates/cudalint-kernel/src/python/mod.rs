@@ -11,6 +11,7 @@ mod device;
 mod exprs;
 mod fold;
 mod guess;
+mod gufunc;
 mod index;
 mod instances;
 mod library;

@@ -15,7 +15,7 @@ pub use python::{
 };
 
 use crate::name::Name;
-use cudalint_syntax::{Language, Span};
+use cudalint_syntax::{CupyBody, Language, Span};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -58,6 +58,8 @@ pub struct Module {
     pub language: Language,
     /// For C++ inside a string of a Python file: the span of that string's expression (prefix, quotes and all pieces).
     pub inside: Option<Span>,
+    /// What `CuPy` made a kernel of, where the program is that: its one kernel is described in `cuda/cupy_bodies.rs`.
+    pub cupy_body: Option<Arc<CupyBody>>,
     /// Expression arena.
     pub exprs: Vec<ExprNode>,
     /// Statement arena.

@@ -16,6 +16,8 @@ pub enum LaunchSpelling {
     Numba,
     /// `k(grid, block, (x,))` of `CuPy`'s `RawKernel`.
     CupyRaw,
+    /// `k(x, y)` of `CuPy`'s `ElementwiseKernel`.
+    CupyBody,
     /// `k[grid, block](x)` and `k(grid, block, (x,))` of `cupyx.jit`.
     CupyJit,
     /// `k(x, block=…, grid=…)` of `PyCUDA`.

@@ -335,7 +335,7 @@ impl Walker<'_> {
 }
 
 /// The shape of arrays put together; only where all are alike or one is a scalar's.
-fn broadcast(arrays: &[Rc<Array>]) -> Option<Rc<[Dim]>> {
+pub(super) fn broadcast(arrays: &[Rc<Array>]) -> Option<Rc<[Dim]>> {
     let first = arrays.first()?.shape.clone()?;
     let alike = arrays.iter().all(|array| {
         array.shape.as_ref().is_some_and(|shape| {

@@ -134,6 +134,9 @@ impl Walker<'_> {
             }
             Kind::Native(native) => {
                 let native = Rc::clone(native);
+                if native.maker == super::val::Maker::CupyBody {
+                    return self.call_cupy_body(id, &native, callee, &args);
+                }
                 self.launch_native(id, &native, callee, &args);
                 Val::none()
             }
@@ -227,10 +230,16 @@ impl Walker<'_> {
             .iter()
             .filter(|frame| frame.module == closure.module && frame.function == closure.function)
             .count();
-        if self.frames.len() >= MAX_FRAMES || recursive > 2 || generator || args.open {
+        let key = (closure.module, closure.function);
+        // A function that calls itself with what nobody knows does the same again.
+        let known = |value: &Val| !matches!(value.kind, Kind::Unknown | Kind::Unset | Kind::Open(_) | Kind::Instance(_));
+        let again = recursive > 2 || recursive > 0 && !args.positional.iter().any(known);
+        if self.frames.len() >= MAX_FRAMES || again || generator || args.open || self.costly.contains(&key) {
             self.forget_globals_of(closure.module);
             return self.call_unknown(id, &args);
         }
+        let spared = self.spare_steps();
+        let before = spared.map(|spared| (spared, self.heap.clone(), receiver.clone(), args.clone()));
         let values = self.bind_arguments(closure, function, receiver, args);
         let scope = self.new_scope(closure.module, function, closure.scope);
         let call = self.site(id);
@@ -242,6 +251,21 @@ impl Walker<'_> {
         let flow = self.block(body);
         let result = self.leave(flow);
         self.conditions.truncate(mark);
+        if let Some((spared, heap, receiver, args)) = before {
+            let spent = self.steps == 0 && self.stopped == Some(super::OUT_OF_STEPS);
+            self.steps += spared;
+            if spent {
+                // Whatever it does from there on: the caller goes on.
+                self.stopped = None;
+                self.raised = false;
+                self.heap.restore(&heap);
+                self.costly.insert(key);
+                *self.limits.entry("steps of a call in a host walk").or_insert(0) += 1;
+                receiver.iter().for_each(|receiver| self.lose(receiver));
+                self.forget_globals_of(closure.module);
+                return self.call_unknown(id, &args);
+            }
+        }
         if self.stopped.is_none() && self.silent == 0 {
             self.visited.insert((closure.module, closure.function));
         }
@@ -252,6 +276,14 @@ impl Walker<'_> {
                 Val::unknown()
             }
         }
+    }
+
+    /// Keeps a part of the steps from a call; how many.
+    fn spare_steps(&mut self) -> Option<u32> {
+        const FEWEST: u32 = 400;
+        let spared = (self.steps >= FEWEST).then_some(self.steps / 2)?;
+        self.steps -= spared;
+        Some(spared)
     }
 
     /// What a function of a module that is not followed may assign.

@@ -87,6 +87,11 @@ impl Walker<'_> {
     }
 
     fn project_module(&self, path: &str, level: u32) -> Option<ModuleId> {
+        // Of these packages it is known what they do; the project may be one of them.
+        let package = path.split('.').next().unwrap_or_default();
+        if level == 0 && matches!(package, "numba" | "cupy" | "cupyx" | "pycuda" | "numpy") {
+            return None;
+        }
         let found = self.project.python_module(self.module_id(), path, level)?;
         (found != self.module_id() && self.project.module(found).body.is_some()).then_some(found)
     }

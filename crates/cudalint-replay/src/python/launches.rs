@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// What a launch without a block is told to have.
 const UNKNOWN_BLOCK: &str = "threads per block";
 /// Threads of a block that `forall` is taken to choose.
-const FORALL_THREADS: i64 = 256;
+pub(super) const FORALL_THREADS: i64 = 256;
 /// Numbers of buffers that the launch itself makes: copies of host arrays, memory behind unknown values.
 const COPIES: u32 = 0x8000_0000;
 const OPENS: u32 = 0x4000_0000;
@@ -215,7 +215,8 @@ impl Walker<'_> {
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
                 self.elementwise(&args.positional.clone(), Some(Dtype::Unknown))
             }
-            Dialect::Numba | Dialect::Guvectorize => {
+            Dialect::Guvectorize => self.call_gufunc(id, kernel, callee, args),
+            Dialect::Numba => {
                 args.positional.iter().for_each(|value| self.lose(value));
                 Val::unknown()
             }
@@ -535,7 +536,7 @@ impl Walker<'_> {
         }
     }
 
-    fn launch_fact(
+    pub(super) fn launch_fact(
         &mut self,
         kernel: &Kernel,
         configured: &Configured,
@@ -662,7 +663,7 @@ fn unknown_as(guess: Option<&ArgumentType>) -> Handed {
     }
 }
 
-fn extent(dim: &Dim, value: &Val) -> Given {
+pub(super) fn extent(dim: &Dim, value: &Val) -> Given {
     if dim.q.is_unknown() {
         return Given::Unknown;
     }

@@ -24,7 +24,18 @@ impl Walker<'_> {
         self.enter_loop();
         let mut flow = Flow::Next;
         let mut went_on = true;
-        for item in items {
+        let count = items.len() as u32;
+        let steps = self.steps;
+        for (at, item) in items.into_iter().enumerate() {
+            // What would take all steps is looked at once for all that is left of it.
+            let left = count.saturating_sub(at as u32);
+            if at == 1 && (steps - self.steps).saturating_mul(left) > self.steps / 4 * 3 {
+                let flow = self.leave_loop(Flow::Next);
+                return match flow {
+                    Flow::Next => self.other_iterations(target, iterable, body, otherwise),
+                    flow => flow,
+                };
+            }
             if let Some(target) = target {
                 self.assign(target, item.because(&iterable.why));
             }
@@ -123,6 +134,11 @@ impl Walker<'_> {
             }
             self.leave_loop(Flow::Next);
         }
+        self.other_iterations(target, iterable, body, otherwise)
+    }
+
+    /// Any iteration of a loop.
+    fn other_iterations(&mut self, target: Option<ExprId>, iterable: &Val, body: &Block, otherwise: &Block) -> Flow {
         let assigned = self.assigned_in(body);
         let before = self.heap.clone();
         self.forget(&assigned);

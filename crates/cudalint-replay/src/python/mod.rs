@@ -15,9 +15,11 @@ mod capture;
 mod copies;
 pub(crate) mod coverage;
 mod creation;
+mod cupy_bodies;
 mod emit;
 mod exprs;
 mod faults;
+mod gufuncs;
 mod heap;
 mod imports;
 mod launches;
@@ -57,6 +59,8 @@ const MAX_FRAMES: usize = 9;
 const MAX_DEPTH: u32 = 180;
 /// How many objects one walk may make.
 const MAX_OBJECTS: usize = 20_000;
+/// What a walk stops for that has taken all its steps.
+const OUT_OF_STEPS: &str = "steps of a host walk";
 /// The code of a module is long where that of a function is short.
 const STEPS_OF_A_MODULE: u32 = 3;
 
@@ -113,6 +117,8 @@ struct Walker<'p> {
     as_main: bool,
     entry: ModuleId,
     visited: FxHashSet<(ModuleId, FunctionId)>,
+    /// Functions that took more steps than a call may have: what they do is out of sight.
+    costly: FxHashSet<(ModuleId, FunctionId)>,
     reported: FxHashMap<Site, u32>,
     limits: BTreeMap<&'static str, u32>,
     opens: u32,
@@ -206,6 +212,7 @@ impl<'p> Walker<'p> {
             as_main: false,
             entry,
             visited: FxHashSet::default(),
+            costly: FxHashSet::default(),
             reported: FxHashMap::default(),
             limits: BTreeMap::new(),
             opens: 0,
@@ -379,7 +386,7 @@ impl<'p> Walker<'p> {
 
     fn step(&mut self) -> bool {
         if self.steps == 0 {
-            self.stopped.get_or_insert("steps of a host walk");
+            self.stopped.get_or_insert(OUT_OF_STEPS);
         }
         self.steps = self.steps.saturating_sub(1);
         self.stopped.is_none()

@@ -73,7 +73,7 @@ impl Walker<'_> {
         let site = self.site(id);
         let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
         let (grid, block, values, shared) = match native.maker {
-            Maker::Cupy => {
+            Maker::Cupy | Maker::CupyBody => {
                 let list = part(2, "args");
                 let values = list.as_ref().and_then(|(value, expr)| {
                     let items = self.items(value)?;
@@ -155,7 +155,7 @@ impl Walker<'_> {
                 cooperative: None,
                 chevron: false,
                 spelling: match native.maker {
-                    Maker::Cupy => LaunchSpelling::CupyRaw,
+                    Maker::Cupy | Maker::CupyBody => LaunchSpelling::CupyRaw,
                     Maker::PyCuda => LaunchSpelling::PyCuda,
                 },
                 python: None,

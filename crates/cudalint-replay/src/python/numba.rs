@@ -185,6 +185,8 @@ impl Walker<'_> {
                 let name = args.get(1, "name").and_then(Val::str).map(ToOwned::to_owned);
                 self.native(Maker::Cupy, module, name)
             }
+            "ElementwiseKernel" => self.cupy_body_kernel(args.get(2, "operation")),
+            "ReductionKernel" => self.cupy_body_kernel(args.get(2, "map_expr")),
             "RawModule" => {
                 let module =
                     args.named("code").or_else(|| args.positional.first()).and_then(|code| self.program_in(code));

@@ -157,6 +157,8 @@ pub(crate) struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     Cupy,
+    /// `CuPy` around statements of the user: `ElementwiseKernel`.
+    CupyBody,
     PyCuda,
 }
 

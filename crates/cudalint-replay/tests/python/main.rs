@@ -1,6 +1,7 @@
 //! Python host code walked, and its launches executed.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod bodies;
 mod copies;
 mod faults;
 mod support;

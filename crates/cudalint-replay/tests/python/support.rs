@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
 use cudalint_program::condition::Defines;
-use cudalint_program::cuda::{LowerInput, lower as lower_cuda};
-use cudalint_program::ir::{Expr, Module, ModuleId};
+use cudalint_program::cuda::{LowerInput, lower as lower_cuda, shape_cupy_body};
+use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::python::{LowerPython, lower};
 use cudalint_program::{Project, ProjectOptions, Source};
@@ -11,7 +11,9 @@ use cudalint_replay::facts::{Event, EventKind, Extent3, Facts, LaunchFact};
 use cudalint_replay::given::Given;
 use cudalint_replay::runs::{self, KernelRun};
 use cudalint_replay::{ReplayOptions, replay_all};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+use cudalint_syntax::{
+    FileKind, FileText, Language, MacroTable, ParserPool, Region, Span, Stretch, parse_region, scan_directives,
+};
 
 /// A program with everything that is found out about it.
 pub struct Seen {
@@ -26,35 +28,28 @@ fn python(text: &str) -> Module {
     lower(LowerPython { text, parsed: &parsed })
 }
 
-/// The C++ in a string whose text begins at `start`, in an expression with the span `inside`.
-fn cuda(text: &str, start: usize, end: usize, inside: Span) -> Module {
-    // Offsets are the outer file's: everything before the string is blank.
-    let padded: String = " ".repeat(start) + &text[start..end];
-    let directives = scan_directives(&padded, Span::new(start, end));
+/// A program in a string.
+fn cuda(stretch: &Stretch) -> Module {
+    let (text, region) = (&stretch.text, &stretch.region);
+    let directives = scan_directives(text, region.span);
     let list = [MacroFile { path: "a.py", directives: &directives, alone: false }];
     let index = MacroIndex::build(&list, &[], &Defines::default());
     let table = MacroTable::build(&directives.defines, &[]);
     let mut pool = ParserPool::default();
-    let region = Region { language: Language::Cuda, span: Span::new(start, end) };
-    let parsed = parse_region(&padded, &region, &table, &directives.defines, &mut pool);
+    let parsed = parse_region(text, region, &table, &directives.defines, &mut pool);
     let macros = index.visible(0);
-    let input =
-        LowerInput { text: &padded, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
-    Module { inside: Some(inside), ..lower_cuda(input) }
+    let input = LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
+    let mut module = Module { inside: stretch.string(), ..lower_cuda(input) };
+    if let Some(body) = &stretch.body {
+        shape_cupy_body(&mut module, body.clone());
+    }
+    module
 }
 
-/// Strings of a module that hold kernels, as modules of their own.
-fn embedded(text: &str, module: &Module) -> Vec<Module> {
-    let strings = module.exprs.iter().filter(|node| matches!(&node.kind, Expr::Str(s) if s.contains("__global__")));
-    strings
-        .map(|node| {
-            let written = &text[node.span.range()];
-            let open =
-                written.find("'''").map(|at| at + 3).or_else(|| written.find("\"\"\"").map(|at| at + 3)).unwrap();
-            let start = node.span.start as usize + open;
-            cuda(text, start, node.span.end as usize - 3, node.span)
-        })
-        .collect()
+/// Strings of a file that hold kernels, as modules of their own.
+fn embedded(text: &str) -> Vec<Module> {
+    let file = FileText::from_bytes(FileKind::Python, text.as_bytes().to_vec()).unwrap();
+    file.stretches().iter().filter(|stretch| stretch.inside).map(cuda).collect()
 }
 
 /// Files of a project.
@@ -62,7 +57,7 @@ pub fn files(all: &[(&str, &str)]) -> Seen {
     let mut sources: Vec<Source> = Vec::new();
     for (path, text) in all {
         let module = python(text);
-        let strings = embedded(text, &module);
+        let strings = embedded(text);
         for module in std::iter::once(module).chain(strings) {
             sources.push(Source { path: (*path).into(), text: (*text).into(), module, alone: false });
         }

@@ -1,0 +1,322 @@
+//! The kernel that `CuPy` builds around a fragment: one thread an element, in a loop over the grid.
+//!
+//! ```text
+//! for (ptrdiff_t i = ptrdiff_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += ptrdiff_t(blockDim.x) * gridDim.x)
+//!     { fragment }
+//! ```
+//!
+//! A name of the fragment that is a parameter's means: of a raw one, the array; else its element at `i`, or the number that
+//! stands in its place. (`CuPy`'s documentation of `ElementwiseKernel`; the loop is `CUPY_FOR` of its `carray.cuh`.)
+
+use crate::ir::{
+    BinaryOp, Expr, ExprId, ExprNode, Function, LocalId, LoopKind, Module, Path, Space, Stmt, StmtId, StmtNode,
+    TemplateArgs, TemplateParam, Type, TypeId, Variable,
+};
+use crate::name::Name;
+use cudalint_syntax::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Span};
+use std::sync::Arc;
+
+/// What a parameter of the kernel's code stands for; the number is that of the fragment's parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CupySlot {
+    /// The address of an array's first element.
+    Data(usize),
+    /// How many elements a raw array has.
+    Size(usize),
+    /// Whether an array was given, or one number for all elements.
+    IsArray(usize),
+    /// That number.
+    Number(usize),
+    /// How many elements the loop goes over.
+    Count,
+}
+
+/// The parameters of the kernel's code, in order.
+pub fn cupy_slots(fragment: &CupyBody) -> Vec<CupySlot> {
+    let mut slots = Vec::new();
+    for (index, parameter) in fragment.parameters.iter().enumerate() {
+        slots.push(CupySlot::Data(index));
+        if parameter.raw {
+            slots.push(CupySlot::Size(index));
+        } else if !parameter.output {
+            slots.extend([CupySlot::IsArray(index), CupySlot::Number(index)]);
+        }
+    }
+    slots.push(CupySlot::Count);
+    slots
+}
+
+/// Makes the function that a fragment was read as the kernel that it becomes.
+pub fn shape_cupy_body(module: &mut Module, fragment: Arc<CupyBody>) {
+    let Some(index) = module.functions.iter().position(|f| f.space.global && f.name == *CUPY_BODY_FUNCTION) else { return };
+    let content = fragment.content;
+    let nested = module.functions.iter().enumerate().any(|(at, f)| at != index && content.contains(f.span));
+    let Some(body) = module.functions[index].body.take().filter(|_| !nested) else { return };
+    let slots = cupy_slots(&fragment);
+    let mut shaper = Shaper { module, fragment: &fragment, slots: &slots };
+    let parameters: Vec<Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
+    let shift = parameters.len() as u32 + 1;
+    shaper.rename(shift);
+    let (counter, body) = shaper.around(body);
+    let function = &mut module.functions[index];
+    shape(function, &fragment);
+    let own = std::mem::take(&mut function.locals);
+    function.param_count = parameters.len() as u32;
+    function.locals = parameters.into_iter().chain([counter]).chain(own).collect();
+    function.body = Some(body);
+    module.cupy_body = Some(fragment);
+}
+
+fn shape(function: &mut Function, fragment: &CupyBody) {
+    let default = match fragment.kind {
+        CupyBodyKind::Elementwise => "kernel",
+        CupyBodyKind::Reduction => "reduce_kernel",
+    };
+    function.name = Name::from(fragment.name.as_deref().unwrap_or(default));
+    function.span = fragment.span;
+    function.name_span = fragment.span;
+    let mut placeholders: Vec<&str> = Vec::new();
+    for parameter in &fragment.parameters {
+        if parameter.ty.len() == 1 && !placeholders.contains(&&*parameter.ty) {
+            placeholders.push(&parameter.ty);
+        }
+    }
+    function.template_params = placeholders
+        .into_iter()
+        .map(|name| TemplateParam { name: Name::from(name), value_type: None, default: None, pack: false })
+        .collect();
+}
+
+struct Shaper<'a> {
+    module: &'a mut Module,
+    fragment: &'a CupyBody,
+    slots: &'a [CupySlot],
+}
+
+impl Shaper<'_> {
+    fn ty(&mut self, ty: Type) -> TypeId {
+        self.module.types.push(ty);
+        TypeId(self.module.types.len() as u32 - 1)
+    }
+
+    fn expr(&mut self, kind: Expr, span: Span) -> ExprId {
+        self.module.exprs.push(ExprNode { kind, span, expansion: None });
+        ExprId(self.module.exprs.len() as u32 - 1)
+    }
+
+    fn stmt(&mut self, kind: Stmt) -> StmtId {
+        self.module.stmts.push(StmtNode { kind, span: self.fragment.content });
+        StmtId(self.module.stmts.len() as u32 - 1)
+    }
+
+    fn local(&mut self, slot: CupySlot, span: Span) -> ExprId {
+        let at = self.slots.iter().position(|own| *own == slot).unwrap_or(0);
+        self.expr(Expr::Local(LocalId(at as u32)), span)
+    }
+
+    /// The loop's counter comes behind the parameters.
+    fn counter(&self) -> LocalId {
+        LocalId(self.slots.len() as u32)
+    }
+
+    fn parameter(&mut self, slot: CupySlot) -> Variable {
+        let long = Type::Int { bytes: 8, signed: true };
+        let (name, ty, span) = match slot {
+            CupySlot::Count => (Name::from("_ind.size()"), long, self.fragment.span),
+            CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
+                let parameter = &self.fragment.parameters[at];
+                let (name, span, output) = (&*parameter.name, parameter.span, parameter.output);
+                let element = element(parameter);
+                match slot {
+                    CupySlot::Size(_) => (Name::from(format!("{name}.size()").as_str()), long, span),
+                    CupySlot::IsArray(_) => (Name::from(name), Type::Bool, span),
+                    CupySlot::Number(_) => (Name::from(name), element, span),
+                    _ => {
+                        let name = Name::from(name);
+                        let mut to = self.ty(element);
+                        if !output {
+                            to = self.ty(Type::Qualified { ty: to, is_const: true, is_volatile: false });
+                        }
+                        (name, Type::Pointer(to), span)
+                    }
+                }
+            }
+        };
+        let ty = self.ty(ty);
+        Self::variable(name, ty, None, span)
+    }
+
+    fn variable(name: Name, ty: TypeId, init: Option<ExprId>, span: Span) -> Variable {
+        Variable { name, scope: Path::default(), ty, space: Space::Ordinary, init, is_constexpr: false, span }
+    }
+
+    /// Gives the names of the fragment their meaning, and its own variables the numbers behind the parameters.
+    fn rename(&mut self, shift: u32) {
+        let content = self.fragment.content;
+        for node in self.module.stmts.iter_mut().filter(|node| content.contains(node.span)) {
+            match &mut node.kind {
+                Stmt::Declare(local) | Stmt::ForEach { variable: local, .. } => local.0 += shift,
+                _ => {}
+            }
+        }
+        for at in 0..self.module.exprs.len() {
+            let node = &mut self.module.exprs[at];
+            let span = node.span;
+            if !content.contains(span) {
+                continue;
+            }
+            if let Expr::Local(local) = &mut node.kind {
+                local.0 += shift;
+                continue;
+            }
+            let kind = self.meaning(at, span);
+            if let Some(kind) = kind {
+                self.module.exprs[at].kind = kind;
+            }
+        }
+    }
+
+    fn named(&self, id: ExprId) -> Option<&str> {
+        match &self.module.exprs.get(id.index())?.kind {
+            Expr::Name { path, targs } if targs.is_empty() => match path.segments.as_ref() {
+                [name] => Some(name.as_str()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn meaning(&mut self, at: usize, span: Span) -> Option<Expr> {
+        let of = |shaper: &Self, name: &str| {
+            shaper.fragment.parameters.iter().position(|parameter| *parameter.name == *name)
+        };
+        match &self.module.exprs[at].kind {
+            Expr::Name { .. } => {
+                let name = self.named(ExprId(at as u32))?;
+                if name == "i" && self.fragment.kind == CupyBodyKind::Elementwise {
+                    return Some(Expr::Local(self.counter()));
+                }
+                let parameter = of(self, name)?;
+                let (raw, output) = (self.fragment.parameters[parameter].raw, self.fragment.parameters[parameter].output);
+                if raw {
+                    let slot = CupySlot::Data(parameter);
+                    let at = self.slots.iter().position(|own| *own == slot)?;
+                    return Some(Expr::Local(LocalId(at as u32)));
+                }
+                let base = self.local(CupySlot::Data(parameter), span);
+                let counter = self.counter();
+                let index = self.expr(Expr::Local(counter), span);
+                let element = Expr::Index { base, indices: vec![index] };
+                if output {
+                    return Some(element);
+                }
+                let element = self.expr(element, span);
+                let is_array = self.local(CupySlot::IsArray(parameter), span);
+                let number = self.local(CupySlot::Number(parameter), span);
+                Some(Expr::Select(is_array, element, number))
+            }
+            // `x.size()` of a raw array, `_ind.size()`.
+            Expr::Call { callee, args } if args.is_empty() => {
+                let Expr::Member { base, name, .. } = &self.module.exprs.get(callee.index())?.kind else { return None };
+                if name != "size" {
+                    return None;
+                }
+                let slot = match self.owner(*base)? {
+                    None => CupySlot::Count,
+                    Some(parameter) => CupySlot::Size(parameter),
+                };
+                let at = self.slots.iter().position(|own| *own == slot)?;
+                Some(Expr::Local(LocalId(at as u32)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whose size is asked: of the loop, or of a raw array. Its name may have got its meaning already.
+    fn owner(&self, base: ExprId) -> Option<Option<usize>> {
+        let parameter = match &self.module.exprs.get(base.index())?.kind {
+            Expr::Local(local) => match self.slots.get(local.index())? {
+                CupySlot::Data(parameter) => *parameter,
+                _ => return None,
+            },
+            _ => {
+                let name = self.named(base)?;
+                if name == "_ind" {
+                    return Some(None);
+                }
+                self.fragment.parameters.iter().position(|parameter| *parameter.name == *name)?
+            }
+        };
+        self.fragment.parameters[parameter].raw.then_some(Some(parameter))
+    }
+
+    /// `threadIdx.x` and its kin.
+    fn builtin(&mut self, name: &str) -> ExprId {
+        let span = self.fragment.content;
+        let base = Expr::Name { path: Path::single(Name::from(name)), targs: TemplateArgs::default() };
+        let base = self.expr(base, span);
+        self.expr(Expr::Member { base, name: Name::from("x"), arrow: false }, span)
+    }
+
+    /// `ptrdiff_t(a) * b`.
+    fn wide_product(&mut self, a: &str, b: &str) -> ExprId {
+        let span = self.fragment.content;
+        let (value, factor) = (self.builtin(a), self.builtin(b));
+        let ty = self.ty(Type::Int { bytes: 8, signed: true });
+        let wide = self.expr(Expr::Cast { ty, value }, span);
+        self.expr(Expr::Binary(BinaryOp::Mul, wide, factor), span)
+    }
+
+    /// The loop, and the variable that counts in it.
+    fn around(&mut self, body: Vec<StmtId>) -> (Variable, Vec<StmtId>) {
+        let span = self.fragment.content;
+        let block = self.wide_product("blockIdx", "blockDim");
+        let thread = self.builtin("threadIdx");
+        let first = self.expr(Expr::Binary(BinaryOp::Add, block, thread), span);
+        let ty = self.ty(Type::Int { bytes: 8, signed: true });
+        let counter = self.counter();
+        let name = match self.fragment.kind {
+            CupyBodyKind::Elementwise => "i",
+            CupyBodyKind::Reduction => "_j",
+        };
+        let variable = Self::variable(Name::from(name), ty, Some(first), span);
+        let declared = self.stmt(Stmt::Declare(counter));
+        let index = self.expr(Expr::Local(counter), span);
+        let count = self.local(CupySlot::Count, span);
+        let condition = self.expr(Expr::Binary(BinaryOp::Lt, index, count), span);
+        let target = self.expr(Expr::Local(counter), span);
+        let value = self.wide_product("blockDim", "gridDim");
+        let step = self.expr(Expr::Assign { op: Some(BinaryOp::Add), target, value }, span);
+        let kind = Stmt::Loop {
+            kind: LoopKind::For,
+            init: vec![declared],
+            condition: Some(condition),
+            step: Some(step),
+            body,
+        };
+        (variable, vec![self.stmt(kind)])
+    }
+}
+
+/// The type of an element: a placeholder is a template parameter, else it is a dtype.
+fn element(parameter: &CupyParameter) -> Type {
+    let int = |bytes, signed| Type::Int { bytes, signed };
+    match &*parameter.ty {
+        "bool" | "bool_" | "?" => Type::Bool,
+        "int8" => int(1, true),
+        "int16" => int(2, true),
+        "int32" | "i4" => int(4, true),
+        "int64" | "int" | "i8" => int(8, true),
+        "uint8" => int(1, false),
+        "uint16" => int(2, false),
+        "uint32" | "u4" => int(4, false),
+        "uint64" | "uint" | "u8" => int(8, false),
+        "float16" => Type::Float { bytes: 2 },
+        "float32" | "f4" => Type::Float { bytes: 4 },
+        "float64" | "float" | "f8" => Type::Float { bytes: 8 },
+        other if other.len() == 1 => {
+            Type::Named { path: Path::single(Name::from(other)), args: Vec::new() }
+        }
+        _ => Type::Unknown,
+    }
+}

@@ -1,0 +1,274 @@
+//! Calls of generalized ufuncs: `@guvectorize(["void(f4[:], f4[:])"], "(n)->(n)", target="cuda")`.
+//!
+//! The dimensions that the layout names are the body's; those before them are gone through, a thread an element
+//! (`numba.cuda.deviceufunc`). Arrays of the host are copied to the device and back.
+
+use super::Walker;
+use super::arrays::Made;
+use super::calls::Args;
+use super::launches::{FORALL_THREADS, Handed, extent};
+use super::val::{Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
+use super::writes::Use;
+use crate::facts::{EventKind, MemorySpace};
+use crate::given::{Given, Held};
+use crate::value::{Quantity, assume, union};
+use cudalint_kernel::code::Ty;
+use cudalint_kernel::python::{ArgumentType, Order, Specialization};
+use cudalint_program::Name;
+use cudalint_program::ir::{Expr, ExprId, PythonExpr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Names of an array's dimensions.
+type Core = Vec<String>;
+
+/// `(m,n),(n)->(m)`: the dimensions of the inputs and of the outputs.
+fn layout(text: &str) -> Option<(Vec<Core>, Vec<Core>)> {
+    let (inputs, outputs) = text.split_once("->")?;
+    let side = |text: &str| -> Option<Vec<Core>> {
+        let mut all = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let (inside, after) = rest.strip_prefix('(')?.split_once(')')?;
+            all.push(inside.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect());
+            rest = after.trim().trim_start_matches(',').trim();
+        }
+        Some(all)
+    };
+    Some((side(inputs)?, side(outputs)?))
+}
+
+/// What an argument is in the loop.
+struct Part {
+    value: Val,
+    expr: Option<ExprId>,
+    /// Extents of the body's dimensions.
+    core: Vec<Dim>,
+    /// Whether the loop goes over it; else every thread has all of it.
+    looped: bool,
+}
+
+impl Walker<'_> {
+    /// A call; what it gives back.
+    pub(super) fn call_gufunc(&mut self, id: ExprId, kernel: &Rc<Kernel>, callee: ExprId, args: &Args) -> Val {
+        let result = self.gufunc(id, kernel, callee, args);
+        match result {
+            Some(value) => value,
+            None => {
+                args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value)).for_each(|v| self.lose(v));
+                Val::unknown()
+            }
+        }
+    }
+
+    /// The layout that the decorator states.
+    fn layout_of(&self, kernel: &Kernel) -> Option<(Vec<Core>, Vec<Core>)> {
+        let closure = &kernel.closure;
+        let module = self.project.module(closure.module);
+        let function = self.project.function_at(closure.module, closure.function)?;
+        let decorator = function.python.as_ref()?.kernel.as_ref()?.expr;
+        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        let Expr::Call { args, .. } = kind(decorator)? else { return None };
+        args.iter().find_map(|arg| match kind(*arg)? {
+            Expr::Str(text) if text.contains("->") => layout(text),
+            Expr::Python(python) => match &**python {
+                PythonExpr::Keyword(_, value) => match kind(*value)? {
+                    Expr::Str(text) if text.contains("->") => layout(text),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn gufunc(&mut self, id: ExprId, kernel: &Rc<Kernel>, callee: ExprId, args: &Args) -> Option<Val> {
+        let (inputs, outputs) = self.layout_of(kernel)?;
+        let target = (kernel.closure.module, kernel.closure.function);
+        let function = self.project.function_at(target.0, target.1)?;
+        let stated = super::summary::guessed(self.project, target);
+        let count = inputs.len() + outputs.len();
+        if args.open || function.param_count as usize != count || stated.len() != count {
+            return None;
+        }
+        let given = args.positional.len();
+        if given != inputs.len() && given != count {
+            return None;
+        }
+        let mut sizes: Vec<(String, Dim)> = Vec::new();
+        let mut outer: Option<Vec<Dim>> = None;
+        let mut parts: Vec<Part> = Vec::new();
+        for (at, names) in inputs.iter().chain(&outputs).enumerate().take(given) {
+            let value = args.positional[at].clone();
+            let expr = args.exprs.get(at).copied();
+            let part = self.part(value, expr, names, &mut sizes, &mut outer)?;
+            parts.push(part);
+        }
+        let outer = outer.unwrap_or_default();
+        for names in outputs.iter().skip(given.saturating_sub(inputs.len())) {
+            let core: Vec<Dim> = names.iter().map(|name| size_of(&sizes, name)).collect::<Option<_>>()?;
+            let dtype = match stated.get(parts.len()) {
+                Some(ArgumentType::Array { element, .. }) => dtype(element),
+                _ => Dtype::Unknown,
+            };
+            let device = parts.iter().all(|part| !matches!(&part.value.kind, Kind::Array(array) if array.lib == Lib::Numpy));
+            let made = Made {
+                lib: if device { Lib::Numba } else { Lib::Numpy },
+                space: if device { MemorySpace::Device } else { MemorySpace::Host },
+                api: if device { "numba.cuda.device_array" } else { "numpy.empty" },
+                dtype,
+                shape: Some(outer.iter().chain(&core).cloned().collect()),
+                layout: Layout::C,
+                held: Some(Held::fresh()),
+            };
+            let site = self.site(id);
+            let value = Val::array(self.new_array(made, site));
+            parts.push(Part { value, expr: None, core, looped: true });
+        }
+        self.launch_gufunc(id, kernel, callee, &parts, &outer, &stated);
+        let made: Vec<Val> = parts.iter().skip(inputs.len()).map(|part| part.value.clone()).collect();
+        Some(match made.as_slice() {
+            [one] => one.clone(),
+            _ => Val::tuple(made),
+        })
+    }
+
+    /// An argument by the names of its dimensions; `None` where sizes are not known, or do not go together.
+    fn part(
+        &mut self,
+        value: Val,
+        expr: Option<ExprId>,
+        names: &[String],
+        sizes: &mut Vec<(String, Dim)>,
+        outer: &mut Option<Vec<Dim>>,
+    ) -> Option<Part> {
+        let shape: Vec<Dim> = match &value.kind {
+            Kind::Array(array) if array.layout == Layout::C => array.shape.as_ref()?.to_vec(),
+            Kind::Int(_) | Kind::Float(_) | Kind::Number(..) if names.is_empty() => Vec::new(),
+            _ => return None,
+        };
+        let before = shape.len().checked_sub(names.len())?;
+        let (own, core) = shape.split_at(before);
+        for (name, dim) in names.iter().zip(core) {
+            match size_of(sizes, name) {
+                Some(known) if !known.q.surely_equals(&dim.q) => return None,
+                Some(_) => {}
+                None => sizes.push((name.clone(), dim.clone())),
+            }
+        }
+        if !own.is_empty() {
+            match outer {
+                Some(known) => {
+                    let alike = known.len() == own.len() && known.iter().zip(own).all(|(a, b)| a.q.surely_equals(&b.q));
+                    if !alike {
+                        return None;
+                    }
+                }
+                None => *outer = Some(own.to_vec()),
+            }
+        }
+        Some(Part { value, expr, core: core.to_vec(), looped: !own.is_empty() })
+    }
+
+    fn launch_gufunc(
+        &mut self,
+        id: ExprId,
+        kernel: &Rc<Kernel>,
+        callee: ExprId,
+        parts: &[Part],
+        outer: &[Dim],
+        stated: &[ArgumentType],
+    ) {
+        let count = outer.iter().fold(Dim::known(1), |all, dim| Dim {
+            q: all.q.times(&dim.q),
+            why: union(&all.why, &dim.why),
+        });
+        if count.q.known() == Some(0) {
+            return;
+        }
+        let site = self.site(id);
+        let handed: Vec<Handed> = parts
+            .iter()
+            .enumerate()
+            .map(|(index, part)| self.hand_part(part, outer.is_empty(), &count, stated.get(index), index))
+            .collect();
+        let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
+        let why = assume(format!("a block of a ufunc has {FORALL_THREADS} threads"));
+        let blocks = if count.q.is_unknown() { count.q.clone() } else { self.ceil_div(&count.q, FORALL_THREADS) };
+        let x = |q: Quantity| Val { kind: Kind::Int(q), why: why.clone() };
+        let text = self.text(id).to_owned();
+        let one = || Val::int(1);
+        let grid = Dims { axes: [x(blocks).because(&count.why), one(), one()], text: text.clone(), site };
+        let block = Dims { axes: [x(Quantity::Known(FORALL_THREADS)), one(), one()], text, site };
+        let configured = Configured {
+            kernel: Val::from(Kind::Kernel(Rc::clone(kernel))),
+            name: self.text(callee).to_owned(),
+            grid,
+            block,
+            shared: None,
+            config: site,
+            why: None,
+        };
+        let values: Vec<(Val, Option<ExprId>)> = parts.iter().map(|part| (part.value.clone(), part.expr)).collect();
+        let captured = self.captured_by(&kernel.closure);
+        if self.wants(site) {
+            let spec = Specialization { dialect: kernel.dialect, arguments, captured };
+            let fact = self.launch_fact(kernel, &configured, &values, handed, Arc::new(spec));
+            let mentioned = self.mentioned(id);
+            self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
+        }
+        let target = (kernel.closure.module, kernel.closure.function);
+        let uses: Vec<Use> = self.uses(target.0, target.1).to_vec();
+        let name = self.project.function_at(target.0, target.1).map_or_else(Name::default, |f| f.name.clone());
+        self.after_launch(site, &name, &values, &uses);
+    }
+
+    /// An argument with an axis for the loop before its own.
+    fn hand_part(&mut self, part: &Part, single: bool, count: &Dim, stated: Option<&ArgumentType>, index: usize) -> Handed {
+        let element = match (&part.value.kind, stated) {
+            (Kind::Array(array), _) if !matches!(array.dtype, Dtype::Unknown | Dtype::Other) => array.dtype.ty(),
+            (_, Some(ArgumentType::Scalar(ty) | ArgumentType::Array { element: ty, .. })) => ty.clone(),
+            _ => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+        };
+        let pointer = match &part.value.kind {
+            Kind::Array(array) => {
+                let copied = (array.lib == Lib::Numpy).then_some(index);
+                self.given_pointer(&Rc::clone(array), &part.value, copied, None)
+            }
+            _ => Given::Somewhere,
+        };
+        let mut given = vec![pointer, extent(count, &part.value)];
+        given.extend(part.core.iter().map(|dim| extent(dim, &part.value)));
+        let rank = u8::try_from(part.core.len() + 1).unwrap_or(u8::MAX);
+        // What the loop does not go over is the same for every thread.
+        let order = if part.looped || single { Order::C } else { Order::Strided };
+        if order == Order::Strided {
+            let bytes = i64::from(element.bytes().unwrap_or(super::arrays::STAND_IN_BYTES as u32));
+            let mut strides = Vec::new();
+            let mut next = Quantity::Known(bytes);
+            for dim in part.core.iter().rev() {
+                strides.push(next.clone());
+                next = next.times(&dim.q);
+            }
+            strides.push(Quantity::Known(0));
+            given.extend(strides.into_iter().rev().map(|q| extent(&Dim { q, why: None }, &part.value)));
+        }
+        Handed { ty: ArgumentType::Array { element, rank, order }, given }
+    }
+}
+
+fn size_of(sizes: &[(String, Dim)], name: &str) -> Option<Dim> {
+    if let Ok(number) = name.parse() {
+        return Some(Dim::known(number));
+    }
+    sizes.iter().find(|(known, _)| known == name).map(|(_, dim)| dim.clone())
+}
+
+fn dtype(element: &Ty) -> Dtype {
+    match element {
+        Ty::Bool => Dtype::Bool,
+        Ty::Int { bytes, signed } => Dtype::Int { bytes: *bytes, signed: *signed },
+        Ty::Float { bytes } => Dtype::Float { bytes: *bytes },
+        _ => Dtype::Unknown,
+    }
+}
