@@ -45,7 +45,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     finding.help = Some(match launch.spelling {
         LaunchSpelling::Chevron | LaunchSpelling::Call => format!("write `<<<{grid}, {block}>>>`"),
         LaunchSpelling::Numba | LaunchSpelling::CupyJit => format!("write `[{grid}, {block}]`"),
-        LaunchSpelling::CupyRaw => format!("write `{grid}` first, then `{block}`"),
+        // A body without a launch in the script has neither to swap.
+        LaunchSpelling::CupyRaw | LaunchSpelling::CupyBody => format!("write `{grid}` first, then `{block}`"),
         LaunchSpelling::PyCuda => format!("write `grid={grid}, block={block}`"),
     });
     if let Some(witness) = &mut finding.witness {

@@ -179,7 +179,7 @@ fn github_escapes() {
     findings[0].place.path = "a,b:c%.cu".into();
     findings[0].message = "100%: a, b\r\nc".into();
     findings[0].help = None;
-    let report = cudalint_findings::Report::new(findings, report().files, sources());
+    let report = Report::new(findings, report().files, sources());
     assert_eq!(
         Format::Github.render(&report, &Options::default()),
         "::notice file=a%2Cb%3Ac%25.cu,line=1,col=1,endLine=1,endColumn=1,\

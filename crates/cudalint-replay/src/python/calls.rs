@@ -137,7 +137,7 @@ impl Walker<'_> {
                 if native.maker == super::val::Maker::CupyBody {
                     return self.call_cupy_body(id, &native, callee, &args);
                 }
-                self.launch_native(id, &native, callee, &args);
+                self.call_native(id, &native, callee, &args);
                 Val::none()
             }
             Kind::Kernel(kernel) => {

@@ -208,6 +208,7 @@ impl Walker<'_> {
             shared: None,
             config: site,
             why: None,
+            divided: None,
         };
         let values: Vec<(Val, Option<ExprId>)> = parts.iter().map(|part| (part.value.clone(), part.expr)).collect();
         let captured = self.captured_by(&kernel.closure);

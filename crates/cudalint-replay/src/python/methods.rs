@@ -36,7 +36,10 @@ impl Walker<'_> {
                 let program = Rc::clone(program);
                 Some(self.program_method(&program, name, args))
             }
-            Kind::Native(_) => Some(self.native_method(name, args)),
+            Kind::Native(native) => {
+                let native = Rc::clone(native);
+                Some(self.native_method(id, &native, name, args))
+            }
             Kind::Memory(..) => self.memory_method(id, receiver, name, args),
             Kind::Instance(_) if self.is_parser_method(receiver, name) => Some(self.call_parser(receiver, name, args)),
             Kind::Attribute(attribute) => self.address_method(attribute, name),

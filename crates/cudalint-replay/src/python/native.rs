@@ -3,7 +3,7 @@
 use super::Walker;
 use super::calls::Args;
 use super::launches::extent3;
-use super::val::{Array, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
+use super::val::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
@@ -13,6 +13,20 @@ use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// A launch of a kernel in C++, taken apart.
+pub(super) struct NativeLaunch {
+    /// The kernel as written.
+    pub name: String,
+    pub grid: Dims,
+    pub block: Dims,
+    pub values: Vec<(Val, Option<ExprId>)>,
+    pub shared: Option<Val>,
+    /// Where the block is computed by a division by what stands in the grid's place.
+    pub divided: Option<Site>,
+    /// Whether types of arguments have been stated before.
+    pub prepared: bool,
+}
 
 impl Walker<'_> {
     /// The module that a string's program is.
@@ -58,18 +72,34 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn native_method(&mut self, name: &Name, args: &Args) -> Val {
-        // `f.prepared_call(grid, block, …)`: arguments are converted by the types that were prepared.
-        if name.starts_with("prepared_") {
-            for value in &args.positional {
-                self.lose(value);
-            }
+    /// Methods of a kernel: `f.prepared_call(grid, block, …)`, whose arguments are converted by the types that were prepared
+    /// (`PyCUDA`'s `driver.py`, `function_prepared_call` and its kin).
+    pub(super) fn native_method(&mut self, id: ExprId, native: &Native, name: &Name, args: &Args) -> Val {
+        let skipped = match name.as_str() {
+            "prepared_call" | "prepared_timed_call" => 2,
+            "prepared_async_call" => 3,
+            _ => return Val::none(),
+        };
+        let (Some(grid), Some(block)) = (args.positional.first(), args.positional.get(1)) else { return Val::none() };
+        if args.open || !matches!(block.kind, Kind::Tuple(_)) || args.exprs.len() != args.positional.len() {
+            args.positional.iter().for_each(|value| self.lose(value));
+            return Val::none();
         }
-        Val::none()
+        let (grid, block) = (grid.clone(), block.clone());
+        let mut dims = |value: &Val, at: usize| {
+            let (text, site) = (self.text(args.exprs[at]).to_owned(), self.site(args.exprs[at]));
+            self.dims(value, text, site)
+        };
+        let (grid, block) = (dims(&grid, 0), dims(&block, 1));
+        let values = args.positional.iter().cloned().zip(args.exprs.iter().copied().map(Some)).skip(skipped).collect();
+        let shared = args.named("shared_size").cloned();
+        let name = native.name.clone();
+        self.launch_native(id, native, NativeLaunch { name, grid, block, values, shared, divided: None, prepared: true });
+        Val::unknown()
     }
 
-    /// A launch of a kernel in CUDA C++.
-    pub(super) fn launch_native(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) {
+    /// A call of a kernel in CUDA C++.
+    pub(super) fn call_native(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) {
         let site = self.site(id);
         let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
         let (grid, block, values, shared) = match native.maker {
@@ -107,16 +137,26 @@ impl Walker<'_> {
             }
             None => {
                 let axis = if default { Val::int(1) } else { Val::unknown() };
-                super::val::Dims { axes: [axis.clone(), axis.clone(), axis], text: String::new(), site }
+                Dims { axes: [axis.clone(), axis.clone(), axis], text: String::new(), site }
             }
         };
         let divided = grid.as_ref().zip(block.as_ref()).and_then(|(grid, block)| self.divided_by_grid(grid.1, block.1));
         let grid = dims(self, grid, native.maker == Maker::PyCuda);
         let block = dims(self, block, false);
         let values = values.unwrap_or_default();
+        let name = self.text(callee).to_owned();
+        self.launch_native(id, native, NativeLaunch { name, grid, block, values, shared, divided, prepared: false });
+    }
+
+    /// A launch of a kernel in CUDA C++.
+    pub(super) fn launch_native(&mut self, id: ExprId, native: &Native, launch: NativeLaunch) {
+        let site = self.site(id);
+        let NativeLaunch { name, grid, block, values, shared, divided, prepared } = launch;
         let env = self.template_env(native);
+        // Arguments are converted to the types that were prepared.
+        let maker = if prepared { None } else { Some(native.maker) };
         let given = match native.kernel {
-            Some(kernel) => self.native_given(kernel, &env, &values, native),
+            Some(kernel) => self.native_given(kernel, &env, &values, maker),
             None => Vec::new(),
         };
         if self.wants(site) {
@@ -142,7 +182,7 @@ impl Walker<'_> {
             };
             let fact = LaunchFact {
                 kernel: native.kernel,
-                kernel_name: self.text(callee).to_owned(),
+                kernel_name: name,
                 config_span: if grid.site == site { site.span } else { grid.site.span },
                 grid: extent3(&grid, &None),
                 block: extent3(&block, &None),
@@ -169,7 +209,7 @@ impl Walker<'_> {
             }
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
-            if let Some(kernel) = native.kernel {
+            if let Some(kernel) = native.kernel.filter(|_| !prepared) {
                 self.argument_faults(kernel, &env, &values, native);
             }
         }
@@ -231,19 +271,19 @@ impl Walker<'_> {
         kernel: (ModuleId, FunctionId),
         env: &TypeEnv,
         values: &[(Val, Option<ExprId>)],
-        native: &Native,
+        maker: Option<Maker>,
     ) -> Vec<Given> {
         let Some(function) = self.project.function_at(kernel.0, kernel.1) else { return Vec::new() };
         (0..function.param_count as usize)
             .map(|index| {
                 let Some((value, _)) = values.get(index) else { return Given::Unknown };
                 let Some(ty) = self.parameter_type(kernel, env, index) else { return Given::Unknown };
-                self.native_value(&value.clone(), &ty, index, native.maker)
+                self.native_value(&value.clone(), &ty, index, maker)
             })
             .collect()
     }
 
-    fn native_value(&mut self, value: &Val, ty: &Ty, index: usize, maker: Maker) -> Given {
+    fn native_value(&mut self, value: &Val, ty: &Ty, index: usize, maker: Option<Maker>) -> Given {
         match (ty, &value.kind) {
             (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) if array.lib == Lib::Numpy => Given::Somewhere,
             (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => {
@@ -269,7 +309,7 @@ impl Walker<'_> {
             (Ty::Pointer(_), _) => Given::Somewhere,
             (Ty::Int { bytes, signed }, Kind::Int(_) | Kind::Number(Dtype::Int { .. }, _)) => {
                 let amount = value.amount();
-                if amount.quantity.is_unknown() || misread(value, ty, maker).is_some() {
+                if amount.quantity.is_unknown() || maker.is_some_and(|maker| misread(value, ty, maker).is_some()) {
                     return Given::Unknown;
                 }
                 Given::Int { amount, bytes: *bytes, signed: *signed }

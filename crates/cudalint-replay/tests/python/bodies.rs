@@ -193,3 +193,29 @@ module.run()
     .shown();
     assert_eq!(shown, ["shift if []: x[i + 1] leaves x at 1000"], "{shown:?}");
 }
+
+#[test]
+fn a_prepared_call_converts_its_numbers() {
+    let shown = program(
+        "
+import numpy as np
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+module = SourceModule('''
+__global__ void scale(float *values, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n) values[i] *= by;
+}
+''')
+scale = module.get_function('scale')
+scale.prepare('Pfi')
+values = cuda.mem_alloc(4000)
+scale.prepared_call((4, 1), (256, 1, 1), values, 2.0, 1000)
+scale.prepared_async_call((4, 1), (256, 1, 1), None, values, 2.0, 999)
+",
+    )
+    .shown();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(shown.iter().any(|one| one == "scale if []: values[i] leaves values at 1000"), "{shown:?}");
+}
