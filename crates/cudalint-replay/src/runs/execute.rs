@@ -31,6 +31,9 @@ const OPERATIONS_PER_BYTE: u64 = 375;
 /// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
 /// believed of such an execution is about shared memory and barriers, and next to nothing else.
 const OPERATIONS_OF_LONE_THREADS: u64 = 30_000;
+/// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
+/// those that do not: what the kernel does was seen, it is about other numbers.
+const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
 /// What the smallest file may spend: two launches with all of their own budget.
 const LEAST_OPERATIONS: u64 = 600_000;
 
@@ -307,16 +310,17 @@ impl Module<'_> {
         }
         let alike =
             |(known, run): &&(Binding, KernelRun)| known == env && run.assumptions.is_some() == assignment.is_some();
-        if runs.iter().filter(alike).count() >= MAX_CONFIGURATIONS || runs.len() >= MAX_EXECUTIONS {
+        let before = runs.iter().filter(alike).count();
+        if before >= MAX_CONFIGURATIONS || runs.len() >= MAX_EXECUTIONS {
             return Err("more configurations of one kernel");
         }
-        let before = runs.iter().filter(|(known, _)| known == env).count() as u64;
         let Some(code) = self.code(kernel, env) else { return Err("kernel not understood") };
         if self.operations_left == 0 {
             return Err("operations of a file used up");
         }
         let Some(function) = self.project.function_at(self.id, kernel) else { return Err("kernel not understood") };
-        let mut report = self.spend(&code, &numbers.launch, Budget::default().lane_operations / (1 + before));
+        let mut report =
+            self.spend(&code, &numbers.launch, if before == 0 { u64::MAX } else { OPERATIONS_OF_LATER_ONES });
         let to_the_end = report.coverage.complete;
         if assignment.is_some_and(|assignment| is_loose(seen.event, seen.fact, &assignment.choice)) {
             let block = block_knowledge(seen.fact);
