@@ -6,7 +6,7 @@ use super::known;
 use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
 use super::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
-use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
+use crate::facts::StatusUse;
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,19 +16,20 @@ use std::rc::Rc;
 /// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
 const ROUNDS: usize = 6;
 
-struct Join<'a> {
-    project: &'a Project,
+/// All functions of a project and what is known of their calls.
+pub(super) struct Join<'a> {
+    pub project: &'a Project,
     surveys: &'a [Survey],
     /// All functions: module and place in its survey.
-    functions: Vec<(usize, usize)>,
+    pub functions: Vec<(usize, usize)>,
     by_name: FxHashMap<&'a str, Vec<u32>>,
     by_id: FxHashMap<(usize, u32), u32>,
     /// By function and call: the functions in sight that it may reach.
-    targets: Vec<Vec<Vec<u32>>>,
+    pub targets: Vec<Vec<Vec<u32>>>,
     /// By function and call: what the call does, where that does not hang on what the functions in sight do.
     fixed: Vec<Vec<Option<Effect>>>,
     /// By function: effect bits on its callers.
-    effects: Vec<u8>,
+    pub effects: Vec<u8>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
     checking_macros: FxHashMap<&'a str, Vec<usize>>,
     /// By function: what comes after its calls, for what was last said to come after itself.
@@ -88,7 +89,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    fn function(&self, index: usize) -> &'a FunctionSurvey {
+    pub fn function(&self, index: usize) -> &'a FunctionSurvey {
         let (module, place) = self.functions[index];
         &self.surveys[module].functions[place]
     }
@@ -102,7 +103,7 @@ impl<'a> Join<'a> {
             || reach.context.binary_search(&other_id).is_ok()
     }
 
-    fn is_checking_macro(&self, module: usize, name: &Name) -> bool {
+    pub fn is_checking_macro(&self, module: usize, name: &Name) -> bool {
         self.checking_macros
             .get(name.as_str())
             .is_some_and(|modules| modules.iter().any(|other| self.sees(module, *other)))
@@ -177,7 +178,7 @@ impl<'a> Join<'a> {
     }
 
     /// What becomes of a call's status, before a look at the last error right after it is considered.
-    fn usage(&self, index: usize, call: usize) -> StatusUse {
+    pub fn usage(&self, index: usize, call: usize) -> StatusUse {
         let site = &self.function(index).flow.calls[call];
         let dropped = match site.fate {
             Fate::Dropped => true,
@@ -314,7 +315,7 @@ impl<'a> Join<'a> {
     }
 
     /// What comes after each call and launch of a function; asked for only once the effects of calls are settled.
-    fn solve(&self, index: usize, exit: After) -> Rc<Solved> {
+    pub fn solve(&self, index: usize, exit: After) -> Rc<Solved> {
         let mut known = self.solved.borrow_mut();
         if let Some((with, solved)) = known.get(&index)
             && *with == exit
@@ -329,7 +330,7 @@ impl<'a> Join<'a> {
 
     /// As [`Self::solve`], for the case that functions out of sight check nothing unless their name says so; with the
     /// names of those that this takes for harmless.
-    fn solve_without_unseen(&self, index: usize, exit: After) -> (Solved, Vec<Name>) {
+    pub fn solve_without_unseen(&self, index: usize, exit: After) -> (Solved, Vec<Name>) {
         let calls = &self.function(index).flow.calls;
         let is_unseen = |call: usize| {
             let site = &calls[call];
@@ -353,7 +354,7 @@ impl<'a> Join<'a> {
 
     /// The last launch (or call that launches) after which no path waits. A wait whose status is dropped is a finding of
     /// its own.
-    fn pending_site(&self, index: usize, solved: &Solved) -> Option<(cudalint_syntax::Span, After)> {
+    pub fn pending_site(&self, index: usize, solved: &Solved) -> Option<(cudalint_syntax::Span, After)> {
         let flow = &self.function(index).flow;
         let launches = flow.launches.iter().zip(&solved.launches).map(|(site, after)| (site.span, *after));
         let calls = flow.calls.iter().enumerate().zip(&solved.calls).filter_map(|((call, site), after)| {
@@ -419,168 +420,6 @@ impl<'a> Join<'a> {
 
     fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
-    }
-
-    /// Whether a dropped result of this function loses an error: it hands on a status that it does not look at.
-    fn hands_on_status(&self, index: usize) -> bool {
-        let function = self.function(index);
-        let plain = matches!(function.role, FunctionRole::Free | FunctionRole::StaticMethod | FunctionRole::Method);
-        function.returns_status
-            && plain
-            && !function.damaged
-            && function.flow.calls.iter().any(|site| {
-                matches!(site.callee, Callee::Api(_))
-                    && match site.fate {
-                        Fate::Returned => true,
-                        Fate::Stored(local) => {
-                            site.stored_is_read
-                                && !function.flow.tested.contains(&local)
-                                && !function.flow.escaped.contains(&local)
-                        }
-                        _ => false,
-                    }
-            })
-    }
-
-    fn facts(&self, index: usize, exit: After, has_callers: bool) -> Option<FunctionStatus> {
-        let function = self.function(index);
-        let flow = &function.flow;
-        if flow.calls.is_empty() && flow.launches.is_empty() {
-            return None;
-        }
-        // What comes after matters to launches and to calls of libraries alone.
-        let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
-        let solved = if matters { self.solve(index, exit) } else { Rc::default() };
-        let mut calls = Vec::new();
-        let mut wrapper = None;
-        for (call, site) in flow.calls.iter().enumerate() {
-            let Some(mut status) = self.status_call(index, call, site) else { continue };
-            if site.damaged || flow.lost && status.stored.is_some() {
-                continue;
-            }
-            // The last error keeps what any call of the runtime has failed with until somebody reads it.
-            let seen_next =
-                solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
-            if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
-                status.usage = StatusUse::Consumed;
-            }
-            if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
-                wrapper = site
-                    .expansion
-                    .as_ref()
-                    .filter(|name| self.is_checking_macro(self.functions[index].0, name))
-                    .cloned();
-            }
-            if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
-                continue;
-            }
-            calls.push(status);
-        }
-        let mut launches = Vec::new();
-        let (without_unseen, unseen) = if flow.launches.is_empty() {
-            (Solved::default(), Vec::new())
-        } else {
-            self.solve_without_unseen(index, exit)
-        };
-        for ((site, after), alone) in flow.launches.iter().zip(&solved.launches).zip(&without_unseen.launches) {
-            if site.damaged || function.damaged {
-                continue;
-            }
-            // A path with code out of sight, and others without: nothing is known for sure.
-            let maybe = after.must & LAST == 0 && after.may & (LAST | SEEN_LAST) == LAST;
-            launches.push(LaunchStatus {
-                span: site.span,
-                kernel: site.kernel.clone(),
-                checked: maybe || after.must & LAST != 0,
-                unseen: if (maybe || after.must & LAST != 0)
-                    && (alone.must | alone.may) & (LAST | SYNC | SEEN_LAST) == 0
-                {
-                    unseen.clone()
-                } else {
-                    Vec::new()
-                },
-                only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
-                checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
-            });
-        }
-        calls.sort_by_key(|call| call.span);
-        launches.sort_by_key(|launch| launch.span);
-        // The same site can stand in several copies of a macro's argument.
-        calls.dedup_by(|next, first| {
-            let same = next.span == first.span && next.api == first.api;
-            if same && next.usage == StatusUse::Consumed {
-                first.usage = StatusUse::Consumed;
-            }
-            same
-        });
-        launches.dedup_by(|next, first| next.span == first.span);
-        let unobserved = self.unobserved(index, has_callers);
-        if calls.is_empty() && launches.is_empty() && unobserved.is_none() && flow.double_reads.is_empty() {
-            return None;
-        }
-        Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
-    }
-
-    fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
-        let usage = self.usage(index, call);
-        let stored = match site.fate {
-            Fate::Stored(local) if usage == StatusUse::Dropped => {
-                let (module, _) = self.functions[index];
-                let module = self.project.module(ModuleId(module as u32));
-                let function = module.functions.get(self.function(index).id.index())?;
-                function.locals.get(local.index()).map(|local| local.name.clone())
-            }
-            _ => None,
-        };
-        match &site.callee {
-            Callee::Api(api) => {
-                if api.role == ApiRole::LastError {
-                    // Dropped, it clears the last error, which is a purpose of its own.
-                    return None;
-                }
-                let weight = if site.initializer { StatusWeight::Teardown } else { api.weight };
-                Some(StatusCall {
-                    api: site.name.clone(),
-                    library: api.library,
-                    span: site.span,
-                    usage,
-                    weight,
-                    stored,
-                })
-            }
-            Callee::Named { name, .. } => {
-                let targets = &self.targets[index][call];
-                if targets.is_empty() || !targets.iter().all(|target| self.hands_on_status(*target as usize)) {
-                    return None;
-                }
-                Some(StatusCall {
-                    api: name.clone(),
-                    library: "this project",
-                    span: site.span,
-                    usage,
-                    weight: StatusWeight::Matters,
-                    stored,
-                })
-            }
-            _ => None,
-        }
-    }
-
-    /// `main` owns the whole story; so does a function that reports success of its own launch to nobody in sight.
-    fn unobserved(&self, index: usize, has_callers: bool) -> Option<Unobserved> {
-        let function = self.function(index);
-        if function.damaged || self.effects[index] & LAUNCHES == 0 || function.scope.is_some() {
-            return None;
-        }
-        let solved = self.solve(index, After::default());
-        let (span, after) = self.pending_site(index, &solved)?;
-        let is_main = *function.name == *"main";
-        let claims_success = function.returns_number
-            && function.role == FunctionRole::Free
-            && !has_callers
-            && after.must & LAST != 0
-            && function.flow.launches.iter().all(|launch| !launch.streamed);
-        (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
     }
 }
 

@@ -11,6 +11,7 @@ mod build_expr;
 pub(crate) mod flow;
 mod join;
 mod known;
+mod report;
 mod solve;
 
 use crate::checkers::{self, MacroShape};

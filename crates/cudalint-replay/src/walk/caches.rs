@@ -1,9 +1,10 @@
 //! What the walks of one module find out about its code once: none of it depends on what a walk knows.
 
 use super::Walker;
-use cudalint_program::Entry;
-use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, ModuleId, Path};
+use crate::ty::Ty;
+use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
+use cudalint_program::{Entry, Name};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,6 +18,12 @@ pub(crate) struct Caches {
     types: RefCell<FxHashMap<(usize, Option<FunctionId>), TypeName>>,
     /// By function: which locals are given values anywhere but at their declarations.
     assigned: RefCell<FxHashMap<(ModuleId, FunctionId), Assigned>>,
+    /// By the address of a called name's text: what the C library has under it.
+    standard: RefCell<FxHashMap<usize, Standard>>,
+    /// Types of code without template arguments, by the function around, where finding them evaluates nothing.
+    resolved: RefCell<FxHashMap<(ModuleId, Option<FunctionId>, TypeId), Ty>>,
+    /// Whether looking at an expression again does nothing.
+    plain: RefCell<FxHashMap<(ModuleId, ExprId), bool>>,
     /// By the first statement of a loop's body: whether its iterations are worth running one by one.
     worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
 }
@@ -33,7 +40,69 @@ pub(crate) enum TypeName {
     Other,
 }
 
+/// What a function of the standard library does that needs to know nothing of its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standard {
+    /// It does not return.
+    Final,
+    /// It reads a number from text.
+    Number,
+    /// It neither keeps nor changes anything reachable from its arguments.
+    Pure,
+    /// It is none of these.
+    Other,
+}
+
 impl Walker<'_> {
+    /// What the standard library has under a name.
+    pub fn standard(&self, name: &Name) -> Standard {
+        let key = name.as_str().as_ptr() as usize;
+        let known = self.caches.standard.borrow().get(&key).copied();
+        known.unwrap_or_else(|| {
+            let standard = super::library::standard(name);
+            self.caches.standard.borrow_mut().insert(key, standard);
+            standard
+        })
+    }
+
+    /// A type of the current frame's module under its template arguments.
+    pub fn resolve(&mut self, ty: TypeId) -> Ty {
+        let Some(frame) = self.frames.last() else { return Ty::Unknown };
+        match self.project.module(frame.module).types.get(ty.index()) {
+            Some(Type::Int { bytes, signed }) => return Ty::Int { bytes: *bytes, signed: *signed },
+            Some(Type::Float { bytes }) => return Ty::Float { bytes: *bytes },
+            Some(Type::Bool) => return Ty::Bool,
+            Some(Type::Void) => return Ty::Void,
+            Some(Type::Auto) => return Ty::Auto,
+            _ => {}
+        }
+        if !frame.env.entries.is_empty() || self.frames.len() > super::MAX_FRAMES {
+            return self.resolve_at(ty, 0);
+        }
+        let key = (frame.module, frame.function, ty);
+        if let Some(known) = self.caches.resolved.borrow().get(&key) {
+            return known.clone();
+        }
+        let steps = self.steps;
+        let resolved = self.resolve_at(ty, 0);
+        // A count that had to be evaluated may be another one the next time.
+        if self.steps == steps && self.stopped.is_none() {
+            self.caches.resolved.borrow_mut().insert(key, resolved.clone());
+        }
+        resolved
+    }
+
+    /// Whether looking at an expression again does nothing.
+    pub fn is_plain(&self, expr: ExprId) -> bool {
+        let key = (self.module_id(), expr);
+        if let Some(plain) = self.caches.plain.borrow().get(&key) {
+            return *plain;
+        }
+        let plain = super::conditions::is_plain(self.module(), expr);
+        self.caches.plain.borrow_mut().insert(key, plain);
+        plain
+    }
+
     /// Whether functions in sight go by a name, so that a call which means none of them for sure may mean any.
     pub fn is_overloaded(&self, path: &Path) -> bool {
         let key = std::ptr::from_ref(path) as usize;

@@ -5,7 +5,7 @@ use super::flow::Flow;
 use crate::algebra::{AtomKind, ClosedOp, Poly};
 use crate::val::Val;
 use crate::value::{Condition, Quantity};
-use cudalint_program::ir::{Block, Expr, ExprId, UnaryOp};
+use cudalint_program::ir::{Block, Expr, ExprId, Module, UnaryOp};
 
 /// Most conditions of a path that are kept.
 const MAX_CONDITIONS: usize = 48;
@@ -168,27 +168,27 @@ impl<'p> Walker<'p> {
         };
         if let Quantity::Symbolic(poly) = truth { Some(poly) } else { None }
     }
+}
 
-    /// Whether looking at an expression again does nothing.
-    fn is_plain(&self, expr: ExprId) -> bool {
-        let mut plain = true;
-        cudalint_program::visit::walk_expr(self.module(), expr, |_, kind| {
-            plain &= !matches!(
-                kind,
-                Expr::Call { .. }
-                    | Expr::Assign { .. }
-                    | Expr::Step { .. }
-                    | Expr::Launch(_)
-                    | Expr::New { .. }
-                    | Expr::Delete { .. }
-                    | Expr::Statements(_)
-                    | Expr::Lambda { .. }
-                    | Expr::Construct { .. }
-            );
-            plain
-        });
+/// Whether looking at an expression again does nothing.
+pub(super) fn is_plain(module: &Module, expr: ExprId) -> bool {
+    let mut plain = true;
+    cudalint_program::visit::walk_expr(module, expr, |_, kind| {
+        plain &= !matches!(
+            kind,
+            Expr::Call { .. }
+                | Expr::Assign { .. }
+                | Expr::Step { .. }
+                | Expr::Launch(_)
+                | Expr::New { .. }
+                | Expr::Delete { .. }
+                | Expr::Statements(_)
+                | Expr::Lambda { .. }
+                | Expr::Construct { .. }
+        );
         plain
-    }
+    });
+    plain
 }
 
 /// Whether a polynomial is a comparison, so that it is 0 or 1.

@@ -1,5 +1,6 @@
 //! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
 
+use super::caches::Standard;
 use super::{NO_ARGUMENTS, Out, Walker};
 use crate::algebra::{AtomKind, ClosedOp};
 use crate::arith;
@@ -88,6 +89,20 @@ const NUMBERS: [&str; 13] = [
     "atof",
 ];
 
+/// What the standard library has under a name.
+pub(super) fn standard(name: &Name) -> Standard {
+    let name = name.as_str();
+    if FINAL.contains(&name) {
+        Standard::Final
+    } else if NUMBERS.contains(&name) {
+        Standard::Number
+    } else if PURE.contains(&name) {
+        Standard::Pure
+    } else {
+        Standard::Other
+    }
+}
+
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.
     pub fn library_call(
@@ -97,17 +112,19 @@ impl<'p> Walker<'p> {
         targs: &'p [TemplateArg],
         args: &'p [ExprId],
     ) -> Option<Out> {
-        let name = path.last()?.as_str();
+        let last = path.last()?;
+        let name = last.as_str();
         let qualified = path.segments.len() > 1;
         if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust") {
             return None;
         }
-        if FINAL.contains(&name) {
+        let standard = self.standard(last);
+        if standard == Standard::Final {
             self.arguments(args);
             self.ended = true;
             return Some(Out::new(Val::unknown(), Ty::Void));
         }
-        if NUMBERS.contains(&name) {
+        if standard == Standard::Number {
             let outs = self.arguments(args);
             if let Some(end) = outs.get(1) {
                 self.written_by_library(&end.clone());
@@ -123,7 +140,7 @@ impl<'p> Walker<'p> {
             let (bytes, signed) = if let Ty::Int { bytes, signed } = ty { (bytes, signed) } else { (8, true) };
             return Some(Out::new(Val::typed(q, bytes, signed), ty));
         }
-        if PURE.contains(&name) {
+        if standard == Standard::Pure {
             self.arguments(args);
             return Some(Out::new(Val::unknown(), Ty::Unknown));
         }

@@ -38,6 +38,8 @@ const KINDS: [&str; 5] = [
 /// What the project knows by a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found {
+    /// A constant of CUDA's own.
+    Number(i64),
     Global(Entry),
     Enumerator(Entry),
     Function(ModuleId, FunctionId),
@@ -49,6 +51,15 @@ pub(crate) enum Meaning {
     Value(Out),
     Place(Place, Ty),
     None,
+}
+
+/// The number behind a plain name that CUDA's headers give to one.
+fn constant_of_cuda(path: &Path) -> Option<i64> {
+    let [name] = &*path.segments else { return None };
+    if SUCCESS.contains(&name.as_str()) {
+        return Some(0);
+    }
+    KINDS.iter().position(|kind| name == *kind).map(|kind| kind as i64)
 }
 
 impl Walker<'_> {
@@ -78,14 +89,9 @@ impl Walker<'_> {
             if let Some((place, ty)) = self.member_of_this(&last) {
                 return Meaning::Place(place, ty);
             }
-            if SUCCESS.contains(&last.as_str()) {
-                return Meaning::Value(Out::new(Val::int(0), Ty::INT));
-            }
-            if let Some(kind) = KINDS.iter().position(|kind| last == *kind) {
-                return Meaning::Value(Out::new(Val::int(kind as i64), Ty::INT));
-            }
         }
         match self.found(path) {
+            Found::Number(value) => return Meaning::Value(Out::new(Val::int(value), Ty::INT)),
             Found::Global(entry) => {
                 let object = self.global(entry.module, entry.index);
                 let ty = self.memory.get(object).info.ty.clone();
@@ -115,7 +121,9 @@ impl Walker<'_> {
             return *found;
         }
         let (module, inside) = (self.module_id(), self.scope());
-        let found = if let Some(entry) = self.project.global(module, &inside, path) {
+        let found = if let Some(value) = constant_of_cuda(path) {
+            Found::Number(value)
+        } else if let Some(entry) = self.project.global(module, &inside, path) {
             Found::Global(entry)
         } else if let Some(entry) = self.project.enumerator(module, &inside, path) {
             Found::Enumerator(entry)

@@ -13,11 +13,6 @@ use std::rc::Rc;
 const MAX_TYPE_DEPTH: u32 = 24;
 
 impl<'p> Walker<'p> {
-    /// A type of the current frame's module under its template arguments.
-    pub fn resolve(&mut self, ty: TypeId) -> Ty {
-        self.resolve_at(ty, 0)
-    }
-
     /// A type of another module on its own, with these template arguments.
     pub fn resolve_in(&mut self, module: ModuleId, env: &Rc<Env>, ty: TypeId) -> Ty {
         if self.frames.len() > super::MAX_FRAMES + 6 {
@@ -29,7 +24,8 @@ impl<'p> Walker<'p> {
         resolved
     }
 
-    fn resolve_at(&mut self, id: TypeId, depth: u32) -> Ty {
+    /// A type of the current frame's module, this deep inside another.
+    pub fn resolve_at(&mut self, id: TypeId, depth: u32) -> Ty {
         let module = self.module();
         let Some(ty) = module.types.get(id.index()) else { return Ty::Unknown };
         if depth > MAX_TYPE_DEPTH {

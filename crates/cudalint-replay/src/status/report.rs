@@ -1,0 +1,173 @@
+//! What the analyses say of one function: the calls whose status matters, its launches, and what nobody waits for.
+
+use super::apis::ApiRole;
+use super::flow::{CallSite, Callee, Fate};
+use super::join::Join;
+use super::solve::{After, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
+use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
+use cudalint_program::ir::{FunctionRole, ModuleId};
+use std::rc::Rc;
+
+impl Join<'_> {
+    /// Whether a dropped result of this function loses an error: it hands on a status that it does not look at.
+    fn hands_on_status(&self, index: usize) -> bool {
+        let function = self.function(index);
+        let plain = matches!(function.role, FunctionRole::Free | FunctionRole::StaticMethod | FunctionRole::Method);
+        function.returns_status
+            && plain
+            && !function.damaged
+            && function.flow.calls.iter().any(|site| {
+                matches!(site.callee, Callee::Api(_))
+                    && match site.fate {
+                        Fate::Returned => true,
+                        Fate::Stored(local) => {
+                            site.stored_is_read
+                                && !function.flow.tested.contains(&local)
+                                && !function.flow.escaped.contains(&local)
+                        }
+                        _ => false,
+                    }
+            })
+    }
+
+    pub fn facts(&self, index: usize, exit: After, has_callers: bool) -> Option<FunctionStatus> {
+        let function = self.function(index);
+        let flow = &function.flow;
+        if flow.calls.is_empty() && flow.launches.is_empty() {
+            return None;
+        }
+        // What comes after matters to launches and to calls of libraries alone.
+        let matters = !flow.launches.is_empty() || flow.calls.iter().any(|site| matches!(site.callee, Callee::Api(_)));
+        let solved = if matters { self.solve(index, exit) } else { Rc::default() };
+        let mut calls = Vec::new();
+        let mut wrapper = None;
+        for (call, site) in flow.calls.iter().enumerate() {
+            let Some(mut status) = self.status_call(index, call, site) else { continue };
+            if site.damaged || flow.lost && status.stored.is_some() {
+                continue;
+            }
+            // The last error keeps what any call of the runtime has failed with until somebody reads it.
+            let seen_next =
+                solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
+            if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
+                status.usage = StatusUse::Consumed;
+            }
+            if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
+                wrapper = site
+                    .expansion
+                    .as_ref()
+                    .filter(|name| self.is_checking_macro(self.functions[index].0, name))
+                    .cloned();
+            }
+            if function.role == FunctionRole::Destructor && status.weight == StatusWeight::Teardown {
+                continue;
+            }
+            calls.push(status);
+        }
+        let mut launches = Vec::new();
+        let (without_unseen, unseen) = if flow.launches.is_empty() {
+            (Solved::default(), Vec::new())
+        } else {
+            self.solve_without_unseen(index, exit)
+        };
+        for ((site, after), alone) in flow.launches.iter().zip(&solved.launches).zip(&without_unseen.launches) {
+            if site.damaged || function.damaged {
+                continue;
+            }
+            // A path with code out of sight, and others without: nothing is known for sure.
+            let maybe = after.must & LAST == 0 && after.may & (LAST | SEEN_LAST) == LAST;
+            launches.push(LaunchStatus {
+                span: site.span,
+                kernel: site.kernel.clone(),
+                checked: maybe || after.must & LAST != 0,
+                unseen: if (maybe || after.must & LAST != 0)
+                    && (alone.must | alone.may) & (LAST | SYNC | SEEN_LAST) == 0
+                {
+                    unseen.clone()
+                } else {
+                    Vec::new()
+                },
+                only_by_sync: after.must & (LAST | SYNC) == SYNC && after.may & LAST == 0,
+                checked_on_some_path: after.must & LAST == 0 && after.may & SEEN_LAST != 0,
+            });
+        }
+        calls.sort_by_key(|call| call.span);
+        launches.sort_by_key(|launch| launch.span);
+        // The same site can stand in several copies of a macro's argument.
+        calls.dedup_by(|next, first| {
+            let same = next.span == first.span && next.api == first.api;
+            if same && next.usage == StatusUse::Consumed {
+                first.usage = StatusUse::Consumed;
+            }
+            same
+        });
+        launches.dedup_by(|next, first| next.span == first.span);
+        let unobserved = self.unobserved(index, has_callers);
+        if calls.is_empty() && launches.is_empty() && unobserved.is_none() && flow.double_reads.is_empty() {
+            return None;
+        }
+        Some(FunctionStatus { function: function.id, calls, launches, unobserved, wrapper, damaged: function.damaged })
+    }
+
+    fn status_call(&self, index: usize, call: usize, site: &CallSite) -> Option<StatusCall> {
+        let usage = self.usage(index, call);
+        let stored = match site.fate {
+            Fate::Stored(local) if usage == StatusUse::Dropped => {
+                let (module, _) = self.functions[index];
+                let module = self.project.module(ModuleId(module as u32));
+                let function = module.functions.get(self.function(index).id.index())?;
+                function.locals.get(local.index()).map(|local| local.name.clone())
+            }
+            _ => None,
+        };
+        match &site.callee {
+            Callee::Api(api) => {
+                if api.role == ApiRole::LastError {
+                    // Dropped, it clears the last error, which is a purpose of its own.
+                    return None;
+                }
+                let weight = if site.initializer { StatusWeight::Teardown } else { api.weight };
+                Some(StatusCall {
+                    api: site.name.clone(),
+                    library: api.library,
+                    span: site.span,
+                    usage,
+                    weight,
+                    stored,
+                })
+            }
+            Callee::Named { name, .. } => {
+                let targets = &self.targets[index][call];
+                if targets.is_empty() || !targets.iter().all(|target| self.hands_on_status(*target as usize)) {
+                    return None;
+                }
+                Some(StatusCall {
+                    api: name.clone(),
+                    library: "this project",
+                    span: site.span,
+                    usage,
+                    weight: StatusWeight::Matters,
+                    stored,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// `main` owns the whole story; so does a function that reports success of its own launch to nobody in sight.
+    fn unobserved(&self, index: usize, has_callers: bool) -> Option<Unobserved> {
+        let function = self.function(index);
+        if function.damaged || self.effects[index] & LAUNCHES == 0 || function.scope.is_some() {
+            return None;
+        }
+        let solved = self.solve(index, After::default());
+        let (span, after) = self.pending_site(index, &solved)?;
+        let is_main = *function.name == *"main";
+        let claims_success = function.returns_number
+            && function.role == FunctionRole::Free
+            && !has_callers
+            && after.must & LAST != 0
+            && function.flow.launches.iter().all(|launch| !launch.streamed);
+        (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
+    }
+}
