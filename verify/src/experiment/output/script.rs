@@ -130,7 +130,7 @@ fn uncompared(facts: &[Fact], line: u32) -> String {
         Some(launched) => format!("line {line} {launched}, and nothing of that could be compared with what is meant"),
         None if !kinds.is_empty() => {
             let kinds: Vec<&str> = kinds.into_iter().collect();
-            format!("line {line} ran, and calls of a {} are not compared with what is meant", kinds.join(" or "))
+            format!("line {line} ran, and calls of {} are not compared with what is meant", kinds.join(" or "))
         }
         None => format!("line {line} ran, and did nothing that could be compared with what is meant"),
     }
