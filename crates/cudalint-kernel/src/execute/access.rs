@@ -139,7 +139,7 @@ impl Machine<'_> {
 
     /// Notes accesses whose address is not known: what they might have changed is forgotten.
     fn note_unknown(&mut self, touch: Touch<'_>, address: &Val, mask: &Mask) -> Addresses {
-        let local = matches!(address.bits(), Bits::One(bits) if self.is_local(object_of(bits)));
+        let local = matches!(address.data, Data::Uniform(bits, _) if self.is_local(object_of(bits)));
         if address.all_known() {
             if !local {
                 self.seen(touch.at, true);

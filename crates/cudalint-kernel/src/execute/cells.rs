@@ -23,7 +23,7 @@ impl Machine<'_> {
         value: Option<&Val>,
     ) -> Val {
         let grain = self.objects[index].refine(piece.bytes, piece.low);
-        let uniform = matches!(address.bits(), Bits::One(_)) && mask.count() > 3;
+        let uniform = !address.varies() && mask.count() > 3;
         let mut representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
         if let (Some(value), Some(&one)) = (value, representatives.first())
             && value.varies()
