@@ -27,6 +27,10 @@ pub static RULE: Rule = Rule {
 /// Programming Guide, unified memory, `pageableMemoryAccess`.
 const NO_PAGEABLE_ACCESS: &str = "the device cannot read pageable host memory (`pageableMemoryAccess` is 0)";
 
+/// `CuPy` lets `NumPy` read its arrays where both share one memory and the environment asks for it (`CuPy`'s documentation,
+/// environment variables, `CUPY_ENABLE_UMP`: experimental).
+const NO_SHARED_MEMORY: &str = "`CUPY_ENABLE_UMP` is not set";
+
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         match &event.kind {
@@ -79,7 +83,9 @@ fn converted(
 ) -> Option<Finding> {
     let message =
         format!("NumPy cannot read `{}`, which lies in device memory: CuPy raises `TypeError`", argument.text);
-    let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
+    let mut assumed = assumptions([&event.assumptions]);
+    assumed.push(NO_SHARED_MEMORY.to_owned());
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
     finding.label = "an array on the device".to_owned();
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(format!("write `cp.asnumpy({0})` or `{0}.get()`", argument.text));
