@@ -21,12 +21,15 @@ pub(crate) struct Caches {
     /// By the address of a called name's text: what the C library has under it.
     standard: RefCell<FxHashMap<usize, Standard>>,
     /// Types of code without template arguments, by the function around, where finding them evaluates nothing.
-    resolved: RefCell<FxHashMap<(ModuleId, Option<FunctionId>, TypeId), Ty>>,
+    resolved: RefCell<FxHashMap<Asked, Ty>>,
     /// Whether looking at an expression again does nothing.
     plain: RefCell<FxHashMap<(ModuleId, ExprId), bool>>,
     /// By the first statement of a loop's body: whether its iterations are worth running one by one.
     worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
 }
+
+/// A type of a module, and the function that it is asked from.
+type Asked = (ModuleId, Option<FunctionId>, TypeId);
 
 /// By local.
 type Assigned = Rc<[bool]>;
