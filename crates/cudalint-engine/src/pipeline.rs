@@ -81,11 +81,7 @@ pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str) -> Module {
 /// The module of a stretch that could not be lowered.
 pub(crate) fn nothing(piece: &Piece) -> Module {
     let stretch = &piece.stretch;
-    Module {
-        language: stretch.region.language,
-        inside: stretch.string(),
-        ..Module::default()
-    }
+    Module { language: stretch.region.language, inside: stretch.string(), ..Module::default() }
 }
 
 /// The names of a Python file.

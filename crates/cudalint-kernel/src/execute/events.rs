@@ -130,7 +130,8 @@ impl Machine<'_> {
     pub(super) fn guard_sites(&self) -> Vec<Site> {
         let mut sites: Vec<Site> = Vec::with_capacity(self.guards.len());
         for guard in &self.guards {
-            if !sites.contains(&guard.site) {
+            // Conditions around the user's code that nobody wrote have no extent.
+            if !guard.site.span.is_empty() && !sites.contains(&guard.site) {
                 sites.push(guard.site);
             }
         }

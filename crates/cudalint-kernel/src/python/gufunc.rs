@@ -11,6 +11,7 @@ use super::{ArgumentType, guess_arguments};
 use crate::code::{BinaryOp, Builtin, Expr, ExprId, Stmt, Ty};
 use crate::report::Site;
 use cudalint_program::ir::{self, LocalId};
+use cudalint_syntax::Span;
 
 impl<'p> Lowerer<'p> {
     /// The body, for the element of this thread.
@@ -20,7 +21,9 @@ impl<'p> Lowerer<'p> {
         function: &'p ir::Function,
         statements: impl FnOnce(&mut Self),
     ) {
-        let site = self.site(function.name_span);
+        // Nobody wrote it.
+        let start = function.name_span.start as usize;
+        let site = self.site(Span::new(start, start));
         let arrays: Vec<Option<Array>> = (0..function.param_count)
             .map(|index| match self.body.slots.get(&LocalId(index)).and_then(|slot| slot.value.clone()) {
                 Some(Value::Array(array)) => Some(*array),
@@ -65,6 +68,12 @@ impl<'p> Lowerer<'p> {
         let Some((address, _)) = self.element_address(array, &[at], site) else { return whole };
         let data = self.settle(address);
         let one = self.long(1, site);
-        Value::Array(Box::new(Array { data, shape: vec![one], strides: Vec::new(), order: super::Order::C, ..array.clone() }))
+        Value::Array(Box::new(Array {
+            data,
+            shape: vec![one],
+            strides: Vec::new(),
+            order: super::Order::C,
+            ..array.clone()
+        }))
     }
 }

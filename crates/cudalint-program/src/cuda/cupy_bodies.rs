@@ -1,11 +1,11 @@
-//! The kernel that `CuPy` builds around a fragment: one thread an element, in a loop over the grid.
+//! The kernel that `CuPy` builds around a body: one thread an element, in a loop over the grid.
 //!
 //! ```text
 //! for (ptrdiff_t i = ptrdiff_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += ptrdiff_t(blockDim.x) * gridDim.x)
-//!     { fragment }
+//!     { body }
 //! ```
 //!
-//! A name of the fragment that is a parameter's means: of a raw one, the array; else its element at `i`, or the number that
+//! A name of the body that is a parameter's means: of a raw one, the array; else its element at `i`, or the number that
 //! stands in its place. (`CuPy`'s documentation of `ElementwiseKernel`; the loop is `CUPY_FOR` of its `carray.cuh`.)
 
 use crate::ir::{
@@ -16,7 +16,7 @@ use crate::name::Name;
 use cudalint_syntax::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Span};
 use std::sync::Arc;
 
-/// What a parameter of the kernel's code stands for; the number is that of the fragment's parameter.
+/// What a parameter of the kernel's code stands for; the number is that of the body's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CupySlot {
     /// The address of an array's first element.
@@ -32,9 +32,9 @@ pub enum CupySlot {
 }
 
 /// The parameters of the kernel's code, in order.
-pub fn cupy_slots(fragment: &CupyBody) -> Vec<CupySlot> {
+pub fn cupy_slots(body: &CupyBody) -> Vec<CupySlot> {
     let mut slots = Vec::new();
-    for (index, parameter) in fragment.parameters.iter().enumerate() {
+    for (index, parameter) in body.parameters.iter().enumerate() {
         slots.push(CupySlot::Data(index));
         if parameter.raw {
             slots.push(CupySlot::Size(index));
@@ -46,37 +46,39 @@ pub fn cupy_slots(fragment: &CupyBody) -> Vec<CupySlot> {
     slots
 }
 
-/// Makes the function that a fragment was read as the kernel that it becomes.
-pub fn shape_cupy_body(module: &mut Module, fragment: Arc<CupyBody>) {
-    let Some(index) = module.functions.iter().position(|f| f.space.global && f.name == *CUPY_BODY_FUNCTION) else { return };
-    let content = fragment.content;
+/// Makes the function that a body was read as the kernel that it becomes.
+pub fn shape_cupy_body(module: &mut Module, body: Arc<CupyBody>) {
+    let Some(index) = module.functions.iter().position(|f| f.space.global && f.name == *CUPY_BODY_FUNCTION) else {
+        return;
+    };
+    let content = body.content;
     let nested = module.functions.iter().enumerate().any(|(at, f)| at != index && content.contains(f.span));
-    let Some(body) = module.functions[index].body.take().filter(|_| !nested) else { return };
-    let slots = cupy_slots(&fragment);
-    let mut shaper = Shaper { module, fragment: &fragment, slots: &slots };
+    let Some(statements) = module.functions[index].body.take().filter(|_| !nested) else { return };
+    let slots = cupy_slots(&body);
+    let mut shaper = Shaper { module, body: &body, slots: &slots };
     let parameters: Vec<Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
     let shift = parameters.len() as u32 + 1;
     shaper.rename(shift);
-    let (counter, body) = shaper.around(body);
+    let (counter, statements) = shaper.around(statements);
     let function = &mut module.functions[index];
-    shape(function, &fragment);
+    shape(function, &body);
     let own = std::mem::take(&mut function.locals);
     function.param_count = parameters.len() as u32;
     function.locals = parameters.into_iter().chain([counter]).chain(own).collect();
-    function.body = Some(body);
-    module.cupy_body = Some(fragment);
+    function.body = Some(statements);
+    module.cupy_body = Some(body);
 }
 
-fn shape(function: &mut Function, fragment: &CupyBody) {
-    let default = match fragment.kind {
+fn shape(function: &mut Function, body: &CupyBody) {
+    let default = match body.kind {
         CupyBodyKind::Elementwise => "kernel",
         CupyBodyKind::Reduction => "reduce_kernel",
     };
-    function.name = Name::from(fragment.name.as_deref().unwrap_or(default));
-    function.span = fragment.span;
-    function.name_span = fragment.span;
+    function.name = Name::from(body.name.as_deref().unwrap_or(default));
+    function.span = body.span;
+    function.name_span = body.span;
     let mut placeholders: Vec<&str> = Vec::new();
-    for parameter in &fragment.parameters {
+    for parameter in &body.parameters {
         if parameter.ty.len() == 1 && !placeholders.contains(&&*parameter.ty) {
             placeholders.push(&parameter.ty);
         }
@@ -89,7 +91,7 @@ fn shape(function: &mut Function, fragment: &CupyBody) {
 
 struct Shaper<'a> {
     module: &'a mut Module,
-    fragment: &'a CupyBody,
+    body: &'a CupyBody,
     slots: &'a [CupySlot],
 }
 
@@ -105,7 +107,7 @@ impl Shaper<'_> {
     }
 
     fn stmt(&mut self, kind: Stmt) -> StmtId {
-        self.module.stmts.push(StmtNode { kind, span: self.fragment.content });
+        self.module.stmts.push(StmtNode { kind, span: self.body.content });
         StmtId(self.module.stmts.len() as u32 - 1)
     }
 
@@ -122,14 +124,15 @@ impl Shaper<'_> {
     fn parameter(&mut self, slot: CupySlot) -> Variable {
         let long = Type::Int { bytes: 8, signed: true };
         let (name, ty, span) = match slot {
-            CupySlot::Count => (Name::from("_ind.size()"), long, self.fragment.span),
+            CupySlot::Count => (Name::from("_ind.size()"), long, self.body.span),
             CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
-                let parameter = &self.fragment.parameters[at];
+                let parameter = &self.body.parameters[at];
                 let (name, span, output) = (&*parameter.name, parameter.span, parameter.output);
                 let element = element(parameter);
                 match slot {
                     CupySlot::Size(_) => (Name::from(format!("{name}.size()").as_str()), long, span),
-                    CupySlot::IsArray(_) => (Name::from(name), Type::Bool, span),
+                    // Nobody wrote it: it has no name.
+                    CupySlot::IsArray(_) => (Name::default(), Type::Bool, span),
                     CupySlot::Number(_) => (Name::from(name), element, span),
                     _ => {
                         let name = Name::from(name);
@@ -150,9 +153,9 @@ impl Shaper<'_> {
         Variable { name, scope: Path::default(), ty, space: Space::Ordinary, init, is_constexpr: false, span }
     }
 
-    /// Gives the names of the fragment their meaning, and its own variables the numbers behind the parameters.
+    /// Gives the names of the body their meaning, and its own variables the numbers behind the parameters.
     fn rename(&mut self, shift: u32) {
-        let content = self.fragment.content;
+        let content = self.body.content;
         for node in self.module.stmts.iter_mut().filter(|node| content.contains(node.span)) {
             match &mut node.kind {
                 Stmt::Declare(local) | Stmt::ForEach { variable: local, .. } => local.0 += shift,
@@ -187,17 +190,16 @@ impl Shaper<'_> {
     }
 
     fn meaning(&mut self, at: usize, span: Span) -> Option<Expr> {
-        let of = |shaper: &Self, name: &str| {
-            shaper.fragment.parameters.iter().position(|parameter| *parameter.name == *name)
-        };
+        let of =
+            |shaper: &Self, name: &str| shaper.body.parameters.iter().position(|parameter| *parameter.name == *name);
         match &self.module.exprs[at].kind {
             Expr::Name { .. } => {
                 let name = self.named(ExprId(at as u32))?;
-                if name == "i" && self.fragment.kind == CupyBodyKind::Elementwise {
+                if name == "i" && self.body.kind == CupyBodyKind::Elementwise {
                     return Some(Expr::Local(self.counter()));
                 }
                 let parameter = of(self, name)?;
-                let (raw, output) = (self.fragment.parameters[parameter].raw, self.fragment.parameters[parameter].output);
+                let (raw, output) = (self.body.parameters[parameter].raw, self.body.parameters[parameter].output);
                 if raw {
                     let slot = CupySlot::Data(parameter);
                     let at = self.slots.iter().position(|own| *own == slot)?;
@@ -244,15 +246,15 @@ impl Shaper<'_> {
                 if name == "_ind" {
                     return Some(None);
                 }
-                self.fragment.parameters.iter().position(|parameter| *parameter.name == *name)?
+                self.body.parameters.iter().position(|parameter| *parameter.name == *name)?
             }
         };
-        self.fragment.parameters[parameter].raw.then_some(Some(parameter))
+        self.body.parameters[parameter].raw.then_some(Some(parameter))
     }
 
     /// `threadIdx.x` and its kin.
     fn builtin(&mut self, name: &str) -> ExprId {
-        let span = self.fragment.content;
+        let span = self.body.content;
         let base = Expr::Name { path: Path::single(Name::from(name)), targs: TemplateArgs::default() };
         let base = self.expr(base, span);
         self.expr(Expr::Member { base, name: Name::from("x"), arrow: false }, span)
@@ -260,7 +262,7 @@ impl Shaper<'_> {
 
     /// `ptrdiff_t(a) * b`.
     fn wide_product(&mut self, a: &str, b: &str) -> ExprId {
-        let span = self.fragment.content;
+        let span = self.body.content;
         let (value, factor) = (self.builtin(a), self.builtin(b));
         let ty = self.ty(Type::Int { bytes: 8, signed: true });
         let wide = self.expr(Expr::Cast { ty, value }, span);
@@ -269,13 +271,15 @@ impl Shaper<'_> {
 
     /// The loop, and the variable that counts in it.
     fn around(&mut self, body: Vec<StmtId>) -> (Variable, Vec<StmtId>) {
-        let span = self.fragment.content;
+        // Nobody wrote it.
+        let start = self.body.content.start as usize;
+        let span = Span::new(start, start);
         let block = self.wide_product("blockIdx", "blockDim");
         let thread = self.builtin("threadIdx");
         let first = self.expr(Expr::Binary(BinaryOp::Add, block, thread), span);
         let ty = self.ty(Type::Int { bytes: 8, signed: true });
         let counter = self.counter();
-        let name = match self.fragment.kind {
+        let name = match self.body.kind {
             CupyBodyKind::Elementwise => "i",
             CupyBodyKind::Reduction => "_j",
         };
@@ -314,9 +318,7 @@ fn element(parameter: &CupyParameter) -> Type {
         "float16" => Type::Float { bytes: 2 },
         "float32" | "f4" => Type::Float { bytes: 4 },
         "float64" | "float" | "f8" => Type::Float { bytes: 8 },
-        other if other.len() == 1 => {
-            Type::Named { path: Path::single(Name::from(other)), args: Vec::new() }
-        }
+        other if other.len() == 1 => Type::Named { path: Path::single(Name::from(other)), args: Vec::new() },
         _ => Type::Unknown,
     }
 }

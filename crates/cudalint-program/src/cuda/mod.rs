@@ -6,11 +6,11 @@
 
 mod assembly;
 mod chain;
+mod cupy_bodies;
 mod declarators;
 mod elision;
 mod expressions;
 mod fields;
-mod cupy_bodies;
 mod functions;
 mod items;
 mod lambdas;

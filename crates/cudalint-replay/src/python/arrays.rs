@@ -61,6 +61,7 @@ impl Walker<'_> {
 
     /// Something has written to a buffer: what it holds is not known any more.
     pub(super) fn wrote(&mut self, id: ObjId) {
+        self.packs.remove(&id);
         if let Some(buffer) = self.heap.buffer_mut(id) {
             buffer.held = None;
             // What was read before no longer says what it holds.

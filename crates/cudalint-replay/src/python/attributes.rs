@@ -11,6 +11,9 @@ use std::rc::Rc;
 impl Walker<'_> {
     pub(super) fn attribute(&mut self, object: &Val, name: &Name, id: ExprId) -> Val {
         let later = || Val::from(Kind::Attribute(Rc::new((object.clone(), name.clone()))));
+        if let Some(program) = self.program_attribute(object, name) {
+            return program;
+        }
         match &object.kind {
             Kind::Package(path) => self.of_package(path, name, id),
             Kind::Module(module) => self.of_module(*module, name),

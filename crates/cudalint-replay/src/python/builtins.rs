@@ -54,6 +54,7 @@ pub(super) fn is_builtin(name: &str) -> bool {
             | "super"
             | "iter"
             | "map"
+            | "bytes"
     )
 }
 
@@ -88,7 +89,21 @@ impl Walker<'_> {
         let found = match package {
             "builtins" => self.call_builtin(id, rest, args),
             "math" => self.call_math(rest, args),
-            "numpy" => self.array_function(id, Lib::Numpy, rest, args),
+            // Text of a program as an array of characters.
+            "numpy"
+                if rest == "char.array"
+                    && matches!(args.positional.first(), Some(Val { kind: Kind::Program(_), .. })) =>
+            {
+                args.positional.first().cloned()
+            }
+            "numpy" => {
+                let made = self.array_function(id, Lib::Numpy, rest, args);
+                if let Some(made) = made.as_ref().filter(|_| matches!(rest, "array" | "asarray")) {
+                    self.note_pack(made, args);
+                }
+                made
+            }
+            "cuda" => self.call_cuda(id, rest, args),
             "cupy" => self.call_cupy(id, rest, args),
             "numba" => self.call_numba(id, rest, args),
             "cupyx" => match rest {
@@ -144,6 +159,8 @@ impl Walker<'_> {
                 let value = first.cloned().unwrap_or_else(|| Val::int(0));
                 self.int_of(&value, args.exprs.first().copied())
             }
+            // A program as bytes.
+            "str.encode" | "bytes" if matches!(first, Some(Val { kind: Kind::Str(_), .. })) => first.cloned()?,
             "float" => match first {
                 None => Val::from(Kind::Float(Some(0.0))),
                 Some(value) => match (&value.kind, value.quantity()) {

@@ -232,7 +232,8 @@ impl Walker<'_> {
             .count();
         let key = (closure.module, closure.function);
         // A function that calls itself with what nobody knows does the same again.
-        let known = |value: &Val| !matches!(value.kind, Kind::Unknown | Kind::Unset | Kind::Open(_) | Kind::Instance(_));
+        let known =
+            |value: &Val| !matches!(value.kind, Kind::Unknown | Kind::Unset | Kind::Open(_) | Kind::Instance(_));
         let again = recursive > 2 || recursive > 0 && !args.positional.iter().any(known);
         if self.frames.len() >= MAX_FRAMES || again || generator || args.open || self.costly.contains(&key) {
             self.forget_globals_of(closure.module);

@@ -1,7 +1,7 @@
 //! What a kernel takes from the scopes around it when it is compiled.
 
 use super::Walker;
-use super::val::{Closure, Dtype, Kind, Layout, Val};
+use super::val::{Closure, Dtype, Kind, Layout, Lib, Val};
 use crate::given::HeldContents;
 use crate::value::Quantity;
 use cudalint_kernel::code::Ty;
@@ -101,7 +101,8 @@ impl Walker<'_> {
                 let captured = self.captures(&kernel.closure.clone(), depth + 1);
                 Constant::Function(kernel.closure.module, kernel.closure.function, captured)
             }
-            Kind::Array(array) => {
+            // One of the device is reached where it is.
+            Kind::Array(array) if array.lib == Lib::Numpy => {
                 let shape: Option<Vec<i64>> = array.shape.as_ref()?.iter().map(|dim| dim.q.known()).collect();
                 let shape = shape?;
                 let count = shape.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent))?;

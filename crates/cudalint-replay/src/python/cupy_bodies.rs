@@ -9,7 +9,7 @@ use super::calls::Args;
 use super::launches::extent3;
 use super::val::{Array, Dim, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Val};
 use super::writes::Use;
-use crate::facts::{EventKind, LaunchFact, LaunchSpelling, MemorySpace};
+use crate::facts::{EventKind, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace};
 use crate::given::{Given, Held};
 use crate::value::Quantity;
 use cudalint_program::Name;
@@ -25,7 +25,7 @@ const THREADS: i64 = 128;
 
 /// A call, looked at.
 struct Call {
-    fragment: Arc<CupyBody>,
+    body: Arc<CupyBody>,
     /// One a parameter; outputs that the call makes are the arrays made.
     values: Vec<(Val, Option<ExprId>)>,
     /// What the loop goes over.
@@ -52,16 +52,16 @@ impl Walker<'_> {
     /// A call of such a kernel; what it gives back.
     pub(super) fn call_cupy_body(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) -> Val {
         let Some(kernel) = native.kernel else { return self.call_unknown(id, args) };
-        let Some(fragment) = self.project.module(kernel.0).cupy_body.clone() else { return self.call_unknown(id, args) };
-        if fragment.kind == CupyBodyKind::Reduction || args.open {
+        let Some(body) = self.project.module(kernel.0).cupy_body.clone() else { return self.call_unknown(id, args) };
+        if body.kind == CupyBodyKind::Reduction || args.open {
             args.positional.iter().filter(|_| args.open).for_each(|value| self.lose(value));
             args.named("out").cloned().iter().for_each(|value| self.lose(value));
             return self.result_of(id);
         }
-        let Some(call) = self.looked_into(id, fragment, args) else { return self.call_unknown(id, args) };
-        self.launch_fragment(id, native, kernel, callee, &call, args);
+        let Some(call) = self.looked_into(id, body, args) else { return self.call_unknown(id, args) };
+        self.launch_cupy_body(id, native, kernel, callee, &call, args);
         let made: Vec<Val> = call
-            .fragment
+            .body
             .parameters
             .iter()
             .zip(&call.values)
@@ -74,15 +74,20 @@ impl Walker<'_> {
         }
     }
 
-    fn looked_into(&mut self, id: ExprId, fragment: Arc<CupyBody>, args: &Args) -> Option<Call> {
-        let parameters = &fragment.parameters;
+    fn looked_into(&mut self, id: ExprId, body: Arc<CupyBody>, args: &Args) -> Option<Call> {
+        let parameters = &body.parameters;
         let inputs = parameters.iter().filter(|parameter| !parameter.output).count();
         let given = args.positional.len();
         if given != inputs && given != parameters.len() {
             return None;
         }
-        let mut values: Vec<(Val, Option<ExprId>)> =
-            args.positional.iter().cloned().enumerate().map(|(at, value)| (value, args.exprs.get(at).copied())).collect();
+        let mut values: Vec<(Val, Option<ExprId>)> = args
+            .positional
+            .iter()
+            .cloned()
+            .enumerate()
+            .map(|(at, value)| (value, args.exprs.get(at).copied()))
+            .collect();
         // An array of the host is refused.
         if values.iter().any(|(value, _)| matches!(&value.kind, Kind::Array(array) if array.lib == Lib::Numpy)) {
             return None;
@@ -97,7 +102,8 @@ impl Walker<'_> {
             })
             .collect();
         let strange = own.iter().any(|(_, value)| matches!(value.kind, Kind::Unknown | Kind::Open(_)));
-        let shape: Option<Rc<[Dim]>> = match args.named("size").cloned().filter(|size| !matches!(size.kind, Kind::None)) {
+        let shape: Option<Rc<[Dim]>> = match args.named("size").cloned().filter(|size| !matches!(size.kind, Kind::None))
+        {
             // With both `CuPy` raises an exception.
             Some(_) if !arrays.is_empty() => return None,
             Some(size) => {
@@ -128,10 +134,10 @@ impl Walker<'_> {
             let site = self.site(id);
             values.push((Val::array(self.new_array(made, site)), None));
         }
-        Some(Call { fragment, values, shape, types })
+        Some(Call { body, values, shape, types })
     }
 
-    fn launch_fragment(
+    fn launch_cupy_body(
         &mut self,
         id: ExprId,
         native: &Native,
@@ -159,19 +165,36 @@ impl Walker<'_> {
                 .map(|(name, dtype)| (name.clone(), element(*dtype).map_or(Argument::Unknown, Argument::Type)))
                 .collect(),
         );
-        let given = self.fragment_given(call, &count);
+        let given = self.body_given(call, &count);
         if self.wants(site) {
             let one = || Val::int(1);
             let blocks = match (count.q.is_unknown(), threads) {
-                (false, Some(threads)) => Val { kind: Kind::Int(self.ceil_div(&count.q, threads)), why: count.why.clone() },
+                (false, Some(threads)) => {
+                    Val { kind: Kind::Int(self.ceil_div(&count.q, threads)), why: count.why.clone() }
+                }
                 _ => Val::unknown(),
             };
             let text = self.text(id).to_owned();
             let grid = Dims { axes: [blocks, one(), one()], text: text.clone(), site };
             let block = Dims { axes: [threads.map_or_else(Val::unknown, Val::int), one(), one()], text, site };
             let (shared, shared_written) = self.shared_amount(None);
-            let args_facts =
-                call.values.iter().map(|(value, expr)| self.launch_argument(value, *expr, site)).collect();
+            // One for each parameter of the code.
+            let args_facts = cupy_slots(&call.body)
+                .into_iter()
+                .map(|slot| {
+                    let at = match slot {
+                        CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
+                            Some(at)
+                        }
+                        CupySlot::Count => None,
+                    };
+                    let given = at.and_then(|at| call.values.get(at)).cloned();
+                    let (value, expr) = given.unwrap_or_else(|| (Val::unknown(), None));
+                    let argument = self.launch_argument(&value, expr, site);
+                    let pointer = argument.pointer.clone().filter(|_| matches!(slot, CupySlot::Data(_)));
+                    LaunchArgument { pointer, ..argument }
+                })
+                .collect();
             let fact = LaunchFact {
                 kernel: Some(kernel),
                 kernel_name: self.text(callee).to_owned(),
@@ -197,7 +220,7 @@ impl Walker<'_> {
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
         }
         let uses: Vec<Use> = call
-            .fragment
+            .body
             .parameters
             .iter()
             .map(|parameter| Use { written: false, escapes: parameter.output, read: true })
@@ -206,16 +229,17 @@ impl Walker<'_> {
     }
 
     /// What the kernel's code gets, one for each of its parameters.
-    fn fragment_given(&mut self, call: &Call, count: &Dim) -> Vec<Given> {
+    fn body_given(&mut self, call: &Call, count: &Dim) -> Vec<Given> {
         let number = |dim: &Dim| {
             if dim.q.is_unknown() {
                 return Given::Unknown;
             }
             Given::Int { amount: super::emit::amount(dim), bytes: 8, signed: true }
         };
-        let truth = |value: i64| Given::Int { amount: super::emit::amount(&Dim::known(value)), bytes: 1, signed: false };
+        let truth =
+            |value: i64| Given::Int { amount: super::emit::amount(&Dim::known(value)), bytes: 1, signed: false };
         let mut all = Vec::new();
-        for slot in cupy_slots(&call.fragment) {
+        for slot in cupy_slots(&call.body) {
             let one = match slot {
                 CupySlot::Count => number(count),
                 CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
@@ -223,18 +247,24 @@ impl Walker<'_> {
                         all.push(Given::Unknown);
                         continue;
                     };
-                    let parameter = &call.fragment.parameters[at];
+                    let parameter = &call.body.parameters[at];
                     match (slot, &value.kind) {
                         (CupySlot::Data(_), Kind::Array(array)) => {
-                            let whole = array.layout == Layout::C && (parameter.raw || same(array, call.shape.as_deref()));
-                            if whole { self.given_pointer(&Rc::clone(array), &value, None, None) } else { Given::Somewhere }
+                            let whole =
+                                array.layout == Layout::C && (parameter.raw || same(array, call.shape.as_deref()));
+                            if whole {
+                                self.native_pointer(&Rc::clone(array), &value, None, None)
+                            } else {
+                                Given::Somewhere
+                            }
                         }
                         (CupySlot::Data(_), _) => Given::Somewhere,
                         (CupySlot::Size(_), Kind::Array(array)) => number(&array.size()),
                         (CupySlot::IsArray(_), Kind::Array(_)) => truth(1),
-                        (CupySlot::IsArray(_), Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..) | Kind::Bool(_) | Kind::Number(..)) => {
-                            truth(0)
-                        }
+                        (
+                            CupySlot::IsArray(_),
+                            Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..) | Kind::Bool(_) | Kind::Number(..),
+                        ) => truth(0),
                         (CupySlot::Number(_), _) => self.number_given(&value, parameter, &call.types),
                         _ => Given::Unknown,
                     }

@@ -111,7 +111,8 @@ impl Walker<'_> {
                 Some(ArgumentType::Array { element, .. }) => dtype(element),
                 _ => Dtype::Unknown,
             };
-            let device = parts.iter().all(|part| !matches!(&part.value.kind, Kind::Array(array) if array.lib == Lib::Numpy));
+            let device =
+                parts.iter().all(|part| !matches!(&part.value.kind, Kind::Array(array) if array.lib == Lib::Numpy));
             let made = Made {
                 lib: if device { Lib::Numba } else { Lib::Numpy },
                 space: if device { MemorySpace::Device } else { MemorySpace::Host },
@@ -179,10 +180,8 @@ impl Walker<'_> {
         outer: &[Dim],
         stated: &[ArgumentType],
     ) {
-        let count = outer.iter().fold(Dim::known(1), |all, dim| Dim {
-            q: all.q.times(&dim.q),
-            why: union(&all.why, &dim.why),
-        });
+        let count =
+            outer.iter().fold(Dim::known(1), |all, dim| Dim { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) });
         if count.q.known() == Some(0) {
             return;
         }
@@ -225,7 +224,14 @@ impl Walker<'_> {
     }
 
     /// An argument with an axis for the loop before its own.
-    fn hand_part(&mut self, part: &Part, single: bool, count: &Dim, stated: Option<&ArgumentType>, index: usize) -> Handed {
+    fn hand_part(
+        &mut self,
+        part: &Part,
+        single: bool,
+        count: &Dim,
+        stated: Option<&ArgumentType>,
+        index: usize,
+    ) -> Handed {
         let element = match (&part.value.kind, stated) {
             (Kind::Array(array), _) if !matches!(array.dtype, Dtype::Unknown | Dtype::Other) => array.dtype.ty(),
             (_, Some(ArgumentType::Scalar(ty) | ArgumentType::Array { element: ty, .. })) => ty.clone(),

@@ -16,6 +16,7 @@ mod copies;
 pub(crate) mod coverage;
 mod creation;
 mod cupy_bodies;
+mod driver;
 mod emit;
 mod exprs;
 mod faults;
@@ -132,6 +133,8 @@ struct Walker<'p> {
     raised: bool,
     summaries: FxHashMap<(ModuleId, FunctionId), Vec<summary::Known>>,
     writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<writes::Use>>>,
+    /// What small arrays of the host were made of: they may pack arguments of a launch.
+    packs: FxHashMap<ObjId, Rc<[Val]>>,
 }
 
 /// Walks a Python module.
@@ -222,6 +225,7 @@ impl<'p> Walker<'p> {
             raised: false,
             summaries: FxHashMap::default(),
             writes: FxHashMap::default(),
+            packs: FxHashMap::default(),
         }
     }
 

@@ -63,7 +63,8 @@ impl Walker<'_> {
 
     pub(super) fn program_method(&mut self, program: &Program, name: &Name, args: &Args) -> Val {
         match name.as_str() {
-            "get_function" => {
+            "compile" => Val::from(Kind::Program(Rc::new(Program { maker: program.maker, module: program.module }))),
+            "get_function" | "get_kernel" => {
                 let name = args.get(0, "name").and_then(Val::str).map(ToOwned::to_owned);
                 self.native(program.maker, program.module, name)
             }
@@ -103,7 +104,7 @@ impl Walker<'_> {
         let site = self.site(id);
         let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
         let (grid, block, values, shared) = match native.maker {
-            Maker::Cupy | Maker::CupyBody => {
+            Maker::Cupy | Maker::CupyBody | Maker::Driver => {
                 let list = part(2, "args");
                 let values = list.as_ref().and_then(|(value, expr)| {
                     let items = self.items(value)?;
@@ -195,7 +196,7 @@ impl Walker<'_> {
                 cooperative: None,
                 chevron: false,
                 spelling: match native.maker {
-                    Maker::Cupy | Maker::CupyBody => LaunchSpelling::CupyRaw,
+                    Maker::Cupy | Maker::CupyBody | Maker::Driver => LaunchSpelling::CupyRaw,
                     Maker::PyCuda => LaunchSpelling::PyCuda,
                 },
                 python: None,
@@ -287,7 +288,7 @@ impl Walker<'_> {
         match (ty, &value.kind) {
             (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) if array.lib == Lib::Numpy => Given::Somewhere,
             (Ty::Pointer(_) | Ty::Array(..), Kind::Array(array)) => {
-                self.given_pointer(&array.clone(), value, None, None)
+                self.native_pointer(&array.clone(), value, None, None)
             }
             (Ty::Pointer(_), Kind::Memory(buffer, offset)) => {
                 let array = Array {
@@ -302,7 +303,7 @@ impl Walker<'_> {
                 self.given_pointer(&array, value, None, None)
             }
             (Ty::Pointer(_), Kind::Transfer(kind, inner)) => match &inner.kind {
-                Kind::Array(array) => self.given_pointer(&array.clone(), inner, Some(index), Some(*kind)),
+                Kind::Array(array) => self.native_pointer(&array.clone(), inner, Some(index), Some(*kind)),
                 _ => Given::Somewhere,
             },
             (Ty::Pointer(_), Kind::None) => Given::Null { assumptions: value.why.clone() },
@@ -333,6 +334,23 @@ impl Walker<'_> {
             }
             _ => Given::Unknown,
         }
+    }
+
+    /// The address of an array for C++, which says itself how large an element is.
+    pub(super) fn native_pointer(
+        &mut self,
+        array: &Array,
+        value: &Val,
+        copy: Option<usize>,
+        transfer: Option<Transfer>,
+    ) -> Given {
+        let mut given = self.given_pointer(array, value, copy, transfer);
+        if let Given::Pointer { buffer, .. } = &mut given
+            && array.dtype.bytes().is_none()
+        {
+            buffer.bytes.quantity = Quantity::Unknown;
+        }
+        given
     }
 
     /// Whether nothing can be written through a parameter.

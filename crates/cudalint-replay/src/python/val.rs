@@ -157,6 +157,8 @@ pub(crate) struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     Cupy,
+    /// NVRTC and the driver, by `cuda-python`.
+    Driver,
     /// `CuPy` around statements of the user: `ElementwiseKernel`.
     CupyBody,
     PyCuda,

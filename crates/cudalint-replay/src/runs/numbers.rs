@@ -106,7 +106,9 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
         let text = fact.args.get(of).map_or("", |argument| argument.text.as_str());
         let given = fact.given.get(index).unwrap_or(&Given::Unknown);
         let argument = maker.argument(given, &parameter, text);
-        if let Argument::Int(value) = &argument {
+        if let Argument::Int(value) = &argument
+            && !parameter.is_empty()
+        {
             bindings.push((parameter.to_string(), *value));
         }
         arguments.push(argument);

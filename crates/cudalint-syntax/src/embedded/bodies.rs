@@ -103,7 +103,9 @@ impl Call<'_> {
         let arguments = arguments(self.stretch, self.open)?;
         let name = |position: usize, keyword: &[u8]| {
             let named = arguments.iter().find(|(name, _)| *name == keyword);
-            named.or_else(|| arguments.get(position).filter(|(name, _)| name.is_empty())).map(|(_, range)| range.clone())
+            named
+                .or_else(|| arguments.get(position).filter(|(name, _)| name.is_empty()))
+                .map(|(_, range)| range.clone())
         };
         let (body, others): (&[u8], &[&[u8]]) = match kind {
             CupyBodyKind::Elementwise => (b"operation", &[b"loop_prep", b"after_loop"]),
@@ -197,7 +199,8 @@ impl Call<'_> {
                     next += 1;
                     continue;
                 }
-                let length = self.stretch[next..at + part.len()].iter().take_while(|b| !b.is_ascii_whitespace()).count();
+                let length =
+                    self.stretch[next..at + part.len()].iter().take_while(|b| !b.is_ascii_whitespace()).count();
                 words.push(next..next + length);
                 next += length;
             }
@@ -265,7 +268,10 @@ fn arguments(bytes: &[u8], open: usize) -> Option<Vec<(&[u8], Range<usize>)>> {
         let word = word_end(bytes, at);
         let equals = skip(bytes, word, true);
         let mut keyword: &[u8] = b"";
-        if word > at && literal(bytes, at).is_none() && bytes.get(equals) == Some(&b'=') && bytes.get(equals + 1) != Some(&b'=')
+        if word > at
+            && literal(bytes, at).is_none()
+            && bytes.get(equals) == Some(&b'=')
+            && bytes.get(equals + 1) != Some(&b'=')
         {
             keyword = bytes.get(at..word)?;
             value = skip(bytes, equals + 1, true);

@@ -5,8 +5,8 @@
 //! are what they stand for (behind blanks, so that they are as long as written; within a literal of C++ the blanks come
 //! behind it), and a hole of a template is an identifier that nothing declares.
 
-mod decode;
 mod bodies;
+mod decode;
 mod holes;
 mod place;
 mod strings;
