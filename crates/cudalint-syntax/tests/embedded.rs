@@ -263,7 +263,8 @@ fn a_preamble_is_read_with_the_body() {
     let text = "k = cp.ReductionKernel('T x', 'T y', 'sq(x)', 'a + b', 'y = a', '0', 'norm', preamble='''\n#define TWO 2\n__device__ int sq(int x) { return x * TWO; }\n''')\n";
     let found = embedded(text).unwrap();
     assert_eq!(found.regions, []);
-    let [body] = found.bodies.as_slice() else { panic!("{:?}", found.bodies) };
+    assert_eq!(found.bodies.len(), 1);
+    let body = &found.bodies[0];
     assert_eq!(body.name.as_deref(), Some("norm"));
     let directives = scan_directives(&found.view, body.region.span);
     assert_eq!(directives.defines.len(), 1);

@@ -223,10 +223,7 @@ impl Shaper<'_> {
                 if name != "size" {
                     return None;
                 }
-                let slot = match self.owner(*base)? {
-                    None => CupySlot::Count,
-                    Some(parameter) => CupySlot::Size(parameter),
-                };
+                let slot = self.size_of(*base)?;
                 let at = self.slots.iter().position(|own| *own == slot)?;
                 Some(Expr::Local(LocalId(at as u32)))
             }
@@ -234,8 +231,8 @@ impl Shaper<'_> {
         }
     }
 
-    /// Whose size is asked: of the loop, or of a raw array. Its name may have got its meaning already.
-    fn owner(&self, base: ExprId) -> Option<Option<usize>> {
+    /// What a size is that of: the loop's, or a raw array's. The array's name may have got its meaning already.
+    fn size_of(&self, base: ExprId) -> Option<CupySlot> {
         let parameter = match &self.module.exprs.get(base.index())?.kind {
             Expr::Local(local) => match self.slots.get(local.index())? {
                 CupySlot::Data(parameter) => *parameter,
@@ -244,12 +241,12 @@ impl Shaper<'_> {
             _ => {
                 let name = self.named(base)?;
                 if name == "_ind" {
-                    return Some(None);
+                    return Some(CupySlot::Count);
                 }
                 self.body.parameters.iter().position(|parameter| *parameter.name == *name)?
             }
         };
-        self.body.parameters[parameter].raw.then_some(Some(parameter))
+        self.body.parameters[parameter].raw.then_some(CupySlot::Size(parameter))
     }
 
     /// `threadIdx.x` and its kin.

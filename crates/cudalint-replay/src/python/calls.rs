@@ -262,7 +262,9 @@ impl Walker<'_> {
                 self.heap.restore(&heap);
                 self.costly.insert(key);
                 *self.limits.entry("steps of a call in a host walk").or_insert(0) += 1;
-                receiver.iter().for_each(|receiver| self.lose(receiver));
+                if let Some(receiver) = receiver {
+                    self.lose(&receiver);
+                }
                 self.forget_globals_of(closure.module);
                 return self.call_unknown(id, &args);
             }

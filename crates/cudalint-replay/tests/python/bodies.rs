@@ -170,7 +170,7 @@ again = scaled_sum(x, 2.0)
 #[test]
 fn programs_in_strings_launch_their_kernels_themselves() {
     let shown = program(
-        r#"
+        r"
 from torch.utils.cpp_extension import load_inline
 
 source = '''
@@ -188,7 +188,7 @@ void run() {
 '''
 module = load_inline(name='m', cpp_sources='void run();', cuda_sources=source, functions=['run'])
 module.run()
-"#,
+",
     )
     .shown();
     assert_eq!(shown, ["shift if []: x[i + 1] leaves x at 1000"], "{shown:?}");
