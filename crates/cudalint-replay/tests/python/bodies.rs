@@ -315,7 +315,7 @@ err, = driver.cuLaunchKernel(kernel, 4, 1, 1, 256, 1, 1, 0, 0, args, 0)
     ] {
         let seen = program(&format!("{SHIFT}{pack}"));
         let (shown, told) = (seen.shown(), seen.told());
-        assert_eq!(told, ["kernel [4, 1, 1] [256, 1, 1] (dx+0 of 4000 held; dy+0 of 4000 held; 2f; 1000:4)"], "{pack}");
+        assert_eq!(told, ["kernel [4, 1, 1] [256, 1, 1] (dx+0 of 4000; dy+0 of 4000 held; 2f; 1000:4)"], "{pack}");
         assert_eq!(shown, ["shift if []: x[i + 1] leaves x at 1000"], "{pack}");
     }
 }
