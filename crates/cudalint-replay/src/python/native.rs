@@ -95,7 +95,11 @@ impl Walker<'_> {
         let values = args.positional.iter().cloned().zip(args.exprs.iter().copied().map(Some)).skip(skipped).collect();
         let shared = args.named("shared_size").cloned();
         let name = native.name.clone();
-        self.launch_native(id, native, NativeLaunch { name, grid, block, values, shared, divided: None, prepared: true });
+        self.launch_native(
+            id,
+            native,
+            NativeLaunch { name, grid, block, values, shared, divided: None, prepared: true },
+        );
         Val::unknown()
     }
 
