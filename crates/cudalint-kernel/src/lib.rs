@@ -23,7 +23,7 @@ pub mod report;
 pub mod solve;
 
 pub use code::Code;
-pub use execute::execute;
+pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming};
 pub use launch::{Argument, Budget, Buffer, Contents, Launch};
 pub use lower::lower;
 pub use python::lower_python;

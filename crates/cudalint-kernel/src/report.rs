@@ -61,6 +61,20 @@ pub struct Coverage {
     pub complete: bool,
     /// What could not be followed, each cause with how often: `call out of sight`, `value from memory`, …
     pub causes: Vec<(&'static str, u32)>,
+    /// Conditions, each the same for the whole block, that keep it from being known whether threads come to shared memory
+    /// or to a barrier. The first are met first.
+    pub open: Vec<OpenCondition>,
+}
+
+/// A condition that is the same for all threads of a block, and that nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCondition {
+    /// The condition.
+    pub site: Site,
+    /// Whether it must hold for the block to go on: inside, behind it, or with another round.
+    pub holds: bool,
+    /// Whether it is that of a loop.
+    pub is_loop: bool,
 }
 
 /// Something that happened.

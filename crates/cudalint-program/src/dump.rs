@@ -68,7 +68,7 @@ impl<'m> Dump<'m> {
             if record.has_virtual {
                 head.push_str(" virtual");
             }
-            if record.is_specialization {
+            if record.specializes.is_some() {
                 head.push_str(" specialized");
             }
             for decorator in &record.decorators {
@@ -464,6 +464,10 @@ impl<'m> Dump<'m> {
             Type::Named { path, args } => {
                 let path: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
                 format!("{}{}", path.join("::"), self.targs(args))
+            }
+            Type::Member { of, path, args } => {
+                let last = path.last().map_or("", Name::as_str);
+                format!("{}::{last}{}", self.ty(*of), self.targs(args))
             }
             Type::Function => "function".to_owned(),
             Type::Auto => "auto".to_owned(),

@@ -219,15 +219,46 @@ impl Context<'_> {
                 });
             }
         } else if path.segments.first().is_some_and(|first| self.env.get(first).is_some()) {
-            return None;
+            return self.eval_member(path);
         }
         if let Some(entry) = self.project.global(self.module, self.inside, path) {
             let global = self.project.global_at(entry)?;
             let env = self.env_of_scope(entry.module, &global.scope);
             return self.at(entry.module, &global.scope, &env).eval_variable(global);
         }
-        let entry = self.project.enumerator(self.module, self.inside, path)?;
-        self.eval_enumerator(entry)
+        match self.project.enumerator(self.module, self.inside, path) {
+            Some(entry) => self.eval_enumerator(entry),
+            None => self.eval_member(path),
+        }
+    }
+
+    /// `Owner::NAME`, a constant of a record that an alias or a template parameter stands for.
+    fn eval_member(&self, path: &Path) -> Option<Constant> {
+        let (name, owner) = path.segments.split_last()?;
+        if owner.is_empty() {
+            return None;
+        }
+        let owner: Path = owner.iter().cloned().collect();
+        let mut open = vec![self.budget.deeper(|| self.named(&owner, &[]))?];
+        for _ in 0..16 {
+            let Ty::Record(entry, env) = open.pop()? else { continue };
+            let record = self.project.record_at(entry)?;
+            let inside = crate::scope::inner_path(&record.scope, &record.name);
+            let path = inside.within(name.clone());
+            let here = self.at(entry.module, &inside, &env);
+            if let Some(found) = self.project.enumerator(entry.module, &inside, &path)
+                && self.project.enumerator_at(found).is_some_and(|it| it.scope == inside)
+            {
+                return here.eval_enumerator(found);
+            }
+            if let Some(found) = self.project.global(entry.module, &inside, &path)
+                && let Some(global) = self.project.global_at(found).filter(|it| it.scope == inside)
+            {
+                return self.at(found.module, &inside, &env).eval_variable(global);
+            }
+            open.extend(record.bases.iter().map(|base| here.resolve(*base)));
+        }
+        None
     }
 
     fn type_of_bound(&self, path: &Path) -> Ty {

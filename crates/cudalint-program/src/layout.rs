@@ -248,7 +248,7 @@ impl Context<'_> {
         each: &mut dyn FnMut(i64),
     ) -> Option<(Layout, Option<i64>)> {
         let record = self.project.record_at(entry)?;
-        if !record.defined || record.is_specialization {
+        if !record.defined {
             return None;
         }
         let inside = inner_path(&record.scope, &record.name);

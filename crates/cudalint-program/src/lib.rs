@@ -9,6 +9,7 @@ mod dump;
 pub mod eval;
 mod expr_types;
 pub mod includes;
+mod instances;
 pub mod ir;
 pub mod layout;
 pub mod macro_index;

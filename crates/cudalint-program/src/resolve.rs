@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Tables {
     functions: Table,
     records: Table,
+    /// Specializations of class templates, by the template's name.
+    specializations: Table,
     aliases: Table,
     enumerators: Table,
     enums: Table,
@@ -45,6 +47,12 @@ impl Tables {
         }
         add(&mut self.functions, id, module.functions.iter().map(|it| &it.name));
         add(&mut self.records, id, module.records.iter().map(|it| &it.name));
+        for (index, record) in module.records.iter().enumerate() {
+            if let Some(of) = &record.specializes {
+                let entry = Entry { module: id, index: index as u32 };
+                self.specializations.entry(of.template.clone()).or_default().push(entry);
+            }
+        }
         add(&mut self.aliases, id, module.aliases.iter().map(|it| &it.name));
         add(&mut self.enumerators, id, module.enumerators.iter().map(|it| &it.name));
         add(&mut self.enums, id, module.enumerators.iter().map(|it| &it.of));
@@ -60,19 +68,26 @@ fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
 fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u32> {
     // Asked of every candidate for every name, so that nothing is collected.
     let qualifiers = segments(path).count().checked_sub(1)?;
-    let rest = segments(scope).count().checked_sub(qualifiers)?;
-    if !segments(scope).skip(rest).eq(segments(path).take(qualifiers)) {
+    let whole = segments(scope).count();
+    let rest = whole.checked_sub(qualifiers)?;
+    if !segments(scope).skip(rest).zip(segments(path)).all(|(segment, written)| is_named(segment, written)) {
         return None;
     }
     // What is left of the scope must be where the use stands, or be brought in by a `using`.
     let shared = segments(inside).zip(segments(scope)).take_while(|(a, b)| a == b).count();
     if shared >= rest {
-        Some(rest as u32 + 1)
+        // Inside a template its own name means it, and none of its specializations.
+        Some(rest as u32 + 1 + u32::from(qualifiers > 0 && shared == whole))
     } else if needs_scope && qualifiers == 0 {
         None
     } else {
         Some(0)
     }
+}
+
+/// Whether a scope goes by a written name: it is its own, or that of the template that it specializes.
+fn is_named(segment: &str, written: &str) -> bool {
+    segment.strip_prefix(written).is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with('<'))
 }
 
 fn segments(path: &Path) -> impl Iterator<Item = &str> {
@@ -278,17 +293,44 @@ impl Project {
 
     /// The defined record that `path` means; none where a specialization may stand in for it.
     pub fn record(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
-        let entries = of(&self.tables.records, path);
-        let found = self.single(from, inside, path, entries, |entry| {
-            let record = self.record_at(entry).filter(|record| record.defined && !record.is_specialization)?;
-            Some((record.scope.clone(), false))
-        })?;
+        let found = self.template(from, inside, path)?;
         let scope = &self.record_at(found)?.scope;
-        let specialized = entries.iter().any(|entry| {
+        let specialized = of(&self.tables.specializations, path).iter().any(|entry| {
             (entry.module == found.module || entry.module == from)
-                && self.record_at(*entry).is_some_and(|record| record.is_specialization && record.scope == *scope)
+                && self.record_at(*entry).is_some_and(|record| record.scope == *scope)
         });
         (!specialized).then_some(found)
+    }
+
+    /// The defined record or class template that `path` means, whatever specializations there are.
+    pub fn template(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<Entry> {
+        self.single(from, inside, path, of(&self.tables.records, path), |entry| {
+            let record = self.record_at(entry).filter(|record| record.defined)?;
+            Some((record.scope.clone(), false))
+        })
+    }
+
+    /// Every specialization in sight of the template that `path` means.
+    pub fn specializations(&self, from: ModuleId, inside: &Path, path: &Path) -> Vec<Entry> {
+        let entries = of(&self.tables.specializations, path);
+        if entries.is_empty() {
+            return Vec::new();
+        }
+        let graph = self.includes();
+        let reach = graph.reach(from.0);
+        let in_sight = |module: ModuleId| {
+            module == from
+                || (!graph.is_alone(from.0)
+                    && !graph.is_alone(module.0)
+                    && (reach.included.binary_search(&module.0).is_ok()
+                        || reach.context.binary_search(&module.0).is_ok()
+                        || (reach.missing && graph.are_neighbours(from.0, module.0))))
+        };
+        let fits = |entry: &Entry| {
+            self.record_at(*entry)
+                .is_some_and(|record| record.defined && fit(&record.scope, path, inside, false).is_some())
+        };
+        entries.iter().copied().filter(|entry| in_sight(entry.module)).filter(fits).collect()
     }
 
     /// An alias by its position.

@@ -130,7 +130,7 @@ impl<'p> Scope<'p> {
 /// The record that is the innermost scope of `inside`.
 pub(crate) fn record_around(project: &Project, module: ModuleId, inside: &Path) -> Option<Entry> {
     inside.last()?;
-    project.record(module, &Path::default(), inside)
+    project.template(module, &Path::default(), inside)
 }
 
 /// Steps of one question, so that recursive definitions end.
@@ -220,6 +220,13 @@ impl<'a> Context<'a> {
             }
             Type::Qualified { ty, .. } => self.resolve(*ty),
             Type::Named { path, args } => self.named(path, args),
+            Type::Member { of, path, args } => match (self.resolve(*of), path.last()) {
+                (Ty::Record(entry, env), Some(name)) => {
+                    self.member_type(entry, &env, name, args).unwrap_or(Ty::Unknown)
+                }
+                (Ty::Library(..), _) => self.named(path, args),
+                _ => Ty::Unknown,
+            },
             Type::Function => Ty::Function,
             Type::Auto => Ty::Auto,
             Type::DeclType(expr) => self.type_of(*expr),
@@ -237,9 +244,9 @@ impl<'a> Context<'a> {
                 _ => Ty::Unknown,
             };
         }
-        // `T::value_type` of an unknown or library `T`.
+        // `T::value_type`: nothing is known of it where `T` is unknown or a library's.
         if path.segments.len() > 1 && path.segments.first().is_some_and(|first| self.env.get(first).is_some()) {
-            return Ty::Unknown;
+            return self.member_of_named(path, args).unwrap_or(Ty::Unknown);
         }
         if let Some(entry) = self.project.alias(self.module, self.inside, path)
             && let Some(alias) = self.project.alias_at(entry)
@@ -251,26 +258,14 @@ impl<'a> Context<'a> {
             };
             return self.at(entry.module, &alias.scope, &env).resolve(alias.ty);
         }
-        if let Some(entry) = self.project.record(self.module, self.inside, path)
-            && let Some(record) = self.project.record_at(entry)
-        {
-            // Inside a template its own name means the current instance.
-            let own = args.is_empty() && !record.template_params.is_empty();
-            let around = self.env_around(entry.module, &record.scope, path);
-            if own {
-                let all_bound = record.template_params.iter().all(|param| self.env.get(&param.name).is_some());
-                let within = self.inside.segments.contains(&record.name);
-                let env =
-                    if all_bound && within { self.env.clone() } else { TypeEnv::unbound(&record.template_params) };
-                return Ty::Record(entry, env);
-            }
-            return match self.bind(entry.module, &record.scope, &around, &record.template_params, args) {
-                Some(env) => Ty::Record(entry, env),
-                None => Ty::Unknown,
-            };
+        if let Some(ty) = self.record_named(path, args) {
+            return ty;
         }
         if let Some(of) = self.project.enum_type(self.module, self.inside, path) {
             return self.enum_of(of);
+        }
+        if let Some(ty) = self.member_of_named(path, args) {
+            return ty;
         }
         let args: Vec<Argument> = args.iter().map(|arg| self.any_argument(arg)).collect();
         let name: Vec<&str> = path.segments.iter().map(Name::as_str).collect();
@@ -298,7 +293,7 @@ impl<'a> Context<'a> {
 
     /// Bindings that code in `scope` of another place sees when it is reached by `path` from here: ours where that scope
     /// is around us, else its record's parameters unknown.
-    fn env_around(&self, module: ModuleId, scope: &Path, path: &Path) -> TypeEnv {
+    pub(crate) fn env_around(&self, module: ModuleId, scope: &Path, path: &Path) -> TypeEnv {
         if scope.segments.is_empty() {
             return TypeEnv::default();
         }
@@ -312,7 +307,7 @@ impl<'a> Context<'a> {
 
     /// Binds parameters to arguments written here; defaults are read where the parameters are declared. `None` when an
     /// argument is of the wrong kind or there are too many.
-    fn bind(
+    pub(crate) fn bind(
         &self,
         module: ModuleId,
         scope: &Path,
@@ -339,7 +334,7 @@ impl<'a> Context<'a> {
         Some(env)
     }
 
-    fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
+    pub(crate) fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
         let value = |expr: ExprId| match self.eval(expr).and_then(Constant::as_i64) {
             Some(value) => Argument::Value(value),
             None => Argument::Unknown,
@@ -354,7 +349,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn any_argument(&self, arg: &TemplateArg) -> Argument {
+    pub(crate) fn any_argument(&self, arg: &TemplateArg) -> Argument {
         match arg {
             TemplateArg::Type(ty) => Argument::Type(self.resolve(*ty)),
             TemplateArg::Value(expr) => {

@@ -217,3 +217,58 @@ fn a_default_constant_gives_way_to_the_includer() {
     let plain = ("d.cu", "#include \"b.h\"\n");
     assert_eq!(returned(&project(&[("b.h", header), includer, plain], &[]), "tile"), None, "one uses the default");
 }
+
+#[test]
+fn arguments_choose_among_specializations() {
+    let text = r"
+        template <class T> struct Wide { typedef T Type; enum { LANES = 1 }; T v; };
+        template <> struct Wide<float> { typedef float4 Type; enum { LANES = 4 }; float v[4]; };
+        template <> struct Wide<double> { typedef double2 Type; enum { LANES = 2 }; double v[3]; };
+        template <class T> struct Wide<T *> { T *v[5]; };
+        template <class T> struct Declared;
+        template <> struct Declared<int> { int v[7]; };
+        template <int N> struct Counted { char v[N]; };
+        template <> struct Counted<3> { double v; };
+        template <class T> struct Open { T v; };
+        template <> struct Open<Elsewhere> { char v[9]; };
+        template <class T> struct User { typename Wide<T>::Type v; };
+        template <class T> struct Behind { typedef Wide<T> W; enum { N = W::LANES * 10 }; typename W::Type v; };
+        #define SPECIAL(t, n) template <> struct Made<t> { char v[n]; }
+        template <class T> struct Made { T v; };
+        SPECIAL(short, 11);
+        SPECIAL(int, 13);
+        int a() { return sizeof(Wide<char>); }
+        int b() { return sizeof(Wide<float>); }
+        int c() { return sizeof(Wide<double>); }
+        int d() { return sizeof(Wide<char *>); }
+        int e() { return sizeof(Declared<int>); }
+        int f() { return sizeof(Counted<3>) * 100 + sizeof(Counted<5>); }
+        int g() { return sizeof(User<float>) * 100 + sizeof(User<char>); }
+        int h() { return sizeof(Made<short>) * 1000 + sizeof(Made<int>) * 10 + sizeof(Made<char>); }
+        int i() { return sizeof(Wide<float>::Type); }
+        int j() { return sizeof(Behind<double>); }
+        int k() { return Behind<float>::N; }
+        int u() { return sizeof(Declared<float>); }
+        int v() { return sizeof(Wide<Nobody>); }
+        int w() { return sizeof(Open<int>); }
+        int x() { return sizeof(Wide<float *>::Type); }
+    ";
+    let project = project(&[("a.cu", text)], &[]);
+    for (name, expected) in [
+        ("a", Some(1)),
+        ("b", Some(16)),
+        ("c", Some(24)),
+        ("d", Some(40)),
+        ("e", Some(28)),
+        ("f", Some(805)),
+        ("g", Some(1601)),
+        ("h", Some(11131)),
+        ("i", Some(16)),
+        ("j", Some(16)),
+        // A type that nobody declares may be an alias of one of those, and nothing is known of a template without a body.
+        ("u", None),
+        ("x", None),
+    ] {
+        assert_eq!(returned(&project, name), expected, "{name}");
+    }
+}

@@ -128,7 +128,7 @@ fn type_name(module: &Module, ty: TypeId) -> Option<&Name> {
     let mut current = ty;
     for _ in 0..6 {
         match module.types.get(current.index())? {
-            Type::Named { path, .. } => return path.last(),
+            Type::Named { path, .. } | Type::Member { path, .. } => return path.last(),
             Type::Qualified { ty, .. } | Type::Pointer(ty) | Type::Reference(ty) | Type::Array(ty, _) => current = *ty,
             _ => return None,
         }

@@ -67,6 +67,9 @@ enum Chore {
         /// How many survivors are shown.
         #[arg(long, default_value_t = 50)]
         survivors: usize,
+        /// Only these kinds.
+        #[arg(long = "kind", value_enum)]
+        kinds: Vec<mutants::Kind>,
     },
     /// Replays random small kernels, runs them on this machine's GPU, and compares.
     Differential {
@@ -122,7 +125,7 @@ fn main() -> ExitCode {
             };
             differential::run(&out, count, seed, jobs, mode)
         }
-        Chore::Mutants { folders, rounds, survivors } => mutants::run(&folders, rounds, survivors),
+        Chore::Mutants { folders, rounds, survivors, kinds } => mutants::run(&folders, rounds, survivors, &kinds),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
         Chore::Bench { folders, .. } => bench::run(&root, &folders),
     };

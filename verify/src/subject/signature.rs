@@ -334,6 +334,8 @@ pub fn spelled(module: &Module, ty: TypeId, depth: u32) -> String {
         Type::Named { path, args } if args.is_empty() => {
             path.segments.iter().map(Name::as_str).collect::<Vec<_>>().join("::")
         }
-        Type::Named { .. } | Type::Function | Type::Auto | Type::DeclType(_) | Type::Unknown => String::new(),
+        Type::Named { .. } | Type::Member { .. } | Type::Function | Type::Auto | Type::DeclType(_) | Type::Unknown => {
+            String::new()
+        }
     }
 }

@@ -66,6 +66,11 @@ pub enum Intrinsic {
     Copy,
     /// `memset(dst, value, bytes)` in device code.
     Set,
+    /// `wmma::load_matrix_sync`: the address of a tile and the elements from one of its rows (or columns) to the next; the
+    /// node's type is that of an element. The lanes of a warp read it together, after whatever they did before.
+    TileLoad,
+    /// `wmma::store_matrix_sync`: the same, written.
+    TileStore,
     /// `__ldg(p)`, `__ldcg(p)` and the like: a read of the node's type. One operand.
     LoadCached,
     /// `__stcg(p, v)` and the like.

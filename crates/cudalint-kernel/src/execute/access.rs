@@ -237,6 +237,7 @@ impl Machine<'_> {
         };
         let size = touch.ty.bytes();
         if self.objects[index].is_shared() {
+            self.uniform.matters |= mask.sure() == 0;
             self.shared_met(index, touch.at, mask);
             if self.stopped {
                 return unknown_of(touch.ty);

@@ -39,6 +39,7 @@ impl Machine<'_> {
         if self.stopped {
             return;
         }
+        self.uniform.matters |= waiting.sure() == 0;
         if waiting.maybe() == 0 && !waiting.is_full() {
             self.partial_barrier(site, &waiting);
         }

@@ -142,10 +142,14 @@ impl Machine<'_> {
     }
 
     fn run_if(&mut self, id: StmtId, condition: ExprId, then: &Block, otherwise: &Block) {
-        let value = self.eval(condition);
+        let mut value = self.eval(condition);
         let entry = self.act.clone();
         if entry.is_empty() {
             return;
+        }
+        if let Some(name) = self.name_in_common(&value) {
+            let goes_on = otherwise.is_empty() && leaves(self.code, then);
+            value = self.answer(condition, name, !goes_on, false).unwrap_or(value);
         }
         let parting = self.part(&value);
         let (guards, splits) = (self.guards.len(), self.splits.len());
@@ -218,6 +222,8 @@ impl Machine<'_> {
         let instance = self.trace.instances;
         let start = self.operations;
         let limit = start + self.limit.saturating_sub(start) / 2;
+        // What one round leaves to the next is seen in the second.
+        let patience = if self.scan.nature(self.code, id).has_barrier { 2 } else { 0 };
         let mut running = entry.clone();
         let mut number = 0;
         let mut last = false;
@@ -234,14 +240,18 @@ impl Machine<'_> {
             // Too long to follow: the rest of the rounds is one round of which nothing is known, and the last one.
             let idle = self.act.sure() == 0 && number >= if self.uncounted { 1 } else { 3 };
             let round_cost = (self.operations - start) / u64::from(number.max(1));
-            let next = if number == 0 { 0 } else { round_cost };
-            let tired = number >= self.budget.iterations || self.operations + next > limit;
+            let next = if number == 0 || number < patience { 0 } else { round_cost };
+            let share = if number < patience { self.limit } else { limit };
+            let tired = number >= self.budget.iterations || self.operations + next > share;
             let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < machine.limit;
             let mut unknown = self.nobody.clone();
             if let Some(condition) = condition
                 && !(body_first && number == 0)
             {
-                let value = self.eval(condition);
+                let mut value = self.eval(condition);
+                if let Some(name) = self.name_in_common(&value) {
+                    value = self.answer(condition, name, true, true).unwrap_or(value);
+                }
                 let parting = self.part(&value);
                 unknown = parting.unknown;
                 if value.varies() || !unknown.is_empty() {

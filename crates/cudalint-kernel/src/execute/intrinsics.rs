@@ -64,6 +64,8 @@ impl Machine<'_> {
             Intrinsic::GroupAsyncCopy => self.group_copy(&values),
             Intrinsic::Copy => self.copy(id, &values, false),
             Intrinsic::Set => self.set(id, &values),
+            Intrinsic::TileLoad => self.tile(id, &first, &second, AccessKind::Read),
+            Intrinsic::TileStore => self.tile(id, &first, &second, AccessKind::Write),
             Intrinsic::LoadCached => {
                 let touch = plain(id, AccessKind::Read, ty);
                 return self.load(touch, &first);
@@ -219,6 +221,33 @@ impl Machine<'_> {
             let value = if asynchronous { Val::unknown() } else { value };
             self.store(touch, &target, &value);
         }
+    }
+
+    /// A tile that each warp reads or writes as a whole: which lane touches which element is its own affair, but every tile
+    /// has at least so many rows, and each its first element.
+    fn tile(&mut self, id: ExprId, address: &Val, stride: &Val, kind: AccessKind) {
+        const ROWS: usize = 4;
+        let all = self.act.clone();
+        let rows = if stride.all_known() { ROWS } else { 1 };
+        self.warp_barrier();
+        self.act = Mask::new(Lanes::from_fn(self.n, |lane| if lane % 32 < rows { all.levels()[lane] } else { OFF }));
+        if !self.act.is_empty() {
+            let code = self.code;
+            let ty = &code.expr(id).ty;
+            let number = Val::lanes(Lanes::from_fn(self.n, |lane| (lane % 32) as i64));
+            let int = Ty::Int { bytes: 8, signed: true };
+            let index = ops::binary(BinaryOp::Mul, &int, &number, stride, &self.act, id);
+            let index = if rows == 1 { Val::known(0) } else { index };
+            let address = convert::offset(address, &index, i64::from(ty.bytes().unwrap_or(1)), &self.act);
+            let value = Val::unknown();
+            if kind.writes() {
+                // The rest of the tile is written, too.
+                self.lose_target(&address);
+            }
+            self.access(plain(id, kind, ty), &address, kind.writes().then_some(&value));
+        }
+        self.act = all;
+        self.warp_barrier();
     }
 
     /// A copy that all threads of a group make together: which of them writes what is not said.

@@ -10,6 +10,7 @@ use super::memory::{Initial, LocalCells, Memory};
 use super::races::Conflicts;
 use super::record::{Record, Trace};
 use super::scan::Scan;
+use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
 use super::words::{Affine, Extent};
 use crate::code::{Code, ExprId, FunctionId, VariableId};
@@ -134,6 +135,7 @@ pub(super) struct Machine<'a> {
     pub(super) causes: BTreeMap<&'static str, u32>,
     /// For each expression that accesses memory: 0 never met, 1 always known, 2 not.
     pub(super) sites: Vec<u8>,
+    pub(super) uniform: Uniform,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
     pub(super) uncounted: bool,
 }
@@ -203,6 +205,7 @@ impl<'a> Machine<'a> {
             complete: true,
             causes: BTreeMap::new(),
             sites: vec![0; code.exprs.len()],
+            uniform: Uniform::default(),
             uncounted: false,
         };
         machine.place_objects();

@@ -28,6 +28,7 @@ mod record;
 mod scan;
 mod shadow;
 mod sweep;
+mod uniform;
 mod value;
 mod warp;
 mod widen;
@@ -35,7 +36,8 @@ mod words;
 
 use crate::code::Code;
 use crate::launch::{Budget, Launch};
-use crate::report::Report;
+use crate::report::{OpenCondition, Report};
+pub use uniform::ASSUMED_ROUNDS;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
 pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
@@ -43,4 +45,14 @@ pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
         return Report::default();
     }
     machine::Machine::new(code, launch, budget).run_grid()
+}
+
+/// As [`execute`], with the first answers to one condition assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.
+pub fn execute_assuming(code: &Code, launch: &Launch, budget: &Budget, condition: OpenCondition) -> Report {
+    if code.functions.is_empty() || launch.block.contains(&0) {
+        return Report::default();
+    }
+    let mut machine = machine::Machine::new(code, launch, budget);
+    machine.uniform.assumed = Some(condition);
+    machine.run_grid()
 }

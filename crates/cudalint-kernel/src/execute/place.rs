@@ -113,6 +113,7 @@ impl Machine<'_> {
                 operations: self.operations,
                 complete: self.complete,
                 causes: self.causes.into_iter().collect(),
+                open: if self.uniform.matters { self.uniform.open } else { Vec::new() },
             },
             buffers,
         }
@@ -128,6 +129,7 @@ impl Machine<'_> {
         self.calls = Rc::from([]);
         self.guards.clear();
         self.strays = 0;
+        self.uniform.renew();
         self.splits.clear();
         self.absences.clear();
         self.iteration = 0;

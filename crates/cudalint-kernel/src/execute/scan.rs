@@ -264,6 +264,8 @@ impl<'c> Walk<'c> {
                         | Intrinsic::WarpVote { .. }
                         | Intrinsic::BlockPrimitive
                         | Intrinsic::WarpPrimitive
+                        | Intrinsic::TileLoad
+                        | Intrinsic::TileStore
                 );
                 for &operand in operands {
                     self.expr(operand, depth);

@@ -99,6 +99,18 @@ impl Lowerer<'_> {
             ("sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" | "remquo" | "remquof", _) => {
                 writes(self, Ty::Void)
             }
+            ("load_matrix_sync", [fragment, tile, stride, ..]) => {
+                let fragment = self.escape(fragment);
+                let ty = Ty::Void;
+                let loaded = self.unknown(vec![fragment], Effect::Writes, ty, site);
+                Some(self.tile(Intrinsic::TileLoad, tile, stride, &loaded, site))
+            }
+            ("store_matrix_sync", [tile, fragment, stride, ..]) => {
+                let fragment = self.escape(fragment);
+                let ty = Ty::Void;
+                let stored = self.unknown(vec![fragment], Effect::None, ty, site);
+                Some(self.tile(Intrinsic::TileStore, tile, stride, &stored, site))
+            }
             ("load_matrix_sync" | "store_matrix_sync" | "mma_sync" | "fill_fragment" | "bmma_sync", _) => {
                 writes(self, Ty::Void)
             }
@@ -151,6 +163,20 @@ impl Lowerer<'_> {
             _ if path.segments.iter().any(|segment| segment == "wmma") => writes(self, Ty::Void),
             _ => None,
         }
+    }
+
+    /// A tile of a matrix that a warp reads or writes, after what it does with its fragment.
+    fn tile(&mut self, what: Intrinsic, tile: &Out, stride: &Out, fragment: &Out, site: Site) -> Out {
+        let element = match tile.ty.decayed() {
+            Ty::Pointer(of) => (*of).clone(),
+            _ => Ty::Unknown,
+        };
+        let code_ty = self.ty(&element);
+        let operands = vec![self.convert(tile, &tile.ty.decayed()), self.convert(stride, &LONG)];
+        let touched = self.push(Expr::Intrinsic(what, operands), code_ty, site);
+        let fragment = self.load(fragment);
+        let id = self.push(Expr::Sequence(vec![fragment, touched]), code::Ty::Void, site);
+        self.computed(id, Ty::Void, site)
     }
 
     /// What a function that writes through what it is given gets.

@@ -1,6 +1,7 @@
 //! Kernels as CUDA text, lowered and executed for one launch: what is seen, and what is not said.
 #![allow(clippy::unwrap_used)]
 
+mod answers;
 mod barriers;
 mod bounds;
 mod crowds;

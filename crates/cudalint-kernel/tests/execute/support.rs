@@ -1,7 +1,7 @@
 //! A launch of the first kernel of a text.
 
-use cudalint_kernel::report::{EventKind, RaceScope, RaceValues, Thread};
-use cudalint_kernel::{Argument, Budget, Buffer, Contents, Launch, Report, execute, lower};
+use cudalint_kernel::report::{EventKind, OpenCondition, RaceScope, RaceValues, Thread};
+use cudalint_kernel::{Argument, Budget, Buffer, Contents, Launch, Report, execute, execute_assuming, lower};
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -14,6 +14,7 @@ pub struct Case {
     text: String,
     pub launch: Launch,
     pub budget: Budget,
+    assuming: bool,
 }
 
 /// One kernel in one block of 256 threads, without arguments.
@@ -26,7 +27,7 @@ pub fn kernel(text: &str) -> Case {
         arguments: Vec::new(),
         buffers: Vec::new(),
     };
-    Case { text: text.to_owned(), launch, budget: Budget::default() }
+    Case { text: text.to_owned(), launch, budget: Budget::default(), assuming: false }
 }
 
 impl Case {
@@ -82,6 +83,22 @@ impl Case {
         self
     }
 
+    /// With an answer to the first condition that the block has in common and nobody knows.
+    pub fn assuming(mut self) -> Self {
+        self.assuming = true;
+        self
+    }
+
+    /// Such conditions, in short words.
+    pub fn open(&self) -> Vec<String> {
+        let open = &self.run().coverage.open;
+        let text = |site: cudalint_kernel::report::Site| &self.text[site.span.start as usize..site.span.end as usize];
+        let kind = |open: &OpenCondition| if open.is_loop { "loop" } else { "if" };
+        open.iter()
+            .map(|it| format!("{} {} {}", text(it.site).split_whitespace().collect::<String>(), kind(it), it.holds))
+            .collect()
+    }
+
     pub fn run(&self) -> Report {
         self.run_or_damage().0
     }
@@ -110,7 +127,12 @@ impl Case {
         let Some(code) = lower(&project, module, kernel, &TypeEnv::default()) else {
             return (Report::default(), damaged);
         };
-        (execute(&code, &self.launch, &self.budget), damaged)
+        let report = execute(&code, &self.launch, &self.budget);
+        let report = match report.coverage.open.first() {
+            Some(open) if self.assuming => execute_assuming(&code, &self.launch, &self.budget, *open),
+            _ => report,
+        };
+        (report, damaged)
     }
 
     /// What the events are, in short words.

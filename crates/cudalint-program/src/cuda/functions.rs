@@ -48,7 +48,7 @@ impl Lowerer<'_> {
             && last_name_kind(named) == CudaKind::TemplateFunction
         {
             let (path, targs) = self.path(s, named);
-            self.module.instantiations.push(crate::ir::Instantiation { path, targs, span });
+            self.module.instantiations.push(crate::ir::Instantiation { path, is_class: false, targs, span });
             self.frames.pop();
             self.module.functions.pop();
             return None;

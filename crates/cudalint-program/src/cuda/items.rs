@@ -360,11 +360,27 @@ impl Lowerer<'_> {
                 None => break,
             }
         }
-        let Some(name) = declarator else {
-            return;
-        };
+        match (declarator, field(node, Field::TypeOf)) {
+            (Some(name), _) => {
+                let (path, targs) = self.path(s, name);
+                let span = s.span(node);
+                self.module.instantiations.push(Instantiation { path, is_class: false, targs, span });
+            }
+            (None, Some(ty)) => {
+                if let Some(name) = field(ty, Field::Name) {
+                    self.class_instantiation(s, name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `template class C<float>;`, by its name.
+    pub(super) fn class_instantiation<'t>(&mut self, s: Src<'t>, name: Node<'t>) {
         let (path, targs) = self.path(s, name);
-        let span = s.span(node);
-        self.module.instantiations.push(Instantiation { path, targs, span });
+        if !targs.is_empty() {
+            let span = s.span(name);
+            self.module.instantiations.push(Instantiation { path, is_class: true, targs, span });
+        }
     }
 }

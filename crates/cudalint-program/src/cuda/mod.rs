@@ -135,7 +135,7 @@ pub(crate) struct Lowerer<'a> {
     values: FxHashSet<Name>,
     types: FxHashSet<Name>,
     /// Records whose members are being lowered.
-    record_names: Vec<Name>,
+    record_names: Vec<(Name, Name)>,
     macros: macros::Macros<'a>,
     depth: u32,
     /// What was assumed of `#if` conditions.

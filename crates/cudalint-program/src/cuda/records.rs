@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::scopes::Meaning;
 use super::source::{Src, all_children, child_of_kind, children, first_child};
-use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Type, TypeId, Variable};
+use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Specialization, Type, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Node;
 use cudalint_syntax::Span;
@@ -29,17 +29,27 @@ impl Lowerer<'_> {
         let Some(body) = body else {
             // `struct S` as a type, or a declaration.
             let Some(name) = name_node else { return self.push_type(Type::Unknown) };
-            if cuda_kind(name) == CudaKind::TypeIdentifier {
-                let text = self.declared_name(s, name);
-                let is_declaration = node.parent().is_some_and(|parent| {
+            let is_declaration = || {
+                node.parent().is_some_and(|parent| {
                     matches!(
                         cuda_kind(parent),
                         CudaKind::TranslationUnit | CudaKind::DeclarationList | CudaKind::TemplateDeclaration
                     )
-                });
-                if is_declaration && self.frames.is_empty() {
+                })
+            };
+            if cuda_kind(name) == CudaKind::TypeIdentifier {
+                let text = self.declared_name(s, name);
+                if is_declaration() && self.frames.is_empty() {
                     self.types.insert(text.clone());
                 }
+            }
+            // What the mask leaves of `template class C<float>;`.
+            if cuda_kind(name) == CudaKind::TemplateType
+                && templates.is_empty()
+                && self.frames.is_empty()
+                && is_declaration()
+            {
+                self.class_instantiation(s, name);
             }
             return self.specifier(s, name);
         };
@@ -47,7 +57,7 @@ impl Lowerer<'_> {
             return self.push_type(Type::Unknown);
         }
         let anonymous = name_node.is_none();
-        let own_path = name_node.map(|name| self.path(s, name).0).unwrap_or_default();
+        let (own_path, own_args) = name_node.map(|name| self.path(s, name)).unwrap_or_default();
         let name = match own_path.last() {
             Some(name) => name.clone(),
             None => hint.unwrap_or_else(|| {
@@ -57,6 +67,11 @@ impl Lowerer<'_> {
         };
         // A partial or full specialization describes other types than the template does.
         let specialized = name_node.is_some_and(|node| cuda_kind(node) == CudaKind::TemplateType);
+        let plain_name = name.clone();
+        let name = match name_node.filter(|_| specialized) {
+            Some(node) => self.specialization_name(s.text(node)),
+            None => name,
+        };
         let outer_scope = self.scope.clone();
         let local_to = self.frames.last().map(|frame| frame.name.clone());
         if let Some(function) = &local_to {
@@ -90,13 +105,13 @@ impl Lowerer<'_> {
             has_virtual: false,
             align,
             defined: true,
-            is_specialization: specialized,
+            specializes: specialized.then(|| Specialization { template: plain_name.clone(), args: own_args }),
             methods: Vec::new(),
             decorators: Vec::new(),
             span,
         });
         self.scope.push(name.clone());
-        self.record_names.push(name);
+        self.record_names.push((plain_name, name));
         // Methods of a local class do not see the variables of the function around it.
         let frames = std::mem::take(&mut self.frames);
         self.record_members(s, body, index);
@@ -109,8 +124,18 @@ impl Lowerer<'_> {
 
     /// The name of the record whose members are being lowered.
     pub(super) fn record_scope(&self) -> Option<Name> {
-        let name = self.record_names.last()?;
-        if self.scope.last() == Some(name) && self.frames.len() <= 1 { Some(name.clone()) } else { None }
+        let (name, segment) = self.record_names.last()?;
+        if self.scope.last() == Some(segment) && self.frames.len() <= 1 { Some(name.clone()) } else { None }
+    }
+
+    /// A name that no other record of the module has, for a specialization as written: its members stand in a scope of
+    /// their own. What a macro writes may be spelled alike more than once.
+    fn specialization_name(&mut self, written: &str) -> Name {
+        let mut text: String = written.split_whitespace().collect::<Vec<_>>().join(" ");
+        if self.module.records.iter().any(|record| record.specializes.is_some() && record.name == *text) {
+            text = format!("{text}({})", self.module.records.len());
+        }
+        self.name(&text)
     }
 
     fn record_members<'t>(&mut self, s: Src<'t>, body: Node<'t>, index: usize) {
@@ -297,9 +322,7 @@ impl Lowerer<'_> {
         let mut by_path: rustc_hash::FxHashMap<Path, usize> = rustc_hash::FxHashMap::default();
         for (index, record) in self.module.records.iter().enumerate() {
             let path = record.scope.within(record.name.clone());
-            if !record.is_specialization {
-                by_path.entry(path).or_insert(index);
-            }
+            by_path.entry(path).or_insert(index);
         }
         if by_path.is_empty() {
             return;

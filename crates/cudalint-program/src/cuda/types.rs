@@ -213,7 +213,10 @@ impl Lowerer<'_> {
                 {
                     return self.push_type(ty);
                 }
-                self.push_type(Type::Named { path, args })
+                match self.owner(s, node) {
+                    Some(of) => self.push_type(Type::Member { of, path, args }),
+                    None => self.push_type(Type::Named { path, args }),
+                }
             }
             CudaKind::DependentType => match children(node).first() {
                 Some(inner) => self.specifier(s, *inner),
@@ -252,6 +255,30 @@ impl Lowerer<'_> {
             }
         }
         if is_const || is_volatile { self.add_type(Type::Qualified { ty, is_const, is_volatile }) } else { ty }
+    }
+
+    /// `S<T>` of `S<T>::type`; `None` where what stands before the last `::` has no arguments of its own.
+    fn owner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<TypeId> {
+        let mut segments = Vec::new();
+        let mut next = Some(node);
+        for _ in 0..64 {
+            let node = next.filter(|node| cuda_kind(*node) == CudaKind::QualifiedIdentifier)?;
+            let name = field(node, Field::Name)?;
+            let is_last = cuda_kind(name) != CudaKind::QualifiedIdentifier;
+            let scope = field(node, Field::Scope)?;
+            if cuda_kind(scope) == CudaKind::TemplateType {
+                if !is_last {
+                    return None;
+                }
+                let (inner, args) = self.path(s, scope);
+                segments.extend(inner.segments.iter().cloned());
+                return Some(self.push_type(Type::Named { path: Path::from(segments), args }));
+            }
+            let text = s.text(scope);
+            segments.push(self.name(text));
+            next = Some(name);
+        }
+        None
     }
 
     /// A possibly qualified name and the template arguments of its last segment. Arguments of earlier segments are

@@ -82,7 +82,7 @@ pub struct Module {
     pub macros: Vec<MacroDefinition>,
     /// Ranges that the grammar could not read.
     pub damage: Vec<Span>,
-    /// Explicit instantiations of function templates.
+    /// Explicit instantiations of function and class templates.
     pub instantiations: Vec<Instantiation>,
     /// Macros that [`ExpansionId`]s name.
     pub expanded: Vec<Name>,
@@ -102,8 +102,10 @@ impl Module {
 /// `template void f<float>(float*);`
 #[derive(Clone, Debug)]
 pub struct Instantiation {
-    /// The function.
+    /// The function, or the class.
     pub path: Path,
+    /// Whether it is a class.
+    pub is_class: bool,
     /// Its template arguments.
     pub targs: Vec<TemplateArg>,
     /// The whole declaration.
@@ -248,6 +250,8 @@ pub enum Type {
     Qualified { ty: TypeId, is_const: bool, is_volatile: bool },
     /// A record, alias, template parameter or unknown name, resolved at use.
     Named { path: Path, args: Vec<TemplateArg> },
+    /// `S<T>::type`: `path` and `args` as of [`Type::Named`], `of` is `S<T>`.
+    Member { of: TypeId, path: Path, args: Vec<TemplateArg> },
     /// A function type.
     Function,
     /// `auto`, and a variable in Python.
@@ -395,7 +399,7 @@ pub struct TemplateParam {
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // Independent properties of a declaration.
 pub struct Record {
-    /// Name; empty when anonymous.
+    /// Name; empty when anonymous. A specialization has one of its own, with its arguments: `Shared<float>`.
     pub name: Name,
     /// Namespaces and classes around it.
     pub scope: Path,
@@ -413,14 +417,23 @@ pub struct Record {
     pub align: Option<ExprId>,
     /// Whether a body was seen; a declaration has none.
     pub defined: bool,
-    /// Whether this is a partial or full specialization of a template: other arguments mean another record.
-    pub is_specialization: bool,
+    /// Of a partial or full specialization: which arguments of which template mean this record.
+    pub specializes: Option<Specialization>,
     /// Its methods: functions of this module whose scope is this record.
     pub methods: Vec<FunctionId>,
     /// Expressions behind `@` of a Python class, outermost (first) first.
     pub decorators: Vec<ExprId>,
     /// Place of the name.
     pub span: Span,
+}
+
+/// What `template <> struct S<float>` says of itself.
+#[derive(Clone, Debug)]
+pub struct Specialization {
+    /// Name of the template.
+    pub template: Name,
+    /// Its arguments as written; those of a partial specialization name its own parameters.
+    pub args: Vec<TemplateArg>,
 }
 
 /// `typedef T X;`, `using X = T;`.

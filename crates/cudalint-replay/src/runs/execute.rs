@@ -80,14 +80,14 @@ impl Binding {
     }
 }
 
-struct Module<'p> {
-    project: &'p Project,
+pub(super) struct Module<'p> {
+    pub(super) project: &'p Project,
     id: ModuleId,
-    operations_left: u64,
+    pub(super) operations_left: u64,
     codes: Vec<(FunctionId, Binding, Option<Arc<Code>>)>,
     outcomes: FxHashMap<Site, Outcomes>,
     /// The runs of each kernel with what it was lowered for.
-    runs: FxHashMap<FunctionId, Vec<(Binding, KernelRun)>>,
+    pub(super) runs: FxHashMap<FunctionId, Vec<(Binding, KernelRun)>>,
     /// Kernels in Python with the types that they are made for.
     python: Vec<(FunctionId, Arc<Specialization>)>,
     counts: Counts,
@@ -121,6 +121,9 @@ pub fn execute(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -
     }
     for (kernel, seen) in &launches.kernels {
         module.with_guess(*kernel, seen);
+    }
+    for (kernel, _) in &launches.kernels {
+        module.with_answers(*kernel);
     }
     for event in &launches.unseen {
         module.note(event.site, Outcome::Not("kernel out of sight"));
@@ -232,7 +235,7 @@ impl Module<'_> {
             return Binding { env: TypeEnv::default(), python };
         }
         let written = &self.project.module(self.id).instantiations;
-        let env = match written.iter().find(|it| it.path.last() == Some(&function.name)) {
+        let env = match written.iter().find(|it| !it.is_class && it.path.last() == Some(&function.name)) {
             Some(first) => {
                 Scope::new(self.project, self.id, None, &TypeEnv::default()).bind((self.id, kernel), &first.targs, &[])
             }
@@ -263,12 +266,17 @@ impl Module<'_> {
         let budget = Budget::default();
         let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
         let report = cudalint_kernel::execute(code, launch, &budget);
+        self.count(&report);
+        report
+    }
+
+    /// Counts what an execution cost.
+    pub(super) fn count(&mut self, report: &report::Report) {
         self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
         self.counts.operations += report.coverage.operations;
         for (cause, count) in &report.coverage.causes {
             *self.counts.causes.entry(cause).or_default() += u64::from(*count);
         }
-        report
     }
 
     fn note(&mut self, site: Site, outcome: Outcome) {
@@ -282,7 +290,7 @@ impl Module<'_> {
         }
     }
 
-    fn code(&mut self, kernel: FunctionId, env: &Binding) -> Option<Arc<Code>> {
+    pub(super) fn code(&mut self, kernel: FunctionId, env: &Binding) -> Option<Arc<Code>> {
         if let Some((_, _, code)) = self.codes.iter().find(|(id, known, _)| *id == kernel && known == env) {
             return code.clone();
         }

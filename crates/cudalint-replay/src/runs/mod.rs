@@ -17,6 +17,7 @@ mod numbers;
 mod python;
 mod repetitions;
 mod solve;
+mod uniform;
 
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;

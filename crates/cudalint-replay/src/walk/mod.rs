@@ -31,7 +31,9 @@ use crate::ty::{Env, Ty};
 use crate::val::{Closure, Kind, Val};
 use crate::value::{Assumptions, Condition, Quantity};
 pub(crate) use caches::Caches;
-use cudalint_program::ir::{ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::ir::{
+    ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId, Path, TemplateArg, TemplateParam,
+};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use flow::Pending;
@@ -229,7 +231,7 @@ impl<'p> Walker<'p> {
         let Some(body) = &function.body else { return };
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
         self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
-        let env = self.instance(module, id, function);
+        let env = self.instance(module, function);
         self.push_frame(module, Some(id), Rc::new(env), None);
         if matches!(
             function.role,
@@ -253,16 +255,32 @@ impl<'p> Walker<'p> {
     }
 
     /// What an entry's template parameters stand for: those of its first explicit instantiation, which surely exists.
-    fn instance(&mut self, module: ModuleId, id: FunctionId, function: &Function) -> Env {
-        if function.template_params.is_empty() {
-            return Env::default();
-        }
+    fn instance(&mut self, module: ModuleId, function: &Function) -> Env {
         let written = &self.project.module(module).instantiations;
-        let Some(first) = written.iter().find(|it| it.path.last() == Some(&function.name)) else {
+        let of_class = || {
+            written.iter().find(|it| it.is_class && it.path.last().is_some_and(|it| function.scope.last() == Some(it)))
+        };
+        let of_function = || written.iter().find(|it| !it.is_class && it.path.last() == Some(&function.name));
+        if function.template_params.is_empty() {
+            // A method inside its class.
+            let Some(class) = of_class() else { return Env::default() };
+            let record = self.project.record(module, &Path::default(), &function.scope);
+            let Some(record) = record.and_then(|entry| self.project.record_at(entry)) else { return Env::default() };
+            return self.env_of(module, &record.template_params, &class.targs);
+        }
+        let Some(first) = of_function().or_else(|| {
+            // A method outside of its class: the parameters before it are the class's.
+            of_class().filter(|class| class.targs.len() == function.template_params.len())
+        }) else {
             return Env::default();
         };
+        self.env_of(module, &function.template_params, &first.targs)
+    }
+
+    /// Template parameters with arguments that are written at namespace scope.
+    fn env_of(&mut self, module: ModuleId, params: &[TemplateParam], targs: &[TemplateArg]) -> Env {
         self.push_frame(module, None, Rc::default(), None);
-        let env = self.explicit_env(module, id, &first.targs);
+        let env = self.explicit(params, targs);
         self.frames.pop();
         env
     }

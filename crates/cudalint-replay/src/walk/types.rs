@@ -6,7 +6,7 @@ use crate::ty::{Argument, Container, Env, Ty};
 use crate::val::Val;
 use crate::value::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::{Function, FunctionId, ModuleId, Path, TemplateArg, Type, TypeId};
+use cudalint_program::ir::{Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
 use std::rc::Rc;
 
 /// How deep types may nest.
@@ -50,7 +50,7 @@ impl<'p> Walker<'p> {
                 Ty::Array(Rc::new(inner), count)
             }
             Type::Qualified { ty, .. } => self.resolve_at(*ty, depth + 1),
-            Type::Named { path, args } => self.resolve_name(path, args, depth),
+            Type::Named { path, args } | Type::Member { path, args, .. } => self.resolve_name(path, args, depth),
             Type::Function => Ty::Function,
             Type::Auto => Ty::Auto,
             Type::DeclType(expr) => {
@@ -149,7 +149,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Template parameters bound to written arguments and defaults.
-    fn bind(&mut self, params: &'p [cudalint_program::ir::TemplateParam], args: &'p [TemplateArg], depth: u32) -> Env {
+    fn bind(&mut self, params: &'p [TemplateParam], args: &'p [TemplateArg], depth: u32) -> Env {
         let mut env = Env::default();
         for (index, param) in params.iter().enumerate() {
             if param.pack {
@@ -180,9 +180,14 @@ impl<'p> Walker<'p> {
 
     /// The arguments written at a use of a function template.
     pub fn explicit_env(&mut self, module: ModuleId, function: FunctionId, targs: &[TemplateArg]) -> Env {
+        let Some(function) = self.project.function_at(module, function) else { return Env::default() };
+        self.explicit(&function.template_params, targs)
+    }
+
+    /// Parameters with the arguments that are written for them.
+    pub fn explicit(&mut self, params: &[TemplateParam], targs: &[TemplateArg]) -> Env {
         let mut env = Env::default();
-        let Some(function) = self.project.function_at(module, function) else { return env };
-        for (param, arg) in function.template_params.iter().zip(targs) {
+        for (param, arg) in params.iter().zip(targs) {
             if param.pack {
                 break;
             }

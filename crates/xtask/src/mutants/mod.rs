@@ -5,7 +5,8 @@ mod points;
 
 use cudalint_engine::{Configuration, Engine, Request};
 use cudalint_findings::Confidence;
-use points::{Kind, Point, points};
+pub use points::Kind;
+use points::{Point, points};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,11 +25,11 @@ struct Counts {
     likely: usize,
 }
 
-/// Breaks at most `rounds` places of each kind in every `.cu` file below the folders.
+/// Breaks at most `rounds` places of each kind (of all, where none is named) in every `.cu` file below the folders.
 ///
 /// # Errors
 /// When files cannot be copied or a run is impossible.
-pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize) -> Result<(), String> {
+pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind]) -> Result<(), String> {
     let mut counts: BTreeMap<Kind, Counts> = BTreeMap::new();
     let mut alive = Vec::new();
     for folder in folders {
@@ -46,7 +47,7 @@ pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize) -> Result<(), S
             }
         }
         let before = lint(copy.path())?;
-        for kind in Kind::ALL {
+        for kind in Kind::ALL.into_iter().filter(|kind| kinds.is_empty() || kinds.contains(kind)) {
             for round in 0..rounds {
                 let mut changed: Vec<(&PathBuf, &str, &Point)> = Vec::new();
                 for (file, (text, points)) in &texts {

@@ -6,12 +6,17 @@ use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_syntax::{FileKind, MacroTable, ParserPool, Span, parse_region, regions, scan_directives};
 
 /// Ways to break a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Kind {
+    #[value(name = "barrier")]
     BarrierRemoved,
+    #[value(name = "allocation")]
     AllocationShort,
+    #[value(name = "guard")]
     GuardOff,
+    #[value(name = "sizeof")]
     SizeofDropped,
+    #[value(name = "block")]
     BlockDoubled,
 }
 

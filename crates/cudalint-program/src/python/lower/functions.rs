@@ -266,7 +266,7 @@ impl<'t> Lowerer<'t> {
             has_virtual: false,
             align: None,
             defined: true,
-            is_specialization: false,
+            specializes: None,
             methods: Vec::new(),
             decorators,
             span: name_span,
