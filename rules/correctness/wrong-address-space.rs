@@ -114,9 +114,15 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     }
     let parameter = kernel.locals.get(index).map(|parameter| parameter.name.to_string()).unwrap_or_default();
     let by_value = launch.spelling.is_python();
-    let message = if by_value {
+    let message = if launch.spelling == LaunchSpelling::PyCuda {
         format!(
             "`{}` is an array in host memory: the kernel `{}` is handed its bytes, and takes the first ones for the address `{parameter}`",
+            argument.text, launch.kernel_name
+        )
+    } else if by_value {
+        // One element is handed over as its bytes; more are refused when the launch is made.
+        format!(
+            "`{}` is an array in host memory, and CuPy does not copy it to the device: the kernel `{}` cannot get it as `{parameter}`",
             argument.text, launch.kernel_name
         )
     } else {

@@ -10,7 +10,7 @@ mod places;
 pub use calls::{Code, api_names, code_of, same_call};
 
 use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
-use calls::is_about_launch;
+use calls::{is_about_bytes, is_about_launch};
 use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method};
 use places::{Places, in_lines};
 use std::ops::Deref;
@@ -218,6 +218,7 @@ pub fn names_call(finding: &Target<'_>, function: &str) -> Result<(), String> {
     let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
     let at_launch = launch.is_some_and(|launch| Places::own(finding).covers(&launch.path, launch.line));
     let fits = (named.is_empty() || at_launch) && is_about_launch(function)
+        || named.is_empty() && launch.is_none() && is_about_bytes(function)
         || named.iter().any(|name| same_call(name, function));
     if fits { Ok(()) } else { Err("is another call than the finding's".to_owned()) }
 }

@@ -192,7 +192,7 @@ fn a_program_in_a_string_is_watched_where_the_script_launches_it() {
 fn a_launch_that_cannot_be_compared_is_told() {
     let own = finding("output", Value::Null);
     let reached = json!({"reached": 5, "kernels": ["ElementwiseKernel"]});
-    let judgement = judge(&own, &[compared(&[reached.clone()])], "exit 0");
+    let judgement = judge(&own, &[compared(std::slice::from_ref(&reached))], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Unviable);
     assert!(judgement.reason.contains("calls of ElementwiseKernel are not compared"), "{}", judgement.reason);
     let launched = json!({"launched": 5, "kernel": "scale", "grid": [3, 1, 1], "block": [256, 1, 1], "arguments": ["float32[1000]", "int 3"]});

@@ -52,10 +52,11 @@ impl Context<'_> {
         if args.is_empty() && !record.template_params.is_empty() {
             let all_bound = record.template_params.iter().all(|param| self.env.get(&param.name).is_some());
             let within = self.inside.segments.contains(&record.name);
-            if !(all_bound && within) && !special.is_empty() {
+            let own = all_bound && within;
+            if !own && !special.is_empty() {
                 return None;
             }
-            let env = if all_bound && within { self.env.clone() } else { TypeEnv::unbound(&record.template_params) };
+            let env = if own { self.env.clone() } else { TypeEnv::unbound(&record.template_params) };
             return Some(Ty::Record(entry, env));
         }
         let around = self.env_around(entry.module, &record.scope, path);

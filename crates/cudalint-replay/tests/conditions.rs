@@ -31,6 +31,8 @@ fn checks_bound_the_inputs() {
         "bool bad = n % 256; if (bad) return;",
         "insist(n);",
         "if (!(n % 256 == 0 && n > 5)) exit(1);",
+        "if (n % 256 != 0 && n % 512 != 256) return;",
+        "if (!(n % 256 == 0 || n % 512 == 0)) return;",
     ] {
         let text = format!(
             "__global__ void k(int n) {{}}\nvoid insist(int m) {{ if (m % 256) exit(2); }}\n\

@@ -45,6 +45,11 @@ pub fn same_call(one: &str, other: &str) -> bool {
     family(one) == family(other)
 }
 
+/// Whether a function moves or sets bytes: what a method of a Python package ends in, whatever it is called there.
+pub(super) fn is_about_bytes(function: &str) -> bool {
+    matches!(&*family(function), "copy" | "set")
+}
+
 /// Whether a function launches kernels.
 pub(super) fn is_about_launch(function: &str) -> bool {
     family(function) == "launch"

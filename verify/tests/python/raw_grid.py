@@ -1,6 +1,6 @@
 # case: {"method": "output", "verdict": "confirmed", "at": "twice((3,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((3,), (256,), (x, y, cp.int32(1000)))", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
 # case: {"method": "output", "verdict": "not-observed", "at": "twice((4,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((4,), (256,), (x, y, cp.int32(1000)))", [4], [256]], "bindings": {"threads": 1024, "elements": 1000}}
-# case: {"method": "output", "verdict": "confirmed", "at": "half[3, 256](x, y, 1000)", "launch": ["half[3, 256](x, y, 1000)", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
+# case: {"method": "output", "verdict": "confirmed", "at": "halved[3, 256](x, y, 1000)", "launch": ["halved[3, 256](x, y, 1000)", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
 # case: {"method": "api-error", "verdict": "confirmed", "at": "twice((0,), (256,), (x, y, cp.int32(1000)))", "message": "the grid of `twice` has 0 blocks along x: the launch fails and the kernel never runs", "launch": ["twice((0,), (256,), (x, y, cp.int32(1000)))", [0], [256]]}
 import cupy as cp
 from cupyx import jit
@@ -10,7 +10,7 @@ twice = cp.RawKernel(r'''extern "C" __global__ void twice(const float* x, float*
 
 
 @jit.rawkernel()
-def half(x, y, n):
+def halved(x, y, n):
     i = jit.blockIdx.x * jit.blockDim.x + jit.threadIdx.x
     if i < n:
         y[i] = x[i] / 2
@@ -21,5 +21,5 @@ twice((3,), (256,), (x, y, cp.int32(1000)))
 y[...] = 0
 twice((4,), (256,), (x, y, cp.int32(1000)))
 y[...] = 0
-half[3, 256](x, y, 1000)
+halved[3, 256](x, y, 1000)
 twice((0,), (256,), (x, y, cp.int32(1000)))

@@ -98,6 +98,18 @@ impl<'p> Walker<'p> {
                 self.parts(*a, false, depth + 1, into, seen);
                 self.parts(*b, false, depth + 1, into, seen);
             }
+            Expr::AndThen(a, b) | Expr::OrElse(a, b) => {
+                let mut side = |w: &mut Self, expr| {
+                    let mut found = Vec::new();
+                    w.parts(expr, holds, depth + 1, &mut found, seen);
+                    w.all_of(&found)
+                };
+                if let (Some(one), Some(other)) = (side(self, *a), side(self, *b))
+                    && let Some(poly) = either(&one, &other)
+                {
+                    into.push(Condition { poly, holds: true });
+                }
+            }
             Expr::Cast { value, .. } => self.parts(*value, holds, depth + 1, into, seen),
             Expr::Binary(..) | Expr::Local(_) | Expr::Name { .. } | Expr::Member { .. } => {
                 if let Quantity::Symbolic(poly) = self.seen_quantity(condition, seen)
@@ -108,6 +120,28 @@ impl<'p> Walker<'p> {
             }
             _ => {}
         }
+    }
+
+    /// 1 where all of the conditions are met and 0 where one is not; none without conditions.
+    fn all_of(&mut self, conditions: &[Condition]) -> Option<Poly> {
+        let mut all = None;
+        for condition in conditions {
+            let truth = if is_truth(&condition.poly) {
+                condition.poly.clone()
+            } else {
+                let quantity = Quantity::Symbolic(condition.poly.clone());
+                match self.atoms.closed(ClosedOp::Ne, &quantity, &Quantity::Known(0)) {
+                    Quantity::Symbolic(poly) => poly,
+                    _ => return None,
+                }
+            };
+            let truth = if condition.holds { truth } else { Poly::constant(1).plus_times(&truth, -1)? };
+            all = Some(match all {
+                Some(all) => truth.times(&all)?,
+                None => truth,
+            });
+        }
+        all
     }
 
     /// The integer that an expression means, looked at without a trace; unknown where looking does something.
@@ -168,6 +202,11 @@ impl<'p> Walker<'p> {
         };
         if let Quantity::Symbolic(poly) = truth { Some(poly) } else { None }
     }
+}
+
+/// 1 where one of two truths or both hold: `a + b - ab`.
+fn either(a: &Poly, b: &Poly) -> Option<Poly> {
+    a.plus_times(b, 1)?.plus_times(&a.times(b)?, -1)
 }
 
 /// Whether looking at an expression again does nothing.
