@@ -3,7 +3,7 @@
 use crate::words::{assumptions, event_finding, known};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo};
-use cudalint_replay::facts::EventKind;
+use cudalint_replay::facts::{EventKind, LaunchSpelling};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -29,10 +29,12 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         else {
             continue;
         };
-        let message = format!(
-            "the grid of `{}` has 0 blocks along {axis}: the launch fails and the kernel never runs",
-            launch.kernel_name
-        );
+        // CuPy leaves such a launch out, without an error: seen with version 14 on a GPU.
+        let what = match launch.spelling {
+            LaunchSpelling::CupyRaw | LaunchSpelling::CupyBody | LaunchSpelling::CupyJit => "the kernel never runs",
+            _ => "the launch fails and the kernel never runs",
+        };
+        let message = format!("the grid of `{}` has 0 blocks along {axis}: {what}", launch.kernel_name);
         let assumed = assumptions([&event.assumptions, &amount.assumptions]);
         let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, message) else {
             continue;
