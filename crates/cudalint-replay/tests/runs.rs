@@ -415,3 +415,42 @@ int main() {
     let contents: Vec<&Contents> = runs[0].input.buffers.iter().map(|buffer| &buffer.contents).collect();
     assert_eq!(contents, [&Contents::Unknown, &Contents::Unknown, &Contents::WrittenOnly(Vec::new())]);
 }
+
+#[test]
+fn inputs_that_do_not_get_behind_an_else_are_not_chosen() {
+    let found = runs(
+        r#"
+__global__ void whole(float* out) { out[threadIdx.x] = 0; }
+__global__ void rest(float* out, int n) { out[blockIdx.x * blockDim.x + threadIdx.x] = n; }
+void run(float* out, int m, int n) {
+    if (m >= 128 && n >= 128) whole<<<1, 32>>>(out);
+    else rest<<<n / 32, 32>>>(out, n);
+}
+int main(int argc, char** argv) {
+    int n = atoi(argv[1]);
+    float* out;
+    cudaMalloc(&out, 4096);
+    run(out, n, n);
+}"#,
+    );
+    let chosen: Vec<i64> =
+        found.iter().flat_map(|run| &run.bindings).filter(|(name, _)| name == "n").map(|(_, value)| *value).collect();
+    assert!(!chosen.is_empty() && chosen.iter().all(|n| (1..128).contains(n)), "{chosen:?}");
+}
+
+#[test]
+fn a_condition_that_a_block_has_in_common_gets_an_answer() {
+    let found = runs(
+        r"
+__global__ void k(float* out, const int* flag) {
+    __shared__ float s[64];
+    if (*flag) {
+        s[threadIdx.x] = out[threadIdx.x];
+        out[threadIdx.x] = s[63 - threadIdx.x];
+    }
+}
+void run(float* out, const int* flag) { k<<<1, 64>>>(out, flag); }",
+    );
+    let answers: Vec<String> = found.iter().filter(|run| !run.report.events.is_empty()).map(rests_on).collect();
+    assert_eq!(answers, ["`*flag` holds"], "{found:#?}");
+}

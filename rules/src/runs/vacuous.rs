@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         let Expr::Int { value: least, .. } = self.kind(low.2)? else { return None };
-        let least = least + i64::from(low.1 == BinaryOp::Gt);
+        let least = least.saturating_add(i64::from(low.1 == BinaryOp::Gt));
         (low.0 == high.0 && least <= 0 && self.is_count(high.2, 0)).then_some(low.0)
     }
 
