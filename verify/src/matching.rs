@@ -217,6 +217,7 @@ pub fn names_call(finding: &Target<'_>, function: &str) -> Result<(), String> {
     let named = api_names(&finding.message);
     let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
     let at_launch = launch.is_some_and(|launch| Places::own(finding).covers(&launch.path, launch.line));
+    // A method of a Python package copies under a name of its own: then the place decides.
     let fits = (named.is_empty() || at_launch) && is_about_launch(function)
         || named.is_empty() && launch.is_none() && is_about_bytes(function)
         || named.iter().any(|name| same_call(name, function));

@@ -140,6 +140,20 @@ pub enum CopyKind {
     Unknown,
 }
 
+impl CopyKind {
+    /// By its number in `cudaMemcpyKind`, CUDA Runtime API.
+    pub(crate) const fn by_number(number: Option<i64>) -> Self {
+        match number {
+            Some(0) => Self::HostToHost,
+            Some(1) => Self::HostToDevice,
+            Some(2) => Self::DeviceToHost,
+            Some(3) => Self::DeviceToDevice,
+            Some(4) => Self::Default,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// How a byte count is written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CountShape {

@@ -419,7 +419,7 @@ int main() {
 #[test]
 fn inputs_that_do_not_get_behind_an_else_are_not_chosen() {
     let found = runs(
-        r#"
+        r"
 __global__ void whole(float* out) { out[threadIdx.x] = 0; }
 __global__ void rest(float* out, int n) { out[blockIdx.x * blockDim.x + threadIdx.x] = n; }
 void run(float* out, int m, int n) {
@@ -431,7 +431,7 @@ int main(int argc, char** argv) {
     float* out;
     cudaMalloc(&out, 4096);
     run(out, n, n);
-}"#,
+}",
     );
     let chosen: Vec<i64> =
         found.iter().flat_map(|run| &run.bindings).filter(|(name, _)| name == "n").map(|(_, value)| *value).collect();

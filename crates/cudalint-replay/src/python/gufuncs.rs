@@ -6,7 +6,8 @@
 use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
-use super::launches::{FORALL_THREADS, Handed, extent};
+use super::hand::{Handed, extent};
+use super::launches::FORALL_THREADS;
 use super::val::{Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
 use super::writes::Use;
 use crate::facts::{EventKind, MemorySpace};

@@ -116,12 +116,5 @@ fn direction(kind: &Val) -> CopyKind {
         },
         _ => kind.known(),
     };
-    match number {
-        Some(0) => CopyKind::HostToHost,
-        Some(1) => CopyKind::HostToDevice,
-        Some(2) => CopyKind::DeviceToHost,
-        Some(3) => CopyKind::DeviceToDevice,
-        Some(4) => CopyKind::Default,
-        _ => CopyKind::Unknown,
-    }
+    CopyKind::by_number(number)
 }

@@ -438,12 +438,5 @@ fn direction(val: &Val) -> CopyKind {
     if val.why.is_some() {
         return CopyKind::Unknown;
     }
-    match val.known() {
-        Some(0) => CopyKind::HostToHost,
-        Some(1) => CopyKind::HostToDevice,
-        Some(2) => CopyKind::DeviceToHost,
-        Some(3) => CopyKind::DeviceToDevice,
-        Some(4) => CopyKind::Default,
-        _ => CopyKind::Unknown,
-    }
+    CopyKind::by_number(val.known())
 }
