@@ -24,6 +24,12 @@ impl Machine<'_> {
     ) -> Val {
         let grain = self.objects[index].refine(piece.bytes, piece.low);
         let uniform = !address.varies() && mask.count() > 3;
+        let writes = value.is_some() || piece.touch.kind.writes();
+        if !writes && let Some(read) = self.read_unwritten(piece, index, address, mask, uniform) {
+            return read;
+        }
+        self.settle_reads(index);
+        self.objects[index].stored |= writes;
         let mut representatives = if uniform { Self::representatives(mask) } else { Vec::new() };
         if let (Some(value), Some(&one)) = (value, representatives.first())
             && value.varies()
@@ -91,7 +97,7 @@ impl Machine<'_> {
     }
 
     /// Lanes that stand for all active ones where all do the same: two of the first warp, one of another.
-    fn representatives(mask: &Mask) -> Vec<usize> {
+    pub(super) fn representatives(mask: &Mask) -> Vec<usize> {
         let levels = mask.levels();
         let wanted = if mask.sure() > 0 { SURE } else { MAYBE };
         let mut lanes = levels.iter().enumerate().filter(|&(_, &level)| level == wanted).map(|(lane, _)| lane);
@@ -109,6 +115,17 @@ impl Machine<'_> {
 /// Tells apart what cannot be read back as another type.
 fn class_byte(ty: &Ty) -> u8 {
     ty.bytes().unwrap_or(0) as u8 | if is_float(ty) { 128 } else { 0 } | if *ty == Ty::Pointer { 64 } else { 0 }
+}
+
+/// Of names for what lies in an object, read as some type.
+pub(super) fn seed_of(index: usize, ty: &Ty, memory: &Memory) -> u64 {
+    mix(mix(index as u64 + 1, u64::from(class_byte(ty))), u64::from(memory.forgotten))
+}
+
+/// The name for what lay at a byte offset before anybody wrote.
+#[inline]
+pub(super) const fn name_there(seed: u64, offset: u64) -> i64 {
+    mix(seed, offset) as i64
 }
 
 /// How much of an object is known to hold nothing.
@@ -181,7 +198,7 @@ impl<'j> Job<'j> {
             grain,
             whole,
             class,
-            seed: mix(mix(index as u64 + 1, u64::from(class)), u64::from(memory.forgotten)),
+            seed: seed_of(index, piece.ty, memory),
             foreknown,
             empty,
             plain: whole && cells == 1 && !foreknown && (reads || writes),

@@ -1,5 +1,6 @@
 //! Objects in memory: what is known of them, and how finely they are shadowed.
 
+use super::reads::NotedRead;
 use super::shadow::Cells;
 use super::value::{Data, Shape, Val};
 use crate::report::{Object, ObjectKind, Site};
@@ -112,6 +113,10 @@ pub(super) struct Memory {
     /// log2 of the bytes of a cell, once something touched it.
     pub(super) grain: Option<u32>,
     pub(super) cells: Cells,
+    /// Reads that the cells do not know of yet: nobody has written in this launch.
+    pub(super) reads: Vec<NotedRead>,
+    /// Whether cells of it have been written, surely or perhaps.
+    pub(super) stored: bool,
     pub(super) initial: Initial,
     pub(super) local: Option<LocalCells>,
     /// Stamp at which all values in it were forgotten; 0 for never.
@@ -144,6 +149,8 @@ impl Memory {
             align,
             grain: None,
             cells: Cells::default(),
+            reads: Vec::new(),
+            stored: false,
             initial: Initial::Something,
             local: None,
             forgotten: 0,

@@ -24,6 +24,7 @@ mod ops;
 mod place;
 mod python;
 mod races;
+mod reads;
 mod record;
 mod scan;
 mod shadow;

@@ -1,0 +1,141 @@
+//! Reads of memory that nobody has written in this launch: what lies there has a name, which the place tells, and who read
+//! it matters only once somebody writes. Most inputs of a kernel are never written, so that no cell is made for them.
+
+use super::access::Piece;
+use super::cells::{name_there, seed_of};
+use super::lanes::{Lanes, Mask, OFF, SURE};
+use super::machine::Machine;
+use super::memory::{Initial, Memory};
+use super::races::Order;
+use super::shadow::{Cell, LINE, line_of};
+use super::value::{Bits, Data, NUMBER, Tags, Val, offset_of};
+use crate::report::AccessKind;
+
+/// A read that the cells do not know of yet.
+pub(super) struct NotedRead {
+    address: Val,
+    mask: Mask,
+    /// Whether a few lanes stand for all, which read the same place.
+    alike: bool,
+    bytes: u32,
+    stamp: u32,
+    interval_start: u32,
+    block_start: u32,
+    /// First stamp since the last barrier of each warp, where that is not the block's.
+    warp_start: Option<Box<[u32]>>,
+}
+
+impl Memory {
+    /// Whether of what was there before only names are known, so that reading it is no defect either.
+    fn has_only_names(&self) -> bool {
+        match self.initial {
+            Initial::Something => true,
+            Initial::Nothing | Initial::NothingBut(_) => self.forgotten != 0 || self.in_doubt,
+            Initial::Filled(_) | Initial::Integers(..) => self.forgotten != 0,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// What is read where nobody has written yet; `None` where the cells have to be asked.
+    pub(super) fn read_unwritten(
+        &mut self,
+        piece: &Piece<'_>,
+        index: usize,
+        address: &Val,
+        mask: &Mask,
+        alike: bool,
+    ) -> Option<Val> {
+        let memory = self.objects.get(index)?;
+        let grain = memory.grain?;
+        let plainly = piece.touch.kind == AccessKind::Read && !piece.touch.volatile && piece.bytes == 1 << grain;
+        if !plainly || memory.stored || !memory.is_global() || !memory.has_only_names() {
+            return None;
+        }
+        let seed = seed_of(index, piece.ty, memory);
+        let name = |bits: i64| name_there(seed, offset_of(bits) as u64 >> grain << grain);
+        let value = if alike {
+            let one = mask.levels().iter().position(|&level| level != OFF)?;
+            Data::Uniform(name(address.lane(one).0), NUMBER)
+        } else {
+            let mut names = Lanes::any(self.n);
+            let lanes = names.edit().iter_mut().zip(mask.levels());
+            match address.bits() {
+                Bits::One(bits) => {
+                    let there = name(bits);
+                    lanes.for_each(|(out, &level)| *out = if level == OFF { 0 } else { there });
+                }
+                Bits::Each(bits) => {
+                    let each = lanes.zip(bits);
+                    each.for_each(|((out, &level), &bits)| *out = if level == OFF { 0 } else { name(bits) });
+                }
+            }
+            Data::Lanes(names.into(), Tags::One(NUMBER))
+        };
+        let read = NotedRead {
+            address: address.clone(),
+            mask: mask.clone(),
+            alike,
+            bytes: piece.bytes,
+            stamp: piece.stamp,
+            interval_start: self.interval_start,
+            block_start: self.block_start,
+            warp_start: (self.warp_start.iter().any(|start| *start != self.interval_start))
+                .then(|| self.warp_start.as_slice().into()),
+        };
+        self.objects.get_mut(index)?.reads.push(read);
+        Some(value.into())
+    }
+
+    /// Tells the cells of an object who has read them.
+    pub(super) fn settle_reads(&mut self, index: usize) {
+        let Some(memory) = self.objects.get_mut(index) else { return };
+        if memory.reads.is_empty() {
+            return;
+        }
+        let grain = memory.grain.unwrap_or_default();
+        for read in std::mem::take(&mut memory.reads) {
+            let alike;
+            let order = Order {
+                trace: &self.trace,
+                stamp: read.stamp,
+                interval_start: read.interval_start,
+                block_start: read.block_start,
+                ordered: 0,
+                warp_start: match &read.warp_start {
+                    Some(starts) => starts,
+                    None => {
+                        alike = vec![read.interval_start; self.warp_start.len()];
+                        &alike
+                    }
+                },
+                waited: 0,
+                copies: false,
+                global: true,
+            };
+            let chosen = if read.alike { Self::representatives(&read.mask) } else { Vec::new() };
+            let all = if read.alike { 0..0 } else { 0..self.n };
+            let cells = u64::from(read.bytes >> grain).max(1);
+            let addresses = read.address.view();
+            let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
+            for lane in chosen.into_iter().chain(all) {
+                if read.mask.levels().get(lane) != Some(&SURE) {
+                    continue;
+                }
+                let first = offset_of(addresses.lane(lane).0) as u64 >> grain;
+                for number in first..first + cells {
+                    if here.0 != line_of(number) {
+                        here = (line_of(number), memory.cells.whole_line(line_of(number)));
+                    }
+                    match here.1.as_deref_mut().and_then(|line| line.get_mut(number as usize % LINE)) {
+                        Some(cell) => order.note_reader(cell, lane),
+                        None => {
+                            memory.in_doubt = true;
+                            memory.usage.inexact = true;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
