@@ -89,6 +89,6 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { lane_operations: 300_000, blocks: 8, iterations: 4096, calls: 12 }
+        Self { lane_operations: 300_000, blocks: 8, iterations: 12, calls: 12 }
     }
 }
