@@ -16,7 +16,7 @@ use crate::macro_index::{MacroIndex, VisibleMacros};
 use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
 use cudalint_syntax::Span;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A module on its way into a project.
 #[derive(Debug, Default)]
@@ -48,6 +48,8 @@ pub struct Project {
     macros: MacroIndex<MacroDefinition>,
     pub(crate) tables: Tables,
     pub(crate) python: PythonModules,
+    /// Where host code hands symbols to the runtime: stretches of text, found when first asked for.
+    symbols: OnceLock<Vec<(ModuleId, Span)>>,
 }
 
 impl Project {
@@ -104,6 +106,15 @@ impl Project {
         self.sources[id.index()].1.get(span.range()).unwrap_or("")
     }
 
+    /// Whether some file hands a symbol of this name to the runtime: `cudaMemcpyToSymbol(name, …)`.
+    pub fn is_symbol_of_host(&self, name: &str) -> bool {
+        let near = self.symbols.get_or_init(|| {
+            let all = self.modules().flat_map(|id| symbol_arguments(self.source(id)).map(move |span| (id, span)));
+            all.collect()
+        });
+        near.iter().any(|(id, span)| self.text(*id, *span).contains(name))
+    }
+
     /// The macros that a module sees.
     pub fn macros(&self, id: ModuleId) -> VisibleMacros<'_, MacroDefinition> {
         self.macros.visible(id.index())
@@ -129,4 +140,19 @@ impl Project {
                 .map(move |(function, _)| (ModuleId(module as u32), FunctionId(function as u32)))
         })
     }
+}
+
+/// The texts after calls that take a symbol: it is among their first arguments.
+fn symbol_arguments(text: &str) -> impl Iterator<Item = Span> {
+    const CALLS: [&str; 3] = ["ToSymbol", "SymbolAddress", "cuModuleGetGlobal"];
+    const NEAR: usize = 200;
+    CALLS.into_iter().flat_map(move |call| {
+        text.match_indices(call).map(|(at, _)| {
+            let mut end = (at + NEAR).min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            Span::new(at, end)
+        })
+    })
 }

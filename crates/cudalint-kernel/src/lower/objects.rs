@@ -65,7 +65,7 @@ impl<'p> Lowerer<'p> {
             element = of;
         }
         let (bytes, _) = element.integer()?;
-        if !self.is_const(found) && self.is_symbol_of_host(&found.name) {
+        if !self.is_const(found) && self.project.is_symbol_of_host(&found.name) {
             return None;
         }
         let total = self.size_of(ty)? as usize / usize::from(bytes.max(1));
@@ -76,26 +76,6 @@ impl<'p> Lowerer<'p> {
         }
         values.resize(total, 0);
         Some((bytes, values.into()))
-    }
-
-    /// Whether some file hands a symbol of this name to the runtime: `cudaMemcpyToSymbol(name, …)`.
-    fn is_symbol_of_host(&self, name: &str) -> bool {
-        const CALLS: [&str; 3] = ["ToSymbol", "SymbolAddress", "cuModuleGetGlobal"];
-        // The symbol is among the first arguments.
-        const NEAR: usize = 200;
-        self.project.modules().any(|module| {
-            let text = self.project.source(module);
-            text.contains(name)
-                && CALLS.iter().any(|call| {
-                    text.match_indices(call).any(|(at, _)| {
-                        let mut end = (at + NEAR).min(text.len());
-                        while !text.is_char_boundary(end) {
-                            end -= 1;
-                        }
-                        text.get(at..end).is_some_and(|near| near.contains(name))
-                    })
-                })
-        })
     }
 
     fn table_values(&self, init: ir::ExprId, ty: &Ty, out: &mut Vec<i64>, nesting: u32) -> Option<()> {
