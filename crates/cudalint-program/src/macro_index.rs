@@ -189,6 +189,13 @@ impl MacroIndex<Define> {
     }
 }
 
+/// Whether a condition is `!(defined(NAME))`, with or without blanks.
+fn is_default_of(condition: &str, name: &str) -> bool {
+    let mut rest = condition.bytes().filter(|byte| *byte != b' ');
+    let own = b"!(defined(".iter().chain(name.as_bytes()).chain(b"))");
+    own.into_iter().all(|byte| rest.next() == Some(*byte)) && rest.next().is_none()
+}
+
 impl<D: Definition> MacroIndex<D> {
     /// From definitions, each with the position of its file in the graph.
     pub(crate) fn assemble(
@@ -197,16 +204,25 @@ impl<D: Definition> MacroIndex<D> {
         defines: &Defines,
     ) -> Self {
         let mut index = Self { graph, defines: defines.clone(), ..Self::default() };
+        // The same conditions stand around many definitions.
+        let mut known: FxHashMap<Box<str>, Option<bool>> = FxHashMap::default();
+        let mut holds = |text: &str| match known.get(text) {
+            Some(holds) => *holds,
+            None => {
+                let holds = evaluate(text, defines);
+                known.insert(text.into(), holds);
+                holds
+            }
+        };
         for (file, definition) in definitions {
             let conditions = definition.conditions();
-            let own = if conditions.is_empty() { String::new() } else { format!("!(defined({}))", definition.name()) };
             let entry = Entry {
                 file,
-                dead: conditions.iter().any(|text| evaluate(text, defines) == Some(false)),
+                dead: conditions.iter().any(|text| holds(text) == Some(false)),
                 passes_on: conditions
                     .iter()
-                    .any(|text| passes_on(definition.body(), text) && evaluate(text, defines) != Some(true)),
-                fallback: conditions.iter().any(|text| text.replace(' ', "") == own),
+                    .any(|text| passes_on(definition.body(), text) && holds(text) != Some(true)),
+                fallback: conditions.iter().any(|text| is_default_of(text, definition.name())),
                 conditions,
                 definition,
             };
