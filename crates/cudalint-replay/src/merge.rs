@@ -1,6 +1,7 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Event, EventKind, Facts, Pointer, PythonFault, Site};
+use crate::facts::{Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
+use crate::given::Given;
 use crate::traits::AllTraits;
 use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
@@ -174,9 +175,93 @@ fn tidy(events: &mut Vec<Event>) {
     for event in events.iter() {
         *counts.entry(event.site).or_insert(0) += 1;
     }
-    let mut seen = FxHashSet::default();
-    events.retain(|event| counts.get(&event.site) == Some(&1) || seen.insert((event.site, fingerprint(&event.kind))));
-    events.sort_by_key(|event| event.site);
+    let mut kept: Vec<Event> = Vec::with_capacity(events.len());
+    // By site: where its outcomes stand in `kept`, with what tells them apart once that was asked for.
+    let mut seen: FxHashMap<Site, Vec<(usize, Option<String>)>> = FxHashMap::default();
+    for event in events.drain(..) {
+        if counts.get(&event.site) != Some(&1) {
+            let outcomes = seen.entry(event.site).or_default();
+            if outcomes.iter().any(|(at, _)| alike(&kept[*at].kind, &event.kind)) {
+                continue;
+            }
+            let own = (!outcomes.is_empty()).then(|| fingerprint(&event.kind));
+            let same = |(at, print): &mut (usize, Option<String>)| {
+                let print = print.get_or_insert_with(|| fingerprint(&kept[*at].kind));
+                Some(&*print) == own.as_ref()
+            };
+            if outcomes.iter_mut().any(same) {
+                continue;
+            }
+            outcomes.push((kept.len(), own));
+        }
+        kept.push(event);
+    }
+    kept.sort_by_key(|event| event.site);
+    *events = kept;
+}
+
+/// Whether two outcomes are the same at first sight: what their fingerprints are made of is equal.
+fn alike(a: &EventKind, b: &EventKind) -> bool {
+    let pointers = |a: &Pointer, b: &Pointer| match (a, b) {
+        (Pointer::Into { buffer: a, offset: x }, Pointer::Into { buffer: b, offset: y }) => {
+            a.site == b.site && a.space == b.space && a.bytes == b.bytes && x.quantity == y.quantity
+        }
+        (Pointer::Into { .. }, _) | (_, Pointer::Into { .. }) => false,
+        (a, b) => a == b,
+    };
+    match (a, b) {
+        (EventKind::Allocate { buffer: a, .. }, EventKind::Allocate { buffer: b, .. }) => a.bytes == b.bytes,
+        (EventKind::Free { argument: a, .. }, EventKind::Free { argument: b, .. }) => pointers(&a.pointer, &b.pointer),
+        (
+            EventKind::Copy { destination: to, source: from, bytes, kind, .. },
+            EventKind::Copy { destination, source, bytes: other_bytes, kind: other_kind, .. },
+        ) => {
+            bytes == other_bytes
+                && kind == other_kind
+                && pointers(&to.pointer, &destination.pointer)
+                && pointers(&from.pointer, &source.pointer)
+        }
+        (
+            EventKind::Set { destination: to, value, bytes, .. },
+            EventKind::Set { destination, value: other_value, bytes: other_bytes, .. },
+        ) => {
+            bytes == other_bytes
+                && value.quantity == other_value.quantity
+                && pointers(&to.pointer, &destination.pointer)
+        }
+        (EventKind::Launch(a), EventKind::Launch(b)) => {
+            let argument = |(a, b): (&LaunchArgument, &LaunchArgument)| {
+                a.amount == b.amount
+                    && match (&a.pointer, &b.pointer) {
+                        (Some(a), Some(b)) => pointers(a, b),
+                        (a, b) => a.is_none() && b.is_none(),
+                    }
+            };
+            let given = |(a, b): (&Given, &Given)| match (a, b) {
+                (Given::Pointer { held: a, .. }, Given::Pointer { held: b, .. }) => {
+                    a.as_ref().map(|held| &held.contents) == b.as_ref().map(|held| &held.contents)
+                }
+                (a, b) => a == b,
+            };
+            a.kernel == b.kernel
+                && a.grid.axes == b.grid.axes
+                && a.block.axes == b.block.axes
+                && a.shared.quantity == b.shared.quantity
+                && a.shared_opt_in.quantity == b.shared_opt_in.quantity
+                && a.launch_bounds.as_ref().map(|bound| &bound.quantity)
+                    == b.launch_bounds.as_ref().map(|bound| &bound.quantity)
+                && a.args.len() == b.args.len()
+                && a.args.iter().zip(&b.args).all(argument)
+                && a.given.len() == b.given.len()
+                && a.given.iter().zip(&b.given).all(given)
+                && a.env == b.env
+                && a.python == b.python
+        }
+        (EventKind::HostAccess { argument: a, write }, EventKind::HostAccess { argument: b, write: other }) => {
+            write == other && pointers(&a.pointer, &b.pointer)
+        }
+        _ => false,
+    }
 }
 
 /// What tells two outcomes at one site apart for a rule: the values, not the identities of this or that walk.
@@ -226,7 +311,7 @@ fn fingerprint(kind: &EventKind) -> String {
                 launch.kernel,
                 launch.env,
                 launch.python,
-                launch.given.iter().map(crate::given::Given::outline).collect::<Vec<_>>().join(";"),
+                launch.given.iter().map(Given::outline).collect::<Vec<_>>().join(";"),
                 axes(&launch.grid),
                 axes(&launch.block),
                 launch.shared,
