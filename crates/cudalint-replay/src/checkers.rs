@@ -68,8 +68,8 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
         };
         let Some(name) = path.last() else { continue };
         // What comes from the body of the macro has the span of the macro's call; what comes from an argument has its own.
-        if crate::status::apis::status_api(name).is_some()
-            && source.get(node.span.range()).is_some_and(|text| text.trim_start().starts_with(name.as_str()))
+        if source.get(node.span.range()).is_some_and(|text| text.trim_start().starts_with(name.as_str()))
+            && crate::status::apis::status_api(name).is_some()
             && let Some(position) =
                 source.get(..node.span.range().start).and_then(|before| tokens::argument_position(before, expansion))
         {

@@ -4,6 +4,9 @@ use crate::ir::Expr;
 
 /// A number as written, with suffixes and digit separators.
 pub(crate) fn number(text: &str) -> Expr {
+    if let Some(value) = small(text) {
+        return Expr::Int { value, bytes: 4, signed: true };
+    }
     // The grammar takes a sign into the literal.
     if let Some(rest) = text.strip_prefix('-') {
         return match number(rest.trim_start_matches(['-', '+', ' '])) {
@@ -50,6 +53,16 @@ pub(crate) fn number(text: &str) -> Expr {
         (8, false)
     };
     Expr::Int { value: value as i64, bytes, signed }
+}
+
+/// A decimal of up to nine digits: most numbers are.
+fn small(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let plain = matches!(bytes, [b'0'..=b'9'] | [b'1'..=b'9', ..]) && bytes.len() <= 9;
+    if !plain {
+        return None;
+    }
+    bytes.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
 }
 
 fn float(lower: &str, hex: bool) -> Expr {
@@ -108,6 +121,10 @@ pub(crate) fn raw_string(text: &str) -> String {
 }
 
 fn unescape(text: &str, out: &mut String) {
+    if !text.contains('\\') {
+        out.push_str(text);
+        return;
+    }
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c != '\\' {

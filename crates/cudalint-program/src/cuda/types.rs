@@ -243,8 +243,9 @@ impl Lowerer<'_> {
     /// Adds the `const` and `volatile` that stand among the children of a declaration.
     pub(super) fn qualify(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
         let (mut is_const, mut is_volatile) = (false, false);
-        let text = s.text(node);
-        if !text.contains("const") && !text.contains("volatile") {
+        let text = s.text(node).as_bytes();
+        let qualified = |at: usize| text[at..].starts_with(b"const") || text[at..].starts_with(b"volatile");
+        if !(0..text.len()).any(|at| matches!(text[at], b'c' | b'v') && qualified(at)) {
             return ty;
         }
         for child in all_children(node).filter(|child| cuda_kind(*child) == CudaKind::TypeQualifier) {
