@@ -48,7 +48,7 @@ impl Lowerer<'_> {
             ir::Expr::Int { value, bytes: 1, signed: false } => self.integer(*value, Ty::Bool, site),
             ir::Expr::Int { value, .. } => self.plain_integer(*value, site),
             ir::Expr::Float { value, .. } => self.plain_float(*value, site),
-            ir::Expr::Str(text) => Value::Fixed(Fixed::Str(Arc::from(&**text))),
+            ir::Expr::Str(text) => Value::Fixed(Fixed::Str(Arc::clone(text))),
             ir::Expr::Null => Value::None,
             ir::Expr::Local(local) => self.read_local(self.context.scan.variable(*local, id), site),
             ir::Expr::Name { path, .. } => match path.last() {

@@ -86,7 +86,7 @@ impl Lowerer<'_> {
             return self.argument_value(s, argument);
         }
         if let Some(stringized) = super::macros::stringized(s, text) {
-            return self.push(Expr::Str(stringized), span);
+            return self.push(Expr::Str(stringized.into()), span);
         }
         if let Some(local) = self.lookup_variable(text) {
             return self.push(Expr::Local(local), span);

@@ -3,6 +3,7 @@
 use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, PythonExpr, StmtId, TypeId};
 use crate::name::Name;
 use cudalint_syntax::Span;
+use std::sync::Arc;
 
 /// Where something came from when a macro was expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub enum Expr {
     /// A floating-point literal; `bytes` is 4 or 8.
     Float { value: f64, bytes: u8 },
     /// A string literal, decoded as far as needed.
-    Str(Box<str>),
+    Str(Arc<str>),
     /// `nullptr`, `NULL`, `None`.
     Null,
     /// A parameter or local variable of the function around.

@@ -87,7 +87,7 @@ impl<'p> Walker<'p> {
             ),
             Expr::Float { value, bytes } => Out::new(Val::from(Kind::Float(*value)), Ty::Float { bytes: *bytes }),
             Expr::Str(text) => Out::new(
-                Val::from(Kind::Str(std::sync::Arc::from(&**text))),
+                Val::from(Kind::Str(std::sync::Arc::clone(text))),
                 Ty::Array(Rc::new(Ty::Int { bytes: 1, signed: true }), Quantity::Known(text.len() as i64 + 1)),
             ),
             Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
