@@ -5,7 +5,7 @@
 //! operators, and precedence is applied again.
 
 use super::Lowerer;
-use super::fields::{Field, callee_and_list, field, infix, prefix};
+use super::fields::{Field, around, callee_and_list, field, infix, prefix};
 use super::source::{Src, children};
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
@@ -72,6 +72,31 @@ pub(crate) fn binary_op(text: &str) -> Option<BinaryOp> {
     })
 }
 
+/// The operands and the operator of a binary expression.
+fn parts<'t>(s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Op, Node<'t>)> {
+    if let Some((left, text, right)) = around(s, node)
+        && let op = Op::of(text)
+        && op != Op::Unknown
+    {
+        return Some((left, op, right));
+    }
+    let (left, op, right) = infix(node)?;
+    Some((left, op.map_or(Op::Unknown, |op| Op::of(s.text(op))), right))
+}
+
+/// The parts of a binary expression that is as it seems: neither operand is a chain, and none can be a misread one.
+fn plain<'t>(s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Op, Node<'t>)> {
+    let misread =
+        |kind| matches!(kind, CudaKind::BinaryExpression | CudaKind::CastExpression | CudaKind::CallExpression);
+    if cuda_kind(node) != CudaKind::BinaryExpression {
+        return None;
+    }
+    let (left, op, right) = parts(s, node)?;
+    let first = cuda_kind(left);
+    let plain = !misread(first) && first != CudaKind::ParenthesizedExpression && !misread(cuda_kind(right));
+    plain.then_some((left, op, right))
+}
+
 /// A piece of the flat list.
 #[derive(Clone, Copy)]
 enum Piece<'t> {
@@ -94,6 +119,10 @@ enum Piece<'t> {
 impl Lowerer<'_> {
     /// Lowers a binary expression, or a cast or template call that may be a misread one.
     pub(super) fn chain<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        if let Some((left, op, right)) = plain(s, node) {
+            let (left, right) = (self.operand(s, left), self.operand(s, right));
+            return self.combine(op, left, right);
+        }
         let mut pieces = self.flatten(s, node);
         join_member_templates(&mut pieces);
         self.join_casts(s, &mut pieces);
@@ -134,6 +163,10 @@ impl Lowerer<'_> {
 
     fn reduce(&mut self, op: Op, operands: &mut Vec<ExprId>) {
         let (Some(right), Some(left)) = (operands.pop(), operands.pop()) else { return };
+        operands.push(self.combine(op, left, right));
+    }
+
+    fn combine(&mut self, op: Op, left: ExprId, right: ExprId) -> ExprId {
         let span = self.module.exprs[left.index()].span.cover(self.module.exprs[right.index()].span);
         let kind = match op {
             Op::Binary(op) => Expr::Binary(op, left, right),
@@ -141,7 +174,7 @@ impl Lowerer<'_> {
             Op::Or => Expr::OrElse(left, right),
             Op::Unknown => Expr::Unknown(vec![left, right]),
         };
-        operands.push(self.push(kind, span));
+        self.push(kind, span)
     }
 
     fn flatten<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Piece<'t>> {
@@ -154,11 +187,10 @@ impl Lowerer<'_> {
             };
             match cuda_kind(node) {
                 CudaKind::BinaryExpression => {
-                    let Some((left, op, right)) = infix(node) else {
+                    let Some((left, op, right)) = parts(s, node) else {
                         out.push(Piece::Operand(node));
                         continue;
                     };
-                    let op = op.map_or(Op::Unknown, |op| Op::of(s.text(op)));
                     work.extend([Piece::Node(right), Piece::Op(op), Piece::Node(left)]);
                 }
                 CudaKind::CastExpression => match self.misread_cast(s, node) {

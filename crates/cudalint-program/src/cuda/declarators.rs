@@ -1,7 +1,7 @@
 //! Declarators: from `*p[4]` around a base type to a name and a type.
 
 use super::Lowerer;
-use super::fields::{Field, exactly, field};
+use super::fields::{Field, exactly, field, picked};
 use super::source::{Src, children};
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
@@ -64,7 +64,7 @@ impl Lowerer<'_> {
                 }
                 CudaKind::InitDeclarator => {
                     next =
-                        exactly(node).map(|[declarator, _, _]| declarator).or_else(|| field(node, Field::Declarator));
+                        picked(node, 3, [0]).map(|[declarator]| declarator).or_else(|| field(node, Field::Declarator));
                 }
                 CudaKind::Identifier
                 | CudaKind::FieldIdentifier

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::Lowerer;
-use super::fields::{Field, callee_and_list, exactly, field};
+use super::fields::{Field, around, callee_and_list, exactly, field, picked};
 use super::literals;
 use super::source::{Argument, Src, children, first_child, is_expression};
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
@@ -161,7 +161,7 @@ impl Lowerer<'_> {
     fn parenthesized<'t>(&mut self, s: Src<'t>, mut node: Node<'t>) -> ExprId {
         // Thousands of parentheses around one value are no reason to recurse.
         loop {
-            if let Some([_, only, _]) = exactly(node)
+            if let Some([only]) = picked(node, 3, [1])
                 && only.is_named()
             {
                 match cuda_kind(only) {
@@ -365,14 +365,17 @@ impl Lowerer<'_> {
 
     fn member<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         // Long chains `a.b().c().d()` nest to the left; their depth is counted like any other.
-        let parts = match exactly(node) {
-            Some([base, operator, name]) => Some((base, Some(operator), name)),
-            None => field(node, Field::Argument)
-                .zip(field(node, Field::FieldName))
-                .map(|(base, name)| (base, field(node, Field::Operator), name)),
+        let parts = match around(s, node) {
+            Some((base, operator @ ("." | "->"), name)) => Some((base, operator, name)),
+            _ => match exactly(node) {
+                Some([base, operator, name]) => Some((base, s.text(operator), name)),
+                None => field(node, Field::Argument)
+                    .zip(field(node, Field::FieldName))
+                    .map(|(base, name)| (base, field(node, Field::Operator).map_or("", |op| s.text(op)), name)),
+            },
         };
         let Some((base, operator, name)) = parts else { return self.unknown(s, node) };
-        let arrow = operator.is_some_and(|op| s.text(op) == "->");
+        let arrow = operator == "->";
         let base = self.expr(s, base);
         let mut name = name;
         for _ in 0..8 {

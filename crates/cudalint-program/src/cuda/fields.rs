@@ -1,5 +1,6 @@
 //! Field numbers of the grammar, looked up once.
 
+use super::source::Src;
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind, cuda_language};
 use std::sync::OnceLock;
@@ -77,6 +78,24 @@ pub(crate) fn exactly<const N: usize>(node: Node<'_>) -> Option<[Node<'_>; N]> {
     Some(found)
 }
 
+/// Some children of a node that has exactly so many: each is dear, the more the further behind it stands.
+pub(crate) fn picked<const N: usize>(node: Node<'_>, count: usize, at: [u32; N]) -> Option<[Node<'_>; N]> {
+    if node.child_count() as usize != count {
+        return None;
+    }
+    let mut found = [node; N];
+    for (index, slot) in at.into_iter().zip(&mut found) {
+        *slot = node.child(index)?;
+    }
+    Some(found)
+}
+
+/// The outer two of three children, with the text between them: mostly that is the operator alone.
+pub(crate) fn around<'t>(s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, &'t str, Node<'t>)> {
+    let [left, right] = picked(node, 3, [0, 2])?;
+    Some((left, s.text.get(left.end_byte()..right.start_byte())?.trim(), right))
+}
+
 /// The operands and the operator of `a op b`.
 pub(crate) fn infix(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, Node<'_>)> {
     if let Some([left, operator, right]) = exactly(node) {
@@ -103,7 +122,7 @@ pub(crate) fn callee_and_list(call: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
 
 /// The declarator inside an initialized one, and its value.
 pub(crate) fn value_of(initialized: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
-    if let Some([declarator, _, value]) = exactly(initialized) {
+    if let Some([declarator, value]) = picked(initialized, 3, [0, 2]) {
         return Some((declarator, value));
     }
     let value = field(initialized, Field::Value)?;
@@ -112,7 +131,7 @@ pub(crate) fn value_of(initialized: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
 
 /// Type and declarator of a declaration that has nothing else: `int i = 0;`.
 pub(crate) fn plain_declaration(declaration: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
-    let [ty, declarator, _] = exactly(declaration)?;
+    let [ty, declarator] = picked(declaration, 3, [0, 1])?;
     let plain = matches!(
         cuda_kind(declarator),
         CudaKind::Identifier

@@ -34,7 +34,7 @@ use crate::name::Name;
 use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 pub use cupy_bodies::{CupySlot, cupy_slots, shape_cupy_body};
 pub(crate) use preprocessor::passes_on;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;
 use std::cell::Cell;
@@ -168,8 +168,9 @@ impl<'a> Lowerer<'a> {
             outside: input.macros,
             pool: input.pool,
             module,
-            names: FxHashSet::default(),
-            singles: FxHashMap::default(),
+            // Room for a small file: tables that grow are filled anew each time.
+            names: FxHashSet::with_capacity_and_hasher(220, FxBuildHasher),
+            singles: FxHashMap::with_capacity_and_hasher(110, FxBuildHasher),
             expansions: FxHashMap::default(),
             plain_types: FxHashMap::default(),
             frames: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::chain::binary_op;
-use super::fields::{Field, exactly, field, infix, prefix};
+use super::fields::{Field, around, exactly, field, infix, prefix};
 use super::source::{Src, children};
 use super::types;
 use crate::ir::{Expr, ExprId, UnaryOp};
@@ -11,8 +11,11 @@ use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
 impl Lowerer<'_> {
     pub(super) fn assignment<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let Some((left, operator, right)) = infix(node) else { return self.unknown(s, node) };
-        let text = operator.map_or("=", |op| s.text(op));
+        let parts = match around(s, node) {
+            Some(parts @ (_, "=" | "+=" | "-=" | "*=" | "/=", _)) => Some(parts),
+            _ => infix(node).map(|(left, operator, right)| (left, operator.map_or("=", |op| s.text(op)), right)),
+        };
+        let Some((left, text, right)) = parts else { return self.unknown(s, node) };
         let target = self.expr(s, left);
         let value = self.expr(s, right);
         let span = s.span(node);
