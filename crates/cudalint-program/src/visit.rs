@@ -105,11 +105,17 @@ pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut 
                 stack.extend(function.locals.get(id.index()).and_then(|local| local.init).map(Item::Expr));
             }
             Item::Expr(id) => {
-                if let Some(node) = module.exprs.get(id.index()) {
-                    operands(&node.kind, |operand| stack.push(Item::Expr(operand)));
-                    stack.extend(statements_inside(&node.kind).iter().map(|id| Item::Stmt(*id)));
+                let Some(node) = module.exprs.get(id.index()) else { continue };
+                match &node.kind {
+                    // Most expressions have no parts.
+                    Expr::Int { .. } | Expr::Local(_) => continue,
+                    Expr::Statements(block) => stack.extend(block.iter().map(|id| Item::Stmt(*id))),
+                    kind => operands(kind, |operand| stack.push(Item::Expr(operand))),
                 }
             }
+        }
+        if stack.len() < first + 2 {
+            continue;
         }
         if let Some(parts) = stack.get_mut(first..) {
             parts.reverse();

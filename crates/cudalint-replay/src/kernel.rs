@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
             self.summary.incomplete = true;
             return;
         }
-        let mut order = Vec::new();
+        let mut order = Vec::with_capacity(16);
         let mut conditional = Vec::new();
         walk_expr(frame.module, root, |id, expr| {
             order.push(id);
