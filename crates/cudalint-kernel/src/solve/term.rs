@@ -144,6 +144,13 @@ impl Terms {
         self.make(Term::Constant(value))
     }
 
+    /// Other bounds for a variable, both included.
+    pub fn set_bounds(&mut self, variable: Variable, low: i64, high: i64) {
+        if let Some(bounds) = self.bounds.get_mut(variable.index()) {
+            *bounds = (low, high);
+        }
+    }
+
     /// A new variable between two bounds, both included.
     pub fn variable(&mut self, low: i64, high: i64) -> (Variable, TermId) {
         let variable = Variable(self.bounds.len() as u32);

@@ -26,32 +26,40 @@ struct Maker<'a> {
     known: BTreeMap<u32, TermId>,
     uses: &'a BTreeMap<u32, Use>,
     too_many: bool,
-    /// The largest value of an input.
-    most: i64,
 }
 
 /// Assignments under which the kernel probably leaves a buffer, at most `limit` of them. Inputs of which the program takes
 /// multiples only are given multiples.
 pub(super) fn proposals(event: &Event, fact: &LaunchFact, code: &Code, limit: usize) -> Vec<Assignment> {
+    let Some((mut problem, atoms)) = problem(event, fact) else { return Vec::new() };
     MOST.into_iter()
-        .map(|most| proposals_up_to(most, event, fact, code, limit))
+        .map(|most| {
+            for input in &problem.inputs {
+                problem.terms.set_bounds(*input, LEAST, most);
+            }
+            let found = cudalint_kernel::solve::out_of_bounds(code, &problem, limit).into_iter();
+            found
+                .map(|numbers| {
+                    let at: BTreeMap<u32, i64> = atoms.iter().map(Atom::id).zip(numbers).collect();
+                    let value = |atom: &Atom| at.get(&atom.id()).map(|value| (atom.name().to_owned(), *value));
+                    let values = atoms.iter().filter_map(value).collect();
+                    Assignment { choice: Choice { at, ..Choice::default() }, values, ragged: false, replaceable: false }
+                })
+                .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
+                .collect::<Vec<_>>()
+        })
         .find(|found| !found.is_empty())
         .unwrap_or_default()
 }
 
-fn proposals_up_to(most: i64, event: &Event, fact: &LaunchFact, code: &Code, limit: usize) -> Vec<Assignment> {
-    let Some(inputs) = sizing_inputs(fact).filter(|inputs| !inputs.is_empty()) else { return Vec::new() };
+/// A launch with terms in place of what is open, and the inputs that the terms stand for.
+fn problem(event: &Event, fact: &LaunchFact) -> Option<(Problem, Vec<Atom>)> {
+    let inputs = sizing_inputs(fact).filter(|inputs| !inputs.is_empty())?;
     let uses = uses_of(fact, &inputs);
-    let mut maker = Maker {
-        terms: Terms::default(),
-        inputs: Vec::new(),
-        known: BTreeMap::new(),
-        uses: &uses,
-        too_many: false,
-        most,
-    };
-    let Some(grid) = maker.extents(&fact.grid.axes) else { return Vec::new() };
-    let Some(block) = maker.extents(&fact.block.axes) else { return Vec::new() };
+    let mut maker =
+        Maker { terms: Terms::default(), inputs: Vec::new(), known: BTreeMap::new(), uses: &uses, too_many: false };
+    let grid = maker.extents(&fact.grid.axes)?;
+    let block = maker.extents(&fact.block.axes)?;
     let mut buffers: Vec<Option<TermId>> = Vec::new();
     let mut ids: Vec<BufferId> = Vec::new();
     let mut arguments = Vec::new();
@@ -83,7 +91,7 @@ fn proposals_up_to(most: i64, event: &Event, fact: &LaunchFact, code: &Code, lim
         }
     }
     if maker.inputs.is_empty() || maker.too_many {
-        return Vec::new();
+        return None;
     }
     let one = maker.terms.constant(1);
     for extent in grid.into_iter().chain(block) {
@@ -92,22 +100,9 @@ fn proposals_up_to(most: i64, event: &Event, fact: &LaunchFact, code: &Code, lim
     let threads = block.into_iter().fold(one, |all, axis| maker.terms.of(Operation::Mul, all, axis));
     let limit_of_block = maker.terms.constant(1024);
     conditions.push(Constraint { left: threads, relation: Relation::AtMost, right: limit_of_block });
-    let inputs = maker.inputs.iter().map(|(_, variable)| *variable).collect();
+    let (atoms, inputs) = maker.inputs.into_iter().unzip();
     let problem = Problem { terms: maker.terms, inputs, grid, block, arguments, buffers, dynamic_shared, conditions };
-    cudalint_kernel::solve::out_of_bounds(code, &problem, limit)
-        .into_iter()
-        .map(|numbers| {
-            let at: BTreeMap<u32, i64> = maker.inputs.iter().map(|(atom, _)| atom.id()).zip(numbers).collect();
-            let mut values: Vec<(String, i64)> = Vec::new();
-            for (atom, _) in &maker.inputs {
-                if let Some(value) = at.get(&atom.id()) {
-                    values.push((atom.name().to_owned(), *value));
-                }
-            }
-            Assignment { choice: Choice { at, ..Choice::default() }, values, ragged: false, replaceable: false }
-        })
-        .filter(|assignment| event.conditions.iter().all(|condition| condition.admits(&assignment.choice.at)))
-        .collect()
+    Some((problem, atoms))
 }
 
 impl Maker<'_> {
@@ -195,7 +190,7 @@ impl Maker<'_> {
                     self.too_many = true;
                     return None;
                 }
-                let (variable, term) = self.terms.variable(LEAST, self.most);
+                let (variable, term) = self.terms.variable(LEAST, LEAST);
                 self.inputs.push((atom.clone(), variable));
                 self.known.insert(atom.id(), term);
                 Some(term)
