@@ -1,6 +1,8 @@
 //! Functions of GPU libraries that return a status, by their names, with their weight.
 
 use crate::facts::StatusWeight;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// A function of a GPU library that returns a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +104,33 @@ const NOT_STATUS: [&str; 36] = [
     "cufftGetErrorString",
 ];
 
+/// Most names whose answers a thread remembers.
+const MAX_REMEMBERED: usize = 4096;
+
+thread_local! {
+    static REMEMBERED: RefCell<FxHashMap<Box<str>, Option<StatusApi>>> = RefCell::default();
+}
+
 /// Looks a name up: `None` when it is no status-returning function of a known library.
 pub fn status_api(name: &str) -> Option<StatusApi> {
+    if !LIBRARIES.iter().any(|(prefix, _)| name.starts_with(prefix)) {
+        return None;
+    }
+    // The same few functions are called everywhere.
+    REMEMBERED.with_borrow_mut(|known| {
+        if let Some(api) = known.get(name) {
+            return *api;
+        }
+        let api = look_up(name);
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(name.into(), api);
+        api
+    })
+}
+
+fn look_up(name: &str) -> Option<StatusApi> {
     if NOT_STATUS.contains(&name) || name.ends_with("_t") || name.ends_with("_st") {
         return None;
     }
