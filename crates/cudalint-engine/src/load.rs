@@ -10,7 +10,6 @@ use cudalint_syntax::{
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +61,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     let mut taken: Vec<Loaded> = Vec::new();
     let mut known: FxHashSet<PathBuf> = input.sources.iter().map(|source| source.real.clone()).collect();
     // Files without GPU code: a header among them is read again when somebody includes it.
-    let mut irrelevant: BTreeMap<PathBuf, Source> = BTreeMap::new();
+    let mut irrelevant: FxHashMap<PathBuf, Source> = FxHashMap::default();
     let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
     let mut round: Vec<(Source, bool)> = input.sources.iter().map(|source| (source.clone(), false)).collect();
     let mut bytes = 0;
