@@ -147,7 +147,7 @@ fn symbol_arguments(text: &str) -> impl Iterator<Item = Span> {
     const CALLS: [&str; 3] = ["ToSymbol", "SymbolAddress", "cuModuleGetGlobal"];
     const NEAR: usize = 200;
     CALLS.into_iter().flat_map(move |call| {
-        text.match_indices(call).map(|(at, _)| {
+        memchr::memmem::find_iter(text.as_bytes(), call).map(|at| {
             let mut end = (at + NEAR).min(text.len());
             while !text.is_char_boundary(end) {
                 end -= 1;
