@@ -67,6 +67,11 @@ fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
 /// How well `scope` plus the thing's own name answers to `path` used inside `inside`: `None` not at all, more is better.
 fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u32> {
     // Asked of every candidate for every name, so that nothing is collected.
+    if let ([], [name]) = (&*scope.segments, &*path.segments)
+        && !name.is_empty()
+    {
+        return Some(1);
+    }
     let qualifiers = segments(path).count().checked_sub(1)?;
     let whole = segments(scope).count();
     let rest = whole.checked_sub(qualifiers)?;
