@@ -1,8 +1,9 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
+use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
 use crate::given::Given;
 use crate::traits::AllTraits;
+use crate::value::Quantity;
 use crate::walk::{ReplayOptions, Walker};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
@@ -184,10 +185,12 @@ fn tidy(events: &mut Vec<Event>) {
             if outcomes.iter().any(|(at, _)| alike(&kept[*at].kind, &event.kind)) {
                 continue;
             }
-            let own = (!outcomes.is_empty()).then(|| fingerprint(&event.kind));
+            let mut own = None;
             let same = |(at, print): &mut (usize, Option<String>)| {
-                let print = print.get_or_insert_with(|| fingerprint(&kept[*at].kind));
-                Some(&*print) == own.as_ref()
+                let other = &kept[*at].kind;
+                !apart(other, &event.kind)
+                    && print.get_or_insert_with(|| fingerprint(other))
+                        == own.get_or_insert_with(|| fingerprint(&event.kind))
             };
             if outcomes.iter_mut().any(same) {
                 continue;
@@ -261,6 +264,50 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
             write == other && pointers(&a.pointer, &b.pointer)
         }
         _ => false,
+    }
+}
+
+/// Whether two outcomes are different at first sight: some number in their fingerprints is.
+fn apart(a: &EventKind, b: &EventKind) -> bool {
+    let amounts = |a: &Amount, b: &Amount| match (&a.quantity, &b.quantity) {
+        (Quantity::Known(a), Quantity::Known(b)) => a != b,
+        _ => false,
+    };
+    let pointers = |a: &Pointer, b: &Pointer| match (a, b) {
+        (Pointer::Into { buffer: a, offset: x }, Pointer::Into { buffer: b, offset: y }) => {
+            a.site != b.site || amounts(&a.bytes, &b.bytes) || amounts(x, y)
+        }
+        (a, b) => std::mem::discriminant(a) != std::mem::discriminant(b),
+    };
+    match (a, b) {
+        (EventKind::Allocate { buffer: a, .. }, EventKind::Allocate { buffer: b, .. }) => amounts(&a.bytes, &b.bytes),
+        (EventKind::Free { argument: a, .. }, EventKind::Free { argument: b, .. }) => pointers(&a.pointer, &b.pointer),
+        (
+            EventKind::Copy { destination: to, source: from, bytes, .. },
+            EventKind::Copy { destination, source, bytes: other, .. },
+        ) => {
+            amounts(bytes, other)
+                || pointers(&to.pointer, &destination.pointer)
+                || pointers(&from.pointer, &source.pointer)
+        }
+        (EventKind::Set { destination: to, bytes, .. }, EventKind::Set { destination, bytes: other, .. }) => {
+            amounts(bytes, other) || pointers(&to.pointer, &destination.pointer)
+        }
+        (EventKind::Launch(a), EventKind::Launch(b)) => {
+            let axes = |a: &[Amount; 3], b: &[Amount; 3]| a.iter().zip(b).any(|(a, b)| amounts(a, b));
+            a.kernel != b.kernel
+                || axes(&a.grid.axes, &b.grid.axes)
+                || axes(&a.block.axes, &b.block.axes)
+                || amounts(&a.shared, &b.shared)
+                || a.args.iter().zip(&b.args).any(|(a, b)| {
+                    amounts(&a.amount, &b.amount)
+                        || matches!((&a.pointer, &b.pointer), (Some(a), Some(b)) if pointers(a, b))
+                })
+        }
+        (EventKind::HostAccess { argument: a, .. }, EventKind::HostAccess { argument: b, .. }) => {
+            pointers(&a.pointer, &b.pointer)
+        }
+        _ => true,
     }
 }
 
