@@ -259,6 +259,29 @@ fn statements_of_a_kernel_that_cupy_builds_are_read_as_its_body() {
 }
 
 #[test]
+fn the_expressions_of_a_reduction_are_read_as_two_bodies() {
+    for call in [
+        "cp.ReductionKernel('T x, T y', 'T z', 'x * y', 'a+b', 'z = a', '0', 'dot')",
+        "cp.ReductionKernel('T x, T y', 'T z',\n    'x * y',\n    'a + b',\n    'z = a',\n    '0')",
+        "ReductionKernel('T x, T y', 'T z', map_expr='x * y', reduce_expr=PLUS, post_map_expr='z = a', identity=0)",
+    ] {
+        let found = bodies(&format!("k = {call}\n"));
+        assert_eq!(found.len(), 1, "{call}");
+        assert_eq!(found[0].0.replace(' ', ""), "__global__void_(){(x*y);}int_(){z=a;}", "{call}");
+    }
+    // What comes after is not in sight, or there is no room for a function around it.
+    for call in [
+        "ReductionKernel('T x, T y', 'T z', 'x * y', 'a + b', POST, '0')",
+        "ReductionKernel('T x, T y', 'T z', 'x * y', '', 'z = a', '0')",
+        "ReductionKernel('T x, T y', 'T z', post_map_expr='z = a', map_expr='x * y', reduce_expr='a + b', identity=0)",
+    ] {
+        let found = bodies(&format!("k = {call}\n"));
+        assert_eq!(found.len(), 1, "{call}");
+        assert_eq!(found[0].0.replace(' ', ""), "__global__void_(){(x*y);}", "{call}");
+    }
+}
+
+#[test]
 fn a_preamble_is_read_with_the_body() {
     let text = "k = cp.ReductionKernel('T x', 'T y', 'sq(x)', 'a + b', 'y = a', '0', 'norm', preamble='''\n#define TWO 2\n__device__ int sq(int x) { return x * TWO; }\n''')\n";
     let found = embedded(text).unwrap();

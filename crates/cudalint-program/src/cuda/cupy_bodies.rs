@@ -7,6 +7,10 @@
 //!
 //! A name of the body that is a parameter's means: of a raw one, the array; else its element at `i`, or the number that
 //! stands in its place. (`CuPy`'s documentation of `ElementwiseKernel`; the loop is `CUPY_FOR` of its `carray.cuh`.)
+//!
+//! The two expressions of a `ReductionKernel` are two loops: one over the elements that go in, with `_j` as its counter, one
+//! over those that come out, with `_i`, where `a` is the value that was put together (`_create_reduction_function_code` of
+//! `CuPy`'s `_reduction.pyx`). Which thread has which elements, and how they are put together, is `CuPy`'s own affair.
 
 use crate::ir::{
     BinaryOp, Expr, ExprId, ExprNode, Function, LocalId, LoopKind, Module, Path, Space, Stmt, StmtId, StmtNode,
@@ -29,6 +33,17 @@ pub enum CupySlot {
     Number(usize),
     /// How many elements the loop goes over.
     Count,
+    /// How many elements come out of a reduction.
+    Results,
+}
+
+/// A loop of the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Round {
+    /// Over the elements that go in.
+    Elements,
+    /// Over those that come out of a reduction.
+    Results,
 }
 
 /// The parameters of the kernel's code, in order.
@@ -43,6 +58,9 @@ pub fn cupy_slots(body: &CupyBody) -> Vec<CupySlot> {
         }
     }
     slots.push(CupySlot::Count);
+    if body.kind == CupyBodyKind::Reduction {
+        slots.push(CupySlot::Results);
+    }
     slots
 }
 
@@ -52,19 +70,36 @@ pub fn shape_cupy_body(module: &mut Module, body: Arc<CupyBody>) {
         return;
     };
     let content = body.content;
-    let nested = module.functions.iter().enumerate().any(|(at, f)| at != index && content.contains(f.span));
+    let after = body.after.and_then(|content| {
+        let within = |f: &Function| f.body.is_some() && f.name == *CUPY_BODY_FUNCTION && f.span.contains(content);
+        Some((module.functions.iter().position(within)?, content)).filter(|(at, _)| *at != index)
+    });
+    let own = |at: usize| at == index || after.is_some_and(|(second, _)| second == at);
+    let inside = |span| content.contains(span) || body.after.is_some_and(|content| content.contains(span));
+    let nested = module.functions.iter().enumerate().any(|(at, f)| !own(at) && inside(f.span));
     let Some(statements) = module.functions[index].body.take().filter(|_| !nested) else { return };
     let slots = cupy_slots(&body);
     let mut shaper = Shaper { module, body: &body, slots: &slots };
-    let parameters: Vec<Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
-    let shift = parameters.len() as u32 + 1;
-    shaper.rename(shift);
-    let (counter, statements) = shaper.around(statements);
+    let mut variables: Vec<Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
+    let parameters = variables.len() as u32;
+    let of_kernel = std::mem::take(&mut shaper.module.functions[index].locals);
+    let shift = parameters + shaper.counters();
+    shaper.rename(content, shift, Round::Elements);
+    let (counter, mut statements) = shaper.around(statements, Round::Elements);
+    variables.push(counter);
+    if body.kind == CupyBodyKind::Reduction {
+        let (counter, more) = shaper.results(after, shift + of_kernel.len() as u32);
+        variables.extend([counter, shaper.reduced()]);
+        statements.extend(more);
+    }
+    variables.extend(of_kernel);
+    if let Some((second, _)) = after {
+        variables.extend(std::mem::take(&mut shaper.module.functions[second].locals));
+    }
     let function = &mut module.functions[index];
     shape(function, &body);
-    let own = std::mem::take(&mut function.locals);
-    function.param_count = parameters.len() as u32;
-    function.locals = parameters.into_iter().chain([counter]).chain(own).collect();
+    function.param_count = parameters;
+    function.locals = variables;
     function.body = Some(statements);
     module.cupy_body = Some(body);
 }
@@ -116,15 +151,55 @@ impl Shaper<'_> {
         self.expr(Expr::Local(LocalId(at as u32)), span)
     }
 
-    /// The loop's counter comes behind the parameters.
-    fn counter(&self) -> LocalId {
-        LocalId(self.slots.len() as u32)
+    /// The loops' counters come behind the parameters.
+    fn counter(&self, round: Round) -> LocalId {
+        LocalId(self.slots.len() as u32 + u32::from(round == Round::Results))
+    }
+
+    /// How many variables of the kernel's own there are: counters and, in a reduction, the value that was put together.
+    const fn counters(&self) -> u32 {
+        match self.body.kind {
+            CupyBodyKind::Elementwise => 1,
+            CupyBodyKind::Reduction => 3,
+        }
+    }
+
+    /// What a counter is called.
+    const fn counter_name(&self, round: Round) -> &'static str {
+        match (self.body.kind, round) {
+            (CupyBodyKind::Elementwise, _) => "i",
+            (CupyBodyKind::Reduction, Round::Elements) => "_j",
+            (CupyBodyKind::Reduction, Round::Results) => "_i",
+        }
+    }
+
+    /// The value that a reduction has put together, of which nothing is known.
+    fn reduced(&mut self) -> Variable {
+        let span = Span::new(self.body.content.start as usize, self.body.content.start as usize);
+        let ty = self.ty(Type::Unknown);
+        Self::variable(Name::from("a"), ty, None, span)
+    }
+
+    /// The second loop of a reduction.
+    fn results(&mut self, after: Option<(usize, Span)>, shift: u32) -> (Variable, Vec<StmtId>) {
+        let mut statements = Vec::new();
+        if let Some((second, content)) = after {
+            statements = self.module.functions[second].body.take().unwrap_or_default();
+            self.rename(content, shift, Round::Results);
+            let reduced = self.stmt(Stmt::Declare(LocalId(self.slots.len() as u32 + 2)));
+            statements.insert(0, reduced);
+        }
+        self.around(statements, Round::Results)
     }
 
     fn parameter(&mut self, slot: CupySlot) -> Variable {
         let long = Type::Int { bytes: 8, signed: true };
         let (name, ty, span) = match slot {
+            CupySlot::Count if self.body.kind == CupyBodyKind::Reduction => {
+                (Name::from("_in_ind.size()"), long, self.body.span)
+            }
             CupySlot::Count => (Name::from("_ind.size()"), long, self.body.span),
+            CupySlot::Results => (Name::from("_out_ind.size()"), long, self.body.span),
             CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
                 let parameter = &self.body.parameters[at];
                 let (name, span, output) = (&*parameter.name, parameter.span, parameter.output);
@@ -154,8 +229,7 @@ impl Shaper<'_> {
     }
 
     /// Gives the names of the body their meaning, and its own variables the numbers behind the parameters.
-    fn rename(&mut self, shift: u32) {
-        let content = self.body.content;
+    fn rename(&mut self, content: Span, shift: u32, round: Round) {
         for node in self.module.stmts.iter_mut().filter(|node| content.contains(node.span)) {
             match &mut node.kind {
                 Stmt::Declare(local) | Stmt::ForEach { variable: local, .. } => local.0 += shift,
@@ -172,7 +246,7 @@ impl Shaper<'_> {
                 local.0 += shift;
                 continue;
             }
-            let kind = self.meaning(at, span);
+            let kind = self.meaning(at, span, round);
             if let Some(kind) = kind {
                 self.module.exprs[at].kind = kind;
             }
@@ -189,14 +263,17 @@ impl Shaper<'_> {
         }
     }
 
-    fn meaning(&mut self, at: usize, span: Span) -> Option<Expr> {
+    fn meaning(&mut self, at: usize, span: Span, round: Round) -> Option<Expr> {
         let of =
             |shaper: &Self, name: &str| shaper.body.parameters.iter().position(|parameter| *parameter.name == *name);
         match &self.module.exprs[at].kind {
             Expr::Name { .. } => {
                 let name = self.named(ExprId(at as u32))?;
-                if name == "i" && self.body.kind == CupyBodyKind::Elementwise {
-                    return Some(Expr::Local(self.counter()));
+                if name == self.counter_name(round) {
+                    return Some(Expr::Local(self.counter(round)));
+                }
+                if round == Round::Results && name == "a" {
+                    return Some(Expr::Local(LocalId(self.slots.len() as u32 + 2)));
                 }
                 let parameter = of(self, name)?;
                 let (raw, output) = (self.body.parameters[parameter].raw, self.body.parameters[parameter].output);
@@ -205,8 +282,15 @@ impl Shaper<'_> {
                     let at = self.slots.iter().position(|own| *own == slot)?;
                     return Some(Expr::Local(LocalId(at as u32)));
                 }
+                // Of a reduction the first loop has the elements that go in, the second one those that come out.
+                if self.body.kind == CupyBodyKind::Reduction && output != (round == Round::Results) {
+                    let number = !output && round == Round::Results;
+                    let slot = CupySlot::Number(parameter);
+                    let at = self.slots.iter().position(|own| *own == slot).filter(|_| number)?;
+                    return Some(Expr::Local(LocalId(at as u32)));
+                }
                 let base = self.local(CupySlot::Data(parameter), span);
-                let counter = self.counter();
+                let counter = self.counter(round);
                 let index = self.expr(Expr::Local(counter), span);
                 let element = Expr::Index { base, indices: vec![index] };
                 if output {
@@ -240,8 +324,12 @@ impl Shaper<'_> {
             },
             _ => {
                 let name = self.named(base)?;
-                if name == "_ind" {
-                    return Some(CupySlot::Count);
+                match (self.body.kind, name) {
+                    (CupyBodyKind::Elementwise, "_ind") | (CupyBodyKind::Reduction, "_in_ind") => {
+                        return Some(CupySlot::Count);
+                    }
+                    (CupyBodyKind::Reduction, "_out_ind") => return Some(CupySlot::Results),
+                    _ => {}
                 }
                 self.body.parameters.iter().position(|parameter| *parameter.name == *name)?
             }
@@ -267,7 +355,7 @@ impl Shaper<'_> {
     }
 
     /// The loop, and the variable that counts in it.
-    fn around(&mut self, body: Vec<StmtId>) -> (Variable, Vec<StmtId>) {
+    fn around(&mut self, body: Vec<StmtId>, round: Round) -> (Variable, Vec<StmtId>) {
         // Nobody wrote it.
         let start = self.body.content.start as usize;
         let span = Span::new(start, start);
@@ -275,15 +363,15 @@ impl Shaper<'_> {
         let thread = self.builtin("threadIdx");
         let first = self.expr(Expr::Binary(BinaryOp::Add, block, thread), span);
         let ty = self.ty(Type::Int { bytes: 8, signed: true });
-        let counter = self.counter();
-        let name = match self.body.kind {
-            CupyBodyKind::Elementwise => "i",
-            CupyBodyKind::Reduction => "_j",
-        };
-        let variable = Self::variable(Name::from(name), ty, Some(first), span);
+        let counter = self.counter(round);
+        let variable = Self::variable(Name::from(self.counter_name(round)), ty, Some(first), span);
         let declared = self.stmt(Stmt::Declare(counter));
         let index = self.expr(Expr::Local(counter), span);
-        let count = self.local(CupySlot::Count, span);
+        let count = match round {
+            Round::Elements => CupySlot::Count,
+            Round::Results => CupySlot::Results,
+        };
+        let count = self.local(count, span);
         let condition = self.expr(Expr::Binary(BinaryOp::Lt, index, count), span);
         let target = self.expr(Expr::Local(counter), span);
         let value = self.wide_product("blockDim", "gridDim");

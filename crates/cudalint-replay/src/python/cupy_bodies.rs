@@ -1,7 +1,8 @@
 //! Calls of kernels that `CuPy` builds around a few statements: `ElementwiseKernel`, `ReductionKernel`.
 //!
 //! The loop of an `ElementwiseKernel` goes over the shape that its arrays have together, raw ones left out, or over `size`
-//! elements; a launch has a thread for each, in blocks of 128 or of `block_size` (`CuPy`'s documentation of the class).
+//! elements; a launch has a thread for each, in blocks of 128 or of `block_size` (`CuPy`'s documentation of the class). What a
+//! `ReductionKernel` goes over and gives back is in `reductions.rs`.
 
 use super::Walker;
 use super::arrays::{Made, broadcast};
@@ -11,7 +12,7 @@ use super::val::{Array, Dim, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Val}
 use super::writes::Use;
 use crate::facts::{EventKind, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace};
 use crate::given::{Given, Held};
-use crate::value::Quantity;
+use crate::value::{Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::cuda::{CupySlot, cupy_slots};
 use cudalint_program::ir::{ExprId, FunctionId, ModuleId};
@@ -24,14 +25,19 @@ use std::sync::Arc;
 const THREADS: i64 = 128;
 
 /// A call, looked at.
-struct Call {
-    body: Arc<CupyBody>,
+pub(super) struct Call {
+    pub body: Arc<CupyBody>,
     /// One a parameter; outputs that the call makes are the arrays made.
-    values: Vec<(Val, Option<ExprId>)>,
+    pub values: Vec<(Val, Option<ExprId>)>,
     /// What the loop goes over.
-    shape: Option<Rc<[Dim]>>,
+    pub shape: Option<Rc<[Dim]>>,
+    /// What comes out of a reduction.
+    pub results: Option<Rc<[Dim]>>,
     /// The element types of placeholders.
-    types: Vec<(Name, Dtype)>,
+    pub types: Vec<(Name, Dtype)>,
+    /// Blocks and threads of each, where they are known.
+    pub blocks: Option<Quantity>,
+    pub threads: Option<i64>,
 }
 
 impl Walker<'_> {
@@ -53,13 +59,13 @@ impl Walker<'_> {
     pub(super) fn call_cupy_body(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) -> Val {
         let Some(kernel) = native.kernel else { return self.call_unknown(id, args) };
         let Some(body) = self.project.module(kernel.0).cupy_body.clone() else { return self.call_unknown(id, args) };
-        if body.kind == CupyBodyKind::Reduction || args.open {
-            args.positional.iter().filter(|_| args.open).for_each(|value| self.lose(value));
-            args.named("out").cloned().iter().for_each(|value| self.lose(value));
-            return self.result_of(id);
+        let reduces = body.kind == CupyBodyKind::Reduction;
+        if args.open {
+            return self.call_unknown(id, args);
         }
-        let Some(call) = self.looked_into(id, body, args) else { return self.call_unknown(id, args) };
-        self.launch_cupy_body(id, native, kernel, callee, &call, args);
+        let call = if reduces { self.looked_into_reduction(id, body, args) } else { self.looked_into(id, body, args) };
+        let Some(call) = call else { return self.call_unknown(id, args) };
+        self.launch_cupy_body(id, native, kernel, callee, &call);
         let made: Vec<Val> = call
             .body
             .parameters
@@ -70,6 +76,8 @@ impl Walker<'_> {
             .collect();
         match made.as_slice() {
             [one] => one.clone(),
+            // Of a reduction only the first comes back.
+            [first, ..] if reduces => first.clone(),
             _ => Val::tuple(made),
         }
     }
@@ -115,8 +123,26 @@ impl Walker<'_> {
             None => broadcast(&arrays),
         };
         let types = placeholders(parameters, &values)?;
-        // Outputs that the call makes.
-        for parameter in parameters.iter().skip(values.len()) {
+        self.make_outputs(id, &body, &mut values, shape.as_ref(), &types)?;
+        let count = count(shape.as_deref());
+        let threads = args.named("block_size").map_or(Some(THREADS), Val::known).filter(|threads| *threads > 0);
+        let blocks = match threads {
+            Some(threads) if !count.q.is_unknown() => Some(self.ceil_div(&count.q, threads)),
+            _ => None,
+        };
+        Some(Call { body, values, shape, results: None, types, blocks, threads })
+    }
+
+    /// Outputs that the call makes; `None` where `CuPy` refuses to.
+    pub(super) fn make_outputs(
+        &mut self,
+        id: ExprId,
+        body: &CupyBody,
+        values: &mut Vec<(Val, Option<ExprId>)>,
+        shape: Option<&Rc<[Dim]>>,
+        types: &[(Name, Dtype)],
+    ) -> Option<()> {
+        for parameter in body.parameters.iter().skip(values.len()) {
             if parameter.raw {
                 return None;
             }
@@ -125,16 +151,19 @@ impl Walker<'_> {
             let made = Made {
                 lib: Lib::Cupy,
                 space: MemorySpace::Device,
-                api: "cupy.ElementwiseKernel",
+                api: match body.kind {
+                    CupyBodyKind::Elementwise => "cupy.ElementwiseKernel",
+                    CupyBodyKind::Reduction => "cupy.ReductionKernel",
+                },
                 dtype,
-                shape: shape.clone(),
+                shape: shape.cloned(),
                 layout: Layout::C,
                 held: Some(Held::fresh()),
             };
             let site = self.site(id);
             values.push((Val::array(self.new_array(made, site)), None));
         }
-        Some(Call { body, values, shape, types })
+        Some(())
     }
 
     fn launch_cupy_body(
@@ -144,21 +173,14 @@ impl Walker<'_> {
         kernel: (ModuleId, FunctionId),
         callee: ExprId,
         call: &Call,
-        args: &Args,
     ) {
         let site = self.site(id);
-        let count = match &call.shape {
-            Some(shape) => shape.iter().fold(Dim::known(1), |all, dim| Dim {
-                q: all.q.times(&dim.q),
-                why: crate::value::union(&all.why, &dim.why),
-            }),
-            None => Dim::unknown(),
-        };
+        let count = count(call.shape.as_deref());
         // Of nothing nothing is launched.
         if count.q.known() == Some(0) {
             return;
         }
-        let threads = args.named("block_size").map_or(Some(THREADS), Val::known).filter(|threads| *threads > 0);
+        let threads = call.threads;
         let env = TypeEnv::new(
             call.types
                 .iter()
@@ -168,11 +190,9 @@ impl Walker<'_> {
         let given = self.body_given(call, &count);
         if self.wants(site) {
             let one = || Val::int(1);
-            let blocks = match (count.q.is_unknown(), threads) {
-                (false, Some(threads)) => {
-                    Val { kind: Kind::Int(self.ceil_div(&count.q, threads)), why: count.why.clone() }
-                }
-                _ => Val::unknown(),
+            let blocks = match &call.blocks {
+                Some(blocks) => Val { kind: Kind::Int(blocks.clone()), why: count.why.clone() },
+                None => Val::unknown(),
             };
             let text = self.text(id).to_owned();
             let grid = Dims { axes: [blocks, one(), one()], text: text.clone(), site };
@@ -186,7 +206,7 @@ impl Walker<'_> {
                         CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
                             Some(at)
                         }
-                        CupySlot::Count => None,
+                        CupySlot::Count | CupySlot::Results => None,
                     };
                     let given = at.and_then(|at| call.values.get(at)).cloned();
                     let (value, expr) = given.unwrap_or_else(|| (Val::unknown(), None));
@@ -239,9 +259,11 @@ impl Walker<'_> {
         let truth =
             |value: i64| Given::Int { amount: super::emit::amount(&Dim::known(value)), bytes: 1, signed: false };
         let mut all = Vec::new();
+        let results = self::count(call.results.as_deref());
         for slot in cupy_slots(&call.body) {
             let one = match slot {
                 CupySlot::Count => number(count),
+                CupySlot::Results => number(&results),
                 CupySlot::Data(at) | CupySlot::Size(at) | CupySlot::IsArray(at) | CupySlot::Number(at) => {
                     let Some((value, _)) = call.values.get(at).cloned() else {
                         all.push(Given::Unknown);
@@ -250,8 +272,9 @@ impl Walker<'_> {
                     let parameter = &call.body.parameters[at];
                     match (slot, &value.kind) {
                         (CupySlot::Data(_), Kind::Array(array)) => {
-                            let whole =
-                                array.layout == Layout::C && (parameter.raw || same(array, call.shape.as_deref()));
+                            let reduced = parameter.output && call.body.kind == CupyBodyKind::Reduction;
+                            let shape = if reduced { call.results.as_deref() } else { call.shape.as_deref() };
+                            let whole = array.layout == Layout::C && (parameter.raw || same(array, shape));
                             if whole {
                                 self.native_pointer(&Rc::clone(array), &value, None, None)
                             } else {
@@ -294,7 +317,10 @@ impl Walker<'_> {
 
 /// The element types of placeholders, by the arrays that are given for them; `None` where `CuPy` finds that two do not agree and
 /// raises an exception.
-fn placeholders(parameters: &[CupyParameter], values: &[(Val, Option<ExprId>)]) -> Option<Vec<(Name, Dtype)>> {
+pub(super) fn placeholders(
+    parameters: &[CupyParameter],
+    values: &[(Val, Option<ExprId>)],
+) -> Option<Vec<(Name, Dtype)>> {
     let mut types: Vec<(Name, Dtype)> = Vec::new();
     for (parameter, (value, _)) in parameters.iter().zip(values) {
         let dtype = match &value.kind {
@@ -323,7 +349,13 @@ fn placeholders(parameters: &[CupyParameter], values: &[(Val, Option<ExprId>)]) 
     Some(types)
 }
 
-fn same(array: &Array, shape: Option<&[Dim]>) -> bool {
+/// How many elements a shape has.
+pub(super) fn count(shape: Option<&[Dim]>) -> Dim {
+    let Some(shape) = shape else { return Dim::unknown() };
+    shape.iter().fold(Dim::known(1), |all, dim| Dim { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) })
+}
+
+pub(super) fn same(array: &Array, shape: Option<&[Dim]>) -> bool {
     let (Some(own), Some(shape)) = (array.shape.as_deref(), shape) else { return false };
     own.len() == shape.len() && own.iter().zip(shape).all(|(a, b)| a.q.surely_equals(&b.q))
 }

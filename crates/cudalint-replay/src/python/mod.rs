@@ -34,6 +34,7 @@ mod native;
 mod numba;
 mod ops;
 mod pycuda;
+mod reductions;
 pub(crate) mod status;
 mod stmts;
 pub(crate) mod summary;

@@ -1,4 +1,4 @@
-//! Bodies of kernels that `CuPy` puts together: the statements of an `ElementwiseKernel`, the expression of a
+//! Bodies of kernels that `CuPy` puts together: the statements of an `ElementwiseKernel`, the expressions of a
 //! `ReductionKernel`. They become functions of C++ in the view; what surrounds them there is `CuPy`'s (the documentation of
 //! both classes, and `carray.cuh` for the loop).
 
@@ -34,6 +34,9 @@ pub struct CupyBody {
     pub span: Span,
     /// Where the text between its quotes begins and ends.
     pub content: Span,
+    /// The same of a `ReductionKernel`'s `post_map_expr`, where that could be read, too: the body of a second function of the
+    /// same name.
+    pub after: Option<Span>,
     /// What it calls its arguments, in order.
     pub parameters: Vec<CupyParameter>,
 }
@@ -57,6 +60,11 @@ pub struct CupyParameter {
 pub const CUPY_BODY_FUNCTION: &str = "_";
 
 const HEAD: &[u8] = b"__global__ void _(){";
+/// In brackets, since `x * y;` would declare a pointer.
+const EXPRESSION_HEAD: &[u8] = b"__global__ void _(){(";
+const EXPRESSION_TAIL: &[u8] = b");}";
+/// Before a second fragment: between the two there is little room.
+const SECOND_HEAD: &[u8] = b"int _(){";
 const TAIL: &[u8] = b";}";
 const WORDS: [(&[u8], CupyBodyKind); 2] =
     [(b"ElementwiseKernel(", CupyBodyKind::Elementwise), (b"ReductionKernel(", CupyBodyKind::Reduction)];
@@ -121,16 +129,28 @@ impl Call<'_> {
         let expression = self.expression(&name(2, body)?)?;
         let program = self.read(expression)?;
         let content = content(expression)?;
-        let head = content.start.checked_sub(HEAD.len()).filter(|head| *head >= self.start)?;
-        let end = content.end + TAIL.len();
-        let (titled, before) = match kind {
+        let (before, behind) = match kind {
+            CupyBodyKind::Elementwise => (HEAD, TAIL),
+            CupyBodyKind::Reduction => (EXPRESSION_HEAD, EXPRESSION_TAIL),
+        };
+        let head = content.start.checked_sub(before.len()).filter(|head| *head >= self.start)?;
+        let end = content.end + behind.len();
+        let (titled, preamble_at) = match kind {
             CupyBodyKind::Elementwise => (3, 5),
             CupyBodyKind::Reduction => (6, 9),
         };
         let title = name(titled, b"name").and_then(|range| self.expression(&range)).and_then(|found| self.read(found));
         let title = title.and_then(|title| Some(std::str::from_utf8(&title.code).ok()?.into()));
-        let preamble = name(before, b"preamble").and_then(|range| self.expression(&range));
+        let preamble = name(preamble_at, b"preamble").and_then(|range| self.expression(&range));
         let preamble = preamble.and_then(|expression| Some((expression.span.clone(), self.read(expression)?)));
+        let second = match kind {
+            CupyBodyKind::Elementwise => None,
+            CupyBodyKind::Reduction => name(4, b"post_map_expr").and_then(|range| self.second(&range, end)),
+        };
+        let second = second.filter(|(around, ..)| {
+            preamble.as_ref().is_none_or(|(span, _)| span.end <= around.start || around.end <= span.start)
+        });
+        let end = second.as_ref().map_or(end, |(around, ..)| around.end);
         if preamble.as_ref().is_some_and(|(span, _)| span.start < end && head < span.end) {
             return None;
         }
@@ -142,8 +162,13 @@ impl Call<'_> {
         }
         blank(view.get_mut(first..last)?);
         place::place(&program, content.clone(), view);
-        write(view, head, HEAD);
-        write(view, content.end, TAIL);
+        write(view, head, before);
+        write(view, content.end, behind);
+        if let Some((around, content, program)) = &second {
+            place::place(program, content.clone(), view);
+            write(view, around.start, SECOND_HEAD);
+            write(view, content.end, TAIL);
+        }
         if let Some((span, program)) = preamble {
             place::place(&program, span.clone(), view);
             // Directives begin and end lines.
@@ -156,8 +181,19 @@ impl Call<'_> {
             name: title,
             span: Span::new(expression.span.start, expression.span.end),
             content: Span::new(content.start, content.end),
+            after: second.map(|(_, content, _)| Span::new(content.start, content.end)),
             parameters,
         })
+    }
+
+    /// A fragment behind the first, which is read up to `from`: with the function around it, its text, and what it spells.
+    fn second(&self, range: &Range<usize>, from: usize) -> Option<(Range<usize>, Range<usize>, Program)> {
+        let expression = self.expression(range)?;
+        let program = self.read(expression)?;
+        let content = content(expression)?;
+        let head = content.start.checked_sub(SECOND_HEAD.len()).filter(|head| *head >= from)?;
+        let ends = |at: usize| self.stretch.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        (ends(head) && ends(from)).then(|| (head..content.end + TAIL.len(), content, program))
     }
 
     /// The one string expression that an argument is.
