@@ -119,9 +119,22 @@ impl Lowerer<'_> {
         if variadic || values.len() != function.param_count as usize || function.body.is_none() {
             return self.out_of_sight(arguments, site);
         }
+        self.call_instance(module, id, captured, &values, arguments, site)
+    }
+
+    /// A call of device code with a value for each of its parameters.
+    pub(super) fn call_instance(
+        &mut self,
+        module: ir::ModuleId,
+        id: ir::FunctionId,
+        captured: u32,
+        values: &[Value],
+        arguments: &Arguments,
+        site: Site,
+    ) -> Value {
         let types: Vec<PyTy> = values.iter().map(|value| value.ty().unwrap_or(PyTy::Opaque)).collect();
         let key = Key { module, function: id, captured, arguments: types };
-        let Some((callee, returns, types)) = self.instance_for(&key, &values) else {
+        let Some((callee, returns, types)) = self.instance_for(&key, values) else {
             return self.out_of_sight(arguments, site);
         };
         let mut operands = Vec::new();

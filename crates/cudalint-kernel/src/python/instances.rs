@@ -233,7 +233,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn parameter(&mut self, name: &str, ty: &PyTy, site: Site, out: &mut Vec<ExprId>) {
+    pub(super) fn parameter(&mut self, name: &str, ty: &PyTy, site: Site, out: &mut Vec<ExprId>) {
         let mut add = |this: &mut Self, name: &str, ty: Ty, natural: bool| {
             let variable = this.variable(name, ty, site);
             this.body.constant.insert(variable);

@@ -112,25 +112,25 @@ pub fn lower_python(
     if python.rest.is_some() || python.keywords.is_some() || python.is_generator {
         return None;
     }
-    if !matches!(specialization.dialect, Dialect::Numba | Dialect::CupyJit | Dialect::Guvectorize) {
+    if specialization.dialect == Dialect::Reduce {
         return None;
     }
     let arguments: Vec<PyTy> = specialization.arguments.iter().map(|argument| argument_type(argument, 0)).collect();
-    // What is left out has a default.
-    let params = function.locals.iter().take(function.param_count as usize);
-    if arguments.len() > params.len() || params.skip(arguments.len()).any(|param| param.init.is_none()) {
-        return None;
-    }
     let mut lowerer = Lowerer::new(project, specialization.dialect);
     let captured = lowerer.capture(&specialization.captured);
     let key = Key { module, function: kernel, captured, arguments };
+    if specialization.dialect == Dialect::Vectorize {
+        lowerer.for_each_result(key, function)?;
+        return Some(lowerer.finished(specialization.dialect));
+    }
+    // What is left out has a default.
+    let params = function.locals.iter().take(function.param_count as usize);
+    let given = key.arguments.len();
+    if given > params.len() || params.skip(given).any(|param| param.init.is_none()) {
+        return None;
+    }
     lowerer.instance(&key)?;
-    let mut code = lowerer.code;
-    let mut gaps: Vec<(&'static str, u32)> = lowerer.gaps.into_iter().collect();
-    gaps.sort_unstable();
-    code.gaps = gaps;
-    code.dialect = Some(specialization.dialect);
-    Some(code)
+    Some(lowerer.finished(specialization.dialect))
 }
 
 fn argument_type(argument: &ArgumentType, depth: u32) -> PyTy {
@@ -176,6 +176,16 @@ impl<'p> Lowerer<'p> {
             looking: 0,
             naming: None,
         }
+    }
+
+    /// The code, with what it lacks.
+    fn finished(self, dialect: Dialect) -> Code {
+        let mut code = self.code;
+        let mut gaps: Vec<(&'static str, u32)> = self.gaps.into_iter().collect();
+        gaps.sort_unstable();
+        code.gaps = gaps;
+        code.dialect = Some(dialect);
+        code
     }
 
     /// A number for a list of captured values.

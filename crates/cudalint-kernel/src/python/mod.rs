@@ -24,10 +24,12 @@ mod scan;
 mod signature;
 mod stmts;
 mod types;
+mod ufunc;
 mod value;
 
 pub use guess::guess_arguments;
 pub use lower::lower_python;
+pub use signature::{Signature, stated_signatures};
 
 use crate::code::Ty;
 use cudalint_program::Name;
@@ -39,7 +41,7 @@ use std::sync::Arc;
 pub struct Specialization {
     /// Which language's rules hold.
     pub dialect: Dialect,
-    /// One for each parameter of the Python function.
+    /// One for each parameter of the Python function; of a ufunc one more, for the array of results.
     pub arguments: Vec<ArgumentType>,
     /// Globals and variables of functions around, as they are when the kernel is compiled: at its first launch. What is not listed
     /// is unknown. Sorted by name.

@@ -4,8 +4,66 @@
 use super::types::named;
 use super::{ArgumentType, Order};
 use crate::code::Ty;
-use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, Module, PythonExpr};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, Module, ModuleId, PythonExpr};
+use cudalint_program::{Name, Project};
+
+/// A signature that a decorator states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// One for each parameter.
+    pub arguments: Vec<ArgumentType>,
+    /// What comes back, where that is a number.
+    pub returns: Option<Ty>,
+}
+
+/// All signatures that the decorator of a function states, in order; `None` where one of them is not understood.
+pub fn stated_signatures(project: &Project, module: ModuleId, function: FunctionId) -> Option<Vec<Signature>> {
+    let kernel = project.function_at(module, function)?.python.as_ref()?.kernel.as_ref()?;
+    let ir = project.module(module);
+    let Some(stated) = kernel.signature else { return Some(Vec::new()) };
+    let one = |id| {
+        let arguments = of_expr(ir, id, 0)?;
+        Some(Signature { arguments, returns: returned(ir, id, 0) })
+    };
+    match &ir.exprs.get(stated.index())?.kind {
+        Expr::Python(python) => match &**python {
+            PythonExpr::List(all) => all.iter().map(|id| one(*id)).collect(),
+            // A tuple of types, or of signatures.
+            PythonExpr::Tuple(all) => match one(stated) {
+                Some(whole) => Some(vec![whole]),
+                None => all.iter().map(|id| one(*id)).collect(),
+            },
+            _ => None,
+        },
+        Expr::Name { path, .. } => {
+            let named = global(ir, path.last()?)?;
+            match &ir.exprs.get(named.index())?.kind {
+                Expr::Python(python) => match &**python {
+                    PythonExpr::List(all) => all.iter().map(|id| one(*id)).collect(),
+                    _ => None,
+                },
+                _ => one(named).map(|one| vec![one]),
+            }
+        }
+        _ => one(stated).map(|one| vec![one]),
+    }
+}
+
+/// The type of numbers that a signature gives back.
+fn returned(module: &Module, id: ExprId, depth: u32) -> Option<Ty> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match &module.exprs.get(id.index())?.kind {
+        Expr::Str(text) => named(text.get(..text.find('(')?)?.trim().rsplit('.').next().unwrap_or_default()),
+        Expr::Call { callee, .. } => match argument(module, *callee, depth + 1)? {
+            ArgumentType::Scalar(ty) => Some(ty),
+            _ => None,
+        },
+        Expr::Name { path, .. } => returned(module, global(module, path.last()?)?, depth + 1),
+        _ => None,
+    }
+}
 
 /// How far names and nested expressions are followed.
 const MAX_DEPTH: u32 = 8;

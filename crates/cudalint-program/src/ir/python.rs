@@ -208,6 +208,8 @@ pub enum Dialect {
     Vectorize,
     /// `numba.guvectorize(…, target="cuda")`.
     Guvectorize,
+    /// `numba.cuda.reduce`: the function that puts two elements together.
+    Reduce,
 }
 
 impl PythonExpr {

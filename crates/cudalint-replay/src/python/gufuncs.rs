@@ -14,9 +14,9 @@ use crate::facts::{EventKind, MemorySpace};
 use crate::given::{Given, Held};
 use crate::value::{Quantity, assume, union};
 use cudalint_kernel::code::Ty;
-use cudalint_kernel::python::{ArgumentType, Order, Specialization};
+use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, stated_signatures};
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, PythonExpr};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -83,37 +83,69 @@ impl Walker<'_> {
         })
     }
 
+    /// The argument types that the call is compiled for: of several signatures those of its arrays.
+    fn stated_by(&self, target: (ModuleId, FunctionId), values: &[Val]) -> Option<Vec<ArgumentType>> {
+        let guessed = || Some(super::summary::guessed(self.project, target));
+        let Some(all) = stated_signatures(self.project, target.0, target.1) else { return guessed() };
+        if all.len() < 2 {
+            return guessed();
+        }
+        let alike = |formal: &ArgumentType, value: &Val| {
+            let (ArgumentType::Scalar(ty) | ArgumentType::Array { element: ty, .. }) = formal else { return false };
+            let dtype = match &value.kind {
+                Kind::Array(array) => array.dtype,
+                _ => super::creation::natural(value),
+            };
+            dtype_of_element(ty) == dtype && dtype != Dtype::Unknown
+        };
+        let same =
+            |stated: &&Signature| stated.arguments.iter().zip(values).all(|(formal, value)| alike(formal, value));
+        all.iter().find(same).map(|signature| signature.arguments.clone())
+    }
+
     fn gufunc(&mut self, id: ExprId, kernel: &Rc<Kernel>, callee: ExprId, args: &Args) -> Option<Val> {
         let (inputs, outputs) = self.layout_of(kernel)?;
         let target = (kernel.closure.module, kernel.closure.function);
         let function = self.project.function_at(target.0, target.1)?;
-        let stated = super::summary::guessed(self.project, target);
+        let stated = self.stated_by(target, &args.positional)?;
         let count = inputs.len() + outputs.len();
         if args.open || function.param_count as usize != count || stated.len() != count {
             return None;
         }
-        let given = args.positional.len();
-        if given != inputs.len() && given != count {
+        let mut given: Vec<(Val, Option<ExprId>)> = args
+            .positional
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (value.clone(), args.exprs.get(at).copied()))
+            .collect();
+        if let Some(out) = args.named("out").filter(|out| !matches!(out.kind, Kind::None)) {
+            // It stands for all outputs.
+            if given.len() != inputs.len() || outputs.len() != 1 {
+                return None;
+            }
+            given.push((out.clone(), args.expr(usize::MAX, "out")));
+        }
+        if given.len() != inputs.len() && given.len() != count {
             return None;
         }
         let mut sizes: Vec<(String, Dim)> = Vec::new();
         let mut outer: Option<Vec<Dim>> = None;
         let mut parts: Vec<Part> = Vec::new();
-        for (at, names) in inputs.iter().chain(&outputs).enumerate().take(given) {
-            let value = args.positional[at].clone();
-            let expr = args.exprs.get(at).copied();
+        let made_here = inputs.len() == given.len();
+        for (names, (value, expr)) in inputs.iter().chain(&outputs).zip(given) {
             let part = self.part(value, expr, names, &mut sizes, &mut outer)?;
             parts.push(part);
         }
         let outer = outer.unwrap_or_default();
-        for names in outputs.iter().skip(given.saturating_sub(inputs.len())) {
+        for names in outputs.iter().filter(|_| made_here) {
             let core: Vec<Dim> = names.iter().map(|name| size_of(&sizes, name)).collect::<Option<_>>()?;
             let dtype = match stated.get(parts.len()) {
-                Some(ArgumentType::Array { element, .. }) => dtype(element),
+                Some(ArgumentType::Array { element, .. }) => dtype_of_element(element),
                 _ => Dtype::Unknown,
             };
+            // With any array of the device the result stays there.
             let device =
-                parts.iter().all(|part| !matches!(&part.value.kind, Kind::Array(array) if array.lib == Lib::Numpy));
+                parts.iter().any(|part| matches!(&part.value.kind, Kind::Array(array) if array.lib != Lib::Numpy));
             let made = Made {
                 lib: if device { Lib::Numba } else { Lib::Numpy },
                 space: if device { MemorySpace::Device } else { MemorySpace::Host },
@@ -272,7 +304,7 @@ fn size_of(sizes: &[(String, Dim)], name: &str) -> Option<Dim> {
     sizes.iter().find(|(known, _)| known == name).map(|(_, dim)| dim.clone())
 }
 
-fn dtype(element: &Ty) -> Dtype {
+pub(super) fn dtype_of_element(element: &Ty) -> Dtype {
     match element {
         Ty::Bool => Dtype::Bool,
         Ty::Int { bytes, signed } => Dtype::Int { bytes: *bytes, signed: *signed },

@@ -5,7 +5,7 @@ use super::calls::Args;
 use super::emit::amount;
 use super::hand::Handed;
 use super::heap::{Compiled, Obj, ObjId};
-use super::val::{Configured, Dim, Dims, Dtype, Kernel, Kind, Lib, Transfer, Val};
+use super::val::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
 use super::writes::Use;
 use crate::algebra::AtomKind;
 use crate::facts::{
@@ -199,10 +199,8 @@ impl Walker<'_> {
                 self.launch(id, &configured, &args);
                 Val::none()
             }
-            Dialect::Vectorize => {
-                args.positional.iter().for_each(|value| self.looked_at(value, id));
-                self.elementwise(&args.positional.clone(), Some(Dtype::Unknown))
-            }
+            Dialect::Vectorize => self.call_ufunc(id, kernel, callee, args),
+            Dialect::Reduce => self.call_reduction(id, args),
             Dialect::Guvectorize => self.call_gufunc(id, kernel, callee, args),
             Dialect::Numba => {
                 args.positional.iter().for_each(|value| self.lose(value));

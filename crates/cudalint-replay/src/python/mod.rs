@@ -38,6 +38,7 @@ mod reductions;
 pub(crate) mod status;
 mod stmts;
 pub(crate) mod summary;
+mod ufuncs;
 mod val;
 mod writes;
 

@@ -34,6 +34,14 @@ impl Walker<'_> {
                     _ => Val::from(Kind::Decorator(Dialect::Numba, device)),
                 }
             }
+            "reduce" | "Reduce" => match args.get(0, "functor").map(|value| value.kind.clone()) {
+                Some(Kind::Function(closure)) => self.make_kernel(closure, Dialect::Reduce, true),
+                _ => return None,
+            },
+            "vectorize" | "guvectorize" => {
+                let dialect = if name == "vectorize" { Dialect::Vectorize } else { Dialect::Guvectorize };
+                Val::from(Kind::Decorator(dialect, false))
+            }
             "to_device" => {
                 let from = args.get(0, "obj").cloned()?;
                 self.copied_to_device(id, &from, args)

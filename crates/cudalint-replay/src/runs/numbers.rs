@@ -7,7 +7,7 @@ use crate::given::{Given, Held, HeldContents};
 use crate::value::{Assumptions, Condition, Quantity, union};
 use cudalint_kernel::{Argument, Buffer, Contents, Launch};
 use cudalint_program::Name;
-use cudalint_program::ir::Function;
+use cudalint_program::ir::{Dialect, Function};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -120,8 +120,11 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
 
 /// The parameters of a kernel's code by name, each with the number of the argument that it belongs to.
 fn parameters(fact: &LaunchFact, kernel: &Function) -> Vec<(Name, usize)> {
-    let names: Vec<Name> =
+    let mut names: Vec<Name> =
         kernel.locals.iter().take(kernel.param_count as usize).map(|parameter| parameter.name.clone()).collect();
+    if fact.python.as_ref().is_some_and(|made| made.dialect == Dialect::Vectorize) {
+        names.push(Name::from("out"));
+    }
     match &fact.python {
         Some(specialization) => cudalint_kernel::python::parameters(&names, &specialization.arguments)
             .into_iter()

@@ -6,6 +6,7 @@ mod copies;
 mod faults;
 mod reductions;
 mod support;
+mod ufuncs;
 mod values;
 
 use support::program;

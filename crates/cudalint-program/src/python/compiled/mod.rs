@@ -144,7 +144,7 @@ pub fn faults(module: &Module) -> Vec<CompileFault> {
     let mut found = Vec::new();
     let compiled = |function: &Function| {
         let kernel = function.python.as_ref().and_then(|python| python.kernel.as_ref());
-        !function.damaged && kernel.is_some_and(|kernel| kernel.dialect == Dialect::Numba)
+        !function.damaged && kernel.is_some_and(|kernel| matches!(kernel.dialect, Dialect::Numba | Dialect::Reduce))
     };
     if !module.functions.iter().any(compiled) || is_extended_or_simulated(module) {
         return found;

@@ -24,6 +24,11 @@ enum Maker {
 }
 
 impl Maker {
+    /// What it makes of a function: who compiles it, and whether as code that others call.
+    fn of_functions(self) -> (Dialect, bool) {
+        if self == Self::Reduce { (Dialect::Reduce, true) } else { (Dialect::Numba, false) }
+    }
+
     /// Of a dotted path as imports give it.
     fn of(path: &str) -> Option<Self> {
         match path.strip_prefix("numba_cuda.").unwrap_or(path) {
@@ -135,8 +140,8 @@ impl Lowerer<'_> {
         let maker = Maker::of(&self.path(expr, scope)?)?;
         // Without a call it gets the function as its argument, which `rawkernel` does not take.
         matches!(maker, Maker::Jit | Maker::Reduce).then(|| {
-            let device = maker == Maker::Reduce;
-            (KernelDecorator { dialect: Dialect::Numba, device, signature: None, expr }, Options::default())
+            let (dialect, device) = maker.of_functions();
+            (KernelDecorator { dialect, device, signature: None, expr }, Options::default())
         })
     }
 
@@ -184,8 +189,9 @@ impl Lowerer<'_> {
             return None;
         }
         let options = self.options(args)?;
-        let device = maker == Maker::Reduce || options.device.unwrap_or(false);
-        Some((function, KernelDecorator { dialect: Dialect::Numba, device, signature: None, expr: call }, options))
+        let (dialect, device) = maker.of_functions();
+        let device = device || options.device.unwrap_or(false);
+        Some((function, KernelDecorator { dialect, device, signature: None, expr: call }, options))
     }
 
     /// The options among arguments; `None` where they are not all in sight.
