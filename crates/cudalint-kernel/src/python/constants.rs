@@ -167,6 +167,7 @@ impl<'p> Lowerer<'p> {
             Constant::None => Value::None,
             Constant::Tuple(all) => Value::Tuple(all.iter().map(|one| self.constant(one, name, site)).collect()),
             Constant::Type(ty) => Value::Fixed(Fixed::Type(ty.clone())),
+            Constant::Record(record) => Value::Fixed(Fixed::Record(Arc::clone(record))),
             Constant::Array { element, shape, values } => {
                 self.constant_array(name, element, shape, values.clone(), site)
             }
@@ -212,6 +213,7 @@ impl<'p> Lowerer<'p> {
         Value::Array(Box::new(super::value::Array {
             name: Arc::from(name.as_str()),
             element: element.clone(),
+            record: None,
             order: Order::C,
             data,
             shape,

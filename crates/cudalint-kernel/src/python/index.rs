@@ -5,7 +5,8 @@
 
 use super::Order;
 use super::lower::Lowerer;
-use super::types::{is_integer, is_signed};
+use super::records::Reference;
+use super::types::{Fixed, is_integer, is_signed};
 use super::value::{Array, Range, Value};
 use crate::code::{BinaryOp, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty, UnaryOp};
 use crate::report::{AccessKind, Site};
@@ -25,8 +26,28 @@ impl Lowerer<'_> {
     pub(super) fn subscript(&mut self, base: &Value, items: &[Value], site: Site) -> Value {
         let items = spread(items);
         match base {
+            Value::Array(array) if array.record.is_some() && matches!(items.as_slice(), [Value::Fixed(_)]) => {
+                let name = match items.as_slice() {
+                    [Value::Fixed(Fixed::Str(name))] => Arc::clone(name),
+                    _ => Arc::from(""),
+                };
+                match self.field_of_array(array, &name, site) {
+                    Some(view) => view,
+                    None => self.lost("field of a record", &[base.clone()], Effect::None, site),
+                }
+            }
+            Value::Record(of) => match self.field_named(&of.record, &items) {
+                Some(name) => self.field_of(of, &name, site),
+                None => self.lost("field of a record", &[base.clone()], Effect::None, site),
+            },
             Value::Array(array) => match self.reach(array, &items, AccessKind::Read, site) {
-                Some(Reached::Element(address, ty)) => self.load(address, &ty, site),
+                Some(Reached::Element(address, ty)) => match &array.record {
+                    Some(record) => {
+                        let (name, record) = (Arc::clone(&array.name), Arc::clone(record));
+                        Value::Record(Box::new(Reference { name, address, record }))
+                    }
+                    None => self.load(address, &ty, site),
+                },
                 Some(Reached::View(view)) => Value::Array(Box::new(view)),
                 None => {
                     let parts: Vec<Value> = std::iter::once(base.clone()).chain(items).collect();
@@ -98,9 +119,23 @@ impl Lowerer<'_> {
     ) {
         let items = spread(items);
         let parts = |items: Vec<Value>| std::iter::once(value.clone()).chain(items).collect::<Vec<_>>();
+        if let Value::Record(of) = base
+            && let Some(name) = self.field_named(&of.record, &items)
+            && self.assign_field(of, &name, value, site)
+        {
+            return;
+        }
         let Value::Array(array) = base else {
             return self.lost_store("assignment to part of what is not known", around, &parts(items), site);
         };
+        // `a["x"] = value`.
+        if array.record.is_some()
+            && let [Value::Fixed(Fixed::Str(name))] = items.as_slice()
+            && let Some(view @ Value::Array(_)) = self.field_of_array(array, name, site)
+        {
+            let all = Value::Slice(Box::new([None, None, None]));
+            return self.assign_subscript(&view, around, &[all], value, site);
+        }
         match self.reach(array, &items, AccessKind::Write, site) {
             Some(Reached::Element(address, element)) => self.store(address, &element, value, site),
             Some(Reached::View(view)) => self.fill(&view, value, site, 0),

@@ -246,6 +246,7 @@ impl<'p> Lowerer<'p> {
         match ty {
             PyTy::Number(ty) => add(self, name, ty.clone(), false),
             PyTy::Opaque => add(self, name, Ty::Opaque { bytes: None }, false),
+            PyTy::Record(_) => add(self, name, Ty::Pointer, false),
             PyTy::Array { rank, order, .. } => {
                 add(self, name, Ty::Pointer, false);
                 for axis in 0..*rank {

@@ -138,7 +138,11 @@ fn argument_type(argument: &ArgumentType, depth: u32) -> PyTy {
         ArgumentType::Scalar(Ty::Opaque { .. }) | ArgumentType::Unknown => PyTy::Opaque,
         ArgumentType::Scalar(ty) => PyTy::Number(ty.clone()),
         ArgumentType::Array { element, rank, order } => {
-            PyTy::Array { element: element.clone(), rank: *rank, order: *order }
+            PyTy::Array { element: element.clone(), record: None, rank: *rank, order: *order }
+        }
+        ArgumentType::Records { record, rank, order } => {
+            let element = Ty::Opaque { bytes: Some(record.bytes) };
+            PyTy::Array { element, record: Some(Arc::clone(record)), rank: *rank, order: *order }
         }
         ArgumentType::Tuple(all) if depth < super::MAX_NESTING => {
             PyTy::Tuple(all.iter().map(|one| argument_type(one, depth + 1)).collect())
@@ -336,6 +340,10 @@ impl<'p> Lowerer<'p> {
                 Value::Array(array)
             }
             Value::Tuple(all) => Value::Tuple(all.iter().map(|one| self.settled(one)).collect()),
+            Value::Record(record) => {
+                let address = self.settle(record.address);
+                Value::Record(Box::new(super::records::Reference { address, ..(**record).clone() }))
+            }
             other => other.clone(),
         }
     }

@@ -1,10 +1,10 @@
 //! Arrays that a kernel makes: in shared memory, of a size that is constant or given by the launch, and its own.
 
-use super::Order;
 use super::calls::Arguments;
 use super::lower::Lowerer;
-use super::types::is_integer;
+use super::types::{Fixed, is_integer};
 use super::value::{Array, Value};
+use super::{Order, Record};
 use crate::code::{
     BinaryOp, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectId, ObjectSpace, StaticObject, Stmt, Ty,
 };
@@ -15,6 +15,8 @@ use std::sync::Arc;
 struct Made {
     name: Arc<str>,
     element: Ty,
+    /// Of records: what an element is.
+    record: Option<Arc<Record>>,
     rank: usize,
     /// Where they are constants.
     extents: Option<Vec<i64>>,
@@ -42,6 +44,10 @@ impl Lowerer<'_> {
         let shape = arguments.get(0, "shape")?.clone();
         let element = arguments.get(1, "dtype").and_then(Self::type_of);
         let element = element.unwrap_or(Ty::Opaque { bytes: None });
+        let record = match arguments.get(1, "dtype") {
+            Some(Value::Fixed(Fixed::Record(record))) => Some(Arc::clone(record)),
+            _ => None,
+        };
         let rank = match &shape {
             Value::Tuple(all) => all.len(),
             _ => 1,
@@ -51,13 +57,19 @@ impl Lowerer<'_> {
             _ => None,
         };
         let natural = element.bytes().map_or(1, |bytes| bytes.clamp(1, 16).next_power_of_two());
+        let natural = record.as_ref().map_or(natural, |record| record.align.max(1));
         let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
         let align = align.unwrap_or(natural).max(natural);
-        Some(Made { name, element, rank, extents: self.extents(&shape), align })
+        Some(Made { name, element, record, rank, extents: self.extents(&shape), align })
     }
 
-    fn array_value(name: Arc<str>, element: Ty, data: ExprId, shape: Vec<ExprId>) -> Value {
-        Value::Array(Box::new(Array { name, element, order: Order::C, data, shape, strides: Vec::new() }))
+    fn array_value(
+        name: Arc<str>,
+        (element, record): (Ty, Option<Arc<Record>>),
+        data: ExprId,
+        shape: Vec<ExprId>,
+    ) -> Value {
+        Value::Array(Box::new(Array { name, element, record, order: Order::C, data, shape, strides: Vec::new() }))
     }
 
     fn unknown_extents(&mut self, rank: usize, site: Site) -> Vec<ExprId> {
@@ -77,7 +89,7 @@ impl Lowerer<'_> {
 
     /// `cuda.shared.array(shape, dtype)`; with the extent 0 it is the dynamic shared memory, from its first byte.
     pub(super) fn shared_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
-        let Made { name, element, rank, extents, align } = self.array_parts(arguments)?;
+        let Made { name, element, record, rank, extents, align } = self.array_parts(arguments)?;
         let dynamic = extents.as_deref() == Some(&[0]);
         let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
         let bytes = count
@@ -95,7 +107,7 @@ impl Lowerer<'_> {
             Some(_) => vec![self.dynamic_extent(&element, site)],
             None => self.unknown_extents(rank, site),
         };
-        Some(Self::array_value(name, element, data, shape))
+        Some(Self::array_value(name, (element, record), data, shape))
     }
 
     /// As many elements as the launch's dynamic shared memory has room for.
@@ -149,12 +161,12 @@ impl Lowerer<'_> {
             None if dynamic => vec![self.dynamic_extent(&element, site)],
             None => self.unknown_extents(1, site),
         };
-        Some(Self::array_value(name, element, data, shape))
+        Some(Self::array_value(name, (element, None), data, shape))
     }
 
     /// `cuda.local.array(shape, dtype)`: a variable of the thread, there from the start of the function.
     pub(super) fn local_array(&mut self, arguments: &Arguments, site: Site) -> Option<Value> {
-        let Made { name, element, rank, extents, align } = self.array_parts(arguments)?;
+        let Made { name, element, record, rank, extents, align } = self.array_parts(arguments)?;
         let count = extents.as_ref().and_then(|all| all.iter().try_fold(1i64, |all, one| all.checked_mul(*one)));
         let count = count.and_then(|count| u32::try_from(count).ok());
         let bytes = count.zip(element.bytes()).and_then(|(count, bytes)| count.checked_mul(bytes));
@@ -188,6 +200,6 @@ impl Lowerer<'_> {
             Some(extents) => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
             None => self.unknown_extents(rank, site),
         };
-        Some(Self::array_value(name, element, data, shape))
+        Some(Self::array_value(name, (element, record), data, shape))
     }
 }

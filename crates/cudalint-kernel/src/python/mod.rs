@@ -20,6 +20,7 @@ mod loops;
 mod lower;
 mod memory;
 mod names;
+mod records;
 mod scan;
 mod signature;
 mod stmts;
@@ -29,6 +30,7 @@ mod value;
 
 pub use guess::guess_arguments;
 pub use lower::lower_python;
+pub use records::{Field, Record};
 pub use signature::{Signature, stated_signatures};
 
 use crate::code::Ty;
@@ -57,6 +59,15 @@ pub enum ArgumentType {
     Array {
         /// Type of an element; [`Ty::Opaque`] where it is not known, with its size if that is.
         element: Ty,
+        /// Number of axes.
+        rank: u8,
+        /// How it lies in memory.
+        order: Order,
+    },
+    /// An array of records; parameters as those of an array.
+    Records {
+        /// What an element is.
+        record: Arc<Record>,
         /// Number of axes.
         rank: u8,
         /// How it lies in memory.
@@ -98,6 +109,8 @@ pub enum Constant {
     Tuple(Vec<Constant>),
     /// A type of numbers: `numba.float32`, `np.int32`, `float`.
     Type(Ty),
+    /// A structured type: `numba.from_dtype(…)`.
+    Record(Arc<Record>),
     /// An array that is copied into the kernel: element type, extents, and integers it holds, where known.
     Array {
         /// Type of an element.
@@ -158,7 +171,7 @@ fn push(name: &str, of: usize, argument: &ArgumentType, depth: u32, all: &mut Ve
         ArgumentType::Scalar(ty) => add(name.to_owned(), Part::Value, ty.clone()),
         ArgumentType::Unknown => add(name.to_owned(), Part::Value, Ty::Opaque { bytes: None }),
         ArgumentType::None => {}
-        ArgumentType::Array { rank, order, .. } => {
+        ArgumentType::Array { rank, order, .. } | ArgumentType::Records { rank, order, .. } => {
             add(name.to_owned(), Part::Data, Ty::Pointer);
             for axis in 0..*rank {
                 add(format!("{name}.shape[{axis}]"), Part::Extent(axis), Ty::LONG);

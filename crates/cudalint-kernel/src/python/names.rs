@@ -177,10 +177,24 @@ impl<'p> Lowerer<'p> {
                         .fold(start, |all, extent| self.folded(ir::BinaryOp::Mul, all, extent, site));
                     Value::Number(product, Ty::LONG)
                 }
-                "dtype" => Value::Fixed(Fixed::Type(array.element.clone())),
+                "dtype" => Value::Fixed(match &array.record {
+                    Some(record) => Fixed::Record(Arc::clone(record)),
+                    None => Fixed::Type(array.element.clone()),
+                }),
                 "T" => Self::transposed(array),
+                _ if array.record.as_ref().is_some_and(|record| record.field(name).is_some()) => {
+                    match self.field_of_array(array, name, site) {
+                        Some(view) => view,
+                        None => self.lost("field of a record", std::slice::from_ref(value), Effect::None, site),
+                    }
+                }
                 _ => Value::Method(Box::new(value.clone()), name.clone()),
             },
+            Value::Record(of) => self.field_of(of, name, site),
+            // Of a complex number, whose parts nobody knows.
+            Value::Opaque(id) if matches!(name.as_str(), "real" | "imag") => {
+                Value::Opaque(self.pure(name, vec![*id], Ty::Opaque { bytes: None }, site))
+            }
             Value::Number(id, ty) => match name.as_str() {
                 "real" => Value::Number(*id, ty.clone()),
                 "dtype" => Value::Fixed(Fixed::Type(ty.clone())),
@@ -289,6 +303,7 @@ impl<'p> Lowerer<'p> {
     pub(super) fn type_of(value: &Value) -> Option<Ty> {
         match value {
             Value::Fixed(Fixed::Type(ty)) => Some(ty.clone()),
+            Value::Fixed(Fixed::Record(record)) => Some(Ty::Opaque { bytes: Some(record.bytes) }),
             Value::Fixed(Fixed::Str(text)) => named(text),
             Value::Fixed(Fixed::Package(path)) => {
                 let last = path.rsplit('.').next().unwrap_or_default();

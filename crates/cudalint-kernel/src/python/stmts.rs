@@ -5,6 +5,7 @@ use super::types::PyTy;
 use super::value::Value;
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty, UnaryOp};
 use crate::report::Site;
+use cudalint_program::Name;
 use cudalint_program::ir::{self, LocalId, PythonExpr, PythonStmt};
 use rustc_hash::FxHashSet;
 
@@ -124,11 +125,39 @@ impl<'p> Lowerer<'p> {
                 PythonExpr::Tuple(targets) | PythonExpr::List(targets) => self.assign_all(targets, value, site),
                 _ => self.assign_lost(target, value, site),
             },
+            ir::Expr::Member { base, name, .. } => {
+                let at = self.site(node.span);
+                self.assign_attribute(target, *base, &name.clone(), value, at);
+            }
             _ => self.assign_lost(target, value, site),
         }
     }
 
-    /// A target that is not understood: a field of a record in an array, mostly.
+    /// `a[i].x = value`, `a.x = value`.
+    fn assign_attribute(&mut self, target: ir::ExprId, base: ir::ExprId, name: &Name, value: &Value, site: Site) {
+        match self.expr(base) {
+            Value::Record(of) if self.assign_field(&of, name, value, site) => {}
+            Value::Array(array) if array.record.is_some() => match self.field_of_array(&array, name, site) {
+                Some(view) => {
+                    let all = Value::Slice(Box::new([None, None, None]));
+                    self.assign_subscript(&view, Some(&array), &[all], value, site);
+                }
+                None => self.assign_lost(target, value, site),
+            },
+            _ => self.assign_lost(target, value, site),
+        }
+    }
+
+    /// `a[i].x op= value`, `a[i]["x"] op= value` of a record; whether that was understood.
+    fn update_field(&mut self, of: &Value, name: &str, op: ir::BinaryOp, right: &Value, at: Site, site: Site) -> bool {
+        let Value::Record(of) = of else { return false };
+        let Some(array) = self.field_as_array(of, name, at) else { return false };
+        let first = self.integer(0, Ty::LONG, at);
+        self.update_subscript(&Value::Array(Box::new(array)), &[first], op, right, at, site);
+        true
+    }
+
+    /// A target that is not understood: a field that nobody knows, mostly.
     fn assign_lost(&mut self, target: ir::ExprId, value: &Value, site: Site) {
         let array = self.array_around(target);
         self.lost_store("target of an assignment", array.as_ref(), std::slice::from_ref(value), site);
@@ -261,6 +290,13 @@ impl<'p> Lowerer<'p> {
             ir::Expr::Index { base, indices } => {
                 let right = self.expr(value);
                 self.update_element(*base, indices, op, &right, at, site);
+            }
+            ir::Expr::Member { base, name, .. } => {
+                let right = self.expr(value);
+                let of = self.expr(*base);
+                if !self.update_field(&of, name, op, &right, at, site) {
+                    self.assign_lost(target, &right, site);
+                }
             }
             _ => {
                 let right = self.expr(value);
@@ -453,6 +489,11 @@ impl<'p> Lowerer<'p> {
     pub(super) fn store(&mut self, address: ExprId, element: &Ty, value: &Value, site: Site) {
         let stored = match value {
             Value::Number(id, from) if !matches!(element, Ty::Opaque { .. }) => self.convert(*id, from, element),
+            // A record is read as a whole.
+            Value::Record(of) => {
+                let whole = Ty::Opaque { bytes: Some(of.record.bytes) };
+                self.push(Expr::Read(Self::memory(of.address, &whole)), element.clone(), site)
+            }
             other => {
                 let mut children = Vec::new();
                 other.leaves(&mut children);
@@ -482,6 +523,12 @@ impl<'p> Lowerer<'p> {
     ) {
         let base = self.expr(around);
         let items: Vec<Value> = indices.iter().map(|index| self.expr(*index)).collect();
+        if let Value::Record(of) = &base
+            && let Some(name) = self.field_named(&of.record, &items)
+            && self.update_field(&base, &name, op, right, at, site)
+        {
+            return;
+        }
         if !matches!(base, Value::Array(_)) {
             let array = self.array_around(around);
             let parts: Vec<Value> = std::iter::once(right.clone()).chain(items).collect();

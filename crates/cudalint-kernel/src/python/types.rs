@@ -4,7 +4,7 @@
 //! signed when one side is; floats follow the casts that `typeconv/rules.py` calls safe. `cupyx.jit` looks up the loop of
 //! a ufunc by the order `?bBhHiIlLqQefd`, which comes out as C's rules without its promotion to `int`.
 
-use super::Order;
+use super::{Order, Record};
 use crate::code::{BinaryOp, Layout, Leaf, Ty};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::sync::Arc;
@@ -20,7 +20,9 @@ pub(super) enum PyTy {
     /// A number.
     Number(Ty),
     /// An array.
-    Array { element: Ty, rank: u8, order: Order },
+    Array { element: Ty, record: Option<Arc<Record>>, rank: u8, order: Order },
+    /// A record in memory.
+    Record(Arc<Record>),
     /// A tuple.
     Tuple(Vec<PyTy>),
     /// What has no value when the kernel runs.
@@ -36,6 +38,8 @@ pub(super) enum Fixed {
     Str(Arc<str>),
     /// A type of numbers.
     Type(Ty),
+    /// A structured type.
+    Record(Arc<Record>),
     /// A module or function of a package by its dotted path.
     Package(Arc<str>),
     /// A function of the project; what it captures is in the lowerer's table.
@@ -59,6 +63,7 @@ impl PyTy {
                 let numbers = usize::from(*rank) * if *order == Order::Strided { 2 } else { 1 };
                 out.extend(std::iter::repeat_n(Ty::LONG, numbers));
             }
+            Self::Record(_) => out.push(Ty::Pointer),
             Self::Tuple(all) => all.iter().for_each(|one| one.leaves(out)),
             Self::Opaque => out.push(Ty::Opaque { bytes: None }),
         }
@@ -200,11 +205,12 @@ pub(super) fn unify(dialect: Dialect, a: &PyTy, b: &PyTy) -> PyTy {
         // A variable of `cupyx.jit` keeps the type that it was declared with.
         (PyTy::Number(_), PyTy::Number(_)) if dialect == Dialect::CupyJit => a.clone(),
         (PyTy::Number(a), PyTy::Number(b)) => PyTy::Number(promote(a, b)),
-        (PyTy::Array { element: x, rank: m, order: p }, PyTy::Array { element: y, rank: n, order: q })
-            if x == y && m == n =>
-        {
+        (
+            PyTy::Array { element: x, record, rank: m, order: p },
+            PyTy::Array { element: y, record: other, rank: n, order: q },
+        ) if x == y && record == other && m == n => {
             let order = if p == q { *p } else { Order::Strided };
-            PyTy::Array { element: x.clone(), rank: *m, order }
+            PyTy::Array { element: x.clone(), record: record.clone(), rank: *m, order }
         }
         (PyTy::Tuple(x), PyTy::Tuple(y)) if x.len() == y.len() => {
             PyTy::Tuple(x.iter().zip(y).map(|(a, b)| unify(dialect, a, b)).collect())

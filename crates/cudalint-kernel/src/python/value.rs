@@ -1,7 +1,8 @@
 //! What an expression of a Python kernel lowers to.
 
-use super::Order;
+use super::records::Reference;
 use super::types::{Fixed, PyTy};
+use super::{Order, Record};
 use crate::code::{ExprId, Ty};
 use cudalint_program::Name;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub(super) enum Value {
     Opaque(ExprId),
     /// An array or a view of one.
     Array(Box<Array>),
+    /// A record in memory.
+    Record(Box<Reference>),
     /// A tuple.
     Tuple(Vec<Value>),
     /// What the compiler knows alone.
@@ -41,6 +44,8 @@ pub(super) struct Array {
     pub name: Arc<str>,
     /// Type of an element.
     pub element: Ty,
+    /// Of records: what an element is.
+    pub record: Option<Arc<Record>>,
     /// How it lies.
     pub order: Order,
     /// Address of the first element.
@@ -70,9 +75,13 @@ impl Value {
             Self::None => PyTy::None,
             Self::Number(_, ty) => PyTy::Number(ty.clone()),
             Self::Opaque(_) => PyTy::Opaque,
-            Self::Array(array) => {
-                PyTy::Array { element: array.element.clone(), rank: array.shape.len() as u8, order: array.order }
-            }
+            Self::Array(array) => PyTy::Array {
+                element: array.element.clone(),
+                record: array.record.clone(),
+                rank: array.shape.len() as u8,
+                order: array.order,
+            },
+            Self::Record(record) => PyTy::Record(Arc::clone(&record.record)),
             Self::Tuple(all) => PyTy::Tuple(all.iter().map(Self::ty).collect::<Option<_>>()?),
             Self::Fixed(fixed) => PyTy::Fixed(fixed.clone()),
             Self::Slice(_) | Self::Ellipsis | Self::Range(_) | Self::Zip(_) | Self::Method(..) => return None,
@@ -90,6 +99,7 @@ impl Value {
                     out.extend(&array.strides);
                 }
             }
+            Self::Record(record) => out.push(record.address),
             Self::Tuple(all) | Self::Zip(all) => all.iter().for_each(|one| one.leaves(out)),
             Self::Range(range) => out.extend([range.start, range.stop, range.step]),
             Self::Slice(parts) => parts.iter().flatten().for_each(|one| one.leaves(out)),
@@ -104,13 +114,17 @@ impl Value {
             PyTy::None => Self::None,
             PyTy::Number(ty) => Self::Number(leaves.next()?, ty.clone()),
             PyTy::Opaque => Self::Opaque(leaves.next()?),
-            PyTy::Array { element, rank, order } => {
+            PyTy::Record(record) => {
+                let (name, record) = (Arc::clone(name), Arc::clone(record));
+                Self::Record(Box::new(Reference { name, address: leaves.next()?, record }))
+            }
+            PyTy::Array { element, record, rank, order } => {
                 let data = leaves.next()?;
                 let rank = usize::from(*rank);
                 let shape: Vec<ExprId> = leaves.by_ref().take(rank).collect();
                 let strides = if *order == Order::Strided { leaves.by_ref().take(rank).collect() } else { Vec::new() };
-                let array =
-                    Array { name: Arc::clone(name), element: element.clone(), order: *order, data, shape, strides };
+                let (name, element, record) = (Arc::clone(name), element.clone(), record.clone());
+                let array = Array { name, element, record, order: *order, data, shape, strides };
                 Self::Array(Box::new(array))
             }
             PyTy::Tuple(all) => {

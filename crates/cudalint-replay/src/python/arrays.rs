@@ -141,6 +141,12 @@ impl Walker<'_> {
             [Val { kind: Kind::Tuple(values), .. }] => values.to_vec(),
             _ => indices.to_vec(),
         };
+        if let [Val { kind: Kind::Str(text), .. }] = spread.as_slice()
+            && let Some(name) = &text.text
+            && let Some(view) = self.field_view(array, name, id)
+        {
+            return view;
+        }
         let looked = |w: &mut Self| {
             w.looked_at(&Val::from(Kind::Array(Rc::clone(array))), id);
             Val::from(Kind::Number(array.dtype, Rc::new(Val::unknown())))

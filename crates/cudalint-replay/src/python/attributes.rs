@@ -183,6 +183,12 @@ impl Walker<'_> {
                 }
             }
             Kind::Module(module) => self.set_global(*module, &name.clone(), value, None),
+            // `a.x = value`: a field of each.
+            Kind::Array(array) => {
+                let buffer = array.buffer;
+                self.wrote(buffer);
+                self.lose(&value);
+            }
             Kind::Open(_) => {
                 self.epoch += 1;
                 self.lose(&value);
@@ -358,6 +364,7 @@ impl Walker<'_> {
                 Some(Val::tuple(strides.into_iter().map(|q| Val::from(Kind::Int(q))).collect()))
             }
             "flat" | "real" | "imag" => Some(Val::unknown()),
+            field if matches!(array.dtype, Dtype::Record { .. }) => self.field_view(array, field, id),
             "gpudata" | "data" => Some(Val::from(Kind::Memory(array.buffer, array.offset.clone()))),
             _ => None,
         }

@@ -86,6 +86,10 @@ impl Walker<'_> {
             }
             Kind::Dtype(dtype) => match dtype {
                 Dtype::Unknown | Dtype::Other => return None,
+                dtype @ Dtype::Record { .. } => {
+                    let record = self.record(*dtype).filter(|record| !record.fields.is_empty());
+                    record.map_or_else(|| Constant::Type(dtype.ty()), |record| Constant::Record(Arc::clone(record)))
+                }
                 dtype => Constant::Type(dtype.ty()),
             },
             Kind::Package(path) => match &**path {

@@ -238,7 +238,7 @@ impl Walker<'_> {
         if self.frames.iter().any(|frame| frame.tries > 0) {
             return;
         }
-        let known = |dtype: Dtype| !matches!(dtype, Dtype::Unknown | Dtype::Other);
+        let known = |dtype: Dtype| !matches!(dtype, Dtype::Unknown | Dtype::Other | Dtype::Record { .. });
         if !known(target.dtype) || !known(source.dtype) {
             return;
         }
@@ -434,7 +434,7 @@ impl Walker<'_> {
         let space = self.heap.buffer(array.buffer).map(|buffer| buffer.info.space);
         let address = match array.dtype {
             Dtype::Int { bytes: 8, .. } => array.size().q.known().is_none_or(|count| count == 1),
-            Dtype::Unknown | Dtype::Other => true,
+            Dtype::Unknown | Dtype::Other | Dtype::Record { .. } => true,
             _ => false,
         };
         array.lib == Lib::Numpy && matches!(space, Some(MemorySpace::Host | MemorySpace::Pinned)) && !address

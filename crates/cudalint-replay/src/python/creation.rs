@@ -30,6 +30,12 @@ impl Walker<'_> {
         let fresh = || Some(Held::fresh());
         let zero = || Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: None }));
         Some(match name {
+            // Its elements are records, which are nothing but their bytes.
+            "recarray" | "rec.recarray" | "records.recarray" if args.named("buf").is_none() => {
+                let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Unknown);
+                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
+                plain(self, dtype, shape, fresh())
+            }
             "zeros" | "empty" | "ones" => {
                 let dtype = self.dtype_argument(args.get(1, "dtype"), FLOAT);
                 let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
@@ -174,7 +180,7 @@ impl Walker<'_> {
                 }
                 all
             }
-            "dtype" => match args.positional.first().and_then(|value| self.dtype_of(value)) {
+            "dtype" => match args.get(0, "dtype").cloned().and_then(|value| self.dtype_with(&value, args)) {
                 Some(dtype) => Val::from(Kind::Dtype(dtype)),
                 None => Val::unknown(),
             },
@@ -408,19 +414,36 @@ impl Walker<'_> {
         }
     }
 
+    /// `np.dtype(value, align=…)`.
+    fn dtype_with(&mut self, value: &Val, args: &Args) -> Option<Dtype> {
+        let aligned = match args.get(1, "align") {
+            None => false,
+            Some(align) => self.truth(align)?,
+        };
+        if aligned && !matches!(value.kind, Kind::Dtype(_)) {
+            return self.structured(value, true).or_else(|| self.dtype_of(value));
+        }
+        self.dtype_of(value)
+    }
+
     /// What a value means as a type of elements.
-    pub(super) fn dtype_of(&self, value: &Val) -> Option<Dtype> {
+    pub(super) fn dtype_of(&mut self, value: &Val) -> Option<Dtype> {
         match &value.kind {
             Kind::Dtype(dtype) => Some(*dtype),
-            Kind::Str(text) => Dtype::named(text.text.as_deref()?).or(Some(Dtype::Other)),
+            Kind::Str(text) => {
+                let named = Dtype::named(text.text.as_deref()?);
+                named.or_else(|| self.structured(value, false)).or(Some(Dtype::Other))
+            }
             Kind::Package(path) => match &**path {
                 "builtins.float" => Some(FLOAT),
                 "builtins.int" => Some(INT),
                 "builtins.bool" => Some(Dtype::Bool),
                 "builtins.complex" => Some(Dtype::Complex { bytes: 16 }),
+                "ml_dtypes.bfloat16" => self.sized(2),
+                path if path.starts_with("ml_dtypes.float8_") => self.sized(1),
                 _ => None,
             },
-            Kind::List(_) | Kind::Tuple(_) => Some(Dtype::Other),
+            Kind::List(_) | Kind::Tuple(_) | Kind::Dict(_) => self.structured(value, false).or(Some(Dtype::Other)),
             _ => None,
         }
     }

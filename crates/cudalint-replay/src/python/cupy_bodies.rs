@@ -365,6 +365,6 @@ fn element(dtype: Dtype) -> Option<Ty> {
         Dtype::Bool => Some(Ty::Bool),
         Dtype::Int { bytes, signed } => Some(Ty::Int { bytes, signed }),
         Dtype::Float { bytes } => Some(Ty::Float { bytes }),
-        Dtype::Complex { .. } | Dtype::Unknown | Dtype::Other => None,
+        Dtype::Complex { .. } | Dtype::Record { .. } | Dtype::Unknown | Dtype::Other => None,
     }
 }

@@ -137,7 +137,9 @@ impl Walker<'_> {
         let (text, span) = (self.text(expr).to_owned(), self.span(expr));
         let (pointer, element, element_name) = match &value.kind {
             Kind::Array(array) => {
-                (self.pointer_to(array.buffer, &array.offset, value), array.dtype.bytes(), array.dtype.name())
+                // What lies in a record may be read as numbers.
+                let bytes = array.dtype.bytes().filter(|_| !matches!(array.dtype, Dtype::Record { .. }));
+                (self.pointer_to(array.buffer, &array.offset, value), bytes, array.dtype.name())
             }
             Kind::Memory(buffer, offset) => {
                 let dtype = self.heap.buffer(*buffer).map_or(Dtype::Unknown, super::heap::Buffer::elements);

@@ -108,6 +108,7 @@ impl Walker<'_> {
             Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
             dtype => dtype.ty(),
         };
+        let record = self.record(array.dtype).filter(|record| !record.fields.is_empty()).cloned();
         let host = array.lib == Lib::Numpy || transfer.is_some();
         let mut given = vec![self.given_pointer(array, value, host.then_some(index), transfer)];
         for axis in 0..usize::from(rank) {
@@ -122,7 +123,11 @@ impl Walker<'_> {
                 given.push(extent(&Dim { q, why: None }, value));
             }
         }
-        Handed { ty: ArgumentType::Array { element, rank, order }, given }
+        let ty = match record {
+            Some(record) => ArgumentType::Records { record, rank, order },
+            None => ArgumentType::Array { element, rank, order },
+        };
+        Handed { ty, given }
     }
 
     /// The address of an array's first element. Of a host array the launch makes a copy on the device.

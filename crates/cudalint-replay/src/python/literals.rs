@@ -70,6 +70,11 @@ impl Walker<'_> {
                 let shape = self.literal(&from, 0, &mut literal);
                 let natural = if literal.strange { Dtype::Unknown } else { literal.dtype.unwrap_or(FLOAT) };
                 let dtype = self.dtype_argument(args.get(1, "dtype"), natural);
+                // A tuple is one record.
+                let shape = match dtype {
+                    Dtype::Record { .. } | Dtype::Other => self.records_in(&from),
+                    _ => shape,
+                };
                 let held = match (dtype, &literal.integers) {
                     (Dtype::Int { bytes, .. }, Some(values)) if !values.is_empty() => {
                         let values = values.clone();
@@ -103,6 +108,13 @@ impl Walker<'_> {
                 self.made(id, lib, api, dtype, None, None, &None)
             }
         }
+    }
+
+    /// The extent of a list of tuples, each of which is a record.
+    fn records_in(&mut self, list: &Val) -> Option<Vec<i64>> {
+        let items = matches!(list.kind, Kind::List(_)).then(|| self.items(list))??;
+        let records = items.iter().all(|item| matches!(item.kind, Kind::Tuple(_)));
+        records.then(|| vec![items.len() as i64])
     }
 
     /// Extents of nested lists of numbers, with their common type.

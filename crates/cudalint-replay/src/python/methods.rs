@@ -133,7 +133,7 @@ impl Walker<'_> {
                 Val::none()
             }
             "view" => {
-                let dtype = args.positional.first().and_then(|dtype| self.dtype_of(dtype))?;
+                let dtype = args.positional.first().cloned().and_then(|dtype| self.dtype_of(&dtype))?;
                 let same = dtype.bytes().is_some() && dtype.bytes() == array.dtype.bytes();
                 let shape = if same { array.shape.clone() } else { None };
                 Val::array(Array { dtype, shape, ..(**array).clone() }).because(&why)

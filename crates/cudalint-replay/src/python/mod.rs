@@ -34,6 +34,7 @@ mod native;
 mod numba;
 mod ops;
 mod pycuda;
+mod records;
 mod reductions;
 pub(crate) mod status;
 mod stmts;
@@ -137,6 +138,8 @@ struct Walker<'p> {
     raised: bool,
     summaries: FxHashMap<(ModuleId, FunctionId), Vec<summary::Known>>,
     writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<writes::Use>>>,
+    /// Structured types, by number.
+    records: Vec<Arc<cudalint_kernel::python::Record>>,
     /// What small arrays of the host were made of: they may pack arguments of a launch.
     packs: FxHashMap<ObjId, Rc<[Val]>>,
 }
@@ -229,6 +232,7 @@ impl<'p> Walker<'p> {
             raised: false,
             summaries: FxHashMap::default(),
             writes: FxHashMap::default(),
+            records: Vec::new(),
             packs: FxHashMap::default(),
         }
     }

@@ -11,6 +11,9 @@ use std::rc::Rc;
 
 impl Walker<'_> {
     pub(super) fn call_numba(&mut self, id: ExprId, name: &str, args: &Args) -> Option<Val> {
+        if let Some(made) = self.record_function(name, args) {
+            return Some(made);
+        }
         let Some(name) = name.strip_prefix("cuda.") else {
             return match name {
                 "vectorize" | "guvectorize" => {

@@ -189,7 +189,12 @@ pub(crate) enum Dtype {
     Complex {
         bytes: u8,
     },
-    /// Something else: records, strings, objects.
+    /// A structured type, by its number in the walk, and other types of which only the size is known.
+    Record {
+        id: u16,
+        bytes: u32,
+    },
+    /// Something else: strings, objects.
     Other,
 }
 
@@ -239,6 +244,7 @@ impl Dtype {
         match self {
             Self::Bool => Some(1),
             Self::Int { bytes, .. } | Self::Float { bytes } | Self::Complex { bytes } => Some(bytes as i64),
+            Self::Record { bytes, .. } => Some(bytes as i64),
             Self::Unknown | Self::Other => None,
         }
     }
@@ -246,7 +252,7 @@ impl Dtype {
     /// As `NumPy` calls it.
     pub fn name(self) -> String {
         match self {
-            Self::Unknown | Self::Other => String::new(),
+            Self::Unknown | Self::Other | Self::Record { .. } => String::new(),
             Self::Bool => "bool".to_owned(),
             Self::Int { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, u32::from(bytes) * 8),
             Self::Float { bytes } => format!("float{}", u32::from(bytes) * 8),
@@ -285,6 +291,7 @@ impl Dtype {
             Self::Int { bytes, signed } => Ty::Int { bytes, signed },
             Self::Float { bytes } => Ty::Float { bytes },
             Self::Complex { bytes } => Ty::Opaque { bytes: Some(u32::from(bytes)) },
+            Self::Record { bytes, .. } => Ty::Opaque { bytes: Some(bytes) },
         }
     }
 
@@ -293,7 +300,8 @@ impl Dtype {
         use Dtype::{Bool, Complex, Float, Int};
         match (self, other) {
             (a, b) if a == b => a,
-            (Dtype::Unknown | Dtype::Other, _) | (_, Dtype::Unknown | Dtype::Other) => Dtype::Unknown,
+            (Dtype::Unknown | Dtype::Other | Dtype::Record { .. }, _)
+            | (_, Dtype::Unknown | Dtype::Other | Dtype::Record { .. }) => Dtype::Unknown,
             (Bool, b) => b,
             (a, Bool) => a,
             (Int { bytes: a, signed: s }, Int { bytes: b, signed: t }) => match (s, t) {

@@ -4,6 +4,7 @@
 mod bodies;
 mod copies;
 mod faults;
+mod records;
 mod reductions;
 mod support;
 mod ufuncs;

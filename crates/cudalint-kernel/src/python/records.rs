@@ -1,0 +1,152 @@
+//! Records: elements with fields, of `np.dtype([("x", np.float32), …])`.
+//!
+//! Numba hands the record of an array over as its address and reads a field where it is used; a field of a whole array is a
+//! view of it, with its strides (`record_getattr`, `array_record_getattr` of `arrayobj.py`). A field that does not lie at
+//! a multiple of its size is refused when the kernel is compiled (`sentry_record_alignment`), so that nothing is known of it here.
+
+use super::Order;
+use super::lower::Lowerer;
+use super::types::Fixed;
+use super::value::{Array, Value};
+use crate::code::{Effect, Expr, ExprId, Ty};
+use crate::report::Site;
+use cudalint_program::Name;
+use std::sync::Arc;
+
+/// A structured type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Bytes of one, padding and all.
+    pub bytes: u32,
+    /// What it is aligned to as a field of another.
+    pub align: u32,
+    /// Its fields, in order.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a structured type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Bytes from the record's start.
+    pub offset: u32,
+    /// What it holds, or what the elements are of the array that it is; of a record its size.
+    pub element: Ty,
+    /// What an element is aligned to.
+    pub align: u32,
+    /// The fields of an element that is a record.
+    pub record: Option<Arc<Record>>,
+    /// Extents, where the field is an array.
+    pub shape: Vec<i64>,
+}
+
+impl Record {
+    /// A field by its name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == *name)
+    }
+}
+
+/// A record in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    /// As messages name the array that it is in.
+    pub name: Arc<str>,
+    /// Its first byte.
+    pub address: ExprId,
+    pub record: Arc<Record>,
+}
+
+impl Lowerer<'_> {
+    /// The name of a field that a subscript gives, by itself or by its number.
+    pub(super) fn field_named(&self, record: &Record, items: &[Value]) -> Option<Name> {
+        match items {
+            [Value::Fixed(Fixed::Str(name))] => Some(Name::from(&**name)),
+            [Value::Number(id, _)] => {
+                let at = usize::try_from(self.fold(*id)?).ok()?;
+                record.fields.get(at).map(|field| field.name.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// `r.x` of a record in memory: a number, an array, or a record again.
+    pub(super) fn field_of(&mut self, of: &Reference, name: &str, site: Site) -> Value {
+        let Some(field) = of.record.field(name).filter(|field| is_aligned(field)).cloned() else {
+            return self.lost("field of a record", &[Value::Record(Box::new(of.clone()))], Effect::None, site);
+        };
+        let address = self.field_address(of.address, &field, site);
+        if !field.shape.is_empty() {
+            return Value::Array(Box::new(self.array_of_field(&of.name, &field, address, site)));
+        }
+        match &field.record {
+            Some(record) => {
+                let inner = Reference { name: Arc::clone(&of.name), address, record: Arc::clone(record) };
+                Value::Record(Box::new(inner))
+            }
+            None => self.load(address, &field.element, site),
+        }
+    }
+
+    /// `a.x`, `a["x"]` of an array of records: the field of each.
+    pub(super) fn field_of_array(&mut self, array: &Array, name: &str, site: Site) -> Option<Value> {
+        let field = array.record.as_ref()?.field(name).filter(|field| is_aligned(field))?.clone();
+        let strided = self.with_strides(array, site);
+        let data = self.field_address(strided.data, &field, site);
+        let inner = self.array_of_field(&array.name, &field, data, site);
+        let inner = self.with_strides(&inner, site);
+        let (mut shape, mut strides) = (strided.shape.clone(), strided.strides.clone());
+        shape.extend(inner.shape);
+        strides.extend(inner.strides);
+        let (element, record) = (field.element, field.record);
+        Some(Value::Array(Box::new(Array { element, record, data, shape, strides, order: Order::Strided, ..strided })))
+    }
+
+    /// `r.x = value`; whether that was understood.
+    pub(super) fn assign_field(&mut self, of: &Reference, name: &str, value: &Value, site: Site) -> bool {
+        let Some(field) = of.record.field(name).filter(|field| is_aligned(field)).cloned() else { return false };
+        let address = self.field_address(of.address, &field, site);
+        if field.shape.is_empty() {
+            self.store(address, &field.element, value, site);
+            return true;
+        }
+        let array = self.array_of_field(&of.name, &field, address, site);
+        let all = Value::Slice(Box::new([None, None, None]));
+        self.assign_subscript(&Value::Array(Box::new(array)), None, &[all], value, site);
+        true
+    }
+
+    /// The one number that a field is, as an array of one element: what is read and written at once goes through it.
+    pub(super) fn field_as_array(&mut self, of: &Reference, name: &str, site: Site) -> Option<Array> {
+        let field = of.record.field(name).filter(|field| is_aligned(field) && field.shape.is_empty())?.clone();
+        let address = self.field_address(of.address, &field, site);
+        let one = Field { shape: vec![1], ..field };
+        Some(self.array_of_field(&of.name, &one, address, site))
+    }
+
+    fn field_address(&mut self, base: ExprId, field: &Field, site: Site) -> ExprId {
+        if field.offset == 0 {
+            return base;
+        }
+        let index = self.long(i64::from(field.offset), site);
+        self.push(Expr::Offset { base, index, stride: 1 }, Ty::Pointer, site)
+    }
+
+    fn array_of_field(&mut self, name: &Arc<str>, field: &Field, data: ExprId, site: Site) -> Array {
+        let shape = field.shape.iter().map(|extent| self.long(*extent, site)).collect();
+        Array {
+            name: Arc::clone(name),
+            element: field.element.clone(),
+            record: field.record.clone(),
+            order: Order::C,
+            data,
+            shape,
+            strides: Vec::new(),
+        }
+    }
+}
+
+const fn is_aligned(field: &Field) -> bool {
+    field.align > 0 && field.offset % field.align == 0
+}
