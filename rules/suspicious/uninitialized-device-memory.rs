@@ -1,8 +1,10 @@
 //! A buffer that nothing has filled is read.
 
-use crate::runs::{Defect, shown, unwritten};
+use crate::runs::words::buffer;
+use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -23,7 +25,24 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::UninitializedMemory) {
         let state = "which nothing has written since its allocation";
-        let help = "set it first, for example with `cudaMemset`";
-        sink.report_some(unwritten::finding(&RULE, context, &shown, state, help));
+        sink.report_some(unwritten::finding(&RULE, context, &shown, state, help(&shown)));
+    }
+}
+
+/// How the memory gets its first contents, in the words of who allocates it.
+fn help(shown: &Shown<'_>) -> &'static str {
+    let api = match &shown.event.kind {
+        EventKind::UninitializedRead { object, .. } => buffer(shown.run, object).map(|buffer| buffer.api.as_str()),
+        _ => None,
+    };
+    match api.unwrap_or_default() {
+        api if api.starts_with("numba.") => "copy zeros to it first: `cuda.to_device(np.zeros(…))`",
+        api if api.starts_with("cupy.cuda.") => "set it first, for example with its `memset`",
+        api if api.starts_with("cupy.") => "make it with `cupy.zeros`, or write all of it first",
+        api if api.starts_with("numpy.") => "make it with `numpy.zeros`, or write all of it first",
+        api if api.starts_with("pycuda.gpuarray.") => "make it with `gpuarray.zeros`, or write all of it first",
+        api if api.starts_with("pycuda.") => "set it first, for example with `memset_d8`",
+        api if api.starts_with("cuMem") => "set it first, for example with `cuMemsetD8`",
+        _ => "set it first, for example with `cudaMemset`",
     }
 }

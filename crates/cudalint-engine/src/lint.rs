@@ -262,7 +262,8 @@ fn parse_file(
                     if python.any && file.source.reported {
                         walk_python(&parsed, file, text, python, input, &mut facts.findings);
                     }
-                    pipeline::lower_python(&parsed, text)
+                    let cells = file.cells.iter().map(|cell| cell.start).collect();
+                    pipeline::lower_python(&parsed, text, cells)
                 }
             };
             facts.modules.push(module);

@@ -73,9 +73,9 @@ impl Front {
     }
 }
 
-/// Lowers a stretch of Python.
-pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str) -> Module {
-    python::lower(LowerPython { text, parsed })
+/// Lowers a stretch of Python; of a notebook with where its cells begin.
+pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str, cells: Vec<usize>) -> Module {
+    Module { cells, ..python::lower(LowerPython { text, parsed }) }
 }
 
 /// The module of a stretch that could not be lowered.

@@ -295,11 +295,7 @@ pub fn add_object(
     object: &Object,
     access: &Access,
 ) {
-    let buffer = match object.kind {
-        ObjectKind::Buffer(index) => run.buffers.get(index),
-        _ => None,
-    };
-    if let Some(allocation) = buffer.and_then(|buffer| buffer.allocation.as_ref()) {
+    if let Some(allocation) = buffer(run, object) {
         let mut label = allocation_label(context, allocation);
         if let Some(extent) = extent(access, object) {
             label.message = format!("{}, so {} has {}", label.message, named(object), elements(extent));
@@ -313,6 +309,12 @@ pub fn add_object(
         };
         finding.related.push(label(context, declared, message));
     }
+}
+
+/// The allocation that an object is, where it is in sight.
+pub fn buffer<'r>(run: &'r KernelRun, object: &Object) -> Option<&'r facts::Buffer> {
+    let ObjectKind::Buffer(index) = object.kind else { return None };
+    run.buffers.get(index)?.allocation.as_ref()
 }
 
 /// Adds the conditions that an access stands under.

@@ -44,7 +44,8 @@ impl Lowerer<'_> {
                 Some(Reached::Element(address, ty)) => match &array.record {
                     Some(record) => {
                         let (name, record) = (Arc::clone(&array.name), Arc::clone(record));
-                        Value::Record(Box::new(Reference { name, address, record }))
+                        let unit = record.bytes;
+                        Value::Record(Box::new(Reference { name, address, record, unit }))
                     }
                     None => self.load(address, &ty, site),
                 },
@@ -101,7 +102,12 @@ impl Lowerer<'_> {
 
     /// The value of an element.
     pub(super) fn load(&mut self, address: ExprId, element: &Ty, site: Site) -> Value {
-        let id = self.push(Expr::Read(Self::memory(address, element)), element.clone(), site);
+        self.load_part((address, element.bytes().unwrap_or(1)), element, site)
+    }
+
+    /// The value of a part of an element of so many bytes.
+    pub(super) fn load_part(&mut self, (address, unit): (ExprId, u32), element: &Ty, site: Site) -> Value {
+        let id = self.push(Expr::Read(Self::memory_in(address, unit)), element.clone(), site);
         match element {
             Ty::Opaque { .. } => Value::Opaque(id),
             ty => Value::Number(id, ty.clone()),
@@ -197,11 +203,24 @@ impl Lowerer<'_> {
             Some(Reached::View(_)) => return self.lost_store("arithmetic on arrays", Some(array), &parts(items), at),
             None => return self.lost_store("subscript", Some(array), &parts(items), at),
         };
+        self.update_at((address, element.bytes().unwrap_or(1)), &element, op, right, at, site);
+    }
+
+    /// `*address op= value`, of a part of an element of so many bytes.
+    pub(super) fn update_at(
+        &mut self,
+        (address, unit): (ExprId, u32),
+        element: &Ty,
+        op: BinaryOp,
+        right: &Value,
+        at: Site,
+        site: Site,
+    ) {
         if let Value::Number(id, ty) = right
-            && let Some((op, compute)) = self.plain_operation(op, &element, ty, *id)
+            && let Some((op, compute)) = self.plain_operation(op, element, ty, *id)
         {
             let value = self.convert(*id, ty, &compute);
-            let place = Self::memory(address, &element);
+            let place = Self::memory_in(address, unit);
             let update = Expr::Update { place, op, value, compute, old: false };
             let update = self.push(update, element.clone(), at);
             return self.emit(Stmt::Expr(update), site);
@@ -210,9 +229,9 @@ impl Lowerer<'_> {
         let mut children = Vec::new();
         right.leaves(&mut children);
         let value = self.push(Expr::Opaque { children, effect: Effect::None }, element.clone(), site);
-        let place = Self::memory(address, &element);
+        let place = Self::memory_in(address, unit);
         let update = Expr::Update { place, op: BinaryOp::Add, value, compute: element.clone(), old: false };
-        let update = self.push(update, element, at);
+        let update = self.push(update, element.clone(), at);
         self.emit(Stmt::Expr(update), site);
     }
 

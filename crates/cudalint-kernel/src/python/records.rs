@@ -8,7 +8,7 @@ use super::Order;
 use super::lower::Lowerer;
 use super::types::Fixed;
 use super::value::{Array, Value};
-use crate::code::{Effect, Expr, ExprId, Ty};
+use crate::code::{BinaryOp, Effect, Expr, ExprId, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub(super) struct Reference {
     /// Its first byte.
     pub address: ExprId,
     pub record: Arc<Record>,
+    /// Bytes of an element of the array that it is in.
+    pub unit: u32,
 }
 
 impl Lowerer<'_> {
@@ -82,10 +84,11 @@ impl Lowerer<'_> {
         }
         match &field.record {
             Some(record) => {
-                let inner = Reference { name: Arc::clone(&of.name), address, record: Arc::clone(record) };
+                let inner =
+                    Reference { name: Arc::clone(&of.name), address, record: Arc::clone(record), unit: of.unit };
                 Value::Record(Box::new(inner))
             }
-            None => self.load(address, &field.element, site),
+            None => self.load_part((address, of.unit), &field.element, site),
         }
     }
 
@@ -108,7 +111,7 @@ impl Lowerer<'_> {
         let Some(field) = of.record.field(name).filter(|field| is_aligned(field)).cloned() else { return false };
         let address = self.field_address(of.address, &field, site);
         if field.shape.is_empty() {
-            self.store(address, &field.element, value, site);
+            self.store_part((address, of.unit), &field.element, value, site);
             return true;
         }
         let array = self.array_of_field(&of.name, &field, address, site);
@@ -117,12 +120,21 @@ impl Lowerer<'_> {
         true
     }
 
-    /// The one number that a field is, as an array of one element: what is read and written at once goes through it.
-    pub(super) fn field_as_array(&mut self, of: &Reference, name: &str, site: Site) -> Option<Array> {
-        let field = of.record.field(name).filter(|field| is_aligned(field) && field.shape.is_empty())?.clone();
+    /// `r.x op= value`; whether that was understood.
+    pub(super) fn update_field(
+        &mut self,
+        of: &Reference,
+        name: &str,
+        op: BinaryOp,
+        right: &Value,
+        at: Site,
+        site: Site,
+    ) -> bool {
+        let field = of.record.field(name).filter(|field| is_aligned(field) && field.shape.is_empty()).cloned();
+        let Some(field) = field.filter(|field| field.record.is_none()) else { return false };
         let address = self.field_address(of.address, &field, site);
-        let one = Field { shape: vec![1], ..field };
-        Some(self.array_of_field(&of.name, &one, address, site))
+        self.update_at((address, of.unit), &field.element, op, right, at, site);
+        true
     }
 
     fn field_address(&mut self, base: ExprId, field: &Field, site: Site) -> ExprId {

@@ -148,15 +148,6 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    /// `a[i].x op= value`, `a[i]["x"] op= value` of a record; whether that was understood.
-    fn update_field(&mut self, of: &Value, name: &str, op: ir::BinaryOp, right: &Value, at: Site, site: Site) -> bool {
-        let Value::Record(of) = of else { return false };
-        let Some(array) = self.field_as_array(of, name, at) else { return false };
-        let first = self.integer(0, Ty::LONG, at);
-        self.update_subscript(&Value::Array(Box::new(array)), &[first], op, right, at, site);
-        true
-    }
-
     /// A target that is not understood: a field that nobody knows, mostly.
     fn assign_lost(&mut self, target: ir::ExprId, value: &Value, site: Site) {
         let array = self.array_around(target);
@@ -294,9 +285,12 @@ impl<'p> Lowerer<'p> {
             ir::Expr::Member { base, name, .. } => {
                 let right = self.expr(value);
                 let of = self.expr(*base);
-                if !self.update_field(&of, name, op, &right, at, site) {
-                    self.assign_lost(target, &right, site);
+                if let Value::Record(of) = &of
+                    && self.update_field(of, name, op, &right, at, site)
+                {
+                    return;
                 }
+                self.assign_lost(target, &right, site);
             }
             _ => {
                 let right = self.expr(value);
@@ -482,11 +476,21 @@ impl<'p> Lowerer<'p> {
 
     /// A place in memory.
     pub(super) fn memory(address: ExprId, element: &Ty) -> Place {
-        Place::Memory { address, element: element.bytes().unwrap_or(1), volatile: false }
+        Self::memory_in(address, element.bytes().unwrap_or(1))
+    }
+
+    /// A place in memory that is part of an element of so many bytes.
+    pub(super) const fn memory_in(address: ExprId, unit: u32) -> Place {
+        Place::Memory { address, element: unit, volatile: false }
     }
 
     /// `a[i] = v` in loops over views.
     pub(super) fn store(&mut self, address: ExprId, element: &Ty, value: &Value, site: Site) {
+        self.store_part((address, element.bytes().unwrap_or(1)), element, value, site);
+    }
+
+    /// Writes a part of an element of so many bytes.
+    pub(super) fn store_part(&mut self, (address, unit): (ExprId, u32), element: &Ty, value: &Value, site: Site) {
         let stored = match value {
             Value::Number(id, from) if !matches!(element, Ty::Opaque { .. }) => self.convert(*id, from, element),
             // A record is read as a whole.
@@ -500,7 +504,7 @@ impl<'p> Lowerer<'p> {
                 self.push(Expr::Opaque { children, effect: Effect::None }, element.clone(), site)
             }
         };
-        let write = self.push(Expr::Write(Self::memory(address, element), stored), element.clone(), site);
+        let write = self.push(Expr::Write(Self::memory_in(address, unit), stored), element.clone(), site);
         self.emit(Stmt::Expr(write), site);
     }
 
@@ -525,7 +529,7 @@ impl<'p> Lowerer<'p> {
         let items: Vec<Value> = indices.iter().map(|index| self.expr(*index)).collect();
         if let Value::Record(of) = &base
             && let Some(name) = self.field_named(&of.record, &items)
-            && self.update_field(&base, &name, op, right, at, site)
+            && self.update_field(of, &name, op, right, at, site)
         {
             return;
         }

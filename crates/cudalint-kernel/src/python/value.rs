@@ -116,7 +116,8 @@ impl Value {
             PyTy::Opaque => Self::Opaque(leaves.next()?),
             PyTy::Record(record) => {
                 let (name, record) = (Arc::clone(name), Arc::clone(record));
-                Self::Record(Box::new(Reference { name, address: leaves.next()?, record }))
+                let unit = record.bytes;
+                Self::Record(Box::new(Reference { name, address: leaves.next()?, record, unit }))
             }
             PyTy::Array { element, record, rank, order } => {
                 let data = leaves.next()?;

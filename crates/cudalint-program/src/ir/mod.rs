@@ -58,6 +58,8 @@ pub struct Module {
     pub language: Language,
     /// For C++ inside a string of a Python file: the span of that string's expression (prefix, quotes and all pieces).
     pub inside: Option<Span>,
+    /// Where the cells of a notebook begin: what the last statement of one gives is shown.
+    pub cells: Vec<usize>,
     /// What `CuPy` made a kernel of, where the program is that: its one kernel is described in `cuda/cupy_bodies.rs`.
     pub cupy_body: Option<Arc<CupyBody>>,
     /// Expression arena.

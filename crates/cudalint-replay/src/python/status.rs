@@ -3,9 +3,10 @@
 
 use crate::facts::{FunctionStatus, StatusCall, StatusUse};
 use crate::status::apis::{ApiRole, status_api};
-use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, ModuleId, PythonExpr, Stmt};
+use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, ModuleId, PythonExpr, Stmt, StmtNode};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
+use cudalint_syntax::Span;
 use std::collections::BTreeMap;
 
 /// Packages whose functions hand back tuples that begin with a status.
@@ -15,8 +16,8 @@ const BINDINGS: [&str; 6] =
 const MAX_DEPTH: u32 = 6;
 
 /// The host functions of a Python module that call such functions.
-pub(crate) fn functions(project: &Project, id: ModuleId) -> Vec<FunctionStatus> {
-    let module = project.module(id);
+pub(crate) fn functions(project: &Project, module_id: ModuleId) -> Vec<FunctionStatus> {
+    let module = project.module(module_id);
     let bindings = module.imports.iter().any(|import| import.path.starts_with("cuda.") || &*import.path == "cuda");
     if !bindings {
         return Vec::new();
@@ -29,7 +30,7 @@ pub(crate) fn functions(project: &Project, id: ModuleId) -> Vec<FunctionStatus> 
         if is_kernel {
             continue;
         }
-        let calls = Reader { module, function, id }.calls();
+        let calls = Reader { module, function, id }.calls(&shown_by_cells(project, module_id, module, id));
         if !calls.is_empty() {
             found.push(FunctionStatus {
                 function: id,
@@ -44,6 +45,28 @@ pub(crate) fn functions(project: &Project, id: ModuleId) -> Vec<FunctionStatus> 
     found
 }
 
+/// The expressions that a notebook shows below its cells: each the last statement of one, without a semicolon behind.
+fn shown_by_cells(project: &Project, id: ModuleId, module: &Module, function: FunctionId) -> Vec<ExprId> {
+    let Some(body) = module.functions.get(function.index()).and_then(|function| function.body.as_ref()) else {
+        return Vec::new();
+    };
+    if module.body != Some(function) || module.cells.is_empty() {
+        return Vec::new();
+    }
+    let text = project.source(id);
+    let ends = module.cells.iter().skip(1).copied().chain([usize::MAX]);
+    let within = |end: usize| {
+        let last = body.iter().filter_map(|stmt| module.stmts.get(stmt.index()));
+        last.take_while(|stmt| (stmt.span.start as usize) < end).last()
+    };
+    let is_shown = |span: Span| !text.get(span.end as usize..).unwrap_or("").trim_start_matches(' ').starts_with(';');
+    ends.filter_map(|end| match within(end)? {
+        StmtNode { kind: Stmt::Expr(expr), span } => is_shown(*span).then_some(*expr),
+        _ => None,
+    })
+    .collect()
+}
+
 struct Reader<'a> {
     module: &'a Module,
     function: &'a Function,
@@ -55,14 +78,17 @@ impl Reader<'_> {
         self.module.exprs.get(id.index()).map(|node| &node.kind)
     }
 
-    fn calls(&self) -> Vec<StatusCall> {
+    /// The calls, without those that a notebook shows the result of.
+    fn calls(&self, shown: &[ExprId]) -> Vec<StatusCall> {
         let Some(body) = &self.function.body else { return Vec::new() };
         let mut fates: BTreeMap<ExprId, (StatusUse, Option<Name>)> = BTreeMap::new();
         let mut seen: Vec<(ExprId, Name)> = Vec::new();
         walk(self.module, self.function, body, |item| {
             match item {
                 Item::Stmt(id) => {
-                    if let Some(Stmt::Expr(expr)) = self.module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+                    if let Some(Stmt::Expr(expr)) = self.module.stmts.get(id.index()).map(|stmt| &stmt.kind)
+                        && !shown.contains(expr)
+                    {
                         fates.insert(*expr, (StatusUse::Dropped, None));
                     }
                 }

@@ -153,8 +153,7 @@ def k(a):
 k[1, 64](np.zeros(64, dtype=point))
 ",
     );
-    // Beyond 32 records of three numbers.
-    assert_eq!(seen, ["k if []: s[t].x leaves s at 96", "k if []: s[t].x leaves s at 96"]);
+    assert_eq!(seen, ["k if []: s[t].x leaves s at 32", "k if []: s[t].x leaves s at 32"]);
 }
 
 #[test]
