@@ -214,6 +214,7 @@ impl<'p> Lowerer<'p> {
             name: Arc::from(name.as_str()),
             element: element.clone(),
             record: None,
+            unit: None,
             order: Order::C,
             data,
             shape,

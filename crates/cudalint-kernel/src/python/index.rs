@@ -33,12 +33,12 @@ impl Lowerer<'_> {
                 };
                 match self.field_of_array(array, &name, site) {
                     Some(view) => view,
-                    None => self.lost("field of a record", &[base.clone()], Effect::None, site),
+                    None => self.lost("field of a record", std::slice::from_ref(base), Effect::None, site),
                 }
             }
             Value::Record(of) => match self.field_named(&of.record, &items) {
                 Some(name) => self.field_of(of, &name, site),
-                None => self.lost("field of a record", &[base.clone()], Effect::None, site),
+                None => self.lost("field of a record", std::slice::from_ref(base), Effect::None, site),
             },
             Value::Array(array) => match self.reach(array, &items, AccessKind::Read, site) {
                 Some(Reached::Element(address, ty)) => match &array.record {
@@ -47,7 +47,7 @@ impl Lowerer<'_> {
                         let unit = record.bytes;
                         Value::Record(Box::new(Reference { name, address, record, unit }))
                     }
-                    None => self.load(address, &ty, site),
+                    None => self.load_part((address, array.counted()), &ty, site),
                 },
                 Some(Reached::View(view)) => Value::Array(Box::new(view)),
                 None => {
@@ -100,11 +100,6 @@ impl Lowerer<'_> {
         self.subscript(&base, &[index], site)
     }
 
-    /// The value of an element.
-    pub(super) fn load(&mut self, address: ExprId, element: &Ty, site: Site) -> Value {
-        self.load_part((address, element.bytes().unwrap_or(1)), element, site)
-    }
-
     /// The value of a part of an element of so many bytes.
     pub(super) fn load_part(&mut self, (address, unit): (ExprId, u32), element: &Ty, site: Site) -> Value {
         let id = self.push(Expr::Read(Self::memory_in(address, unit)), element.clone(), site);
@@ -143,7 +138,9 @@ impl Lowerer<'_> {
             return self.assign_subscript(&view, around, &[all], value, site);
         }
         match self.reach(array, &items, AccessKind::Write, site) {
-            Some(Reached::Element(address, element)) => self.store(address, &element, value, site),
+            Some(Reached::Element(address, element)) => {
+                self.store_part((address, array.counted()), &element, value, site);
+            }
             Some(Reached::View(view)) => self.fill(&view, value, site, 0),
             None => self.lost_store("subscript", Some(array), &parts(items), site),
         }
@@ -203,7 +200,7 @@ impl Lowerer<'_> {
             Some(Reached::View(_)) => return self.lost_store("arithmetic on arrays", Some(array), &parts(items), at),
             None => return self.lost_store("subscript", Some(array), &parts(items), at),
         };
-        self.update_at((address, element.bytes().unwrap_or(1)), &element, op, right, at, site);
+        self.update_at((address, array.counted()), &element, op, right, at, site);
     }
 
     /// `*address op= value`, of a part of an element of so many bytes.

@@ -69,7 +69,16 @@ impl Lowerer<'_> {
         data: ExprId,
         shape: Vec<ExprId>,
     ) -> Value {
-        Value::Array(Box::new(Array { name, element, record, order: Order::C, data, shape, strides: Vec::new() }))
+        Value::Array(Box::new(Array {
+            name,
+            element,
+            record,
+            unit: None,
+            order: Order::C,
+            data,
+            shape,
+            strides: Vec::new(),
+        }))
     }
 
     fn unknown_extents(&mut self, rank: usize, site: Site) -> Vec<ExprId> {

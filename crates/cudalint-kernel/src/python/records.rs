@@ -103,7 +103,18 @@ impl Lowerer<'_> {
         shape.extend(inner.shape);
         strides.extend(inner.strides);
         let (element, record) = (field.element, field.record);
-        Some(Value::Array(Box::new(Array { element, record, data, shape, strides, order: Order::Strided, ..strided })))
+        // Of an array in a record the elements of the array count.
+        let unit = strided.record.as_ref().filter(|_| field.shape.is_empty()).map(|record| record.bytes);
+        Some(Value::Array(Box::new(Array {
+            element,
+            record,
+            unit,
+            data,
+            shape,
+            strides,
+            order: Order::Strided,
+            ..strided
+        })))
     }
 
     /// `r.x = value`; whether that was understood.
@@ -151,6 +162,7 @@ impl Lowerer<'_> {
             name: Arc::clone(name),
             element: field.element.clone(),
             record: field.record.clone(),
+            unit: None,
             order: Order::C,
             data,
             shape,
@@ -160,5 +172,5 @@ impl Lowerer<'_> {
 }
 
 const fn is_aligned(field: &Field) -> bool {
-    field.align > 0 && field.offset % field.align == 0
+    field.align > 0 && field.offset.is_multiple_of(field.align)
 }

@@ -46,6 +46,8 @@ pub(super) struct Array {
     pub element: Ty,
     /// Of records: what an element is.
     pub record: Option<Arc<Record>>,
+    /// Of one field of records: bytes of a record, by which its elements are told.
+    pub unit: Option<u32>,
     /// How it lies.
     pub order: Order,
     /// Address of the first element.
@@ -66,6 +68,13 @@ pub(super) struct Range {
     pub ty: Ty,
     /// `enumerate` from `start` without end.
     pub endless: bool,
+}
+
+impl Array {
+    /// Bytes of what messages count.
+    pub fn counted(&self) -> u32 {
+        self.unit.or_else(|| self.element.bytes()).unwrap_or(1)
+    }
 }
 
 impl Value {
@@ -125,7 +134,7 @@ impl Value {
                 let shape: Vec<ExprId> = leaves.by_ref().take(rank).collect();
                 let strides = if *order == Order::Strided { leaves.by_ref().take(rank).collect() } else { Vec::new() };
                 let (name, element, record) = (Arc::clone(name), element.clone(), record.clone());
-                let array = Array { name, element, record, order: *order, data, shape, strides };
+                let array = Array { name, element, record, unit: None, order: *order, data, shape, strides };
                 Self::Array(Box::new(array))
             }
             PyTy::Tuple(all) => {

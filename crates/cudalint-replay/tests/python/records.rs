@@ -28,7 +28,7 @@ k[1, 1](np.zeros(3, dtype={dtype}))
 "
     );
     let told = program(&format!("{START}{code}")).told();
-    let (_, rest) = told[0].split_once(" of ").unwrap_or_else(|| panic!("{told:?}"));
+    let (_, rest) = told[0].split_once(" of ").unwrap();
     rest.split(' ').next().unwrap_or_default().trim_end_matches(';').to_owned()
 }
 
