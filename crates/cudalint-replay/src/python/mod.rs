@@ -17,6 +17,7 @@ pub(crate) mod coverage;
 mod creation;
 mod cupy_bodies;
 mod driver;
+mod dtypes;
 mod emit;
 mod exprs;
 mod faults;
