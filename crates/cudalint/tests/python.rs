@@ -114,18 +114,18 @@ fn findings_in_notebooks_are_told_by_cell() {
 #[test]
 fn what_a_cell_shows_is_seen() {
     let start = "from cuda.bindings import runtime as cudart\n_, pointer = cudart.cudaMalloc(64)\n";
-    let shown = notebook(&[start, "x = 1\n\ncudart.cudaFree(pointer)  # its status\n", "x\n"]);
+    let shown = notebook(&[start, "x = 1\n\ncudart.cudaMemset(pointer, 0, 64)  # its status\n", "x\n"]);
     let found = |text: &str| -> Vec<String> {
         places("nb.ipynb", text).into_iter().filter(|place| place.ends_with("unchecked-api-call")).collect()
     };
     assert_eq!(found(&shown), [] as [&str; 0]);
     // A semicolon hides it, a statement behind it takes its place.
-    let hidden = notebook(&[start, "cudart.cudaFree(pointer);\n", "x = 1\n"]);
+    let hidden = notebook(&[start, "cudart.cudaMemset(pointer, 0, 64);\n", "x = 1\n"]);
     assert_eq!(found(&hidden), ["cell 3:1:1 unchecked-api-call"]);
-    let earlier = notebook(&[start, "cudart.cudaFree(pointer)\nx = 1\n"]);
+    let earlier = notebook(&[start, "cudart.cudaMemset(pointer, 0, 64)\nx = 1\n"]);
     assert_eq!(found(&earlier), ["cell 3:1:1 unchecked-api-call"]);
     // A script shows nothing.
-    let script = format!("{start}cudart.cudaFree(pointer)\n");
+    let script = format!("{start}cudart.cudaMemset(pointer, 0, 64)\n");
     let script = places("a.py", &script);
     assert!(script.iter().any(|place| place == "3:1 unchecked-api-call"), "{script:?}");
 }
