@@ -3,7 +3,7 @@
 use crate::guard::guarded;
 use crate::levels::Levels;
 use crate::load::{Loaded, Piece, load};
-use crate::outcome::{Fault, Part, Remains};
+use crate::outcome::{Executed, Fault, Part, Remains};
 use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
 use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
@@ -17,8 +17,8 @@ use cudalint_findings::Finding;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::python::LocalPackages;
 use cudalint_program::{Name, Project, ProjectOptions};
-use cudalint_replay::facts::Facts;
-use cudalint_replay::runs::{Counts, ModuleRuns};
+use cudalint_replay::facts::{Facts, Site};
+use cudalint_replay::runs::{Basis, Counts, ModuleRuns};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, Span, comments, parse_region_without};
 use rayon::prelude::*;
@@ -151,13 +151,17 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     let results = replay(&project, &files, &units, &owner, input, &mut part.remains);
     for ((index, unit), result) in owner.iter().zip(&units).zip(results) {
         match result {
-            Ok((mut found, limits, counts)) => {
+            Ok((mut found, limits, counts, executed)) => {
                 if let Some(file) = files.get(*index).filter(|_| unit.piece.stretch.inside) {
                     drop_unwritable_fixes(&mut found, file, unit.piece);
                 }
                 findings.extend(found);
                 if files.get(*index).is_some_and(|file| file.source.reported) {
                     part.statistics.kernels.add(&counts);
+                    part.statistics.executed.extend(executed.into_iter().filter_map(|(site, basis)| {
+                        let file = files.get(*owner.get(site.module.index())?)?;
+                        Some(Executed { path: Arc::clone(&file.source.path), start: site.span.start, basis })
+                    }));
                     for (cause, count) in limits {
                         *part.statistics.limits.entry(cause.to_owned()).or_default() += u64::from(count);
                     }
@@ -317,8 +321,8 @@ fn walk_python(
     }
 }
 
-/// What one module's rules say, the budgets that ran out, and how its kernels were executed.
-type Said = (Vec<Finding>, Vec<(&'static str, u32)>, Counts);
+/// What one module's rules say, the budgets that ran out, how its kernels were executed, and which places that shows at work.
+type Said = (Vec<Finding>, Vec<(&'static str, u32)>, Counts, Vec<(Site, Basis)>);
 
 /// Looks at each unit that has a source; what fails gives nothing, and a fault.
 fn each<T: Default + Send>(
@@ -437,5 +441,7 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
             check(&context, &mut sink);
         }
     }
-    (findings, facts.limits, facts.run_counts)
+    let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis)));
+    let executed = places.collect();
+    (findings, facts.limits, facts.run_counts, executed)
 }

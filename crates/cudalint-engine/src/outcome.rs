@@ -1,6 +1,7 @@
 //! What a run gives back: findings, the texts they point into, what could not be read, and counts.
 
 use cudalint_findings::{CellStart, FileCounts, Finding, Report, Sources};
+use cudalint_replay::runs::Basis;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +38,18 @@ impl Fault {
     }
 }
 
+/// A place that executions of kernels show at work: the name of a function of device code, a launch, or an allocation that
+/// a kernel is given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Executed {
+    /// The file.
+    pub path: Arc<str>,
+    /// Its first byte there.
+    pub start: u32,
+    /// What the surest of these executions rests on.
+    pub basis: Basis,
+}
+
 /// Counts of a run; the same for the same input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -48,6 +61,8 @@ pub struct Statistics {
     pub limits: BTreeMap<String, u64>,
     /// How the launches of kernels in reported files were executed.
     pub kernels: cudalint_replay::runs::Counts,
+    /// What of device code, launches and allocations was executed, in order, each place once.
+    pub executed: Vec<Executed>,
     /// Files that were not linted, by cause.
     pub skipped: BTreeMap<String, usize>,
     /// Files read for the index, those linted included.
@@ -121,6 +136,7 @@ impl Part {
             *to.limits.entry(cause).or_default() += count;
         }
         to.kernels.add(&from.kernels);
+        to.executed.extend(from.executed);
         for (cause, count) in from.skipped {
             *to.skipped.entry(cause).or_default() += count;
         }
@@ -135,6 +151,9 @@ impl Part {
         for finding in &self.findings {
             *self.statistics.by_rule.entry(finding.rule.name.to_owned()).or_default() += 1;
         }
+        let executed = &mut self.statistics.executed;
+        executed.sort_by(|a, b| (&a.path, a.start, b.basis).cmp(&(&b.path, b.start, a.basis)));
+        executed.dedup_by(|later, first| later.path == first.path && later.start == first.start);
         let mut sources = Sources::new();
         for (path, text, cells) in self.sources {
             sources.insert_notebook(path, text, cells);

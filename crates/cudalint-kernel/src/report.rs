@@ -61,20 +61,33 @@ pub struct Coverage {
     pub complete: bool,
     /// What could not be followed, each cause with how often: `call out of sight`, `value from memory`, …
     pub causes: Vec<(&'static str, u32)>,
-    /// Conditions, each the same for the whole block, that keep it from being known whether threads come to shared memory
-    /// or to a barrier. The first are met first.
+    /// Conditions that keep it from being known whether threads come to shared memory or to a barrier. The first are met
+    /// first.
     pub open: Vec<OpenCondition>,
+    /// Accesses to shared memory at places that nobody knows.
+    pub unplaced: Vec<Site>,
 }
 
-/// A condition that is the same for all threads of a block, and that nobody knows.
+/// A condition that nobody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCondition {
     /// The condition.
     pub site: Site,
     /// Whether it must hold for the block to go on: inside, behind it, or with another round.
     pub holds: bool,
-    /// Whether it is that of a loop.
-    pub is_loop: bool,
+    /// Whose it is.
+    pub kind: OpenKind,
+}
+
+/// Kinds of conditions that nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenKind {
+    /// The same for all threads of a block.
+    Common,
+    /// The same for all threads of a block, around a loop's rounds.
+    Rounds,
+    /// Of each thread by itself.
+    OfThreads,
 }
 
 /// Something that happened.

@@ -5,7 +5,7 @@ mod common;
 use common::project;
 use cudalint_kernel::{Argument, Contents};
 use cudalint_program::ir::ModuleId;
-use cudalint_replay::runs::{Counts, KernelRun, collect, execute};
+use cudalint_replay::runs::{Basis, Counts, KernelRun, collect, execute};
 use cudalint_replay::{ReplayOptions, replay_all};
 
 /// The executions of all kernels of one file.
@@ -453,4 +453,122 @@ void run(float* out, const int* flag) { k<<<1, 64>>>(out, flag); }",
     );
     let answers: Vec<String> = found.iter().filter(|run| !run.report.events.is_empty()).map(rests_on).collect();
     assert_eq!(answers, ["`*flag` holds"], "{found:#?}");
+}
+
+/// What the executions that show something rest on.
+fn shown(text: &str) -> Vec<String> {
+    runs(text).iter().filter(|run| !run.report.events.is_empty()).map(rests_on).collect()
+}
+
+#[test]
+fn some_threads_pass_a_condition_on_data() {
+    let text = r"
+__global__ void k(float* out, const float* in) {
+    __shared__ float s[64];
+    s[threadIdx.x] = 0;
+    __syncthreads();
+    if ((in[threadIdx.x] > 0) == (in[63 - threadIdx.x] > 0)) s[threadIdx.x] = 1;
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+void run(float* out, const float* in) { k<<<1, 64>>>(out, in); }";
+    assert_eq!(shown(text), ["`(in[threadIdx.x] > 0) == (in[63 - threadIdx.x] > 0)` holds in some threads"]);
+}
+
+#[test]
+fn places_that_hang_on_data_are_tried_with_zeros() {
+    let text = r"
+__global__ void count(int* out, const unsigned char* in, int n) {
+    __shared__ int s[256];
+    s[threadIdx.x] = 0;
+    BARRIER
+    for (int i = threadIdx.x; i < n; i += 256) atomicAdd(&s[in[i]], 1);
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+void run(int* out, const unsigned char* in) { count<<<1, 256>>>(out, in, LENGTH); }
+void other(const unsigned char* in, int n) {
+    int* out;
+    cudaMalloc(&out, 256 * sizeof(int));
+    count<<<(n + 255) / 256, 256>>>(out, in, n);
+}";
+    let with = |barrier: &str, length: &str, without: &str| {
+        let text = text.replace("BARRIER", barrier).replace("LENGTH", length);
+        shown(&text.replace(without, "void unused("))
+    };
+    assert_eq!(with("", "1024", "void other("), ["the memory that the kernel is given holds zeros"]);
+    assert_eq!(with("__syncthreads();", "1024", "void other("), [""; 0]);
+    // Two places that hang on data may be apart by what the program knows of them.
+    let permuted = text.replace("atomicAdd(&s[in[i]], 1)", "s[in[i]] = i").replace("LENGTH", "256");
+    assert_eq!(shown(&permuted.replace("BARRIER", "__syncthreads();")), [""; 0]);
+}
+
+#[test]
+fn a_kernel_nobody_launches_is_given_arguments_that_keep_it_going() {
+    let text = r"
+__global__ void sums(float* out, const float* in, int tiles) {
+    __shared__ float tile[256];
+    float sum = 0;
+    for (int t = 0; t < tiles; t++) {
+        tile[threadIdx.x] = in[t * 256 + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 256; j += 64) sum += tile[j];
+        BARRIER
+    }
+    out[threadIdx.x] = sum;
+}";
+    let said = "the kernel is launched with 256 threads a block so that `t < tiles` holds 3 times";
+    assert_eq!(shown(&text.replace("BARRIER", "")), [said]);
+    assert_eq!(shown(&text.replace("BARRIER", "__syncthreads();")), [""; 0]);
+}
+
+#[test]
+fn what_an_execution_shows_at_work_is_told() {
+    let text = "
+__device__ float twice(float x) { return 2 * x; }
+__device__ float unused(float x) { return x; }
+__global__ void k(float* out) { out[threadIdx.x] = twice(out[threadIdx.x]); }
+void run() { float* p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); }
+void run(int n, float* p) { k<<<n, 64>>>(p); }
+";
+    let runs = runs(text);
+    let told: Vec<(Basis, Vec<&str>)> = runs
+        .iter()
+        .map(|run| {
+            let places =
+                run.places().map(|site| text[site.span.start as usize..].split(['(', '<', ';']).next().unwrap());
+            (run.basis, places.collect())
+        })
+        .collect();
+    assert_eq!(told[0], (Basis::Facts, vec!["k", "twice", "k", "cudaMalloc"]), "{told:#?}");
+    assert!(told.iter().any(|(basis, _)| *basis == Basis::FirstBlock), "{told:#?}");
+}
+
+#[test]
+fn methods_of_class_templates_are_entered_with_what_they_are_made_for() {
+    let text = "
+template <class T> __global__ void fill(T* out) { out[threadIdx.x] = 0; }
+template <class T> struct Shape { static const int threads = 32; };
+template <> struct Shape<double> { static const int threads = 64; };
+template <class T> struct Inside {
+    T* data;
+    void run() { cudaMalloc(&data, 64 * sizeof(T)); fill<T><<<1, Shape<T>::threads>>>(data); }
+};
+template <class T, int n> struct Outside { T* data; void run(); };
+template <class T, int n> void Outside<T, n>::run() {
+    cudaMalloc(&data, n * sizeof(T));
+    fill<T><<<1, Shape<T>::threads>>>(data);
+}
+template <class T> struct Special { void run() {} };
+template <> struct Special<short> {
+    short* data;
+    void run() { cudaMalloc(&data, 64 * sizeof(short)); fill<short><<<1, Shape<short>::threads>>>(data); }
+};
+template class Inside<double>;
+template struct Outside<float, 100>;
+";
+    let mut found: Vec<(String, u32, Option<u64>)> =
+        runs(text).iter().map(|run| (run.name.clone(), run.block[0], run.input.buffers[0].bytes)).collect();
+    found.sort();
+    let expected = [("fill<double>", 64, 512), ("fill<float>", 32, 400), ("fill<short>", 32, 128)];
+    assert_eq!(found, expected.map(|(name, threads, bytes)| (name.to_owned(), threads, Some(bytes))));
 }

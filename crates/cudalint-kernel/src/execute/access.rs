@@ -186,6 +186,9 @@ impl Machine<'_> {
         for id in lost {
             if let Some(index) = (id as usize).checked_sub(1) {
                 self.shared_met(index, touch.at, mask);
+                if self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
+                    self.uniform.note_unplaced(self.code.expr(touch.at).site);
+                }
                 if touch.kind == AccessKind::UpdateRead {
                     self.count_crowd(touch, index, address, mask);
                 }
@@ -237,7 +240,9 @@ impl Machine<'_> {
         };
         let size = touch.ty.bytes();
         if self.objects[index].is_shared() {
-            self.uniform.matters |= mask.sure() == 0;
+            if mask.sure() == 0 {
+                self.note_doubt();
+            }
             self.shared_met(index, touch.at, mask);
             if self.stopped {
                 return unknown_of(touch.ty);

@@ -381,11 +381,7 @@ impl<'j> Job<'j> {
                 self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
             }
         }
-        cell.flags = match values {
-            RaceValues::Same => KEPT,
-            RaceValues::Differ => CHANGED,
-            RaceValues::Unknown => 0,
-        };
+        cell.flags = self.order.flags_after(cell, values);
         cell.write = self.piece.stamp;
         cell.writer = lane as u16;
         cell.class = self.class;

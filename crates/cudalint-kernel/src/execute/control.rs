@@ -8,6 +8,7 @@ use super::scan::leaves;
 use super::value::{Data, KNOWN, Tags, Val};
 use super::words::Affine;
 use crate::code::{Block, Effect, ExprId, Stmt, StmtId};
+use crate::report::OpenKind;
 
 /// Deepest nesting of statements and expressions that is executed.
 pub(super) const DEEPEST: u32 = 192;
@@ -149,12 +150,16 @@ impl Machine<'_> {
         }
         if let Some(name) = self.name_in_common(&value) {
             let goes_on = otherwise.is_empty() && leaves(self.code, then);
-            value = self.answer(condition, name, !goes_on, false).unwrap_or(value);
+            value = self.answer(condition, name, !goes_on, OpenKind::Common).unwrap_or(value);
         }
+        let known = if value.all_known() { None } else { self.answer_of_threads(condition, &value) };
+        // What such threads leave in registers is as unknown as which threads they are.
+        let strayed = known.as_ref().map(|_| (self.part(&value).unknown, self.scan.assigned(self.code, id)));
+        let value = known.unwrap_or(value);
         let parting = self.part(&value);
         let (guards, splits) = (self.guards.len(), self.splits.len());
         let site = self.code.expr(condition).site;
-        let varies = value.varies() || !parting.unknown.is_empty();
+        let varies = value.varies() || !parting.unknown.is_empty() || strayed.is_some();
         let unsure = !parting.unknown.is_empty();
         let assigned = if unsure { self.scan.assigned(self.code, id) } else { [].into() };
         let before = self.snapshot(&assigned);
@@ -186,6 +191,9 @@ impl Machine<'_> {
         }
         if unsure {
             self.each_register(&assigned, |at, value| value.agreed(&after_then[at], &parting.unknown));
+        }
+        if let Some((lanes, assigned)) = strayed {
+            self.forget_registers(&assigned, &lanes);
         }
         self.guards.truncate(guards);
         self.act = self.restored(&entry);
@@ -221,8 +229,9 @@ impl Machine<'_> {
         self.trace.instances += 1;
         let instance = self.trace.instances;
         let start = self.operations;
-        let limit = start + self.limit.saturating_sub(start) / 2;
-        // What one round leaves to the next is seen in the second.
+        let patient = self.patient;
+        let limit = start + patient.saturating_sub(start) / 2;
+        // What one round leaves to the next is seen in the second, so that loops inside the first must leave something.
         let patience = if self.scan.nature(self.code, id).has_barrier { 2 } else { 0 };
         let mut running = entry.clone();
         let mut number = 0;
@@ -243,14 +252,15 @@ impl Machine<'_> {
             let next = if number == 0 || number < patience { 0 } else { round_cost };
             let share = if number < patience { self.limit } else { limit };
             let tired = number >= self.budget.iterations || self.operations + next > share;
-            let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < machine.limit;
+            let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < patient;
+            self.patient = if number + 1 < patience { start + patient.saturating_sub(start) / 5 * 3 } else { patient };
             let mut unknown = self.nobody.clone();
             if let Some(condition) = condition
                 && !(body_first && number == 0)
             {
                 let mut value = self.eval(condition);
                 if let Some(name) = self.name_in_common(&value) {
-                    value = self.answer(condition, name, true, true).unwrap_or(value);
+                    value = self.answer(condition, name, true, OpenKind::Rounds).unwrap_or(value);
                 }
                 let parting = self.part(&value);
                 unknown = parting.unknown;
@@ -326,6 +336,7 @@ impl Machine<'_> {
                 }
             }
         }
+        self.patient = patient;
         if self.left_any & BREAK_MAYBE != 0 {
             undecided = true;
             let doubtful = self.lanes_left(BREAK_MAYBE);

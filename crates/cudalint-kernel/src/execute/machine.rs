@@ -131,6 +131,8 @@ pub(super) struct Machine<'a> {
     pub(super) operations: u64,
     /// Operations at which the running block stops.
     pub(super) limit: u64,
+    /// Operations up to which loops may be followed round by round.
+    pub(super) patient: u64,
     pub(super) complete: bool,
     pub(super) causes: BTreeMap<&'static str, u32>,
     /// For each expression that accesses memory: 0 never met, 1 always known, 2 not.
@@ -202,6 +204,7 @@ impl<'a> Machine<'a> {
             names: 0,
             operations: 0,
             limit: 0,
+            patient: 0,
             complete: true,
             causes: BTreeMap::new(),
             sites: vec![0; code.exprs.len()],
@@ -261,6 +264,7 @@ impl<'a> Machine<'a> {
             calls: Rc::clone(&self.calls),
             volatile: touch.volatile,
             acquired: self.acquired || self.acquired_block,
+            assumed: self.is_behind_assumed(),
             asynchronous: touch.asynchronous,
         });
         self.trace.records.len() as u32

@@ -79,6 +79,7 @@ impl Machine<'_> {
                 break;
             }
             self.limit = self.operations + share;
+            self.patient = self.limit;
             self.run_block_of_grid(block);
             if number == 0 {
                 // A few blocks to their ends say more than many to their beginnings.
@@ -114,6 +115,7 @@ impl Machine<'_> {
                 complete: self.complete,
                 causes: self.causes.into_iter().collect(),
                 open: if self.uniform.matters { self.uniform.open } else { Vec::new() },
+                unplaced: self.uniform.unplaced,
             },
             buffers,
         }

@@ -3,7 +3,7 @@
 use super::access::Touch;
 use super::machine::Machine;
 use super::record::Trace;
-use super::shadow::Cell;
+use super::shadow::{CHANGED, Cell, KEPT};
 use super::value::{KNOWN, NUMBER};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
@@ -74,7 +74,8 @@ impl Order<'_> {
     /// Whether two unordered accesses conflict at all, as their kinds go.
     pub(super) fn conflict(&self, stamp: u32, scope: RaceScope, touch: Touch<'_>) -> bool {
         let (Some(other), Some(own)) = (self.trace.record(stamp), self.trace.record(self.stamp)) else { return false };
-        if other.acquired || own.acquired {
+        // Of threads that are assumed to pass a condition there may be a single one.
+        if other.acquired || own.acquired || (other.assumed && own.assumed) {
             return false;
         }
         let atomic = |kind: AccessKind, volatile: bool| kind == AccessKind::Atomic || volatile;
@@ -95,6 +96,18 @@ impl Order<'_> {
             return false;
         }
         other.kind.writes() || touch.kind.writes()
+    }
+
+    /// What a write makes of a cell, by how its value stands to the one before. Where that one has been written since the
+    /// barrier as well, as by the other lanes of the same step, what it did to the cell goes on.
+    #[inline]
+    pub(super) const fn flags_after(&self, cell: &Cell, values: RaceValues) -> u8 {
+        match values {
+            RaceValues::Same if cell.write != 0 && cell.write >= self.interval_start => cell.flags,
+            RaceValues::Same => KEPT,
+            RaceValues::Differ => CHANGED,
+            RaceValues::Unknown => 0,
+        }
     }
 
     /// Remembers a reader of a cell: one, and another of another lane, better of another warp.

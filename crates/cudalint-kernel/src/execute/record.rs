@@ -24,6 +24,8 @@ pub(super) struct Record {
     pub(super) volatile: bool,
     /// The block may have waited for another one before: nothing orders it for us, and perhaps all is ordered.
     pub(super) acquired: bool,
+    /// Behind a condition that some threads are assumed to pass.
+    pub(super) assumed: bool,
     /// Done by the copy engine some time later.
     pub(super) asynchronous: bool,
 }

@@ -5,7 +5,7 @@ use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::memory::Memory;
 use super::ops::wrap;
 use super::races::values_of;
-use super::shadow::{CHANGED, Cell, INITIAL, KEPT, LINE, line_of};
+use super::shadow::{Cell, INITIAL, LINE, line_of};
 use super::value::{Data, KNOWN, Tags, UNKNOWN, Val, View, offset_of};
 use crate::report::RaceValues;
 
@@ -136,11 +136,7 @@ impl Job<'_> {
         } else {
             RaceValues::Unknown
         };
-        cell.flags = match values {
-            RaceValues::Same => KEPT,
-            RaceValues::Differ => CHANGED,
-            RaceValues::Unknown => 0,
-        };
+        cell.flags = order.flags_after(cell, values);
         cell.write = stamp;
         cell.writer = lane as u16;
         cell.class = self.class;

@@ -1,16 +1,21 @@
-//! Conditions that are the same for the whole block although nobody knows them: a value that all threads read at one place,
-//! a vote of the block. What comes behind one is in doubt for all threads alike, so that an execution which assumes its
-//! answer sees again what the block does together.
+//! Conditions that nobody knows, and executions that assume an answer to one.
+//!
+//! One that is the same for the whole block (a value in memory that all threads read at one place, a vote of the block)
+//! puts everything behind it in doubt for all threads alike. One of each thread by itself (`if (key[i] > key[j])`) lets some
+//! threads pass, nobody knows which: then one access behind it and one that is not say something, but not two behind it.
 
 use super::machine::Machine;
-use super::value::{Data, NUMBER, Val};
+use super::value::{Data, KNOWN, NUMBER, Val};
 use crate::code::ExprId;
-use crate::report::OpenCondition;
+use crate::report::{OpenCondition, OpenKind, Site};
 
 /// How often an assumed answer is given: a condition around a loop's rounds must fail some time.
 pub const ASSUMED_ROUNDS: u32 = 3;
 /// Most conditions that are told of.
 const MOST: usize = 8;
+
+/// Most accesses at unknown places that are told of.
+const MOST_UNPLACED: usize = 32;
 
 /// What is known of such conditions.
 #[derive(Default)]
@@ -25,9 +30,24 @@ pub(super) struct Uniform {
     pub(super) open: Vec<OpenCondition>,
     /// Lanes came to shared memory, or to a barrier, of which none is sure to be there.
     pub(super) matters: bool,
+    /// Accesses to shared memory at places that nobody knows.
+    pub(super) unplaced: Vec<Site>,
 }
 
 impl Uniform {
+    fn add(&mut self, condition: OpenCondition) {
+        if self.open.len() < MOST && !self.open.iter().any(|open| open.site == condition.site) {
+            self.open.push(condition);
+        }
+    }
+
+    /// Notes an access at a place that nobody knows.
+    pub(super) fn note_unplaced(&mut self, site: Site) {
+        if self.unplaced.len() < MOST_UNPLACED && !self.unplaced.contains(&site) {
+            self.unplaced.push(site);
+        }
+    }
+
     /// For a new block.
     pub(super) fn renew(&mut self) {
         self.given = 0;
@@ -54,10 +74,10 @@ impl Machine<'_> {
     }
 
     /// The assumed answer to a condition, if there is one. `holds` is the answer with which the block goes on.
-    pub(super) fn answer(&mut self, condition: ExprId, name: i64, holds: bool, is_loop: bool) -> Option<Val> {
+    pub(super) fn answer(&mut self, condition: ExprId, name: i64, holds: bool, kind: OpenKind) -> Option<Val> {
         let site = self.code.expr(condition).site;
         let uniform = &mut self.uniform;
-        let assumed = uniform.assumed.filter(|assumed| assumed.site == site);
+        let assumed = uniform.assumed.filter(|assumed| assumed.site == site && assumed.kind != OpenKind::OfThreads);
         if let Some(assumed) = assumed {
             if uniform.given >= ASSUMED_ROUNDS {
                 return None;
@@ -69,9 +89,31 @@ impl Machine<'_> {
         if let Some((_, holds)) = uniform.answers.iter().find(|(known, _)| *known == name) {
             return Some(Val::known(i64::from(*holds)));
         }
-        if uniform.open.len() < MOST && !uniform.open.iter().any(|open| open.site == site) {
-            uniform.open.push(OpenCondition { site, holds, is_loop });
-        }
+        uniform.add(OpenCondition { site, holds, kind });
         None
+    }
+
+    /// The assumed answer of each thread by itself to a condition that is not known in some of them.
+    pub(super) fn answer_of_threads(&self, condition: ExprId, value: &Val) -> Option<Val> {
+        let assumed = self.uniform.assumed.filter(|assumed| assumed.kind == OpenKind::OfThreads)?;
+        (assumed.site == self.code.expr(condition).site).then(|| {
+            let holds = (i64::from(assumed.holds), KNOWN);
+            Val::from_lanes(self.n, |lane| if value.lane(lane).1 == KNOWN { value.lane(lane) } else { holds })
+        })
+    }
+
+    /// Whether what is executed now stands behind a condition that some threads are assumed to pass.
+    pub(super) fn is_behind_assumed(&self) -> bool {
+        let assumed = self.uniform.assumed.filter(|assumed| assumed.kind == OpenKind::OfThreads);
+        assumed.is_some_and(|assumed| self.guards.iter().any(|guard| guard.site == assumed.site))
+    }
+
+    /// Lanes come to shared memory of which none is sure to be there: told is the condition, where it is a single one.
+    pub(super) fn note_doubt(&mut self) {
+        self.uniform.matters = true;
+        if let Some(unsure) = self.only_doubt().filter(|unsure| unsure.entry.sure() > 0) {
+            let site = self.code.expr(unsure.condition).site;
+            self.uniform.add(OpenCondition { site, holds: !unsure.negated, kind: OpenKind::OfThreads });
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Conditions that the whole block has in common and nobody knows: told of, and assumed.
+//! Conditions that nobody knows, of the whole block or of each thread: told of, and assumed.
 
 use crate::support::kernel;
 
@@ -19,7 +19,7 @@ fn a_condition_of_the_whole_block_is_told_of() {
     assert_eq!(open(&with(TILES, "")), ["t<n loop true"]);
     // Each thread has one of its own, or nobody meets behind it.
     let own = HALVES.replace("flags[blockIdx.x]", "flags[threadIdx.x]");
-    assert!(open(&with(&own, "__syncthreads();")).is_empty());
+    assert_eq!(open(&with(&own, "__syncthreads();")), ["flags[threadIdx.x]>0 threads true"]);
     let alone =
         "__global__ void k(float* out, const float* in, const int* flags) { if (flags[0] > 0) out[threadIdx.x] = 1; }";
     assert!(open(&with(alone, "")).is_empty());
@@ -45,6 +45,34 @@ fn a_condition_asked_twice_has_one_answer() {
         int i = threadIdx.x; int go = flags[0]; if (go) s[i] = in[i]; BARRIER if (go) out[i] = s[255 - i]; }";
     with(twice, "").assuming().sees(&["race block Write s[i] / Read s[255-i]"]);
     with(twice, "__syncthreads();").assuming().clean();
+}
+
+#[test]
+fn some_threads_pass_a_condition_of_their_own() {
+    let text = "__global__ void k(float* out, const float* in) { __shared__ float s[256]; int i = threadIdx.x; s[i] = in[i]; \
+        __syncthreads(); if (in[i] > in[255 - i]) s[i] = 0; BARRIER out[i] = s[255 - i]; }";
+    assert_eq!(with(text, "").open(), ["in[i]>in[255-i] threads true"]);
+    with(text, "").clean();
+    with(text, "").assuming().sees(&["race block Write s[i] / Read s[255-i]"]);
+    with(text, "__syncthreads();").assuming().clean();
+    // Those that do not pass it.
+    let leaves = text.replace("if (in[i] > in[255 - i]) s[i] = 0;", "if (in[i] > 0) {} else s[i] = 0;");
+    with(&leaves, "").assuming().sees(&["race block Write s[i] / Read s[255-i]"]);
+    // Perhaps a single one passes: nothing is said of two that do.
+    let one = text.replace("s[i] = 0;", "s[0] = in[i];").replace("s[255 - i]", "s[i]");
+    with(&one, "__syncthreads();").assuming().clean();
+    // Nor does it tell what such threads leave behind.
+    let left = "__global__ void k(float* out, const float* in) { __shared__ float s[256]; int i = threadIdx.x, at = i; \
+        s[i] = in[i]; __syncthreads(); if (in[i] > 0) { at = 0; s[i] = 1; } __syncthreads(); s[at] = in[i]; }";
+    with(left, "").assuming().clean();
+}
+
+#[test]
+fn accesses_at_unknown_places_are_told_of() {
+    let text = "__global__ void k(int* out, const int* in) { __shared__ int s[256]; int i = threadIdx.x; s[i] = 0; BARRIER \
+        atomicAdd(&s[in[i] & 255], 1); __syncthreads(); out[i] = s[i]; }";
+    assert_eq!(with(text, "").unplaced(), ["atomicAdd(&s[in[i] & 255], 1)"]);
+    with(text, "").clean();
 }
 
 #[test]

@@ -163,3 +163,28 @@ fn adding_nothing_stores_what_was_there() {
     .buffer(512)
     .sees(&["race block same Read s[t+64] / UpdateWrite s[t]"]);
 }
+
+#[test]
+fn what_the_first_lane_of_a_step_changed_others_leave_changed() {
+    // All lanes of a warp store the same sum.
+    let text = "__global__ void k(float* out, const float* in) { __shared__ float s[8]; int warp = threadIdx.x / 32; \
+        s[warp] = in[warp]; BARRIER out[threadIdx.x] = s[threadIdx.x % 8]; }";
+    let with = |barrier: &str| kernel(&text.replace("BARRIER", barrier)).buffer(1024).buffer(1024);
+    with("").sees(&["race block Write s[warp] / Read s[threadIdx.x%8]"]);
+    with("__syncthreads();").clean();
+}
+
+#[test]
+fn loops_in_the_first_round_leave_operations_for_the_second() {
+    let text = "__global__ void k(float* out, const float* in) { __shared__ float s[256]; int i = threadIdx.x; float sum = 0; \
+        for (int t = 0; t < 8; t++) { BARRIER s[i] = in[t * 256 + i]; __syncthreads(); \
+        for (int a = 0; a < 8; a++) for (int b = 0; b < 8; b++) for (int c = 0; c < 8; c++) \
+        sum += s[(i + a * 64 + b * 8 + c) % 256] * a * b * c; } out[i] = sum; }";
+    let with = |barrier: &str| {
+        let mut case = kernel(&text.replace("BARRIER", barrier)).buffer(1024).buffer(8192);
+        case.budget.lane_operations = 150_000;
+        case
+    };
+    with("").sees(&["race block Read s[(i+a*64+b*8+c)%256] / Write s[i] across"]);
+    with("__syncthreads();").clean();
+}

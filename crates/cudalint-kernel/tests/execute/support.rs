@@ -1,6 +1,6 @@
 //! A launch of the first kernel of a text.
 
-use cudalint_kernel::report::{EventKind, OpenCondition, RaceScope, RaceValues, Thread};
+use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Thread};
 use cudalint_kernel::{Argument, Budget, Buffer, Contents, Launch, Report, execute, execute_assuming, lower};
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
@@ -83,7 +83,13 @@ impl Case {
         self
     }
 
-    /// With an answer to the first condition that the block has in common and nobody knows.
+    /// Accesses to shared memory at places that nobody knows.
+    pub fn unplaced(&self) -> Vec<&str> {
+        let text = |site: &cudalint_kernel::report::Site| &self.text[site.span.start as usize..site.span.end as usize];
+        self.run().coverage.unplaced.iter().map(text).collect()
+    }
+
+    /// With an answer to the first condition that nobody knows.
     pub fn assuming(mut self) -> Self {
         self.assuming = true;
         self
@@ -93,7 +99,11 @@ impl Case {
     pub fn open(&self) -> Vec<String> {
         let open = &self.run().coverage.open;
         let text = |site: cudalint_kernel::report::Site| &self.text[site.span.start as usize..site.span.end as usize];
-        let kind = |open: &OpenCondition| if open.is_loop { "loop" } else { "if" };
+        let kind = |open: &OpenCondition| match open.kind {
+            OpenKind::Common => "if",
+            OpenKind::Rounds => "loop",
+            OpenKind::OfThreads => "threads",
+        };
         open.iter()
             .map(|it| format!("{} {} {}", text(it.site).split_whitespace().collect::<String>(), kind(it), it.holds))
             .collect()

@@ -4,11 +4,12 @@
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
-use super::guess::{bare_launch, guess};
+use super::guess::{Guess, bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
 use super::repetitions::{drop_repetitions, places};
 use super::solve::proposals;
-use super::{KernelRun, RunBuffer, report};
+use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
+use super::{Basis, KernelRun, RunBuffer, report};
 use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
@@ -198,11 +199,14 @@ impl Module<'_> {
         report.events.retain(|event| guess.admits(event));
         if let (Some(other), false) = (guess.other, report.events.is_empty()) {
             let seen = self.guessed(kernel, &env, other).map(|(report, ..)| report.events).unwrap_or_default();
-            let same = |event: &report::Event| {
-                let key = (std::mem::discriminant(&event.kind), places(&event.kind));
-                seen.iter().any(|other| (std::mem::discriminant(&other.kind), places(&other.kind)) == key)
-            };
-            report.events.retain(same);
+            keep_shown_by_both(&mut report, &seen);
+        }
+        let mut text = guess.text();
+        if report.events.is_empty()
+            && let Some((said, shown)) = self.guessed_with_answer(kernel, &env, &guess, &launch, &report.coverage.open)
+        {
+            text = format!("{text} so that {said}");
+            report.events = shown;
         }
         self.counts.unlaunched_executed += u64::from(seen.is_empty());
         for one in seen {
@@ -212,6 +216,9 @@ impl Module<'_> {
             kernel: (self.id, kernel),
             name: name_of(function, &env.env),
             launch: first.map(|seen| seen.event.site),
+            basis: Basis::GuessedBlock,
+            chosen: false,
+            functions: self.code(kernel, &env).map_or_else(|| Arc::from([]), |code| functions_of(&code)),
             spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
             grid: [1, 1, 1],
             grid_known: false,
@@ -219,7 +226,7 @@ impl Module<'_> {
             dynamic_shared: None,
             bindings: Vec::new(),
             buffers,
-            assumptions: assume(guess.text()),
+            assumptions: assume(text),
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
             input: launch,
             report,
@@ -259,6 +266,33 @@ impl Module<'_> {
         let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
         let report = self.spend(&code, &launch, most);
         Some((report, launch, buffers))
+    }
+
+    /// As the same execution with an answer to a condition that the block has in common, which is what an argument would
+    /// be: the first answer that shows something, and what it shows.
+    fn guessed_with_answer(
+        &mut self,
+        kernel: FunctionId,
+        env: &Binding,
+        guess: &Guess,
+        launch: &Launch,
+        open: &[report::OpenCondition],
+    ) -> Option<(String, Vec<report::Event>)> {
+        let code = self.code(kernel, env).filter(|code| code.is_cooperative())?;
+        for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
+            let Some(text) = self.answer(*condition) else { continue };
+            let mut report = self.once_more_assuming(&code, launch, *condition)?;
+            report.events.retain(|event| guess.admits(event) && is_race_in_shared_memory(event));
+            if let (Some(block), false) = (guess.other, report.events.is_empty()) {
+                let launch = Launch { block, ..launch.clone() };
+                let other = self.once_more_assuming(&code, &launch, *condition)?;
+                keep_shown_by_both(&mut report, &other.events);
+            }
+            if !report.events.is_empty() {
+                return Some((text, report.events));
+            }
+        }
+        None
     }
 
     /// Executes within what is left, and with at most so many operations.
@@ -334,7 +368,7 @@ impl Module<'_> {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));
         }
-        let run = make_run((self.id, kernel), function, seen, numbers, assignment, report);
+        let run = make_run((self.id, kernel), function, functions_of(&code), seen, numbers, assignment, report);
         self.runs.entry(kernel).or_default().push((env.clone(), run));
         Ok(to_the_end)
     }
@@ -369,6 +403,12 @@ impl Module<'_> {
         }
         ModuleRuns { runs: all, counts: self.counts }
     }
+}
+
+/// Keeps what another execution shows at the same places.
+fn keep_shown_by_both(report: &mut report::Report, other: &[report::Event]) {
+    let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
+    report.events.retain(|event| other.iter().any(|other| key(other) == key(event)));
 }
 
 /// What is known of the block of a launch some of whose numbers are chosen.
@@ -412,6 +452,11 @@ fn holds_for_any_size(event: &report::Event, block: BlockKnowledge) -> bool {
     }
 }
 
+/// Where the functions of some code are named.
+fn functions_of(code: &Code) -> Arc<[report::Site]> {
+    code.functions.iter().map(|function| function.site).collect()
+}
+
 /// The choice that chooses nothing.
 fn facts_of(seen: &Seen<'_>) -> Choice {
     Choice { at: fixed(seen.event), open_grid: true, ..Choice::default() }
@@ -420,12 +465,15 @@ fn facts_of(seen: &Seen<'_>) -> Choice {
 fn make_run(
     kernel: (ModuleId, FunctionId),
     function: &Function,
+    functions: Arc<[report::Site]>,
     seen: &Seen<'_>,
     numbers: Numbers,
     assignment: Option<&Assignment>,
     report: report::Report,
 ) -> KernelRun {
     let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
+    let loose = |assignment: &Assignment| is_loose(seen.event, seen.fact, &assignment.choice);
+    let chosen = assignment.is_some_and(|it| !it.values.is_empty() && !loose(it)) && used.is_none();
     let mut assumptions = used;
     if let Some(assignment) = assignment {
         if let Some(text) = assignment.text() {
@@ -441,6 +489,13 @@ fn make_run(
         kernel,
         name: name_of(function, &seen.fact.env),
         launch: Some(seen.event.site),
+        basis: match assignment {
+            Some(_) => Basis::Assumption,
+            None if launch.grid.contains(&0) => Basis::FirstBlock,
+            None => Basis::Facts,
+        },
+        chosen,
+        functions,
         spelling: seen.fact.spelling,
         grid: launch.grid.map(|blocks| blocks.max(1)),
         grid_known: !launch.grid.contains(&0),

@@ -28,6 +28,20 @@ use crate::facts::{Buffer, LaunchSpelling, Site, Step};
 use crate::value::Assumptions;
 use cudalint_kernel::report::Report;
 use cudalint_program::ir::{FunctionId, ModuleId};
+use std::sync::Arc;
+
+/// What an execution rests on, the surest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Basis {
+    /// A block that was guessed, and nothing else.
+    GuessedBlock,
+    /// A launch in sight, with an assumption.
+    Assumption,
+    /// Facts, but only of the first block of a grid that is not known.
+    FirstBlock,
+    /// Facts.
+    Facts,
+}
 
 /// One execution of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +52,12 @@ pub struct KernelRun {
     pub name: String,
     /// The launch as written; `None` for a kernel whose launch is not in sight.
     pub launch: Option<Site>,
+    /// What it rests on.
+    pub basis: Basis,
+    /// Whether all that it rests on is a choice of the program's inputs.
+    pub chosen: bool,
+    /// The functions whose code it has, by their names' places; the kernel first.
+    pub functions: Arc<[report::Site]>,
     /// How the launch is written, or would be.
     pub spelling: LaunchSpelling,
     /// Blocks along x, y, z; 1 along an axis that is not known.
@@ -61,6 +81,15 @@ pub struct KernelRun {
     pub input: cudalint_kernel::Launch,
     /// What happened.
     pub report: Report,
+}
+
+impl KernelRun {
+    /// Places in the source that it shows at work: functions by their names, the launch, and the allocations handed to it.
+    pub fn places(&self) -> impl Iterator<Item = Site> + '_ {
+        let functions = self.functions.iter().map(|site| Site { module: site.module, span: site.span });
+        let allocations = self.buffers.iter().filter_map(|buffer| Some(buffer.allocation.as_ref()?.site));
+        functions.chain(self.launch).chain(allocations)
+    }
 }
 
 /// Memory that a kernel was given.

@@ -2,20 +2,16 @@
 
 use super::{KernelRun, report};
 
-/// What an assumption shows only counts where facts have not shown the same at the same place.
+/// What an assumption shows only counts where facts, or another one, have not shown the same at the same place.
 pub(super) fn drop_repetitions(runs: &mut [KernelRun]) {
     let mut sure: Vec<(std::mem::Discriminant<report::EventKind>, Vec<report::Site>)> = Vec::new();
     runs.sort_by_key(|run| run.assumptions.is_some());
     for run in runs {
-        let assumed = run.assumptions.is_some();
-        run.report.events.retain(|event| {
-            let key = (std::mem::discriminant(&event.kind), places(&event.kind));
-            let known = sure.contains(&key);
-            if !known {
-                sure.push(key);
-            }
-            !(assumed && known)
-        });
+        let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
+        if run.assumptions.is_some() {
+            run.report.events.retain(|event| !sure.contains(&key(event)));
+        }
+        sure.extend(run.report.events.iter().map(key));
     }
 }
 

@@ -1,66 +1,171 @@
-//! Once more with an answer to a condition that the whole block has in common and nobody knows: a value in memory that all
-//! threads read, a vote. What the threads of a block then do to each other's shared memory rests on that one answer.
+//! Once more with an answer to what nobody knows: a condition (a value in memory, a vote), or what is in the memory that the
+//! kernel is given. What the threads of a block then do to each other's shared memory rests on that one answer.
 
-use super::KernelRun;
 use super::execute::{Binding, Module};
-use super::report::{Event, EventKind, ObjectKind, OpenCondition, RaceScope};
-use crate::value::assume;
-use cudalint_kernel::{ASSUMED_ROUNDS, Budget};
+use super::report::{Event, EventKind, ObjectKind, OpenCondition, OpenKind, RaceScope, Report, Site};
+use super::{Basis, KernelRun};
+use crate::value::{Assumptions, assume};
+use cudalint_kernel::{ASSUMED_ROUNDS, Budget, Code, Contents, Launch};
 use cudalint_program::ir::FunctionId;
+use cudalint_syntax::Span;
+use std::ops::Range;
 
 /// Most conditions of a kernel that an answer is assumed for, each by itself.
-const MAX_ANSWERS: usize = 2;
+pub(super) const MAX_ANSWERS: usize = 2;
 /// Lane-operations for one of them: a block's own races show early.
-const OPERATIONS: u64 = 100_000;
+const OPERATIONS: u64 = 300_000;
 /// Longest condition that is quoted, in bytes.
 const LONGEST: usize = 80;
 
 impl Module<'_> {
-    /// Executes the first run of a kernel that rests on facts once more for each of the first such conditions.
+    /// Executes the first run of a kernel that rests on facts once more for each of the first such conditions, and with
+    /// zeros in its memory; with zeros the first one of which the inputs are chosen, too.
     pub(super) fn with_answers(&mut self, kernel: FunctionId) {
         let Some(runs) = self.runs.get(&kernel) else { return };
         let open = |(_, run): &&(Binding, KernelRun)| {
-            run.assumptions.is_none() && run.launch.is_some() && !run.report.coverage.open.is_empty()
+            let coverage = &run.report.coverage;
+            let something = !coverage.open.is_empty() || !coverage.unplaced.is_empty();
+            run.assumptions.is_none() && run.launch.is_some() && something
         };
-        let Some((binding, run)) = runs.iter().find(open).cloned() else { return };
+        let unplaced = |(_, run): &&(Binding, KernelRun)| run.chosen && !run.report.coverage.unplaced.is_empty();
+        let (sure, chosen) = (runs.iter().find(open).cloned(), runs.iter().find(unplaced).cloned());
+        let Some(binding) = sure.iter().chain(&chosen).map(|(binding, _)| binding.clone()).next() else { return };
         let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
-        for condition in run.report.coverage.open.iter().take(MAX_ANSWERS) {
-            let Some(text) = self.answer(*condition) else { continue };
-            let lane_operations = OPERATIONS.min(self.operations_left);
-            if lane_operations == 0 {
-                return;
-            }
-            let budget = Budget { lane_operations, blocks: 1, ..Budget::default() };
-            let mut report = cudalint_kernel::execute_assuming(&code, &run.input, &budget, *condition);
-            self.count(&report);
-            report.events.retain(is_race_in_shared_memory);
-            if !report.events.is_empty() {
-                let assumed = KernelRun { assumptions: assume(text), report, ..run.clone() };
-                self.runs.entry(kernel).or_default().push((binding.clone(), assumed));
-            }
+        let mut shows = false;
+        if let Some((_, run)) = &sure {
+            self.with_conditions(kernel, &binding, run, &code);
+            shows = self.with_zeros(kernel, &binding, run, &code);
+        }
+        if let Some((_, run)) = chosen.filter(|(other, _)| !shows && *other == binding) {
+            self.with_zeros(kernel, &binding, &run, &code);
         }
     }
 
+    fn with_conditions(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) {
+        let open = &run.report.coverage.open;
+        let of = |threads: bool| open.iter().filter(move |it| (it.kind == OpenKind::OfThreads) == threads);
+        for condition in of(false).take(MAX_ANSWERS).chain(of(true).take(MAX_ANSWERS)) {
+            let Some(text) = self.answer(*condition) else { continue };
+            let Some(mut report) = self.once_more_assuming(code, &run.input, *condition) else { return };
+            report.events.retain(is_race_in_shared_memory);
+            self.add_assumed(kernel, binding, run, assume(text), report);
+        }
+    }
+
+    /// With zeros in all memory of which nobody knows what is in it; whether that shows anything. Programs whose indices
+    /// are all different know that of their data: of two accesses at places that hang on data nothing is said.
+    fn with_zeros(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) -> bool {
+        let mut input = run.input.clone();
+        let mut names: Vec<&str> = Vec::new();
+        for (buffer, of) in input.buffers.iter_mut().zip(&run.buffers) {
+            if matches!(buffer.contents, Contents::Unknown | Contents::WrittenOnly(_)) {
+                buffer.contents = Contents::Filled(0);
+                names.push(&of.parameter);
+            }
+        }
+        let text = match names.as_slice() {
+            [] => return false,
+            [one] => format!("`{one}` holds zeros"),
+            _ => "the memory that the kernel is given holds zeros".to_owned(),
+        };
+        // Numbers that are chosen and what is in memory are one input of the program.
+        let assumptions = match run.assumptions.as_deref().map(Vec::as_slice) {
+            Some([chosen]) => assume(format!("{chosen}, and {text}")),
+            Some(_) => return false,
+            None => assume(text),
+        };
+        let execute = |budget: &Budget| cudalint_kernel::execute(code, &input, budget);
+        let Some(mut report) = self.once_more(execute) else { return false };
+        let unplaced = &run.report.coverage.unplaced;
+        report.events.retain(|event| {
+            let places = race_in_shared_memory(event, true);
+            places.is_some_and(|places| !places.iter().all(|place| unplaced.contains(place)))
+        });
+        self.add_assumed(kernel, binding, run, assumptions, report)
+    }
+
+    /// One block with an answer; `None` where no operations are left.
+    pub(super) fn once_more_assuming(&mut self, code: &Code, launch: &Launch, open: OpenCondition) -> Option<Report> {
+        self.once_more(|budget| cudalint_kernel::execute_assuming(code, launch, budget, open))
+    }
+
+    /// One block; `None` where no operations are left.
+    fn once_more(&mut self, execute: impl FnOnce(&Budget) -> Report) -> Option<Report> {
+        let lane_operations = OPERATIONS.min(self.operations_left);
+        if lane_operations == 0 {
+            return None;
+        }
+        let report = execute(&Budget { lane_operations, blocks: 1, ..Budget::default() });
+        self.count(&report);
+        Some(report)
+    }
+
+    fn add_assumed(
+        &mut self,
+        kernel: FunctionId,
+        binding: &Binding,
+        run: &KernelRun,
+        assumptions: Assumptions,
+        report: Report,
+    ) -> bool {
+        let shows = !report.events.is_empty();
+        if shows {
+            let assumed = KernelRun { assumptions, basis: Basis::Assumption, report, ..run.clone() };
+            self.runs.entry(kernel).or_default().push((binding.clone(), assumed));
+        }
+        shows
+    }
+
     /// The assumption in words.
-    fn answer(&self, condition: OpenCondition) -> Option<String> {
-        let text = self.project.text(condition.site.module, condition.site.span);
+    pub(super) fn answer(&self, condition: OpenCondition) -> Option<String> {
+        let text = whole(self.project.source(condition.site.module), condition.site.span);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() || text.len() > LONGEST {
             return None;
         }
-        Some(match (condition.is_loop, condition.holds) {
-            (true, _) => format!("`{text}` holds {ASSUMED_ROUNDS} times"),
-            (false, true) => format!("`{text}` holds"),
-            (false, false) => format!("`{text}` does not hold"),
+        let holds = if condition.holds { "holds" } else { "does not hold" };
+        Some(match condition.kind {
+            OpenKind::Common => format!("`{text}` {holds}"),
+            OpenKind::Rounds => format!("`{text}` holds {ASSUMED_ROUNDS} times"),
+            OpenKind::OfThreads => format!("`{text}` {holds} in some threads"),
         })
     }
 }
 
-fn is_race_in_shared_memory(event: &Event) -> bool {
+/// Whether an event is a race between threads of a block in its shared memory.
+pub(super) fn is_race_in_shared_memory(event: &Event) -> bool {
+    race_in_shared_memory(event, false).is_some()
+}
+
+/// The text of an expression with the parentheses that belong to its first and last parts.
+fn whole(source: &str, span: Span) -> &str {
+    let mut range = span.range();
+    let missing = |range: &Range<usize>| {
+        let text = source.get(range.clone()).unwrap_or("");
+        text.matches(')').count() as i64 - text.matches('(').count() as i64
+    };
+    while missing(&range) > 0
+        && let Some(before) = source.get(..range.start).map(str::trim_end).filter(|before| before.ends_with('('))
+    {
+        range.start = before.len() - 1;
+    }
+    while missing(&range) < 0
+        && let Some(after) = source.get(range.end..).map(str::trim_start).filter(|after| after.starts_with(')'))
+    {
+        range.end = source.len() - after.len() + 1;
+    }
+    source.get(range).unwrap_or("")
+}
+
+/// The places of a race between threads of a block in its shared memory; where asked for, of two warps.
+fn race_in_shared_memory(event: &Event, of_warps: bool) -> Option<[Site; 2]> {
     match &event.kind {
-        EventKind::Race { object, scope, .. } => {
-            *scope != RaceScope::Grid && matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+        EventKind::Race { object, first, second, scope, .. }
+            if matches!(object.kind, ObjectKind::Shared | ObjectKind::DynamicShared)
+                && (*scope == RaceScope::Block || (!of_warps && *scope == RaceScope::Warp)) =>
+        {
+            Some([first.site, second.site])
         }
-        _ => false,
+        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 
 mod points;
 
-use cudalint_engine::{Configuration, Engine, Request};
+use cudalint_engine::{Basis, Configuration, Engine, Request};
 use cudalint_findings::Confidence;
 pub use points::Kind;
 use points::{Point, points};
@@ -15,14 +15,83 @@ use std::path::{Path, PathBuf};
 const ERROR_RULES: [&str; 4] =
     ["unchecked-api-call", "unchecked-launch", "async-error-never-observed", "defective-check-macro"];
 
+/// Rules that say that a kernel was not free of races before it was broken. Lanes of one warp that rely on running in step
+/// are an idiom of their own.
+const RACE_RULES: [&str; 3] = ["shared-memory-race", "shared-memory-race-across-iterations", "global-memory-race"];
+
 /// Findings of a file: rule, line, whether definite.
 type Findings = BTreeSet<(&'static str, u32, bool)>;
 
-#[derive(Default)]
+/// What a run over a folder says.
+struct Said {
+    findings: BTreeMap<PathBuf, Findings>,
+    /// What of each file was executed, by the first byte of the place.
+    executed: BTreeMap<(PathBuf, u32), Basis>,
+}
+
+/// What had been seen of the place before it was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Before {
+    Facts,
+    Assumption,
+    GuessedBlock,
+    Racy,
+    Nothing,
+}
+
+impl Before {
+    const ALL: [Self; 5] = [Self::Facts, Self::Assumption, Self::GuessedBlock, Self::Racy, Self::Nothing];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Facts => "executed with facts",
+            Self::Assumption => "executed with an assumption",
+            Self::GuessedBlock => "executed with a guessed block",
+            Self::Racy => "executed, with a race of its own",
+            Self::Nothing => "not executed",
+        }
+    }
+}
+
+impl Said {
+    fn before(&self, file: &Path, text: &str, point: &Point) -> Before {
+        let Some(basis) = self.executed.get(&(file.to_owned(), point.shown_by)) else { return Before::Nothing };
+        let (first, last) = point.lines(text);
+        let findings = self.findings.get(file).into_iter().flatten();
+        if findings.clone().any(|(rule, line, _)| RACE_RULES.contains(rule) && (first..=last).contains(line)) {
+            return Before::Racy;
+        }
+        match basis {
+            Basis::Facts | Basis::FirstBlock => Before::Facts,
+            Basis::Assumption => Before::Assumption,
+            Basis::GuessedBlock => Before::GuessedBlock,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
 struct Counts {
     all: usize,
     definite: usize,
     likely: usize,
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.all += other.all;
+        self.definite += other.definite;
+        self.likely += other.likely;
+    }
+
+    fn print(self, what: &str) {
+        let share = |part: usize| if self.all == 0 { 0.0 } else { 100.0 * part as f64 / self.all as f64 };
+        let Self { all, definite, likely } = self;
+        println!(
+            "{what}: {all} mutants, {definite} definite ({:.0} %), {likely} likely ({:.0} %)",
+            share(definite),
+            share(likely)
+        );
+    }
 }
 
 /// Breaks at most `rounds` places of each kind (of all, where none is named) in every `.cu` file below the folders.
@@ -30,7 +99,7 @@ struct Counts {
 /// # Errors
 /// When files cannot be copied or a run is impossible.
 pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind]) -> Result<(), String> {
-    let mut counts: BTreeMap<Kind, Counts> = BTreeMap::new();
+    let mut counts: BTreeMap<(Kind, Before), Counts> = BTreeMap::new();
     let mut alive = Vec::new();
     for folder in folders {
         let copy = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -46,7 +115,7 @@ pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind])
                 }
             }
         }
-        let before = lint(copy.path())?;
+        let unbroken = lint(copy.path())?;
         for kind in Kind::ALL.into_iter().filter(|kind| kinds.is_empty() || kinds.contains(kind)) {
             for round in 0..rounds {
                 let mut changed: Vec<(&PathBuf, &str, &Point)> = Vec::new();
@@ -62,40 +131,40 @@ pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind])
                 if changed.is_empty() {
                     break;
                 }
-                let after = lint(copy.path())?;
+                let broken = lint(copy.path())?;
                 for (file, text, point) in changed {
                     write(file, text)?;
-                    let counts = counts.entry(kind).or_default();
-                    counts.all += 1;
+                    let before = unbroken.before(file, text, point);
                     let none = Findings::new();
-                    let old = before.get(file).unwrap_or(&none);
-                    let new: Vec<_> = after.get(file).unwrap_or(&none).difference(old).collect();
-                    if new.iter().any(|(_, _, definite)| *definite) {
-                        counts.definite += 1;
-                    } else if !new.is_empty() {
-                        counts.likely += 1;
-                    } else {
+                    let old = unbroken.findings.get(file).unwrap_or(&none);
+                    let new: Vec<_> = broken.findings.get(file).unwrap_or(&none).difference(old).collect();
+                    let definite = new.iter().any(|(_, _, definite)| *definite);
+                    let likely = !definite && !new.is_empty();
+                    let one = Counts { all: 1, definite: definite.into(), likely: likely.into() };
+                    counts.entry((kind, before)).or_default().add(one);
+                    if new.is_empty() {
                         let path = file.strip_prefix(copy.path()).unwrap_or(file);
                         let at = folder.join(path);
-                        alive.push((kind, format!("{}:{}: {}", at.display(), point.line(text), point.text)));
+                        let place = format!("{}:{}: {}", at.display(), point.line(text), point.text);
+                        alive.push((kind, before, place));
                     }
                 }
             }
         }
     }
-    let share = |part: usize, all: usize| if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 };
-    for (kind, Counts { all, definite, likely }) in &counts {
-        println!(
-            "{}: {all} mutants, {definite} definite ({:.0} %), {likely} likely ({:.0} %)",
-            kind.words(),
-            share(*definite, *all),
-            share(*likely, *all)
-        );
+    for kind in Kind::ALL {
+        let of_kind = || Before::ALL.into_iter().filter_map(|before| Some((before, *counts.get(&(kind, before))?)));
+        let mut all = Counts::default();
+        of_kind().for_each(|(_, part)| all.add(part));
+        if all.all > 0 {
+            all.print(kind.words());
+            of_kind().for_each(|(before, part)| part.print(&format!("    {}", before.words())));
+        }
     }
     // Evenly spread, so that no file and no kind fills the sample.
     let step = alive.len().div_ceil(survivors.max(1)).max(1);
-    for (kind, place) in alive.iter().step_by(step) {
-        println!("alive: {}: {place}", kind.words());
+    for (kind, before, place) in alive.iter().step_by(step) {
+        println!("alive: {}: {}: {place}", kind.words(), before.words());
     }
     Ok(())
 }
@@ -131,7 +200,7 @@ fn copy_tree(from: &Path, to: &Path, files: &mut Vec<PathBuf>) -> Result<(), Str
     Ok(())
 }
 
-fn lint(folder: &Path) -> Result<BTreeMap<PathBuf, Findings>, String> {
+fn lint(folder: &Path) -> Result<Said, String> {
     let request =
         Request { paths: vec![folder.to_owned()], configuration: Configuration::Isolated, ..Request::default() };
     let outcome = Engine::new(cudalint_rules::RULES).check(&request, &|_| {}).map_err(|error| error.to_string())?;
@@ -149,5 +218,7 @@ fn lint(folder: &Path) -> Result<BTreeMap<PathBuf, Findings>, String> {
             all.entry(PathBuf::from(file)).or_default().insert((finding.rule.name, line, definite));
         }
     }
-    Ok(all)
+    let places = outcome.statistics.executed.into_iter();
+    let executed = places.map(|place| ((PathBuf::from(&*place.path), place.start), place.basis)).collect();
+    Ok(Said { findings: all, executed })
 }

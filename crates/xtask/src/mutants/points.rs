@@ -41,6 +41,11 @@ pub struct Point {
     pub kind: Kind,
     pub span: Span,
     pub text: String,
+    /// Where that begins whose execution would show the change: the name of the function around it, the launch, or the
+    /// allocation.
+    pub shown_by: u32,
+    /// The function around it.
+    pub function: Span,
 }
 
 impl Point {
@@ -51,9 +56,18 @@ impl Point {
     }
 
     /// Line of the change, from 1.
-    pub fn line(&self, text: &str) -> usize {
-        text[..self.span.start as usize].matches('\n').count() + 1
+    pub fn line(&self, text: &str) -> u32 {
+        line_at(text, self.span.start)
     }
+
+    /// First and last line of the function around it.
+    pub fn lines(&self, text: &str) -> (u32, u32) {
+        (line_at(text, self.function.start), line_at(text, self.function.end))
+    }
+}
+
+fn line_at(text: &str, offset: u32) -> u32 {
+    text[..offset as usize].matches('\n').count() as u32 + 1
 }
 
 /// Every place of a file at which each kind of change can be made, in order. Code that stands in macros is left alone.
@@ -101,7 +115,7 @@ impl Finder<'_> {
             true
         });
         for condition in conditions {
-            self.guard(condition);
+            self.guard(condition, function);
         }
         for call in calls {
             self.call(call, function, device);
@@ -117,14 +131,14 @@ impl Finder<'_> {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    fn add(&mut self, kind: Kind, span: Span, text: String) {
+    fn add(&mut self, kind: Kind, span: Span, text: String, function: &Function, shown_by: Span) {
         if self.text.is_char_boundary(span.start as usize) && self.text.is_char_boundary(span.end as usize) {
-            self.points.push(Point { kind, span, text });
+            self.points.push(Point { kind, span, text, shown_by: shown_by.start, function: function.span });
         }
     }
 
     /// `a < b`, also as a part of `a < b && c < d`.
-    fn guard(&mut self, condition: ExprId) {
+    fn guard(&mut self, condition: ExprId, function: &Function) {
         let mut open = vec![condition];
         while let Some(id) = open.pop() {
             match self.module.exprs.get(id.index()).map(|node| &node.kind) {
@@ -137,7 +151,7 @@ impl Finder<'_> {
                     let operator = self.slice(between);
                     if let Some(at) = operator.find('<').filter(|_| operator.matches('<').count() == 1) {
                         let at = between.start as usize + at;
-                        self.add(Kind::GuardOff, Span::new(at, at + 1), "<=".to_owned());
+                        self.add(Kind::GuardOff, Span::new(at, at + 1), "<=".to_owned(), function, function.name_span);
                     }
                 }
                 _ => {}
@@ -157,14 +171,14 @@ impl Finder<'_> {
                     _ => false,
                 };
                 if device && barrier {
-                    self.add(Kind::BarrierRemoved, span, "((void)0)".to_owned());
+                    self.add(Kind::BarrierRemoved, span, "((void)0)".to_owned(), function, function.name_span);
                 } else if matches!(callee.as_str(), "cudaMalloc" | "cudaMallocManaged")
                     && let Some(size) = args.get(1)
                     && let Some(place) = self.span(*size)
                 {
                     let text = format!("({}) - 4", self.slice(place));
-                    self.add(Kind::AllocationShort, place, text);
-                    self.dropped(*size);
+                    self.add(Kind::AllocationShort, place, text, function, span);
+                    self.dropped(*size, function, span);
                 }
             }
             Some(Expr::Launch(launch)) => {
@@ -176,7 +190,7 @@ impl Finder<'_> {
                 } else {
                     format!("({written}) * 2")
                 };
-                self.add(Kind::BlockDoubled, block, text);
+                self.add(Kind::BlockDoubled, block, text, function, span);
             }
             _ => {}
         }
@@ -191,7 +205,7 @@ impl Finder<'_> {
     }
 
     /// `n * sizeof(float)` without its `sizeof`.
-    fn dropped(&mut self, size: ExprId) {
+    fn dropped(&mut self, size: ExprId, function: &Function, call: Span) {
         let mut found = None;
         walk_expr(self.module, size, |_, kind| {
             if let Expr::Binary(BinaryOp::Mul, a, b) = kind {
@@ -204,7 +218,7 @@ impl Finder<'_> {
             true
         });
         if let Some(place) = found.and_then(|id| self.span(id)) {
-            self.add(Kind::SizeofDropped, place, "1".to_owned());
+            self.add(Kind::SizeofDropped, place, "1".to_owned(), function, call);
         }
     }
 }
