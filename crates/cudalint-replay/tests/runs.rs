@@ -485,21 +485,21 @@ __global__ void count(int* out, const unsigned char* in, int n) {
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x];
 }
-void run(int* out, const unsigned char* in) { count<<<1, 256>>>(out, in, LENGTH); }
-void other(const unsigned char* in, int n) {
-    int* out;
-    cudaMalloc(&out, 256 * sizeof(int));
-    count<<<(n + 255) / 256, 256>>>(out, in, n);
-}";
-    let with = |barrier: &str, length: &str, without: &str| {
-        let text = text.replace("BARRIER", barrier).replace("LENGTH", length);
-        shown(&text.replace(without, "void unused("))
-    };
-    assert_eq!(with("", "1024", "void other("), ["the memory that the kernel is given holds zeros"]);
-    assert_eq!(with("__syncthreads();", "1024", "void other("), [""; 0]);
+void run(int* out, const unsigned char* in) { count<<<1, 256>>>(out, in, 1024); }";
+    let with = |barrier: &str| shown(&text.replace("BARRIER", barrier));
+    assert_eq!(with(""), ["the memory that the kernel is given holds zeros"]);
+    assert_eq!(with("__syncthreads();"), [""; 0]);
     // Two places that hang on data may be apart by what the program knows of them.
-    let permuted = text.replace("atomicAdd(&s[in[i]], 1)", "s[in[i]] = i").replace("LENGTH", "256");
+    let permuted = text.replace("atomicAdd(&s[in[i]], 1)", "s[in[i]] = i").replace("1024", "256");
     assert_eq!(shown(&permuted.replace("BARRIER", "__syncthreads();")), [""; 0]);
+    // A size that is chosen and what is in memory are one choice.
+    let sized = text
+        .replace("out[threadIdx.x] = s[threadIdx.x]", "atomicAdd(&out[threadIdx.x], s[threadIdx.x])")
+        .replace("in) { count<<<1, 256>>>(out, in, 1024)", "in, int n) { count<<<(n + 255) / 256, 256>>>(out, in, n)");
+    assert_eq!(
+        shown(&sized.replace("BARRIER", "")),
+        ["`n` is 513, and the memory that the kernel is given holds zeros"]
+    );
 }
 
 #[test]
@@ -547,28 +547,32 @@ void run(int n, float* p) { k<<<n, 64>>>(p); }
 fn methods_of_class_templates_are_entered_with_what_they_are_made_for() {
     let text = "
 template <class T> __global__ void fill(T* out) { out[threadIdx.x] = 0; }
-template <class T> struct Shape { static const int threads = 32; };
-template <> struct Shape<double> { static const int threads = 64; };
 template <class T> struct Inside {
     T* data;
-    void run() { cudaMalloc(&data, 64 * sizeof(T)); fill<T><<<1, Shape<T>::threads>>>(data); }
+    void run() { cudaMalloc(&data, 64 * sizeof(T)); fill<T><<<1, 64>>>(data); }
 };
 template <class T, int n> struct Outside { T* data; void run(); };
 template <class T, int n> void Outside<T, n>::run() {
     cudaMalloc(&data, n * sizeof(T));
-    fill<T><<<1, Shape<T>::threads>>>(data);
+    fill<T><<<1, n>>>(data);
 }
 template <class T> struct Special { void run() {} };
 template <> struct Special<short> {
     short* data;
-    void run() { cudaMalloc(&data, 64 * sizeof(short)); fill<short><<<1, Shape<short>::threads>>>(data); }
+    void run() { cudaMalloc(&data, 64 * sizeof(short)); fill<short><<<1, 32>>>(data); }
 };
 template class Inside<double>;
 template struct Outside<float, 100>;
 ";
-    let mut found: Vec<(String, u32, Option<u64>)> =
-        runs(text).iter().map(|run| (run.name.clone(), run.block[0], run.input.buffers[0].bytes)).collect();
-    found.sort();
-    let expected = [("fill<double>", 64, 512), ("fill<float>", 32, 400), ("fill<short>", 32, 128)];
-    assert_eq!(found, expected.map(|(name, threads, bytes)| (name.to_owned(), threads, Some(bytes))));
+    let found = |text: &str| {
+        let mut found: Vec<(String, u32, Option<u64>)> =
+            runs(text).iter().map(|run| (run.name.clone(), run.block[0], run.input.buffers[0].bytes)).collect();
+        found.sort();
+        found
+    };
+    let expected = [("fill<double>", 64, 512), ("fill<float>", 100, 400), ("fill<short>", 32, 128)];
+    assert_eq!(found(text), expected.map(|(name, threads, bytes)| (name.to_owned(), threads, Some(bytes))));
+    // Without an instantiation nothing says what the methods are for.
+    let (templates, _) = text.split_once("template class").unwrap();
+    assert!(!found(templates).iter().any(|(name, ..)| name.contains("double") || name.contains("float")));
 }

@@ -400,3 +400,6 @@ pub(super) fn unknown_of(ty: &Ty) -> Val {
 
 /// The value operand of an atomic store or exchange of which nobody reads what was there.
 pub(super) const STORES_ONLY: i64 = i64::MIN + 77;
+
+/// The value operand of an atomic operation whose outcome depends on every one before it: a sum, a counter.
+pub(super) const ACCUMULATES: i64 = i64::MIN + 78;

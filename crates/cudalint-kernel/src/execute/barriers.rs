@@ -39,7 +39,9 @@ impl Machine<'_> {
         if self.stopped {
             return;
         }
-        self.uniform.matters |= waiting.sure() == 0;
+        if waiting.sure() == 0 {
+            self.note_doubt();
+        }
         if waiting.maybe() == 0 && !waiting.is_full() {
             self.partial_barrier(site, &waiting);
         }

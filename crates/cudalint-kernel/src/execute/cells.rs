@@ -1,13 +1,13 @@
 //! Reads and writes of memory that several threads see, cell by cell.
 
-use super::access::{Piece, STORES_ONLY};
+use super::access::{ACCUMULATES, Piece, STORES_ONLY};
 use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
 use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
-use super::shadow::{CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
+use super::shadow::{ACCUMULATED, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
 use crate::report::{AccessKind, RaceValues};
@@ -51,7 +51,9 @@ impl Machine<'_> {
         };
         let memory = &mut self.objects[index];
         let mut job = Job::new(order, piece, grain, index, memory, &mut self.conflicts);
-        job.stores_only = value.is_some_and(|value| value.uniform() == Some(STORES_ONLY));
+        let operand = value.filter(|_| piece.touch.kind == AccessKind::Atomic).and_then(Val::uniform);
+        job.stores_only = operand == Some(STORES_ONLY);
+        job.accumulates = operand == Some(ACCUMULATES);
         let stored = value.map(Val::view);
         // A few lanes at one place are taken as they come.
         let lanes;
@@ -157,6 +159,8 @@ pub(super) struct Job<'j> {
     pub(super) forgotten: u32,
     /// Whether an atomic operation only stores, and nobody reads what was there.
     stores_only: bool,
+    /// Whether an atomic operation adds to what was there.
+    accumulates: bool,
     /// Whether most lanes go the short way: they touch one cell each, of which nothing was known beforehand.
     pub(super) plain: bool,
     /// The line found last, with its number.
@@ -204,6 +208,7 @@ impl<'j> Job<'j> {
             plain: whole && cells == 1 && !foreknown && (reads || writes),
             forgotten: memory.forgotten,
             stores_only: false,
+            accumulates: false,
             line: None,
             conflicts,
             unwritten: None,
@@ -300,7 +305,7 @@ impl<'j> Job<'j> {
             if sure && self.order.conflict(cell.write, scope, self.piece.touch) {
                 let values = match cell.flags {
                     KEPT => RaceValues::Same,
-                    CHANGED => RaceValues::Differ,
+                    CHANGED | ACCUMULATED => RaceValues::Differ,
                     _ => RaceValues::Unknown,
                 };
                 let offset = (number << self.grain) as i64;
@@ -356,7 +361,10 @@ impl<'j> Job<'j> {
         let offset = (number << self.grain) as i64;
         let fresh = cell.write > self.forgotten || (self.forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         // What the other writer wrote, whoever may have written in between.
-        let same_writes = if cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN {
+        let same_writes = if self.accumulates || cell.flags == ACCUMULATED {
+            // A store before it, or behind it, makes another sum.
+            RaceValues::Differ
+        } else if cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN {
             values_of((cell.value, cell.tag), stored)
         } else {
             RaceValues::Unknown
@@ -381,9 +389,17 @@ impl<'j> Job<'j> {
                 self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
             }
         }
-        cell.flags = self.order.flags_after(cell, values);
-        cell.write = self.piece.stamp;
-        cell.writer = lane as u16;
+        cell.flags = if self.accumulates { ACCUMULATED } else { self.order.flags_after(cell, values) };
+        // A store of the same warp conflicts with more than an atomic operation does: it stays the last write, for other
+        // warps to meet.
+        let own_store = self.piece.touch.kind == AccessKind::Atomic
+            && usize::from(cell.writer) / 32 == lane / 32
+            && cell.write >= self.order.interval_start.max(1)
+            && self.order.trace.record(cell.write).is_some_and(|record| record.kind != AccessKind::Atomic);
+        if !own_store {
+            cell.write = self.piece.stamp;
+            cell.writer = lane as u16;
+        }
         cell.class = self.class;
         (cell.value, cell.tag) = if !certain || stored.1 == UNKNOWN { self.something(lane, number) } else { stored };
     }

@@ -1,6 +1,6 @@
 //! Operations that the executor knows.
 
-use super::access::{STORES_ONLY, Touch, unknown_of};
+use super::access::{ACCUMULATES, STORES_ONLY, Touch, unknown_of};
 use super::lanes::{Lanes, MAYBE, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Data, NUMBER, Val, mix, object_of};
@@ -164,7 +164,12 @@ impl Machine<'_> {
         // The read before the first try is checked by the try itself.
         touch.volatile = op == AtomicOp::CompareExchange;
         let stores_only = matches!(op, AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange);
-        let marker = if stores_only { Val::known(STORES_ONLY) } else { Val::unknown() };
+        let accumulates = matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Xor | AtomicOp::Inc | AtomicOp::Dec);
+        let marker = match (stores_only, accumulates) {
+            (true, _) => Val::known(STORES_ONLY),
+            (_, true) => Val::known(ACCUMULATES),
+            _ => Val::unknown(),
+        };
         self.access(touch, address, Some(&marker));
         unknown_of(ty)
     }

@@ -114,7 +114,7 @@ impl Machine<'_> {
                 operations: self.operations,
                 complete: self.complete,
                 causes: self.causes.into_iter().collect(),
-                open: if self.uniform.matters { self.uniform.open } else { Vec::new() },
+                open: self.uniform.told(),
                 unplaced: self.uniform.unplaced,
             },
             buffers,

@@ -12,7 +12,7 @@ use crate::report::{OpenCondition, OpenKind, Site};
 /// How often an assumed answer is given: a condition around a loop's rounds must fail some time.
 pub const ASSUMED_ROUNDS: u32 = 3;
 /// Most conditions that are told of.
-const MOST: usize = 8;
+const MOST: usize = 16;
 
 /// Most accesses at unknown places that are told of.
 const MOST_UNPLACED: usize = 32;
@@ -26,19 +26,23 @@ pub(super) struct Uniform {
     given: u32,
     /// Names that got an answer in this block: equal names are equal values.
     answers: Vec<(i64, bool)>,
-    /// Conditions without an answer.
-    pub(super) open: Vec<OpenCondition>,
-    /// Lanes came to shared memory, or to a barrier, of which none is sure to be there.
-    pub(super) matters: bool,
+    /// Conditions without an answer, and whether lanes came to shared memory, or to a barrier, behind them, of which none is
+    /// sure to be there.
+    open: Vec<(OpenCondition, bool)>,
     /// Accesses to shared memory at places that nobody knows.
     pub(super) unplaced: Vec<Site>,
 }
 
 impl Uniform {
-    fn add(&mut self, condition: OpenCondition) {
-        if self.open.len() < MOST && !self.open.iter().any(|open| open.site == condition.site) {
-            self.open.push(condition);
+    fn add(&mut self, condition: OpenCondition, matters: bool) {
+        if self.open.len() < MOST && !self.open.iter().any(|(open, _)| open.site == condition.site) {
+            self.open.push((condition, matters));
         }
+    }
+
+    /// The conditions that matter.
+    pub(super) fn told(&self) -> Vec<OpenCondition> {
+        self.open.iter().filter(|(_, matters)| *matters).map(|(open, _)| *open).collect()
     }
 
     /// Notes an access at a place that nobody knows.
@@ -89,7 +93,7 @@ impl Machine<'_> {
         if let Some((_, holds)) = uniform.answers.iter().find(|(known, _)| *known == name) {
             return Some(Val::known(i64::from(*holds)));
         }
-        uniform.add(OpenCondition { site, holds, kind });
+        uniform.add(OpenCondition { site, holds, kind }, false);
         None
     }
 
@@ -108,12 +112,14 @@ impl Machine<'_> {
         assumed.is_some_and(|assumed| self.guards.iter().any(|guard| guard.site == assumed.site))
     }
 
-    /// Lanes come to shared memory of which none is sure to be there: told is the condition, where it is a single one.
+    /// Lanes come to shared memory, or to a barrier, of which none is sure to be there.
     pub(super) fn note_doubt(&mut self) {
-        self.uniform.matters = true;
+        for (open, matters) in &mut self.uniform.open {
+            *matters |= self.guards.iter().any(|guard| guard.site == open.site);
+        }
         if let Some(unsure) = self.only_doubt().filter(|unsure| unsure.entry.sure() > 0) {
             let site = self.code.expr(unsure.condition).site;
-            self.uniform.add(OpenCondition { site, holds: !unsure.negated, kind: OpenKind::OfThreads });
+            self.uniform.add(OpenCondition { site, holds: !unsure.negated, kind: OpenKind::OfThreads }, true);
         }
     }
 }

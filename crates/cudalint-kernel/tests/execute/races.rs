@@ -151,7 +151,7 @@ fn an_atomic_of_ones_own_making_begins_with_a_plain_read() {
     kernel("__global__ void k(int* c, int* o) { atomicAdd(c, 1); o[threadIdx.x] = *c; }")
         .buffer(4)
         .buffer(1024)
-        .sees(&["race block Atomic atomicAdd(c,1) / Read *c"]);
+        .sees(&["race block differ Atomic atomicAdd(c,1) / Read *c"]);
 }
 
 #[test]
@@ -170,8 +170,10 @@ fn what_the_first_lane_of_a_step_changed_others_leave_changed() {
     let text = "__global__ void k(float* out, const float* in) { __shared__ float s[8]; int warp = threadIdx.x / 32; \
         s[warp] = in[warp]; BARRIER out[threadIdx.x] = s[threadIdx.x % 8]; }";
     let with = |barrier: &str| kernel(&text.replace("BARRIER", barrier)).buffer(1024).buffer(1024);
-    with("").sees(&["race block Write s[warp] / Read s[threadIdx.x%8]"]);
-    with("__syncthreads();").clean();
+    let stores = "race warp same Write s[warp] / Write s[warp]";
+    let [warp, block] = ["warp", "block"].map(|scope| format!("race {scope} Write s[warp] / Read s[threadIdx.x%8]"));
+    with("").sees(&[stores, &warp, &block]);
+    with("__syncthreads();").sees(&[stores]);
 }
 
 #[test]
@@ -187,4 +189,20 @@ fn loops_in_the_first_round_leave_operations_for_the_second() {
     };
     with("").sees(&["race block Read s[(i+a*64+b*8+c)%256] / Write s[i] across"]);
     with("__syncthreads();").clean();
+}
+
+#[test]
+fn a_store_beside_a_sum_makes_another_sum() {
+    let text = "__global__ void k(int* out) { __shared__ int s[32]; int i = threadIdx.x; if (i < 32) s[i] = 0; BARRIER \
+        atomicAdd(&s[i % 32], i); __syncthreads(); if (i < 32) out[i] = s[i]; }";
+    let with = |barrier: &str| kernel(&text.replace("BARRIER", barrier)).buffer(1024);
+    with("").sees(&["race block differ Write s[i] / Atomic atomicAdd(&s[i%32],i)"]);
+    with("__syncthreads();").clean();
+    let late = "__global__ void k(int* out) { __shared__ int s[32]; int i = threadIdx.x; if (i < 32) s[i] = 0; \
+        __syncthreads(); atomicAdd(&s[i % 32], i); if (i < 32) s[31 - i] = 5; __syncthreads(); if (i < 32) out[i] = s[i]; }";
+    kernel(late).buffer(1024).sees(&["race block differ Atomic atomicAdd(&s[i%32],i) / Write s[31-i]"]);
+    // What only marks a place may be stored as well.
+    let flag = "__global__ void k(int* out) { __shared__ int s[1]; int i = threadIdx.x; if (i == 0) s[0] = 1; \
+        if (i >= 32) atomicOr(&s[0], 1); __syncthreads(); if (i == 0) out[0] = s[0]; }";
+    kernel(flag).buffer(1024).sees(&["race block Write s[0] / Atomic atomicOr(&s[0],1)"]);
 }

@@ -472,8 +472,6 @@ fn make_run(
     report: report::Report,
 ) -> KernelRun {
     let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
-    let loose = |assignment: &Assignment| is_loose(seen.event, seen.fact, &assignment.choice);
-    let chosen = assignment.is_some_and(|it| !it.values.is_empty() && !loose(it)) && used.is_none();
     let mut assumptions = used;
     if let Some(assignment) = assignment {
         if let Some(text) = assignment.text() {
@@ -485,6 +483,9 @@ fn make_run(
             }
         }
     }
+    let loose = |it: &Assignment| is_loose(seen.event, seen.fact, &it.choice);
+    let one = assumptions.as_ref().is_some_and(|list| list.len() == 1);
+    let chosen = one && assignment.is_some_and(|assignment| !loose(assignment));
     KernelRun {
         kernel,
         name: name_of(function, &seen.fact.env),

@@ -54,7 +54,7 @@ pub struct KernelRun {
     pub launch: Option<Site>,
     /// What it rests on.
     pub basis: Basis,
-    /// Whether all that it rests on is a choice of the program's inputs.
+    /// Whether all that it rests on is one choice of the program's inputs: of sizes, or that there are no arguments.
     pub chosen: bool,
     /// The functions whose code it has, by their names' places; the kernel first.
     pub functions: Arc<[report::Site]>,

@@ -19,24 +19,24 @@ const LONGEST: usize = 80;
 
 impl Module<'_> {
     /// Executes the first run of a kernel that rests on facts once more for each of the first such conditions, and with
-    /// zeros in its memory; with zeros the first one of which the inputs are chosen, too.
+    /// zeros in its memory. What is in memory is an input of the program: with one of which others are chosen it is tried
+    /// as well, as one choice of inputs.
     pub(super) fn with_answers(&mut self, kernel: FunctionId) {
         let Some(runs) = self.runs.get(&kernel) else { return };
-        let open = |(_, run): &&(Binding, KernelRun)| {
+        let something = |run: &KernelRun| {
             let coverage = &run.report.coverage;
-            let something = !coverage.open.is_empty() || !coverage.unplaced.is_empty();
-            run.assumptions.is_none() && run.launch.is_some() && something
+            run.launch.is_some() && (!coverage.open.is_empty() || !coverage.unplaced.is_empty())
         };
-        let unplaced = |(_, run): &&(Binding, KernelRun)| run.chosen && !run.report.coverage.unplaced.is_empty();
-        let (sure, chosen) = (runs.iter().find(open).cloned(), runs.iter().find(unplaced).cloned());
-        let Some(binding) = sure.iter().chain(&chosen).map(|(binding, _)| binding.clone()).next() else { return };
-        let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
-        let mut shows = false;
-        if let Some((_, run)) = &sure {
-            self.with_conditions(kernel, &binding, run, &code);
-            shows = self.with_zeros(kernel, &binding, run, &code);
-        }
-        if let Some((_, run)) = chosen.filter(|(other, _)| !shows && *other == binding) {
+        let sure = runs.iter().find(|(_, run)| run.assumptions.is_none() && something(run)).cloned();
+        let chosen = runs.iter().find(|(_, run)| run.chosen && something(run)).cloned();
+        let before = runs.len();
+        for (binding, run) in sure.into_iter().chain(chosen) {
+            let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
+            // What facts show with an answer needs no choice.
+            if run.chosen && self.runs.get(&kernel).is_some_and(|runs| runs.len() > before) {
+                return;
+            }
+            self.with_conditions(kernel, &binding, &run, &code);
             self.with_zeros(kernel, &binding, &run, &code);
         }
     }
@@ -44,17 +44,19 @@ impl Module<'_> {
     fn with_conditions(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) {
         let open = &run.report.coverage.open;
         let of = |threads: bool| open.iter().filter(move |it| (it.kind == OpenKind::OfThreads) == threads);
-        for condition in of(false).take(MAX_ANSWERS).chain(of(true).take(MAX_ANSWERS)) {
+        let of_block = of(false).take(if run.chosen { 0 } else { MAX_ANSWERS });
+        for condition in of_block.chain(of(true).take(MAX_ANSWERS)) {
             let Some(text) = self.answer(*condition) else { continue };
+            let Some(assumptions) = with_choice(run, text) else { return };
             let Some(mut report) = self.once_more_assuming(code, &run.input, *condition) else { return };
             report.events.retain(is_race_in_shared_memory);
-            self.add_assumed(kernel, binding, run, assume(text), report);
+            self.add_assumed(kernel, binding, run, assumptions, report);
         }
     }
 
-    /// With zeros in all memory of which nobody knows what is in it; whether that shows anything. Programs whose indices
-    /// are all different know that of their data: of two accesses at places that hang on data nothing is said.
-    fn with_zeros(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) -> bool {
+    /// With zeros in all memory of which nobody knows what is in it. Programs whose indices are all different know that of
+    /// their data: of two accesses at places that hang on data nothing is said.
+    fn with_zeros(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) {
         let mut input = run.input.clone();
         let mut names: Vec<&str> = Vec::new();
         for (buffer, of) in input.buffers.iter_mut().zip(&run.buffers) {
@@ -64,24 +66,19 @@ impl Module<'_> {
             }
         }
         let text = match names.as_slice() {
-            [] => return false,
+            [] => return,
             [one] => format!("`{one}` holds zeros"),
             _ => "the memory that the kernel is given holds zeros".to_owned(),
         };
-        // Numbers that are chosen and what is in memory are one input of the program.
-        let assumptions = match run.assumptions.as_deref().map(Vec::as_slice) {
-            Some([chosen]) => assume(format!("{chosen}, and {text}")),
-            Some(_) => return false,
-            None => assume(text),
-        };
+        let Some(assumptions) = with_choice(run, text) else { return };
         let execute = |budget: &Budget| cudalint_kernel::execute(code, &input, budget);
-        let Some(mut report) = self.once_more(execute) else { return false };
+        let Some(mut report) = self.once_more(execute) else { return };
         let unplaced = &run.report.coverage.unplaced;
         report.events.retain(|event| {
             let places = race_in_shared_memory(event, true);
             places.is_some_and(|places| !places.iter().all(|place| unplaced.contains(place)))
         });
-        self.add_assumed(kernel, binding, run, assumptions, report)
+        self.add_assumed(kernel, binding, run, assumptions, report);
     }
 
     /// One block with an answer; `None` where no operations are left.
@@ -107,13 +104,11 @@ impl Module<'_> {
         run: &KernelRun,
         assumptions: Assumptions,
         report: Report,
-    ) -> bool {
-        let shows = !report.events.is_empty();
-        if shows {
+    ) {
+        if !report.events.is_empty() {
             let assumed = KernelRun { assumptions, basis: Basis::Assumption, report, ..run.clone() };
             self.runs.entry(kernel).or_default().push((binding.clone(), assumed));
         }
-        shows
     }
 
     /// The assumption in words.
@@ -132,6 +127,15 @@ impl Module<'_> {
     }
 }
 
+/// What a run rests on that is executed with something said of its data besides; `None` where that is too much.
+fn with_choice(run: &KernelRun, said: String) -> Option<Assumptions> {
+    match run.assumptions.as_deref().map(Vec::as_slice) {
+        None => Some(assume(said)),
+        Some([chosen]) if run.chosen => Some(assume(format!("{chosen}, and {said}"))),
+        Some(_) => None,
+    }
+}
+
 /// Whether an event is a race between threads of a block in its shared memory.
 pub(super) fn is_race_in_shared_memory(event: &Event) -> bool {
     race_in_shared_memory(event, false).is_some()
@@ -140,19 +144,22 @@ pub(super) fn is_race_in_shared_memory(event: &Event) -> bool {
 /// The text of an expression with the parentheses that belong to its first and last parts.
 fn whole(source: &str, span: Span) -> &str {
     let mut range = span.range();
-    let missing = |range: &Range<usize>| {
-        let text = source.get(range.clone()).unwrap_or("");
-        text.matches(')').count() as i64 - text.matches('(').count() as i64
-    };
-    while missing(&range) > 0
-        && let Some(before) = source.get(..range.start).map(str::trim_end).filter(|before| before.ends_with('('))
-    {
-        range.start = before.len() - 1;
+    let (mut depth, mut closed) = (0_i32, 0_i32);
+    for letter in source.get(range.clone()).unwrap_or("").chars() {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        closed = closed.max(-depth);
     }
-    while missing(&range) < 0
-        && let Some(after) = source.get(range.end..).map(str::trim_start).filter(|after| after.starts_with(')'))
-    {
-        range.end = source.len() - after.len() + 1;
+    for _ in 0..closed {
+        match source.get(..range.start).map(str::trim_end).filter(|before| before.ends_with('(')) {
+            Some(before) => range.start = before.len() - 1,
+            None => break,
+        }
+    }
+    for _ in 0..depth + closed {
+        match source.get(range.end..).map(str::trim_start).filter(|after| after.starts_with(')')) {
+            Some(after) => range.end = source.len() - after.len() + 1,
+            None => break,
+        }
     }
     source.get(range).unwrap_or("")
 }
