@@ -4,11 +4,9 @@
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
-use super::guess::{Guess, bare_launch, guess};
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
-use super::repetitions::{drop_repetitions, places};
+use super::repetitions::drop_repetitions;
 use super::solve::proposals;
-use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, RunBuffer, report};
 use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
@@ -29,9 +27,6 @@ const MAX_PROPOSALS: usize = 1;
 /// Lane-operations that a byte of the kernel's file pays for. A byte is parsed in about 150 ns and a lane-operation takes
 /// about 10 ns, so that a file whose kernels use up all of it costs about 25 times its parse.
 const OPERATIONS_PER_BYTE: u64 = 375;
-/// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
-/// believed of such an execution is about shared memory and barriers, and next to nothing else.
-const OPERATIONS_OF_LONE_THREADS: u64 = 30_000;
 /// Lane-operations for a launch after the first with the same template arguments, of those that rest on facts and of
 /// those that do not: what the kernel does was seen, it is about other numbers.
 const OPERATIONS_OF_LATER_ONES: u64 = 75_000;
@@ -49,7 +44,7 @@ pub struct ModuleRuns {
 
 /// What became of a launch in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     Not(Cause),
     Guessed,
     FirstBlock,
@@ -76,22 +71,22 @@ pub(super) struct Binding {
 }
 
 impl Binding {
-    fn of(fact: &LaunchFact) -> Self {
+    pub(super) fn of(fact: &LaunchFact) -> Self {
         Self { env: fact.env.clone(), python: fact.python.clone() }
     }
 }
 
 pub(super) struct Module<'p> {
     pub(super) project: &'p Project,
-    id: ModuleId,
+    pub(super) id: ModuleId,
     pub(super) operations_left: u64,
     codes: Vec<(FunctionId, Binding, Option<Arc<Code>>)>,
     outcomes: FxHashMap<Site, Outcomes>,
     /// The runs of each kernel with what it was lowered for.
     pub(super) runs: FxHashMap<FunctionId, Vec<(Binding, KernelRun)>>,
     /// Kernels in Python with the types that they are made for.
-    python: Vec<(FunctionId, Arc<Specialization>)>,
-    counts: Counts,
+    pub(super) python: Vec<(FunctionId, Arc<Specialization>)>,
+    pub(super) counts: Counts,
 }
 
 /// Executes what there is to execute for the kernels of a module.
@@ -177,126 +172,8 @@ impl Module<'_> {
         }
     }
 
-    /// A kernel that nothing else could be executed for.
-    fn with_guess(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) {
-        self.counts.unlaunched += u64::from(seen.is_empty());
-        if self.runs.contains_key(&kernel) || self.operations_left == 0 {
-            return;
-        }
-        let Some(function) = self.project.function_at(self.id, kernel) else { return };
-        let first = seen.first();
-        let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
-        let found = match &env.python {
-            Some(_) => {
-                let Some(code) = self.code(kernel, &env) else { return };
-                super::python::guess(self.project, self.id, kernel, &code)
-            }
-            None if function.python.is_some() => None,
-            None => guess(self.project, self.id, kernel, &env.env),
-        };
-        let Some(guess) = found else { return };
-        let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
-        report.events.retain(|event| guess.admits(event));
-        if let (Some(other), false) = (guess.other, report.events.is_empty()) {
-            let seen = self.guessed(kernel, &env, other).map(|(report, ..)| report.events).unwrap_or_default();
-            keep_shown_by_both(&mut report, &seen);
-        }
-        let mut text = guess.text();
-        if report.events.is_empty()
-            && let Some((said, shown)) = self.guessed_with_answer(kernel, &env, &guess, &launch, &report.coverage.open)
-        {
-            text = format!("{text} so that {said}");
-            report.events = shown;
-        }
-        self.counts.unlaunched_executed += u64::from(seen.is_empty());
-        for one in seen {
-            self.note(one.event.site, Outcome::Guessed);
-        }
-        let run = KernelRun {
-            kernel: (self.id, kernel),
-            name: name_of(function, &env.env),
-            launch: first.map(|seen| seen.event.site),
-            basis: Basis::GuessedBlock,
-            chosen: false,
-            functions: self.code(kernel, &env).map_or_else(|| Arc::from([]), |code| functions_of(&code)),
-            spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
-            grid: [1, 1, 1],
-            grid_known: false,
-            block: launch.block,
-            dynamic_shared: None,
-            bindings: Vec::new(),
-            buffers,
-            assumptions: assume(text),
-            path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
-            input: launch,
-            report,
-        };
-        self.runs.entry(kernel).or_default().push((env, run));
-    }
-
-    /// What the template parameters of a kernel stand for that nobody launches: those of its first explicit
-    /// instantiation.
-    fn instance(&self, kernel: FunctionId, function: &Function) -> Binding {
-        if function.python.is_some() {
-            let python = self.python.iter().find(|(id, _)| *id == kernel).map(|(_, made)| Arc::clone(made));
-            return Binding { env: TypeEnv::default(), python };
-        }
-        let written = &self.project.module(self.id).instantiations;
-        let env = match written.iter().find(|it| !it.is_class && it.path.last() == Some(&function.name)) {
-            Some(first) => {
-                Scope::new(self.project, self.id, None, &TypeEnv::default()).bind((self.id, kernel), &first.targs, &[])
-            }
-            None => TypeEnv::unbound(&function.template_params),
-        };
-        Binding { env, python: None }
-    }
-
-    /// Executes a kernel of which only the block is guessed.
-    fn guessed(
-        &mut self,
-        kernel: FunctionId,
-        env: &Binding,
-        block: [u32; 3],
-    ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
-        let (launch, buffers) = match &env.python {
-            Some(made) => super::python::bare_launch(self.project.function_at(self.id, kernel)?, made, block),
-            None => bare_launch(self.project, self.id, kernel, &env.env, block)?,
-        };
-        let code = self.code(kernel, env)?;
-        let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
-        let report = self.spend(&code, &launch, most);
-        Some((report, launch, buffers))
-    }
-
-    /// As the same execution with an answer to a condition that the block has in common, which is what an argument would
-    /// be: the first answer that shows something, and what it shows.
-    fn guessed_with_answer(
-        &mut self,
-        kernel: FunctionId,
-        env: &Binding,
-        guess: &Guess,
-        launch: &Launch,
-        open: &[report::OpenCondition],
-    ) -> Option<(String, Vec<report::Event>)> {
-        let code = self.code(kernel, env).filter(|code| code.is_cooperative())?;
-        for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
-            let Some(text) = self.answer(*condition) else { continue };
-            let mut report = self.once_more_assuming(&code, launch, *condition)?;
-            report.events.retain(|event| guess.admits(event) && is_race_in_shared_memory(event));
-            if let (Some(block), false) = (guess.other, report.events.is_empty()) {
-                let launch = Launch { block, ..launch.clone() };
-                let other = self.once_more_assuming(&code, &launch, *condition)?;
-                keep_shown_by_both(&mut report, &other.events);
-            }
-            if !report.events.is_empty() {
-                return Some((text, report.events));
-            }
-        }
-        None
-    }
-
     /// Executes within what is left, and with at most so many operations.
-    fn spend(&mut self, code: &Code, launch: &Launch, most: u64) -> report::Report {
+    pub(super) fn spend(&mut self, code: &Code, launch: &Launch, most: u64) -> report::Report {
         let budget = Budget::default();
         let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
         let report = cudalint_kernel::execute(code, launch, &budget);
@@ -313,7 +190,7 @@ impl Module<'_> {
         }
     }
 
-    fn note(&mut self, site: Site, outcome: Outcome) {
+    pub(super) fn note(&mut self, site: Site, outcome: Outcome) {
         let all = self.outcomes.entry(site).or_default();
         match outcome {
             Outcome::Not(cause) => all.not = all.not.or(Some(cause)),
@@ -405,12 +282,6 @@ impl Module<'_> {
     }
 }
 
-/// Keeps what another execution shows at the same places.
-fn keep_shown_by_both(report: &mut report::Report, other: &[report::Event]) {
-    let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
-    report.events.retain(|event| other.iter().any(|other| key(other) == key(event)));
-}
-
 /// What is known of the block of a launch some of whose numbers are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockKnowledge {
@@ -453,7 +324,7 @@ fn holds_for_any_size(event: &report::Event, block: BlockKnowledge) -> bool {
 }
 
 /// Where the functions of some code are named.
-fn functions_of(code: &Code) -> Arc<[report::Site]> {
+pub(super) fn functions_of(code: &Code) -> Arc<[report::Site]> {
     code.functions.iter().map(|function| function.site).collect()
 }
 
@@ -512,7 +383,7 @@ fn make_run(
 }
 
 /// The kernel's name with its template arguments, as far as they can be written.
-fn name_of(function: &Function, env: &TypeEnv) -> String {
+pub(super) fn name_of(function: &Function, env: &TypeEnv) -> String {
     let arguments: Vec<String> = function
         .template_params
         .iter()

@@ -18,6 +18,7 @@ mod python;
 mod repetitions;
 mod solve;
 mod uniform;
+mod unlaunched;
 
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;

@@ -8,7 +8,6 @@ use crate::value::{Assumptions, assume};
 use cudalint_kernel::{ASSUMED_ROUNDS, Budget, Code, Contents, Launch};
 use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;
-use std::ops::Range;
 
 /// Most conditions of a kernel that an answer is assumed for, each by itself.
 pub(super) const MAX_ANSWERS: usize = 2;

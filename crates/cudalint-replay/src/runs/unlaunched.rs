@@ -1,0 +1,145 @@
+//! Kernels that nothing else could be executed for: with a block that is guessed, and where that shows nothing, with an
+//! answer to what an argument would decide.
+
+use super::collect::Seen;
+use super::execute::{Binding, Module, Outcome, functions_of, name_of};
+use super::guess::{Guess, bare_launch, guess};
+use super::repetitions::places;
+use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
+use super::{Basis, KernelRun, RunBuffer, report};
+use crate::value::assume;
+use cudalint_kernel::Launch;
+use cudalint_program::Scope;
+use cudalint_program::ir::{Function, FunctionId};
+use cudalint_program::types::TypeEnv;
+use std::sync::Arc;
+
+/// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
+/// believed of such an execution is about shared memory and barriers, and next to nothing else.
+const OPERATIONS_OF_LONE_THREADS: u64 = 30_000;
+
+impl Module<'_> {
+    /// A kernel that nothing else could be executed for.
+    pub(super) fn with_guess(&mut self, kernel: FunctionId, seen: &[Seen<'_>]) {
+        self.counts.unlaunched += u64::from(seen.is_empty());
+        if self.runs.contains_key(&kernel) || self.operations_left == 0 {
+            return;
+        }
+        let Some(function) = self.project.function_at(self.id, kernel) else { return };
+        let first = seen.first();
+        let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
+        let found = match &env.python {
+            Some(_) => {
+                let Some(code) = self.code(kernel, &env) else { return };
+                super::python::guess(self.project, self.id, kernel, &code)
+            }
+            None if function.python.is_some() => None,
+            None => guess(self.project, self.id, kernel, &env.env),
+        };
+        let Some(guess) = found else { return };
+        let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
+        report.events.retain(|event| guess.admits(event));
+        if let (Some(other), false) = (guess.other, report.events.is_empty()) {
+            let seen = self.guessed(kernel, &env, other).map(|(report, ..)| report.events).unwrap_or_default();
+            keep_shown_by_both(&mut report, &seen);
+        }
+        let mut text = guess.text();
+        if report.events.is_empty()
+            && let Some((said, shown)) = self.guessed_with_answer(kernel, &env, &guess, &launch, &report.coverage.open)
+        {
+            text = format!("{text} so that {said}");
+            report.events = shown;
+        }
+        self.counts.unlaunched_executed += u64::from(seen.is_empty());
+        for one in seen {
+            self.note(one.event.site, Outcome::Guessed);
+        }
+        let run = KernelRun {
+            kernel: (self.id, kernel),
+            name: name_of(function, &env.env),
+            launch: first.map(|seen| seen.event.site),
+            basis: Basis::GuessedBlock,
+            chosen: false,
+            functions: self.code(kernel, &env).map_or_else(|| Arc::from([]), |code| functions_of(&code)),
+            spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
+            grid: [1, 1, 1],
+            grid_known: false,
+            block: launch.block,
+            dynamic_shared: None,
+            bindings: Vec::new(),
+            buffers,
+            assumptions: assume(text),
+            path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
+            input: launch,
+            report,
+        };
+        self.runs.entry(kernel).or_default().push((env, run));
+    }
+
+    /// What the template parameters of a kernel stand for that nobody launches: those of its first explicit
+    /// instantiation.
+    fn instance(&self, kernel: FunctionId, function: &Function) -> Binding {
+        if function.python.is_some() {
+            let python = self.python.iter().find(|(id, _)| *id == kernel).map(|(_, made)| Arc::clone(made));
+            return Binding { env: TypeEnv::default(), python };
+        }
+        let written = &self.project.module(self.id).instantiations;
+        let env = match written.iter().find(|it| !it.is_class && it.path.last() == Some(&function.name)) {
+            Some(first) => {
+                Scope::new(self.project, self.id, None, &TypeEnv::default()).bind((self.id, kernel), &first.targs, &[])
+            }
+            None => TypeEnv::unbound(&function.template_params),
+        };
+        Binding { env, python: None }
+    }
+
+    /// Executes a kernel of which only the block is guessed.
+    fn guessed(
+        &mut self,
+        kernel: FunctionId,
+        env: &Binding,
+        block: [u32; 3],
+    ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
+        let (launch, buffers) = match &env.python {
+            Some(made) => super::python::bare_launch(self.project.function_at(self.id, kernel)?, made, block),
+            None => bare_launch(self.project, self.id, kernel, &env.env, block)?,
+        };
+        let code = self.code(kernel, env)?;
+        let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
+        let report = self.spend(&code, &launch, most);
+        Some((report, launch, buffers))
+    }
+
+    /// As the same execution with an answer to a condition that the block has in common, which is what an argument would
+    /// be: the first answer that shows something, and what it shows.
+    fn guessed_with_answer(
+        &mut self,
+        kernel: FunctionId,
+        env: &Binding,
+        guess: &Guess,
+        launch: &Launch,
+        open: &[report::OpenCondition],
+    ) -> Option<(String, Vec<report::Event>)> {
+        let code = self.code(kernel, env).filter(|code| code.is_cooperative())?;
+        for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
+            let Some(text) = self.answer(*condition) else { continue };
+            let mut report = self.once_more_assuming(&code, launch, *condition)?;
+            report.events.retain(|event| guess.admits(event) && is_race_in_shared_memory(event));
+            if let (Some(block), false) = (guess.other, report.events.is_empty()) {
+                let launch = Launch { block, ..launch.clone() };
+                let other = self.once_more_assuming(&code, &launch, *condition)?;
+                keep_shown_by_both(&mut report, &other.events);
+            }
+            if !report.events.is_empty() {
+                return Some((text, report.events));
+            }
+        }
+        None
+    }
+}
+
+/// Keeps what another execution shows at the same places.
+fn keep_shown_by_both(report: &mut report::Report, other: &[report::Event]) {
+    let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
+    report.events.retain(|event| other.iter().any(|other| key(other) == key(event)));
+}
