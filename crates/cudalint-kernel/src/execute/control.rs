@@ -230,9 +230,11 @@ impl Machine<'_> {
         let instance = self.trace.instances;
         let start = self.operations;
         let patient = self.patient;
-        let limit = start + patient.saturating_sub(start) / 2;
         // What one round leaves to the next is seen in the second, so that loops inside the first must leave something.
         let patience = if self.scan.nature(self.code, id).has_barrier { 2 } else { 0 };
+        // A loop around barriers in another's first round has left enough already.
+        let nested = patience > 0 && patient < self.limit;
+        let limit = if nested { patient } else { start + patient.saturating_sub(start) / 2 };
         let mut running = entry.clone();
         let mut number = 0;
         let mut last = false;
@@ -253,7 +255,7 @@ impl Machine<'_> {
             let share = if number < patience { self.limit } else { limit };
             let tired = number >= self.budget.iterations || self.operations + next > share;
             let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < patient;
-            self.patient = if number + 1 < patience { start + patient.saturating_sub(start) / 5 * 3 } else { patient };
+            self.patient = if number + 1 < patience { start + patient.saturating_sub(start) / 3 * 2 } else { patient };
             let mut unknown = self.nobody.clone();
             if let Some(condition) = condition
                 && !(body_first && number == 0)

@@ -48,12 +48,12 @@ pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
     machine::Machine::new(code, launch, budget).run_grid()
 }
 
-/// As [`execute`], with the first answers to one condition assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.
-pub fn execute_assuming(code: &Code, launch: &Launch, budget: &Budget, condition: OpenCondition) -> Report {
+/// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.
+pub fn execute_assuming(code: &Code, launch: &Launch, budget: &Budget, conditions: &[OpenCondition]) -> Report {
     if code.functions.is_empty() || launch.block.contains(&0) {
         return Report::default();
     }
     let mut machine = machine::Machine::new(code, launch, budget);
-    machine.uniform.assumed = Some(condition);
+    machine.uniform.assume(conditions);
     machine.run_grid()
 }

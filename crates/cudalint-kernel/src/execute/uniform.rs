@@ -20,10 +20,8 @@ const MOST_UNPLACED: usize = 32;
 /// What is known of such conditions.
 #[derive(Default)]
 pub(super) struct Uniform {
-    /// The condition whose answer is assumed.
-    pub(super) assumed: Option<OpenCondition>,
-    /// How often it was.
-    given: u32,
+    /// Conditions whose answers are assumed, each with how often they were in this block.
+    assumed: Vec<(OpenCondition, u32)>,
     /// Names that got an answer in this block: equal names are equal values.
     answers: Vec<(i64, bool)>,
     /// Conditions without an answer, and whether lanes came to shared memory, or to a barrier, behind them, of which none is
@@ -34,6 +32,17 @@ pub(super) struct Uniform {
 }
 
 impl Uniform {
+    /// Assumes answers.
+    pub(super) fn assume(&mut self, conditions: &[OpenCondition]) {
+        self.assumed = conditions.iter().map(|condition| (*condition, 0)).collect();
+    }
+
+    /// The assumed condition of each thread by itself at a place.
+    fn of_threads(&self, at: impl Fn(Site) -> bool) -> Option<OpenCondition> {
+        let mut assumed = self.assumed.iter().map(|(condition, _)| *condition);
+        assumed.find(|condition| condition.kind == OpenKind::OfThreads && at(condition.site))
+    }
+
     fn add(&mut self, condition: OpenCondition, matters: bool) {
         if self.open.len() < MOST && !self.open.iter().any(|(open, _)| open.site == condition.site) {
             self.open.push((condition, matters));
@@ -54,7 +63,7 @@ impl Uniform {
 
     /// For a new block.
     pub(super) fn renew(&mut self) {
-        self.given = 0;
+        self.assumed.iter_mut().for_each(|(_, given)| *given = 0);
         self.answers.clear();
     }
 }
@@ -81,12 +90,13 @@ impl Machine<'_> {
     pub(super) fn answer(&mut self, condition: ExprId, name: i64, holds: bool, kind: OpenKind) -> Option<Val> {
         let site = self.code.expr(condition).site;
         let uniform = &mut self.uniform;
-        let assumed = uniform.assumed.filter(|assumed| assumed.site == site && assumed.kind != OpenKind::OfThreads);
-        if let Some(assumed) = assumed {
-            if uniform.given >= ASSUMED_ROUNDS {
+        let mut assumed = uniform.assumed.iter_mut();
+        let here = |it: &&mut (OpenCondition, u32)| it.0.site == site && it.0.kind != OpenKind::OfThreads;
+        if let Some((assumed, given)) = assumed.find(here) {
+            if *given >= ASSUMED_ROUNDS {
                 return None;
             }
-            uniform.given += 1;
+            *given += 1;
             uniform.answers.push((name, assumed.holds));
             return Some(Val::known(i64::from(assumed.holds)));
         }
@@ -99,17 +109,16 @@ impl Machine<'_> {
 
     /// The assumed answer of each thread by itself to a condition that is not known in some of them.
     pub(super) fn answer_of_threads(&self, condition: ExprId, value: &Val) -> Option<Val> {
-        let assumed = self.uniform.assumed.filter(|assumed| assumed.kind == OpenKind::OfThreads)?;
-        (assumed.site == self.code.expr(condition).site).then(|| {
-            let holds = (i64::from(assumed.holds), KNOWN);
-            Val::from_lanes(self.n, |lane| if value.lane(lane).1 == KNOWN { value.lane(lane) } else { holds })
-        })
+        let here = self.code.expr(condition).site;
+        let assumed = self.uniform.of_threads(|site| site == here)?;
+        let holds = (i64::from(assumed.holds), KNOWN);
+        Some(Val::from_lanes(self.n, |lane| if value.lane(lane).1 == KNOWN { value.lane(lane) } else { holds }))
     }
 
     /// Whether what is executed now stands behind a condition that some threads are assumed to pass.
     pub(super) fn is_behind_assumed(&self) -> bool {
-        let assumed = self.uniform.assumed.filter(|assumed| assumed.kind == OpenKind::OfThreads);
-        assumed.is_some_and(|assumed| self.guards.iter().any(|guard| guard.site == assumed.site))
+        let behind = |site| self.guards.iter().any(|guard| guard.site == site);
+        !self.uniform.assumed.is_empty() && self.uniform.of_threads(behind).is_some()
     }
 
     /// Lanes come to shared memory, or to a barrier, of which none is sure to be there.

@@ -139,7 +139,7 @@ impl Case {
         };
         let report = execute(&code, &self.launch, &self.budget);
         let report = match report.coverage.open.first() {
-            Some(open) if self.assuming => execute_assuming(&code, &self.launch, &self.budget, *open),
+            Some(open) if self.assuming => execute_assuming(&code, &self.launch, &self.budget, &[*open]),
             _ => report,
         };
         (report, damaged)

@@ -7,14 +7,14 @@ use super::counts::Counts;
 use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
 use super::repetitions::drop_repetitions;
 use super::solve::proposals;
-use super::{Basis, KernelRun, RunBuffer, report};
+use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::{Budget, Code, Launch};
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
-use cudalint_program::{Project, Scope};
+use cudalint_program::Project;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -11,6 +11,8 @@ use cudalint_syntax::Span;
 
 /// Most conditions of a kernel that an answer is assumed for, each by itself.
 pub(super) const MAX_ANSWERS: usize = 2;
+/// Most conditions, one inside another, that are answered together.
+const MAX_NESTED: usize = 3;
 /// Lane-operations for one of them: a block's own races show early.
 const OPERATIONS: u64 = 300_000;
 /// Longest condition that is quoted, in bytes.
@@ -45,10 +47,9 @@ impl Module<'_> {
         let of = |threads: bool| open.iter().filter(move |it| (it.kind == OpenKind::OfThreads) == threads);
         let of_block = of(false).take(if run.chosen { 0 } else { MAX_ANSWERS });
         for condition in of_block.chain(of(true).take(MAX_ANSWERS)) {
-            let Some(text) = self.answer(*condition) else { continue };
+            let admits = |event: &Event| is_race_in_shared_memory(event);
+            let Some((_, text, report)) = self.behind(code, &run.input, *condition, open, admits) else { continue };
             let Some(assumptions) = with_choice(run, text) else { return };
-            let Some(mut report) = self.once_more_assuming(code, &run.input, *condition) else { return };
-            report.events.retain(is_race_in_shared_memory);
             self.add_assumed(kernel, binding, run, assumptions, report);
         }
     }
@@ -80,9 +81,39 @@ impl Module<'_> {
         self.add_assumed(kernel, binding, run, assumptions, report);
     }
 
-    /// One block with an answer; `None` where no operations are left.
-    pub(super) fn once_more_assuming(&mut self, code: &Code, launch: &Launch, open: OpenCondition) -> Option<Report> {
-        self.once_more(|budget| cudalint_kernel::execute_assuming(code, launch, budget, open))
+    /// Executes one block with an answer to a condition and, as long as nothing shows, to one that this leads to: that the
+    /// code behind both runs. The conditions, in words, and what shows.
+    pub(super) fn behind(
+        &mut self,
+        code: &Code,
+        launch: &Launch,
+        first: OpenCondition,
+        known: &[OpenCondition],
+        admits: impl Fn(&Event) -> bool,
+    ) -> Option<(Vec<OpenCondition>, String, Report)> {
+        let mut conditions = vec![first];
+        let mut text = self.answer(first)?;
+        loop {
+            let mut report = self.once_more_assuming(code, launch, &conditions)?;
+            report.events.retain(&admits);
+            if !report.events.is_empty() {
+                return Some((conditions, text, report));
+            }
+            let new = |it: &&OpenCondition| !known.iter().chain(&conditions).any(|other| other.site == it.site);
+            let next = *report.coverage.open.iter().find(new).filter(|_| conditions.len() < MAX_NESTED)?;
+            text = format!("{text} and {}", self.answer(next)?);
+            conditions.push(next);
+        }
+    }
+
+    /// One block with answers; `None` where no operations are left.
+    pub(super) fn once_more_assuming(
+        &mut self,
+        code: &Code,
+        launch: &Launch,
+        conditions: &[OpenCondition],
+    ) -> Option<Report> {
+        self.once_more(|budget| cudalint_kernel::execute_assuming(code, launch, budget, conditions))
     }
 
     /// One block; `None` where no operations are left.

@@ -122,12 +122,15 @@ impl Module<'_> {
     ) -> Option<(String, Vec<report::Event>)> {
         let code = self.code(kernel, env).filter(|code| code.is_cooperative())?;
         for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
-            let Some(text) = self.answer(*condition) else { continue };
-            let mut report = self.once_more_assuming(&code, launch, *condition)?;
-            report.events.retain(|event| guess.admits(event) && is_race_in_shared_memory(event));
+            let admits = |event: &report::Event| guess.admits(event) && is_race_in_shared_memory(event);
+            let found = self.behind(&code, launch, *condition, open, admits);
+            let Some((conditions, text, mut report)) = found else { continue };
+            if conditions.iter().any(|condition| condition.kind == report::OpenKind::OfThreads) {
+                continue;
+            }
             if let (Some(block), false) = (guess.other, report.events.is_empty()) {
                 let launch = Launch { block, ..launch.clone() };
-                let other = self.once_more_assuming(&code, &launch, *condition)?;
+                let other = self.once_more_assuming(&code, &launch, &conditions)?;
                 keep_shown_by_both(&mut report, &other.events);
             }
             if !report.events.is_empty() {
