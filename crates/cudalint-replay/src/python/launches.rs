@@ -122,8 +122,8 @@ impl Walker<'_> {
         name: &Name,
         args: &Args,
     ) -> Option<Val> {
-        let _ = kernel;
         match name.as_str() {
+            "reduce" if kernel.dialect == Dialect::Vectorize => Some(self.reduced_by_ufunc(id, args)),
             "forall" => {
                 let tasks = args.get(0, "ntasks").cloned()?;
                 let q = self.as_int(&tasks).unwrap_or(Quantity::Unknown);

@@ -199,6 +199,21 @@ impl Walker<'_> {
         Handed { ty: ArgumentType::Array { element, rank: 1, order: Order::C }, given }
     }
 
+    /// `f.reduce(a)` of a ufunc of two numbers: what an array of the device held is overwritten on the way
+    /// (`CUDAUFuncDispatcher.reduce`).
+    pub(super) fn reduced_by_ufunc(&mut self, id: ExprId, args: &Args) -> Val {
+        let (Some(from), false) = (args.get(0, "arg").cloned(), args.open) else { return self.call_unknown(id, args) };
+        let Kind::Array(array) = &from.kind else { return self.call_unknown(id, args) };
+        self.looked_at(&from, id);
+        if array.lib != Lib::Numpy {
+            self.wrote(array.buffer);
+        }
+        match array.dtype {
+            Dtype::Unknown | Dtype::Other => self.result_of(id),
+            dtype => Val::from(Kind::Number(dtype, Rc::new(Val::unknown()))),
+        }
+    }
+
     /// A call of a reduction: a number of the array's type, or `None` where `res` takes it (`Reduce.__call__`).
     pub(super) fn call_reduction(&mut self, id: ExprId, args: &Args) -> Val {
         let (Some(from), false) = (args.get(0, "arr").cloned(), args.open) else { return self.call_unknown(id, args) };

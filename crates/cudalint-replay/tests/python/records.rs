@@ -3,6 +3,7 @@
 use crate::support::program;
 
 const START: &str = "
+import ml_dtypes
 import numpy as np
 import numba
 from numba import cuda
@@ -49,6 +50,9 @@ fn fields_lie_behind_one_another_and_are_aligned_where_that_is_asked() {
         ("np.dtype({'names': ['a', 'b'], 'formats': ['f4', np.int8]})", 15),
         ("np.dtype({'names': ['a', 'b'], 'formats': ['f4', 'f4'], 'offsets': [0, 12], 'itemsize': 32})", 96),
         ("np.complex64", 24),
+        ("ml_dtypes.bfloat16", 6),
+        ("ml_dtypes.float8_e4m3fn", 3),
+        ("[('w', ml_dtypes.bfloat16, 3), ('s', 'f4')]", 30),
         ("complex", 48),
         ("numba.types.Record.make_c_struct([('a', numba.types.int8), ('b', numba.types.float64)])", 48),
     ] {

@@ -73,6 +73,24 @@ show[1, 32](h)
 }
 
 #[test]
+fn a_reduction_by_a_ufunc_overwrites_an_array_of_the_device() {
+    let told = launches(
+        "
+@vectorize(['int64(int64, int64)'], target='cuda')
+def add(x, y):
+    return x + y
+
+x = cuda.to_device(np.arange(16))
+show[1, 32](x)
+total = add.reduce(x)
+show[1, 32](x)
+",
+    );
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("held") && !told[1].contains("held"), "{told:?}");
+}
+
+#[test]
 fn the_function_of_a_ufunc_is_executed() {
     let code = |limit: &str| {
         format!(
