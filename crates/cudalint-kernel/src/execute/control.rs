@@ -13,6 +13,12 @@ use crate::report::OpenKind;
 /// Deepest nesting of statements and expressions that is executed.
 pub(super) const DEEPEST: u32 = 192;
 
+/// A loop that has cost one part in so many of what is left is dear.
+const DEAR: u64 = 10;
+
+/// Most rounds of a loop that are followed however little they cost.
+const MOST_ROUNDS: u32 = 4096;
+
 /// How a condition parts the active lanes.
 pub(super) struct Parting {
     /// Where it holds, or may hold.
@@ -253,7 +259,9 @@ impl Machine<'_> {
             let round_cost = (self.operations - start) / u64::from(number.max(1));
             let next = if number == 0 || number < patience { 0 } else { round_cost };
             let share = if number < patience { self.limit } else { limit };
-            let tired = number >= self.budget.iterations || self.operations + next > share;
+            let dear = (self.operations - start) * DEAR > self.limit.saturating_sub(start);
+            let many = number >= MOST_ROUNDS || (dear && number >= self.budget.iterations);
+            let tired = many || self.operations + next > share;
             let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < patient;
             self.patient = if number + 1 < patience { start + patient.saturating_sub(start) / 3 * 2 } else { patient };
             let mut unknown = self.nobody.clone();
