@@ -519,6 +519,28 @@ __global__ void sums(float* out, const float* in, int tiles) {
     let said = "the kernel is launched with 256 threads a block so that `t < tiles` holds 3 times";
     assert_eq!(shown(&text.replace("BARRIER", "")), [said]);
     assert_eq!(shown(&text.replace("BARRIER", "__syncthreads();")), [""; 0]);
+    // Types that nobody knows are not part of such a launch.
+    let template = text.replace("BARRIER", "").replace("__global__", "template <class T> __global__");
+    assert_eq!(shown(&template), [""; 0]);
+}
+
+#[test]
+fn conditions_one_inside_another_are_answered_together() {
+    let text = r"
+__global__ void k(float* out, const float* in, const int* flags) {
+    __shared__ float s[64];
+    if (flags[0] > 0) {
+        for (int t = 0; t < flags[1]; t++) {
+            s[threadIdx.x] = in[t * 64 + threadIdx.x];
+            BARRIER
+            out[threadIdx.x] += s[63 - threadIdx.x];
+            __syncthreads();
+        }
+    }
+}
+void run(float* out, const float* in, const int* flags) { k<<<1, 64>>>(out, in, flags); }";
+    assert_eq!(shown(&text.replace("BARRIER", "")), ["`flags[0] > 0` holds and `t < flags[1]` holds 3 times"]);
+    assert_eq!(shown(&text.replace("BARRIER", "__syncthreads();")), [""; 0]);
 }
 
 #[test]

@@ -7,10 +7,10 @@ use super::machine::Machine;
 use super::memory::{Initial, Memory};
 use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
-use super::shadow::{ACCUMULATED, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
+use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
-use crate::report::{AccessKind, RaceValues};
+use crate::report::{AccessKind, RaceScope, RaceValues};
 
 impl Machine<'_> {
     /// Reads or writes one scalar of an object that several threads see.
@@ -303,7 +303,8 @@ impl<'j> Job<'j> {
         {
             visible = false;
             if sure && self.order.conflict(cell.write, scope, self.piece.touch) {
-                let values = match cell.flags {
+                let values = match cell.flags & !BY_WARP {
+                    _ if cell.flags & BY_WARP != 0 && scope == RaceScope::Warp => RaceValues::Same,
                     KEPT => RaceValues::Same,
                     CHANGED | ACCUMULATED => RaceValues::Differ,
                     _ => RaceValues::Unknown,
@@ -361,7 +362,7 @@ impl<'j> Job<'j> {
         let offset = (number << self.grain) as i64;
         let fresh = cell.write > self.forgotten || (self.forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         // What the other writer wrote, whoever may have written in between.
-        let same_writes = if self.accumulates || cell.flags == ACCUMULATED {
+        let same_writes = if self.accumulates || cell.flags & !BY_WARP == ACCUMULATED {
             // A store before it, or behind it, makes another sum.
             RaceValues::Differ
         } else if cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN {
@@ -389,7 +390,7 @@ impl<'j> Job<'j> {
                 self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
             }
         }
-        cell.flags = if self.accumulates { ACCUMULATED } else { self.order.flags_after(cell, values) };
+        cell.flags = if self.accumulates { ACCUMULATED } else { self.order.flags_after(cell, values, lane) };
         // A store of the same warp conflicts with more than an atomic operation does: it stays the last write, for other
         // warps to meet.
         let own_store = self.piece.touch.kind == AccessKind::Atomic

@@ -3,7 +3,7 @@
 use super::access::Touch;
 use super::machine::Machine;
 use super::record::Trace;
-use super::shadow::{CHANGED, Cell, KEPT};
+use super::shadow::{BY_WARP, CHANGED, Cell, KEPT};
 use super::value::{KNOWN, NUMBER};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
@@ -98,12 +98,14 @@ impl Order<'_> {
         other.kind.writes() || touch.kind.writes()
     }
 
-    /// What a write makes of a cell, by how its value stands to the one before. Where that one has been written since the
-    /// barrier as well, as by the other lanes of the same step, what it did to the cell goes on.
+    /// What a write makes of a cell, by how its value stands to the one before. Where another lane of its warp has stored
+    /// the same since the barrier, as in the same step, what that did to the cell goes on for other warps. Where lanes of
+    /// several warps do, nobody tells who reads what it has stored itself.
     #[inline]
-    pub(super) const fn flags_after(&self, cell: &Cell, values: RaceValues) -> u8 {
+    pub(super) const fn flags_after(&self, cell: &Cell, values: RaceValues, lane: usize) -> u8 {
+        let by_warp = cell.write != 0 && cell.write >= self.interval_start && cell.writer as usize / 32 == lane / 32;
         match values {
-            RaceValues::Same if cell.write != 0 && cell.write >= self.interval_start => cell.flags,
+            RaceValues::Same if by_warp => cell.flags | BY_WARP,
             RaceValues::Same => KEPT,
             RaceValues::Differ => CHANGED,
             RaceValues::Unknown => 0,

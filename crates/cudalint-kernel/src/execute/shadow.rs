@@ -22,7 +22,7 @@ pub(super) struct Cell {
     pub(super) tag: u8,
     /// The type class of the value.
     pub(super) class: u8,
-    /// [`KEPT`], [`CHANGED`], [`ACCUMULATED`] or 0.
+    /// [`KEPT`], [`CHANGED`], [`ACCUMULATED`] or 0, perhaps with [`BY_WARP`].
     pub(super) flags: u8,
     /// Stamp of the last write by a lane that perhaps executed it; 0 for none.
     pub(super) doubt: u32,
@@ -36,6 +36,8 @@ pub(super) const KEPT: u8 = 1;
 pub(super) const CHANGED: u8 = 2;
 /// The last write was an atomic operation that adds to what was there.
 pub(super) const ACCUMULATED: u8 = 3;
+/// Beside one of these: several lanes of one warp stored the same.
+pub(super) const BY_WARP: u8 = 4;
 
 const FRESH: Cell = Cell {
     value: 0,

@@ -136,7 +136,7 @@ impl Job<'_> {
         } else {
             RaceValues::Unknown
         };
-        cell.flags = order.flags_after(cell, values);
+        cell.flags = order.flags_after(cell, values, lane);
         cell.write = stamp;
         cell.writer = lane as u16;
         cell.class = self.class;

@@ -171,9 +171,14 @@ fn what_the_first_lane_of_a_step_changed_others_leave_changed() {
         s[warp] = in[warp]; BARRIER out[threadIdx.x] = s[threadIdx.x % 8]; }";
     let with = |barrier: &str| kernel(&text.replace("BARRIER", barrier)).buffer(1024).buffer(1024);
     let stores = "race warp same Write s[warp] / Write s[warp]";
-    let [warp, block] = ["warp", "block"].map(|scope| format!("race {scope} Write s[warp] / Read s[threadIdx.x%8]"));
+    let [warp, block] =
+        ["warp same", "block"].map(|scope| format!("race {scope} Write s[warp] / Read s[threadIdx.x%8]"));
     with("").sees(&[stores, &warp, &block]);
     with("__syncthreads();").sees(&[stores]);
+    // Who reads has stored the same itself.
+    let all = "__global__ void k(float* out) { __shared__ float s[2]; s[0] = 0.5f; out[threadIdx.x] = s[0]; }";
+    let seen = kernel(all).buffer(1024).seen();
+    assert!(!seen.is_empty() && seen.iter().all(|event| event.contains(" same ")), "{seen:?}");
 }
 
 #[test]

@@ -12,9 +12,9 @@ use crate::facts::{LaunchFact, Site};
 use crate::value::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::{Budget, Code, Launch};
+use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
-use cudalint_program::Project;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use crate::value::assume;
 use cudalint_kernel::Launch;
 use cudalint_program::Scope;
 use cudalint_program::ir::{Function, FunctionId};
-use cudalint_program::types::TypeEnv;
+use cudalint_program::types::{Argument, TypeEnv};
 use std::sync::Arc;
 
 /// Lane-operations for a kernel of which only the block is guessed and whose threads do not work together: what is
@@ -44,7 +44,10 @@ impl Module<'_> {
             keep_shown_by_both(&mut report, &seen);
         }
         let mut text = guess.text();
+        // What is not known of types is not known of what they make of shared memory.
+        let settled = function.template_params.iter().all(|param| env.env.get(&param.name).is_some_and(is_bound));
         if report.events.is_empty()
+            && settled
             && let Some((said, shown)) = self.guessed_with_answer(kernel, &env, &guess, &launch, &report.coverage.open)
         {
             text = format!("{text} so that {said}");
@@ -145,4 +148,9 @@ impl Module<'_> {
 fn keep_shown_by_both(report: &mut report::Report, other: &[report::Event]) {
     let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
     report.events.retain(|event| other.iter().any(|other| key(other) == key(event)));
+}
+
+/// Whether a template argument is known.
+const fn is_bound(argument: &Argument) -> bool {
+    !matches!(argument, Argument::Unknown)
 }
