@@ -45,6 +45,19 @@ fn collective(ty: &Ty) -> Option<Intrinsic> {
     }
 }
 
+/// Whether a collective that loads or stores leaves its temporary storage alone: so do all algorithms but those that
+/// transpose, and the first is what counts where none is named (CUB's `BlockLoadAlgorithm`, `WarpLoadAlgorithm` and those
+/// of the stores). One that is not known counts as such, too.
+fn moves_directly(ty: &Ty) -> bool {
+    let Ty::Library(_, args) = ty else { return false };
+    let algorithm = match last(ty) {
+        Some("BlockLoad" | "BlockStore") => args.get(3),
+        Some("WarpLoad" | "WarpStore") => args.get(2),
+        _ => return false,
+    };
+    !matches!(algorithm, Some(Argument::Type(Ty::Library(name, _))) if name.contains("TRANSPOSE"))
+}
+
 fn is_atomic_reference(ty: &Ty) -> bool {
     last(ty) == Some("atomic_ref")
 }
@@ -293,7 +306,11 @@ impl Lowerer<'_> {
             },
             _ => Ty::Void,
         };
-        let result = self.intrinsic(what, operands, ty, site);
+        let result = if moves_directly(&object.ty) {
+            self.unknown(operands, Effect::None, ty, site)
+        } else {
+            self.intrinsic(what, operands, ty, site)
+        };
         if written.is_empty() {
             return result;
         }

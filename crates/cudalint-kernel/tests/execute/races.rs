@@ -26,6 +26,18 @@ fn a_tile_reused_by_the_next_round() {
 }
 
 #[test]
+fn a_collective_that_loads_directly_leaves_its_storage_alone() {
+    let text = "__global__ void k(int* a, int n) {
+        typedef cub::BlockLoad<int, 128, 4 ALGORITHM> Load; __shared__ typename Load::TempStorage temp; int v[4];
+        for (int b = 0; b < n; b++) { Load(temp).Load(a + b * 512, v); } }";
+    let of = |algorithm: &str| kernel(&text.replace("ALGORITHM", algorithm)).block(128).buffer(8192).int(4).seen();
+    let seen = of(", cub::BLOCK_LOAD_WARP_TRANSPOSE");
+    assert!(seen.iter().any(|event| event.starts_with("race block")), "{seen:?}");
+    assert!(of("").is_empty() && of(", cub::BLOCK_LOAD_DIRECT").is_empty());
+    assert!(of(", cub::BLOCK_LOAD_VECTORIZE").is_empty());
+}
+
+#[test]
 fn two_buffers_in_turn_need_one_barrier() {
     kernel("__global__ void k(float* a, int n) { __shared__ float s[2][128]; int t = threadIdx.x; float v = 0;
         for (int b = 0; b < n; b++) { s[b & 1][t] = a[b * 128 + t]; __syncthreads(); v += s[b & 1][127 - t]; } a[t] = v; }")
