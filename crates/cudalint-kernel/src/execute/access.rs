@@ -188,6 +188,9 @@ impl Machine<'_> {
                 self.shared_met(index, touch.at, mask);
                 if self.objects.get(index).is_some_and(super::memory::Memory::is_shared) {
                     self.uniform.note_unplaced(self.code.expr(touch.at).site);
+                    if mask.sure() == 0 {
+                        self.note_doubt();
+                    }
                 }
                 if touch.kind == AccessKind::UpdateRead {
                     self.count_crowd(touch, index, address, mask);

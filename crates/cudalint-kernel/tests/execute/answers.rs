@@ -17,6 +17,9 @@ fn a_condition_of_the_whole_block_is_told_of() {
     let open = |case: &crate::support::Case| case.open();
     assert_eq!(open(&with(HALVES, "")), ["flags[blockIdx.x]>0 if true"]);
     assert_eq!(open(&with(TILES, "")), ["t<n loop true"]);
+    // The rounds move on: behind the first nobody knows where.
+    let moving = TILES.replace("s[i] = in[t + i];", "s[(i + t) % 256] = in[t + i];");
+    assert_eq!(open(&with(&moving, "")), ["t<n loop true"]);
     // Each thread has one of its own, or nobody meets behind it.
     let own = HALVES.replace("flags[blockIdx.x]", "flags[threadIdx.x]");
     assert_eq!(open(&with(&own, "__syncthreads();")), ["flags[threadIdx.x]>0 threads true"]);
