@@ -6,6 +6,7 @@ use std::rc::Rc;
 /// One access instruction, executed once by the lanes of a block. Its stamp is its place among the records; stamps grow
 /// with time, so "since the last barrier" is a comparison.
 #[derive(Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about the access")]
 pub(super) struct Record {
     pub(super) site: Site,
     pub(super) kind: AccessKind,

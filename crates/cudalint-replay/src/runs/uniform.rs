@@ -14,7 +14,7 @@ pub(super) const MAX_ANSWERS: usize = 2;
 /// Most conditions, one inside another, that are answered together.
 const MAX_NESTED: usize = 3;
 /// Lane-operations for one of them: a block's own races show early.
-const OPERATIONS: u64 = 300_000;
+const OPERATIONS: u64 = 150_000;
 /// Longest condition that is quoted, in bytes.
 const LONGEST: usize = 80;
 
