@@ -492,14 +492,11 @@ void run(int* out, const unsigned char* in) { count<<<1, 256>>>(out, in, 1024); 
     // Two places that hang on data may be apart by what the program knows of them.
     let permuted = text.replace("atomicAdd(&s[in[i]], 1)", "s[in[i]] = i").replace("1024", "256");
     assert_eq!(shown(&permuted.replace("BARRIER", "__syncthreads();")), [""; 0]);
-    // A size that is chosen and what is in memory are one choice.
+    // A finding rests on one assumption at most: not on a size that is chosen and on what is in memory besides.
     let sized = text
         .replace("out[threadIdx.x] = s[threadIdx.x]", "atomicAdd(&out[threadIdx.x], s[threadIdx.x])")
         .replace("in) { count<<<1, 256>>>(out, in, 1024)", "in, int n) { count<<<(n + 255) / 256, 256>>>(out, in, n)");
-    assert_eq!(
-        shown(&sized.replace("BARRIER", "")),
-        ["`n` is 513, and the memory that the kernel is given holds zeros"]
-    );
+    assert_eq!(shown(&sized.replace("BARRIER", "")), [""; 0]);
 }
 
 #[test]

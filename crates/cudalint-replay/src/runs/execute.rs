@@ -354,9 +354,6 @@ fn make_run(
             }
         }
     }
-    let loose = |it: &Assignment| is_loose(seen.event, seen.fact, &it.choice);
-    let one = assumptions.as_ref().is_some_and(|list| list.len() == 1);
-    let chosen = one && assignment.is_some_and(|assignment| !loose(assignment));
     KernelRun {
         kernel,
         name: name_of(function, &seen.fact.env),
@@ -366,7 +363,6 @@ fn make_run(
             None if launch.grid.contains(&0) => Basis::FirstBlock,
             None => Basis::Facts,
         },
-        chosen,
         functions,
         spelling: seen.fact.spelling,
         grid: launch.grid.map(|blocks| blocks.max(1)),

@@ -55,8 +55,6 @@ pub struct KernelRun {
     pub launch: Option<Site>,
     /// What it rests on.
     pub basis: Basis,
-    /// Whether all that it rests on is one choice of the program's inputs: of sizes, or that there are no arguments.
-    pub chosen: bool,
     /// The functions whose code it has, by their names' places; the kernel first.
     pub functions: Arc<[report::Site]>,
     /// How the launch is written, or would be.

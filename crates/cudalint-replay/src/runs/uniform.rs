@@ -20,37 +20,28 @@ const LONGEST: usize = 80;
 
 impl Module<'_> {
     /// Executes the first run of a kernel that rests on facts once more for each of the first such conditions, and with
-    /// zeros in its memory. What is in memory is an input of the program: with one of which others are chosen it is tried
-    /// as well, as one choice of inputs.
+    /// zeros in its memory. A run that rests on an assumption already is left alone: a finding rests on one at most.
     pub(super) fn with_answers(&mut self, kernel: FunctionId) {
         let Some(runs) = self.runs.get(&kernel) else { return };
-        let something = |run: &KernelRun| {
+        let asks = |run: &KernelRun| {
             let coverage = &run.report.coverage;
-            run.launch.is_some() && (!coverage.open.is_empty() || !coverage.unplaced.is_empty())
+            let open = !coverage.open.is_empty() || !coverage.unplaced.is_empty();
+            run.launch.is_some() && run.assumptions.is_none() && open
         };
-        let sure = runs.iter().find(|(_, run)| run.assumptions.is_none() && something(run)).cloned();
-        let chosen = runs.iter().find(|(_, run)| run.chosen && something(run)).cloned();
-        let before = runs.len();
-        for (binding, run) in sure.into_iter().chain(chosen) {
-            let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
-            // What facts show with an answer needs no choice.
-            if run.chosen && self.runs.get(&kernel).is_some_and(|runs| runs.len() > before) {
-                return;
-            }
-            self.with_conditions(kernel, &binding, &run, &code);
-            self.with_zeros(kernel, &binding, &run, &code);
-        }
+        let Some((binding, run)) = runs.iter().find(|(_, run)| asks(run)).cloned() else { return };
+        let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
+        self.with_conditions(kernel, &binding, &run, &code);
+        self.with_zeros(kernel, &binding, &run, &code);
     }
 
     fn with_conditions(&mut self, kernel: FunctionId, binding: &Binding, run: &KernelRun, code: &Code) {
         let open = &run.report.coverage.open;
         let of = |threads: bool| open.iter().filter(move |it| (it.kind == OpenKind::OfThreads) == threads);
-        let of_block = of(false).take(if run.chosen { 0 } else { MAX_ANSWERS });
+        let of_block = of(false).take(MAX_ANSWERS);
         for condition in of_block.chain(of(true).take(MAX_ANSWERS)) {
             let admits = |event: &Event| is_race_in_shared_memory(event);
             let Some((_, text, report)) = self.behind(code, &run.input, *condition, open, admits) else { continue };
-            let Some(assumptions) = with_choice(run, text) else { return };
-            self.add_assumed(kernel, binding, run, assumptions, report);
+            self.add_assumed(kernel, binding, run, assume(text), report);
         }
     }
 
@@ -70,7 +61,6 @@ impl Module<'_> {
             [one] => format!("`{one}` holds zeros"),
             _ => "the memory that the kernel is given holds zeros".to_owned(),
         };
-        let Some(assumptions) = with_choice(run, text) else { return };
         let execute = |budget: &Budget| cudalint_kernel::execute(code, &input, budget);
         let Some(mut report) = self.once_more(execute) else { return };
         let unplaced = &run.report.coverage.unplaced;
@@ -78,7 +68,7 @@ impl Module<'_> {
             let places = race_in_shared_memory(event, true);
             places.is_some_and(|places| !places.iter().all(|place| unplaced.contains(place)))
         });
-        self.add_assumed(kernel, binding, run, assumptions, report);
+        self.add_assumed(kernel, binding, run, assume(text), report);
     }
 
     /// Executes one block with an answer to a condition and, as long as nothing shows, to one that this leads to: that the
@@ -154,15 +144,6 @@ impl Module<'_> {
             OpenKind::Rounds => format!("`{text}` holds {ASSUMED_ROUNDS} times"),
             OpenKind::OfThreads => format!("`{text}` {holds} in some threads"),
         })
-    }
-}
-
-/// What a run rests on that is executed with something said of its data besides; `None` where that is too much.
-fn with_choice(run: &KernelRun, said: String) -> Option<Assumptions> {
-    match run.assumptions.as_deref().map(Vec::as_slice) {
-        None => Some(assume(said)),
-        Some([chosen]) if run.chosen => Some(assume(format!("{chosen}, and {said}"))),
-        Some(_) => None,
     }
 }
 

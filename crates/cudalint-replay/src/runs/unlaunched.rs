@@ -62,7 +62,6 @@ impl Module<'_> {
             name: name_of(function, &env.env),
             launch: first.map(|seen| seen.event.site),
             basis: Basis::GuessedBlock,
-            chosen: false,
             functions: self.code(kernel, &env).map_or_else(|| Arc::from([]), |code| functions_of(&code)),
             spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
             grid: [1, 1, 1],
