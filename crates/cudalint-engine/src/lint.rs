@@ -158,9 +158,9 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
                 findings.extend(found);
                 if files.get(*index).is_some_and(|file| file.source.reported) {
                     part.statistics.kernels.add(&counts);
-                    part.statistics.executed.extend(executed.into_iter().filter_map(|(site, basis)| {
+                    part.statistics.executed.extend(executed.into_iter().filter_map(|(site, basis, whole)| {
                         let file = files.get(*owner.get(site.module.index())?)?;
-                        Some(Executed { path: Arc::clone(&file.source.path), start: site.span.start, basis })
+                        Some(Executed { path: Arc::clone(&file.source.path), start: site.span.start, basis, whole })
                     }));
                     for (cause, count) in limits {
                         *part.statistics.limits.entry(cause.to_owned()).or_default() += u64::from(count);
@@ -321,8 +321,9 @@ fn walk_python(
     }
 }
 
-/// What one module's rules say, the budgets that ran out, how its kernels were executed, and which places that shows at work.
-type Said = (Vec<Finding>, Vec<(&'static str, u32)>, Counts, Vec<(Site, Basis)>);
+/// What one module's rules say, the budgets that ran out, how its kernels were executed, and which places that shows at work: what
+/// that rests on, and whether all of it was followed.
+type Said = (Vec<Finding>, Vec<(&'static str, u32)>, Counts, Vec<(Site, Basis, bool)>);
 
 /// Looks at each unit that has a source; what fails gives nothing, and a fault.
 fn each<T: Default + Send>(
@@ -441,7 +442,7 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
             check(&context, &mut sink);
         }
     }
-    let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis)));
+    let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
     let executed = places.collect();
     (findings, facts.limits, facts.run_counts, executed)
 }

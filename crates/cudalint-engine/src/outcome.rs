@@ -48,6 +48,8 @@ pub struct Executed {
     pub start: u32,
     /// What the surest of these executions rests on.
     pub basis: Basis,
+    /// Whether all of these surest ones were followed in every step; see [`cudalint_replay::runs::KernelRun::is_whole`].
+    pub whole: bool,
 }
 
 /// Counts of a run; the same for the same input.
@@ -153,7 +155,13 @@ impl Part {
         }
         let executed = &mut self.statistics.executed;
         executed.sort_by(|a, b| (&a.path, a.start, b.basis).cmp(&(&b.path, b.start, a.basis)));
-        executed.dedup_by(|later, first| later.path == first.path && later.start == first.start);
+        executed.dedup_by(|later, first| {
+            let same = later.path == first.path && later.start == first.start;
+            if same && later.basis == first.basis {
+                first.whole &= later.whole;
+            }
+            same
+        });
         let mut sources = Sources::new();
         for (path, text, cells) in self.sources {
             sources.insert_notebook(path, text, cells);

@@ -3,6 +3,7 @@
 use crate::ir::{
     BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, Stmt, Type, TypeId, UnaryOp, Variable,
 };
+use crate::name::Name;
 use crate::resolve::Entry;
 use crate::scope::Context;
 use crate::types::{Argument, Ty, TypeEnv};
@@ -115,9 +116,15 @@ impl Context<'_> {
             Expr::Int { value, bytes, signed } => Some(Constant::int(i128::from(*value), *bytes, *signed)),
             Expr::Float { value, bytes } => Some(Constant::float(*value, *bytes)),
             Expr::Local(local) => self.eval_local(*local),
-            Expr::Name { path, .. } => self.eval_name(path),
+            Expr::Name { path, .. } => match self.owner(id) {
+                Some(owner) => self.eval_member_of(owner, path.last()?),
+                None => self.eval_name(path),
+            },
             Expr::Unary(op, value) => unary(*op, self.eval(*value)?),
-            Expr::Binary(op, a, b) => binary(*op, self.eval(*a)?, self.eval(*b)?),
+            Expr::Binary(op, a, b) => match self.asks_architecture(*op, *a, *b) {
+                Some(answer) => Some(Constant::boolean(answer)),
+                None => binary(*op, self.eval(*a)?, self.eval(*b)?),
+            },
             Expr::AndThen(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() && self.eval(*b)?.truth())),
             Expr::OrElse(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() || self.eval(*b)?.truth())),
             Expr::Select(condition, yes, no) => {
@@ -204,6 +211,24 @@ impl Context<'_> {
         false
     }
 
+    /// `__CUDA_ARCH__ >= 700`: what every architecture from the oldest on says that branches of the preprocessor are chosen
+    /// for.
+    fn asks_architecture(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<bool> {
+        let Expr::Name { path, .. } = self.expr(a)? else { return None };
+        if !matches!(&*path.segments, [name] if name == "__CUDA_ARCH__") {
+            return None;
+        }
+        let with = self.eval(b)?.as_i64()?;
+        let oldest = crate::cuda::OLDEST_ARCHITECTURE;
+        match op {
+            BinaryOp::Ge | BinaryOp::Ne if with <= oldest - i64::from(op == BinaryOp::Ne) => Some(true),
+            BinaryOp::Lt | BinaryOp::Eq if with <= oldest - i64::from(op == BinaryOp::Eq) => Some(false),
+            BinaryOp::Gt if with < oldest => Some(true),
+            BinaryOp::Le if with < oldest => Some(false),
+            _ => None,
+        }
+    }
+
     fn eval_name(&self, path: &Path) -> Option<Constant> {
         if let [name] = &*path.segments {
             if name == "warpSize" {
@@ -239,7 +264,13 @@ impl Context<'_> {
             return None;
         }
         let owner: Path = owner.iter().cloned().collect();
-        let mut open = vec![self.budget.deeper(|| self.named(&owner, &[]))?];
+        let owner = self.budget.deeper(|| self.named(&owner, &[]))?;
+        self.eval_member_of(owner, name)
+    }
+
+    /// A constant of a record by its name there.
+    fn eval_member_of(&self, owner: Ty, name: &Name) -> Option<Constant> {
+        let mut open = vec![owner];
         for _ in 0..16 {
             let Ty::Record(entry, env) = open.pop()? else { continue };
             let record = self.project.record_at(entry)?;

@@ -1,6 +1,8 @@
 //! Static types of expressions.
 
 use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Stmt, StmtId, TemplateArg, UnaryOp};
+use crate::name::Name;
+use crate::resolve::Entry;
 use crate::scope::{Context, inner_path, record_around};
 use crate::types::{Argument, Ty, TypeEnv, is_pointer_like, is_sequence};
 use std::sync::Arc;
@@ -18,7 +20,10 @@ impl Context<'_> {
             Expr::Str(text) => Ty::Array(Arc::new(Ty::Int { bytes: 1, signed: true }), Some(text.len() as i64 + 1)),
             Expr::Null => Ty::pointer_to(Ty::Void),
             Expr::Local(local) => self.type_of_local(*local),
-            Expr::Name { path, targs } => self.type_of_name(path, targs),
+            Expr::Name { path, targs } => match (self.owner(id), path.last()) {
+                (Some(Ty::Record(entry, env)), Some(name)) => self.type_of_static(entry, &env, name),
+                _ => self.type_of_name(path, targs),
+            },
             Expr::This => match record_around(self.project, self.module, self.inside) {
                 Some(entry) => Ty::pointer_to(Ty::Record(entry, self.env.clone())),
                 None => Ty::Unknown,
@@ -179,6 +184,24 @@ impl Context<'_> {
                 self.at(owner.module, &inside, &env).resolve(field.ty)
             }
             _ => Ty::Unknown,
+        }
+    }
+
+    /// The type of a record's static member or enumerator.
+    fn type_of_static(&self, entry: Entry, env: &TypeEnv, name: &Name) -> Ty {
+        let Some(record) = self.project.record_at(entry) else { return Ty::Unknown };
+        let inside = inner_path(&record.scope, &record.name);
+        let path = inside.within(name.clone());
+        let here = self.at(entry.module, &inside, env);
+        if let Some(found) = self.project.global(entry.module, &inside, &path)
+            && let Some(global) = self.project.global_at(found).filter(|global| global.scope == inside)
+        {
+            return here.resolve(global.ty);
+        }
+        match self.project.enumerator(entry.module, &inside, &path) {
+            Some(of) => here.enum_of(of),
+            None if self.project.function_named(entry.module, &inside, &path).is_some() => Ty::Function,
+            None => Ty::Unknown,
         }
     }
 

@@ -92,6 +92,11 @@ impl<'p> Scope<'p> {
         self.context().eval_enumerator(entry)?.as_i64()
     }
 
+    /// The record whose member a name such as `S<T>::size` means.
+    pub fn owner(&self, name: ExprId) -> Option<Ty> {
+        self.context().owner(name)
+    }
+
     /// Size in bytes of a resolved type.
     pub fn size_of(&self, ty: &Ty) -> Option<i64> {
         self.context().layout(ty).map(|layout| layout.size)
@@ -184,6 +189,12 @@ impl<'a> Context<'a> {
 
     pub fn expr(&self, id: ExprId) -> Option<&'a Expr> {
         self.code().exprs.get(id.index()).map(|node: &ExprNode| &node.kind)
+    }
+
+    /// The record whose member a name such as `S<T>::size` means.
+    pub fn owner(&self, name: ExprId) -> Option<Ty> {
+        let owner = self.code().owners.get(&name)?;
+        self.budget.deeper(|| self.resolve(*owner)).filter(|ty| matches!(ty, Ty::Record(..)))
     }
 
     pub fn code_function(&self) -> Option<&'a Function> {

@@ -595,3 +595,17 @@ template struct Outside<float, 100>;
     let (templates, _) = text.split_once("template class").unwrap();
     assert!(!found(templates).iter().any(|(name, ..)| name.contains("double") || name.contains("float")));
 }
+
+#[test]
+fn static_methods_of_class_templates_know_the_arguments_that_are_written() {
+    let text = "
+template <class T> __global__ void fill(T* out) { out[threadIdx.x] = 0; }
+template <class T, int n> struct Filler {
+    static void run() { T* data; cudaMalloc(&data, n * sizeof(T)); fill<T><<<1, n / 2>>>(data); }
+};
+int main() { Filler<double, 64>::run(); }
+";
+    let found: Vec<(String, u32, Option<u64>)> =
+        runs(text).iter().map(|run| (run.name.clone(), run.block[0], run.input.buffers[0].bytes)).collect();
+    assert_eq!(found, [("fill<double>".to_owned(), 32, Some(512))]);
+}

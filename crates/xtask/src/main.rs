@@ -70,6 +70,9 @@ enum Chore {
         /// Only these kinds.
         #[arg(long = "kind", value_enum)]
         kinds: Vec<mutants::Kind>,
+        /// Build and run the broken programs on this machine's GPU, so many at a time.
+        #[arg(long, value_name = "JOBS")]
+        gpu: Option<usize>,
     },
     /// Replays random small kernels, runs them on this machine's GPU, and compares.
     Differential {
@@ -125,7 +128,9 @@ fn main() -> ExitCode {
             };
             differential::run(&out, count, seed, jobs, mode)
         }
-        Chore::Mutants { folders, rounds, survivors, kinds } => mutants::run(&folders, rounds, survivors, &kinds),
+        Chore::Mutants { folders, rounds, survivors, kinds, gpu } => {
+            mutants::run(&folders, rounds, survivors, &kinds, gpu)
+        }
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
         Chore::Bench { folders, .. } => bench::run(&root, &folders),
     };

@@ -61,7 +61,8 @@ impl<'p> Lowerer<'p> {
         }
         let args_out = self.arguments(args);
         let explicit = self.explicit(targs);
-        if let Some(out) = self.own_method(path, &explicit, &args_out, site) {
+        let owner = self.context.scope.owner(callee);
+        if let Some(out) = self.own_method(owner, path, &explicit, &args_out, site) {
             return out;
         }
         if let Some(found) = self.function_for(path, &explicit, &args_out)

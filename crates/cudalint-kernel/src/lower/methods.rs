@@ -109,14 +109,22 @@ impl Lowerer<'_> {
         rest.iter().all(|it| types(it) == expected).then_some(**first)
     }
 
-    /// A call of a method of the record around by its bare name, or of one of its bases.
-    pub(super) fn own_method(&mut self, path: &Path, explicit: &[Argument], args: &[Out], site: Site) -> Option<Out> {
+    /// A call of a method of the record around by its bare name, or of one of its bases; of another record where the path
+    /// names it. `owner` is that record where it is named with template arguments.
+    pub(super) fn own_method(
+        &mut self,
+        owner: Option<Ty>,
+        path: &Path,
+        explicit: &[Argument],
+        args: &[Out],
+        site: Site,
+    ) -> Option<Out> {
         let name = path.last()?;
         let Some(Ty::Record(entry, env)) = self.this_type() else {
-            return self.static_method(path, explicit, args, site);
+            return self.static_method(owner, path, explicit, args, site);
         };
         if path.segments.len() > 1 {
-            return self.static_method(path, explicit, args, site);
+            return self.static_method(owner, path, explicit, args, site);
         }
         let found = self.method_of(entry, &env, name, explicit, args)?;
         let pointer = self.this_pointer(site);
@@ -125,9 +133,18 @@ impl Lowerer<'_> {
     }
 
     /// `Record::method(…)`, and a static method called from another one.
-    fn static_method(&mut self, path: &Path, explicit: &[Argument], args: &[Out], site: Site) -> Option<Out> {
+    fn static_method(
+        &mut self,
+        owner: Option<Ty>,
+        path: &Path,
+        explicit: &[Argument],
+        args: &[Out],
+        site: Site,
+    ) -> Option<Out> {
         let name = path.last()?.clone();
-        let entry_env = if path.segments.len() > 1 {
+        let entry_env = if let Some(Ty::Record(entry, env)) = owner {
+            Some((entry, env))
+        } else if path.segments.len() > 1 {
             let owner: Path = path.segments.iter().take(path.segments.len() - 1).cloned().collect();
             match self.context.scope.named(&owner, &[]) {
                 Ty::Record(entry, env) => Some((entry, env)),

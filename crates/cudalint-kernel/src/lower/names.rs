@@ -34,6 +34,12 @@ pub(super) enum Meaning {
 impl<'p> Lowerer<'p> {
     /// A name that is no local variable.
     pub(super) fn name(&mut self, id: ir::ExprId, path: &'p Path, targs: &'p [TemplateArg], site: Site) -> Out {
+        if let Some(owner) = self.context.scope.owner(id)
+            && let Some(name) = path.last()
+            && let Some(out) = self.static_member(&owner, name, site)
+        {
+            return out;
+        }
         let meaning = match &*path.segments {
             [only] if targs.is_empty() => match self.context.names.get(only) {
                 Some(known) => known.clone(),

@@ -74,3 +74,26 @@ fn what_became_of_the_buffers() {
     let seen: Vec<_> = report.buffers.iter().map(|b| (b.read, b.written, b.exact)).collect();
     assert_eq!(seen, [(true, false, true), (false, true, true), (false, true, false), (false, false, true)]);
 }
+
+#[test]
+fn static_members_of_a_class_template_know_its_arguments() {
+    let text = "template <int N> struct Tile {
+  enum { PAD = __CUDA_ARCH__ >= 700 ? 1 : 2, SIZE = N + PAD };
+  float data[SIZE];
+  static constexpr int last = SIZE - 1;
+  __device__ float& at(int i) { return data[i]; }
+  __device__ static void run(float* a) {
+    __shared__ Tile<N> t;
+    t.at(threadIdx.x) = 1;
+    a[threadIdx.x] = t.at(threadIdx.x);
+  }
+};
+__global__ void k(float* a) { Tile<31>::run(a); if (threadIdx.x == 0) a[Tile<40>::last] = 2; }
+";
+    kernel(text).block(32).buffer(41 * 4).clean_and_complete();
+    kernel(text).block(33).buffer(40 * 4).sees(&[
+        "outside t.at(threadIdx.x) at 128 by 0.32 x1",
+        "outside t.at(threadIdx.x) at 128 by 0.32 x1",
+        "outside a[Tile<40>::last] at 160 by 0.0 x1",
+    ]);
+}

@@ -193,7 +193,12 @@ impl Lowerer<'_> {
                 return self.push(Expr::Local(local), span);
             }
         }
-        self.push(Expr::Name { path, targs: targs.into() }, span)
+        let owner = if path.segments.len() > 1 { self.owner(s, node) } else { None };
+        let id = self.push(Expr::Name { path, targs: targs.into() }, span);
+        if let Some(owner) = owner {
+            self.module.owners.insert(id, owner);
+        }
+        id
     }
 
     /// What stands before the parentheses of a call.

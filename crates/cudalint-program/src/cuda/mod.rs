@@ -33,7 +33,7 @@ use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt
 use crate::name::Name;
 use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 pub use cupy_bodies::{CupySlot, cupy_slots, shape_cupy_body};
-pub(crate) use preprocessor::passes_on;
+pub(crate) use preprocessor::{OLDEST_ARCHITECTURE, passes_on};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;

@@ -30,6 +30,9 @@ pub(crate) fn passes_on(body: &str, condition: &str) -> bool {
     !name.is_empty() && name == body && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
+/// What `__CUDA_ARCH__` is at least.
+pub(crate) const OLDEST_ARCHITECTURE: i64 = 800;
+
 /// Names with a known state under nvcc on Linux: `None` for not defined.
 #[allow(clippy::option_option)] // Unknown, known to be missing, known with a value.
 fn predefined(name: &str) -> Option<Option<i64>> {
@@ -37,7 +40,7 @@ fn predefined(name: &str) -> Option<Option<i64>> {
         "__CUDACC__" | "__NVCC__" | "__linux__" | "__unix__" | "__x86_64__" | "__LP64__" | "__GNUC__" | "__linux" => {
             Some(1)
         }
-        "__CUDA_ARCH__" => Some(800),
+        "__CUDA_ARCH__" => Some(OLDEST_ARCHITECTURE),
         "__CUDACC_VER_MAJOR__" => Some(12),
         "__CUDACC_VER_MINOR__" => Some(4),
         "CUDART_VERSION" | "CUDA_VERSION" => Some(12040),

@@ -259,7 +259,7 @@ impl Lowerer<'_> {
     }
 
     /// `S<T>` of `S<T>::type`; `None` where what stands before the last `::` has no arguments of its own.
-    fn owner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<TypeId> {
+    pub(super) fn owner<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Option<TypeId> {
         let mut segments = Vec::new();
         let mut next = Some(node);
         for _ in 0..64 {

@@ -16,6 +16,7 @@ pub use python::{
 
 use crate::name::Name;
 use cudalint_syntax::{CupyBody, Language, Span};
+use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -88,6 +89,8 @@ pub struct Module {
     pub instantiations: Vec<Instantiation>,
     /// Macros that [`ExpansionId`]s name.
     pub expanded: Vec<Name>,
+    /// For names such as `S<T>::size`, whose path leaves the arguments out: the class `S<T>`.
+    pub owners: FxHashMap<ExprId, TypeId>,
     /// Names that Python imports bind, at any level, in order.
     pub imports: Vec<Import>,
     /// The function whose body is the code of a Python module itself.

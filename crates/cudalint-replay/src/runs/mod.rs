@@ -83,6 +83,14 @@ pub struct KernelRun {
 }
 
 impl KernelRun {
+    /// Whether every step of all threads of the blocks that were executed was followed: no condition and no address was
+    /// open, and nothing was cut short. What such a run does not show does not happen in these blocks.
+    pub fn is_whole(&self) -> bool {
+        let seen = &self.report.coverage;
+        let open = !seen.open.is_empty() || !seen.unplaced.is_empty() || !seen.causes.is_empty();
+        self.grid_known && seen.complete && seen.known == seen.accesses && !open
+    }
+
     /// Places in the source that it shows at work: functions by their names, the launch, and the allocations handed to it.
     pub fn places(&self) -> impl Iterator<Item = Site> + '_ {
         let functions = self.functions.iter().map(|site| Site { module: site.module, span: site.span });

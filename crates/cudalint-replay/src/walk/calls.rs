@@ -29,7 +29,7 @@ impl<'p> Walker<'p> {
     /// A call expression.
     pub fn call(&mut self, id: ExprId, callee: ExprId, args: &'p [ExprId]) -> Out {
         match self.node(callee).map(|node| &node.kind) {
-            Some(Expr::Name { path, targs }) => self.named_call(id, path, targs, args),
+            Some(Expr::Name { path, targs }) => self.named_call(id, callee, path, targs, args),
             Some(Expr::Member { base, name, arrow }) => self.method_call(id, *base, name, *arrow, args),
             _ => {
                 let out = self.eval(callee);
@@ -83,7 +83,14 @@ impl<'p> Walker<'p> {
         args.iter().map(|arg| self.eval(*arg)).collect()
     }
 
-    fn named_call(&mut self, id: ExprId, path: &'p Path, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
+    fn named_call(
+        &mut self,
+        id: ExprId,
+        callee: ExprId,
+        path: &'p Path,
+        targs: &'p [TemplateArg],
+        args: &'p [ExprId],
+    ) -> Out {
         let Some(name) = path.last() else {
             let outs = self.arguments(args);
             return self.unknown_call(args, &outs, None);
@@ -101,7 +108,13 @@ impl<'p> Walker<'p> {
             if function.body.is_some() {
                 let this = self.this_for(function);
                 let needs_this = matches!(function.role, FunctionRole::Method | FunctionRole::Operator);
-                let env = self.explicit_env(target, function_id, targs);
+                let mut env = self.explicit_env(target, function_id, targs);
+                // `S<T>::f(…)`
+                if let Some(owner) = self.module().owners.get(&callee)
+                    && let Ty::Record(_, _, own) = self.resolve(*owner)
+                {
+                    env.entries.extend(own.entries.iter().cloned());
+                }
                 let outs = self.arguments(args);
                 let env = if function.template_params.is_empty() && needs_this {
                     self.frames.last().map(|frame| (*frame.env).clone()).unwrap_or_default()

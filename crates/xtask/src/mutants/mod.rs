@@ -1,10 +1,12 @@
 //! `cargo xtask mutants FOLDER…`: breaks correct programs in one place each and counts how many of the broken ones get a
 //! finding. Each round breaks one place of every file, in a copy of the folder, and lints the copy once.
 
+mod hardware;
 mod points;
 
 use cudalint_engine::{Basis, Configuration, Engine, Request};
 use cudalint_findings::Confidence;
+use hardware::{Broken, Shown};
 pub use points::Kind;
 use points::{Point, points};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +27,8 @@ type Findings = BTreeSet<(&'static str, u32, bool)>;
 /// What a run over a folder says.
 struct Said {
     findings: BTreeMap<PathBuf, Findings>,
-    /// What of each file was executed, by the first byte of the place.
-    executed: BTreeMap<(PathBuf, u32), Basis>,
+    /// What of each file was executed, by the first byte of the place, and whether all of that was followed.
+    executed: BTreeMap<(PathBuf, u32), (Basis, bool)>,
 }
 
 /// What had been seen of the place before it was broken.
@@ -54,8 +56,16 @@ impl Before {
 }
 
 impl Said {
+    /// Whether a broken place was executed on facts and followed in every step: where nothing shows then, the change does no
+    /// harm there, as with a barrier that another one follows.
+    fn is_harmless(&self, file: &Path, point: &Point) -> bool {
+        self.executed
+            .get(&(file.to_owned(), point.shown_by))
+            .is_some_and(|(basis, whole)| *basis == Basis::Facts && *whole)
+    }
+
     fn before(&self, file: &Path, text: &str, point: &Point) -> Before {
-        let Some(basis) = self.executed.get(&(file.to_owned(), point.shown_by)) else { return Before::Nothing };
+        let Some((basis, _)) = self.executed.get(&(file.to_owned(), point.shown_by)) else { return Before::Nothing };
         let (first, last) = point.lines(text);
         let findings = self.findings.get(file).into_iter().flatten();
         if findings.clone().any(|(rule, line, _)| RACE_RULES.contains(rule) && (first..=last).contains(line)) {
@@ -74,6 +84,8 @@ struct Counts {
     all: usize,
     definite: usize,
     likely: usize,
+    /// Without a finding, and followed in every step.
+    harmless: usize,
 }
 
 impl Counts {
@@ -81,26 +93,38 @@ impl Counts {
         self.all += other.all;
         self.definite += other.definite;
         self.likely += other.likely;
+        self.harmless += other.harmless;
     }
 
     fn print(self, what: &str) {
         let share = |part: usize| if self.all == 0 { 0.0 } else { 100.0 * part as f64 / self.all as f64 };
-        let Self { all, definite, likely } = self;
+        let Self { all, definite, likely, harmless } = self;
+        let harmful = all - harmless;
+        let of_harmful = if harmful == 0 { 0.0 } else { 100.0 * definite as f64 / harmful as f64 };
         println!(
-            "{what}: {all} mutants, {definite} definite ({:.0} %), {likely} likely ({:.0} %)",
+            "{what}: {all} mutants, {definite} definite ({:.0} %), {likely} likely ({:.0} %); {harmless} harmless, \
+             {of_harmful:.0} % definite of the others",
             share(definite),
             share(likely)
         );
     }
 }
 
-/// Breaks at most `rounds` places of each kind (of all, where none is named) in every `.cu` file below the folders.
+/// Breaks at most `rounds` places of each kind (of all, where none is named) in every `.cu` file below the folders. With
+/// `jobs`, the programs that can be built as they stand are run on this machine's GPU, broken and not, so many at a time.
 ///
 /// # Errors
 /// When files cannot be copied or a run is impossible.
-pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind]) -> Result<(), String> {
+pub fn run(
+    folders: &[PathBuf],
+    rounds: usize,
+    survivors: usize,
+    kinds: &[Kind],
+    jobs: Option<usize>,
+) -> Result<(), String> {
+    let (mut programs, mut found): (Vec<Broken>, Vec<Counts>) = (Vec::new(), Vec::new());
     let mut counts: BTreeMap<(Kind, Before), Counts> = BTreeMap::new();
-    let mut alive = Vec::new();
+    let (mut alive, mut weak) = (Vec::new(), Vec::new());
     for folder in folders {
         let copy = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut files = Vec::new();
@@ -140,13 +164,27 @@ pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind])
                     let new: Vec<_> = broken.findings.get(file).unwrap_or(&none).difference(old).collect();
                     let definite = new.iter().any(|(_, _, definite)| *definite);
                     let likely = !definite && !new.is_empty();
-                    let one = Counts { all: 1, definite: definite.into(), likely: likely.into() };
+                    let harmless = new.is_empty() && broken.is_harmless(file, point);
+                    let one =
+                        Counts { all: 1, definite: definite.into(), likely: likely.into(), harmless: harmless.into() };
                     counts.entry((kind, before)).or_default().add(one);
-                    if new.is_empty() {
+                    if jobs.is_some() {
+                        let path = file.strip_prefix(copy.path()).unwrap_or(file).to_owned();
+                        let text = point.apply(text);
+                        programs.push(Broken { folder: folder.clone(), file: path, kind, text });
+                        found.push(one);
+                    }
+                    if !definite && !harmless {
                         let path = file.strip_prefix(copy.path()).unwrap_or(file);
                         let at = folder.join(path);
                         let place = format!("{}:{}: {}", at.display(), point.line(text), point.text);
-                        alive.push((kind, before, place));
+                        let rules: BTreeSet<&str> = new.iter().map(|(rule, ..)| *rule).collect();
+                        match rules.is_empty() {
+                            true => alive.push((kind, before, place)),
+                            false => {
+                                weak.push((kind, before, format!("{place}: {}", Vec::from_iter(rules).join(", "))))
+                            }
+                        }
                     }
                 }
             }
@@ -161,12 +199,41 @@ pub fn run(folders: &[PathBuf], rounds: usize, survivors: usize, kinds: &[Kind])
             of_kind().for_each(|(before, part)| part.print(&format!("    {}", before.words())));
         }
     }
+    if let Some(jobs) = jobs {
+        compare(&programs, &found, &hardware::run(&programs, jobs));
+    }
     // Evenly spread, so that no file and no kind fills the sample.
-    let step = alive.len().div_ceil(survivors.max(1)).max(1);
-    for (kind, before, place) in alive.iter().step_by(step) {
-        println!("alive: {}: {}: {place}", kind.words(), before.words());
+    for (what, all) in [("alive", &alive), ("likely", &weak)] {
+        let step = all.len().div_ceil(survivors.max(1)).max(1);
+        for (kind, before, place) in all.iter().step_by(step) {
+            println!("{what}: {}: {}: {place}", kind.words(), before.words());
+        }
     }
     Ok(())
+}
+
+/// Tells how many of the changes that the hardware shows were found, and how many of the others.
+fn compare(programs: &[Broken], found: &[Counts], shown: &[Shown]) {
+    for kind in Kind::ALL {
+        for (verdict, words) in [
+            (Shown::Change, "shown by compute-sanitizer"),
+            (Shown::Nothing, "built and run, nothing shown"),
+            (Shown::Unviable, "not built or not run here"),
+        ] {
+            let mut all = Counts::default();
+            let of_kind = programs.iter().zip(found).zip(shown).filter(|((program, _), _)| program.kind == kind);
+            of_kind.filter(|(_, it)| **it == verdict).for_each(|((_, one), _)| all.add(*one));
+            if all.all > 0 {
+                all.print(&format!("{}, {words}", kind.words()));
+            }
+        }
+    }
+    for ((program, one), verdict) in programs.iter().zip(found).zip(shown) {
+        if *verdict == Shown::Change && one.definite == 0 {
+            let weak = if one.likely > 0 { "likely only" } else { "missed" };
+            println!("{weak}: {}: {}", program.kind.words(), program.folder.join(&program.file).display());
+        }
+    }
 }
 
 fn write(file: &Path, text: &str) -> Result<(), String> {
@@ -219,6 +286,7 @@ fn lint(folder: &Path) -> Result<Said, String> {
         }
     }
     let places = outcome.statistics.executed.into_iter();
-    let executed = places.map(|place| ((PathBuf::from(&*place.path), place.start), place.basis)).collect();
+    let executed = places.map(|place| ((PathBuf::from(&*place.path), place.start), (place.basis, place.whole)));
+    let executed = executed.collect();
     Ok(Said { findings: all, executed })
 }
