@@ -19,16 +19,25 @@ pub struct Broken {
     pub folder: PathBuf,
     /// The file below it.
     pub file: PathBuf,
+    /// Where it is changed.
+    pub line: u32,
     pub kind: Kind,
     /// The file with the change.
     pub text: String,
 }
 
+impl Broken {
+    /// The file that is changed.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(&self.file)
+    }
+}
+
 /// What a tool said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The program cannot be built here by itself, or does not run without help.
-    Unviable,
+    /// The program cannot be built here by itself, or does not run without help: why.
+    Unviable(String),
     /// No more than of the program as it was.
     Nothing,
     /// More than that.
@@ -42,7 +51,7 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
         unbroken.entry((one.folder.clone(), one.file.clone(), tool(one.kind))).or_default().push(at);
     }
     let queue = Mutex::new(unbroken.into_iter().collect::<Vec<_>>());
-    let shown = Mutex::new(vec![Shown::Unviable; all.len()]);
+    let shown = Mutex::new(vec![Shown::Unviable("not tried".to_owned()); all.len()]);
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
@@ -62,15 +71,15 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
                     let Some(top) = copies.get(&folder).map(tempfile::TempDir::path) else { continue };
                     let file = top.join(file);
                     let Ok(unbroken) = fs::read(&file) else { continue };
-                    let Some(before) = errors(top, &file, tool) else { continue };
+                    let before = errors(top, &file, tool);
                     for at in changes {
                         let Some(one) = all.get(at) else { continue };
-                        let after = fs::write(&file, &one.text).ok().and_then(|()| errors(top, &file, tool));
-                        let verdict = match after {
-                            None => Shown::Unviable,
-                            Some(after) if after > before => Shown::Change,
-                            Some(_) => Shown::Nothing,
-                        };
+                        let verdict = before.clone().and_then(|before| {
+                            fs::write(&file, &one.text).map_err(|error| error.to_string())?;
+                            let after = errors(top, &file, tool)?;
+                            Ok(if after > before { Shown::Change } else { Shown::Nothing })
+                        });
+                        let verdict = verdict.unwrap_or_else(Shown::Unviable);
                         if let Ok(mut shown) = shown.lock() {
                             shown[at] = verdict;
                         }
@@ -93,13 +102,14 @@ const fn tool(kind: Kind) -> &'static str {
 }
 
 /// How many errors and warnings the tool counts in the program around a file.
-fn errors(top: &Path, file: &Path, tool: &str) -> Option<u64> {
-    let Program { root, sources } = program_of(file, top)?;
-    let work = tempfile::tempdir().ok()?;
+fn errors(top: &Path, file: &Path, tool: &str) -> Result<u64, String> {
+    let Program { root, sources } = program_of(file, top).ok_or("no program that is built by itself")?;
+    let work = tempfile::tempdir().map_err(|error| error.to_string())?;
     let binary = work.path().join("binary");
-    [&["-lineinfo"][..], &["-lineinfo", "-rdc=true", "-lcudadevrt"]].iter().find(|flags| {
+    let mut refusal = String::new();
+    let built = [&["-lineinfo"][..], &["-lineinfo", "-rdc=true", "-lcudadevrt"]].iter().any(|flags| {
         let mut command = Command::new("timeout");
-        command.args([BUILD, "nvcc", "-std=c++17", "-arch=native", "-w"]).args(**flags).arg("-o").arg(&binary);
+        command.args([BUILD, "nvcc", "-std=c++17", "-arch=native", "-w"]).args(*flags).arg("-o").arg(&binary);
         let own = ["", "inc", "include", "common"].map(|folder| root.join(folder));
         let shared = ["Common", "common", "cpp/common/inc"].map(|folder| top.join(folder));
         for include in own.iter().chain(&shared) {
@@ -107,20 +117,28 @@ fn errors(top: &Path, file: &Path, tool: &str) -> Option<u64> {
         }
         command.args(&sources).current_dir(&root);
         command.args(["-lcublas", "-lcufft", "-lcurand", "-lcusparse", "-lcusolver", "-lnvrtc", "-lcuda"]);
-        command.output().is_ok_and(|output| output.status.success())
-    })?;
+        command.output().is_ok_and(|output| {
+            let told = String::from_utf8_lossy(&output.stderr);
+            refusal =
+                told.lines().find(|line| line.contains("error") || line.contains("undefined")).unwrap_or("").to_owned();
+            output.status.success()
+        })
+    });
+    if !built {
+        return Err(format!("not built: {refusal}"));
+    }
     let output = Command::new("timeout")
         .args(["--kill-after=5", RUN, "compute-sanitizer", "--tool", tool, "--print-limit", "5000"])
         .arg(&binary)
         .args(arguments(&root))
         .current_dir(&root)
         .output()
-        .ok()?;
+        .map_err(|error| format!("compute-sanitizer: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stdout);
     // `RACECHECK SUMMARY: 3 hazards displayed (1 error, 2 warnings)`, `ERROR SUMMARY: 0 errors`
-    let line = printed.lines().rev().find(|line| line.contains("SUMMARY:"))?;
-    let counts = line.split("SUMMARY:").nth(1)?;
-    counts.split_whitespace().next()?.parse().ok()
+    let line = printed.lines().rev().find_map(|line| line.split("SUMMARY:").nth(1));
+    let count = line.and_then(|counts| counts.split_whitespace().next()?.parse().ok());
+    count.ok_or_else(|| format!("not run to its end: {:?}", output.status.code()))
 }
 
 /// The arguments that a script called `run` beside a program gives it.

@@ -170,8 +170,9 @@ pub fn run(
                     counts.entry((kind, before)).or_default().add(one);
                     if jobs.is_some() {
                         let path = file.strip_prefix(copy.path()).unwrap_or(file).to_owned();
+                        let line = point.line(text);
                         let text = point.apply(text);
-                        programs.push(Broken { folder: folder.clone(), file: path, kind, text });
+                        programs.push(Broken { folder: folder.clone(), file: path, line, kind, text });
                         found.push(one);
                     }
                     if !definite && !harmless {
@@ -215,24 +216,30 @@ pub fn run(
 /// Tells how many of the changes that the hardware shows were found, and how many of the others.
 fn compare(programs: &[Broken], found: &[Counts], shown: &[Shown]) {
     for kind in Kind::ALL {
-        for (verdict, words) in [
-            (Shown::Change, "shown by compute-sanitizer"),
-            (Shown::Nothing, "built and run, nothing shown"),
-            (Shown::Unviable, "not built or not run here"),
-        ] {
-            let mut all = Counts::default();
-            let of_kind = programs.iter().zip(found).zip(shown).filter(|((program, _), _)| program.kind == kind);
-            of_kind.filter(|(_, it)| **it == verdict).for_each(|((_, one), _)| all.add(*one));
-            if all.all > 0 {
-                all.print(&format!("{}, {words}", kind.words()));
+        let mut parts: BTreeMap<&str, Counts> = BTreeMap::new();
+        for ((program, one), verdict) in programs.iter().zip(found).zip(shown) {
+            let words = match verdict {
+                Shown::Change => "shown by compute-sanitizer",
+                Shown::Nothing => "built and run, nothing shown",
+                Shown::Unviable(_) => "not built or not run here",
+            };
+            if program.kind == kind {
+                parts.entry(words).or_default().add(*one);
             }
+        }
+        for (words, part) in parts {
+            part.print(&format!("{}, {words}", kind.words()));
         }
     }
     for ((program, one), verdict) in programs.iter().zip(found).zip(shown) {
-        if *verdict == Shown::Change && one.definite == 0 {
-            let weak = if one.likely > 0 { "likely only" } else { "missed" };
-            println!("{weak}: {}: {}", program.kind.words(), program.folder.join(&program.file).display());
-        }
+        let words = match (verdict, one.definite, one.likely) {
+            (Shown::Change, 0, 0) => "missed",
+            (Shown::Change, 0, _) => "likely only",
+            (Shown::Nothing, 1.., _) => "definite, not shown",
+            (Shown::Unviable(why), ..) => why,
+            _ => continue,
+        };
+        println!("{words}: {}: {}:{}", program.kind.words(), program.path().display(), program.line);
     }
 }
 
