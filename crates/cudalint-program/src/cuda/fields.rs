@@ -93,7 +93,7 @@ pub(crate) fn picked<const N: usize>(node: Node<'_>, count: usize, at: [u32; N])
 /// The outer two of three children, with the text between them: mostly that is the operator alone.
 pub(crate) fn around<'t>(s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, &'t str, Node<'t>)> {
     let [left, right] = picked(node, 3, [0, 2])?;
-    Some((left, s.text.get(left.end_byte()..right.start_byte())?.trim(), right))
+    Some((left, super::source::trim(s.text.get(left.end_byte()..right.start_byte())?), right))
 }
 
 /// The operands and the operator of `a op b`.
@@ -110,6 +110,17 @@ pub(crate) fn prefix(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
         return Some((operator, argument));
     }
     Some((field(node, Field::Operator)?, field(node, Field::Argument)?))
+}
+
+/// The type and the value of `(T)a`.
+pub(crate) fn cast_parts(cast: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    if let Some([ty, value]) = picked(cast, 4, [1, 3])
+        && cuda_kind(ty) == CudaKind::TypeDescriptor
+        && cuda_kind(value) != CudaKind::Comment
+    {
+        return Some((ty, value));
+    }
+    Some((field(cast, Field::TypeOf)?, field(cast, Field::Value)?))
 }
 
 /// What is called and the list of arguments.
@@ -129,19 +140,12 @@ pub(crate) fn value_of(initialized: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     Some((field(initialized, Field::Declarator)?, value))
 }
 
-/// Type and declarator of a declaration that has nothing else: `int i = 0;`.
-pub(crate) fn plain_declaration(declaration: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
-    let [ty, declarator] = picked(declaration, 3, [0, 1])?;
-    let plain = matches!(
-        cuda_kind(declarator),
-        CudaKind::Identifier
-            | CudaKind::InitDeclarator
-            | CudaKind::PointerDeclarator
-            | CudaKind::ReferenceDeclarator
-            | CudaKind::ArrayDeclarator
-            | CudaKind::FunctionDeclarator
-    );
-    plain.then_some((ty, declarator))
+/// The list of a function declarator's parameters.
+pub(crate) fn parameters_of(declarator: Node<'_>) -> Option<Node<'_>> {
+    match picked(declarator, 2, [1]) {
+        Some([list]) if cuda_kind(list) == CudaKind::ParameterList => Some(list),
+        _ => field(declarator, Field::Parameters),
+    }
 }
 
 /// All children in a field.
