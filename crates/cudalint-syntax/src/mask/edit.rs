@@ -95,12 +95,12 @@ impl<'t> Edit<'t> {
     }
 
     pub fn is_word(&self, i: usize, word: W) -> bool {
-        self.word(i) == Some(word)
+        self.tokens.get(i).is_some_and(|t| t.kind == Kind::Word && t.code == word as u16)
     }
 
     /// Whether the token is a name that is no keyword.
     pub fn is_name(&self, i: usize) -> bool {
-        self.word(i) == Some(W::Plain)
+        self.is_word(i, W::Plain)
     }
 
     pub fn group(&self, i: usize) -> Option<Group> {
