@@ -1,19 +1,46 @@
 //! Names that the parser passes over faster. Its lexer looks each byte of a name up in a table of all letters there are,
 //! and finds those of ASCII last. What a name is called is nothing to the grammar, so for the parser alone names are
-//! respelled with letters of several bytes that it finds sooner: as many bytes, a quarter of the letters.
+//! respelled with letters of several bytes that it finds sooner: as many bytes, a quarter of the letters. So is what comments
+//! say, which is all the same to it, too.
 
 use crate::lexer::{Kind, Token};
+use crate::span::Span;
 use crate::words::W;
 
 /// Letters of two, three and four bytes that the grammar's tables of letters find in few steps.
 const TWO: &[u8] = "\u{2c6}".as_bytes();
 const THREE: &[u8] = "\u{1ff2}".as_bytes();
 const FOUR: &[u8] = "\u{1193f}".as_bytes();
+/// A letter of one byte that is found before the others: some word begins with it, but none goes on as names do here.
+const ONE: u8 = b'F';
+
+/// A shorter comment is left as it is.
+const SHORTEST_COMMENT: u32 = 12;
+
+/// Respells what comments of one line say; what the mask has blanked stays. `comments` are those of `raw`.
+pub(crate) fn respell_comments(bytes: &mut [u8], raw: &[u8], comments: &[Span]) {
+    for comment in comments.iter().filter(|comment| comment.end - comment.start >= SHORTEST_COMMENT) {
+        let Some(spelled) = raw.get(comment.range()) else { continue };
+        // A backslash may make the comment go on, and blanks of further lines are respelled already.
+        if memchr::memchr2(b'\\', b'\n', spelled).is_some() {
+            continue;
+        }
+        // The marks of either kind are two bytes, and a `\r` may stand at the end.
+        let inside = comment.start as usize + 2..comment.end as usize - 2;
+        match bytes.get_mut(comment.range()) {
+            Some(text) if text == spelled => {}
+            _ => continue,
+        }
+        let mut letters = bytes.get_mut(inside).unwrap_or_default().chunks_exact_mut(FOUR.len());
+        letters.by_ref().for_each(|letter| letter.copy_from_slice(FOUR));
+        letters.into_remainder().fill(b'.');
+    }
+}
 
 /// Respells the names of `bytes`, which is `raw` after the mask; `tokens` are those that the mask left.
 pub(crate) fn respell(bytes: &mut [u8], raw: &[u8], tokens: &[Token]) {
     for token in tokens {
-        if token.kind != Kind::Word || token.code != W::Plain as u16 || token.end - token.start < 2 {
+        if token.kind != Kind::Word || token.code != W::Plain as u16 {
             continue;
         }
         let range = token.start as usize..token.end as usize;
@@ -31,14 +58,19 @@ pub(crate) fn respell(bytes: &mut [u8], raw: &[u8], tokens: &[Token]) {
     }
 }
 
-/// Writes letters over a name of at least two bytes.
+/// Writes letters over a name.
 fn write(name: &mut [u8]) {
     let mut rest = name;
+    if rest.len() % FOUR.len() == 1 {
+        let (first, others) = rest.split_at_mut(1);
+        first.fill(ONE);
+        rest = others;
+    }
     loop {
         let letter = match rest.len() {
             0 | 1 => return,
             2 => TWO,
-            3 | 5 | 6 => THREE,
+            3 | 6 => THREE,
             _ => FOUR,
         };
         let (first, others) = rest.split_at_mut(letter.len());
@@ -140,9 +172,10 @@ mod tests {
             template <typename Type> __global__ void kernel_name(const Type *in, float abcde[4], size_t number) {\n\
               auto text = L\"a\" \"b\"_suffix; Record_t r{1, 2}; if (not r.first and number != ab) goto done;\n\
               for (int i = 0; i < number; ++i) abcdefgh[i] = static_cast<Type>(in[i]) + other::name<3>(i);\n\
-              done: return; }\n";
+              /* A comment that says something. */ done: return; } // And another one.\n";
         let mut bytes = text.to_vec();
         respell(&mut bytes, text, &lex(text, 0).tokens);
+        respell_comments(&mut bytes, text, &lex(text, 0).comments);
         assert_eq!(bytes.len(), text.len());
         assert!(std::str::from_utf8(&bytes).is_ok());
         for name in ["Record_t", "kernel_name", "abcdefgh", "abcde", "other"] {

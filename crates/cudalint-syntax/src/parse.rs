@@ -131,9 +131,10 @@ pub fn parse_region_without(
         parsed.damage.push(region.span);
         return parsed;
     }
-    let (mut pieces, mut tokens) = (Vec::new(), Vec::new());
-    if let Some(lexed) = lexed {
+    let (mut pieces, mut tokens, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(mut lexed) = lexed {
         pieces = indents::whole_pieces(raw, &lexed);
+        comments = std::mem::take(&mut lexed.comments);
         let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
         tokens = masked.tokens;
@@ -150,6 +151,7 @@ pub fn parse_region_without(
         respelled.extend_from_slice(bytes);
         indents::respell(&mut respelled, &pieces, &gaps);
         names::respell(&mut respelled, raw, &tokens);
+        names::respell_comments(&mut respelled, raw, &comments);
     }
     let bytes = if respelled.is_empty() { bytes } else { &respelled };
     match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
