@@ -39,7 +39,7 @@ impl Shapes {
     fn place(&self, name: &[u8]) -> (usize, usize) {
         let [first, last] = [name.first(), name.last()].map(|byte| byte.map_or(0, |byte| usize::from(*byte)));
         let shape = first * 509 + last * 31 + name.len() * 7;
-        (shape / 64 & self.0.len().wrapping_sub(1), shape % 64)
+        ((shape / 64) & self.0.len().wrapping_sub(1), shape % 64)
     }
 }
 
