@@ -148,6 +148,37 @@ pub(crate) fn parameters_of(declarator: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
+/// Condition, first branch and `else` of an `if`.
+pub(crate) fn if_parts(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, Option<Node<'_>>)> {
+    let count = node.child_count();
+    if matches!(count, 3 | 4)
+        && let Some([clause, then]) = picked(node, count as usize, [1, 2])
+        && cuda_kind(clause) == CudaKind::ConditionClause
+        && then.is_named()
+        && cuda_kind(then) != CudaKind::Comment
+    {
+        let last = if count == 4 { node.child(3) } else { None };
+        if last.is_none_or(|last| cuda_kind(last) == CudaKind::ElseClause) {
+            return Some((clause, Some(then), last));
+        }
+    }
+    let clause = field(node, Field::Condition)?;
+    Some((clause, field(node, Field::Consequence), field(node, Field::Alternative)))
+}
+
+/// What is declared before a condition, and the condition itself.
+pub(crate) fn clause_parts(clause: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
+    let is_clause = cuda_kind(clause) == CudaKind::ConditionClause;
+    if is_clause
+        && let Some([value]) = picked(clause, 3, [1])
+        && value.is_named()
+        && !matches!(cuda_kind(value), CudaKind::Comment | CudaKind::Error | CudaKind::Other)
+    {
+        return (None, Some(value));
+    }
+    (field(clause, Field::Initializer), if is_clause { field(clause, Field::Value) } else { Some(clause) })
+}
+
 /// All children in a field.
 pub(crate) fn fields(node: Node<'_>, field: Field) -> Vec<Node<'_>> {
     let Some(id) = id(field).and_then(std::num::NonZeroU16::new) else { return Vec::new() };

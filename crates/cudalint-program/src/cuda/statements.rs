@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::fields::{Field, field, picked};
+use super::fields::{Field, clause_parts, field, if_parts, picked};
 use super::source::{Argument, Src, children, first_child, is_expression, statement_expression};
 use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
@@ -497,37 +497,6 @@ impl Lowerer<'_> {
             frame.damaged = true;
         }
     }
-}
-
-/// Condition, first branch and `else` of an `if`.
-fn if_parts(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, Option<Node<'_>>)> {
-    let count = node.child_count();
-    if matches!(count, 3 | 4)
-        && let Some([clause, then]) = picked(node, count as usize, [1, 2])
-        && cuda_kind(clause) == CudaKind::ConditionClause
-        && then.is_named()
-        && cuda_kind(then) != CudaKind::Comment
-    {
-        let last = if count == 4 { node.child(3) } else { None };
-        if last.is_none_or(|last| cuda_kind(last) == CudaKind::ElseClause) {
-            return Some((clause, Some(then), last));
-        }
-    }
-    let clause = field(node, Field::Condition)?;
-    Some((clause, field(node, Field::Consequence), field(node, Field::Alternative)))
-}
-
-/// What is declared before a condition, and the condition itself.
-fn clause_parts(clause: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
-    let is_clause = cuda_kind(clause) == CudaKind::ConditionClause;
-    if is_clause
-        && let Some([value]) = picked(clause, 3, [1])
-        && value.is_named()
-        && !matches!(cuda_kind(value), CudaKind::Comment | CudaKind::Error | CudaKind::Other)
-    {
-        return (None, Some(value));
-    }
-    (field(clause, Field::Initializer), if is_clause { field(clause, Field::Value) } else { Some(clause) })
 }
 
 /// Whether a macro's argument is an ordinary value rather than a block or statement.
