@@ -5,6 +5,7 @@ use cudalint_syntax::{FileKind, FileText};
 use rustc_hash::FxHashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Mutex;
 
 /// Adds the text of a file to those that findings point into. Positions in a notebook are those in its cells.
 pub fn add_text(texts: &mut Sources, path: &str, bytes: &[u8]) {
@@ -32,6 +33,25 @@ pub trait Provider: Sync {
 pub struct Disk {
     /// Texts that stand in for files, by real path.
     pub overlay: FxHashMap<PathBuf, Vec<u8>>,
+    /// Real paths of folders that includes led to: the same few are asked for again and again.
+    folders: Mutex<FxHashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl Disk {
+    /// The real path of a folder.
+    fn folder(&self, folder: &Path) -> Option<PathBuf> {
+        // Nothing panics while it is held; what a lost lock would say is as good from the disk.
+        if let Ok(known) = self.folders.lock()
+            && let Some(real) = known.get(folder)
+        {
+            return real.clone();
+        }
+        let real = std::fs::canonicalize(folder).ok();
+        if let Ok(mut known) = self.folders.lock() {
+            known.insert(folder.to_owned(), real.clone());
+        }
+        real
+    }
 }
 
 impl Provider for Disk {
@@ -55,6 +75,12 @@ impl Provider for Disk {
             return Some(path.to_owned());
         }
         // Most that are asked for are not there, which is sooner said than where they are.
+        let meta = std::fs::symlink_metadata(path).ok()?;
+        if meta.is_file()
+            && let (Some(folder), Some(name)) = (path.parent().and_then(|folder| self.folder(folder)), path.file_name())
+        {
+            return Some(folder.join(name));
+        }
         if !path.is_file() {
             return None;
         }

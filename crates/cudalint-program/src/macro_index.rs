@@ -35,11 +35,13 @@ fn written(define: &Define) -> Vec<Box<str>> {
     define
         .conditions
         .iter()
-        .map(
-            |condition| {
-                if condition.negated { format!("!({})", condition.text).into() } else { condition.text.as_str().into() }
-            },
-        )
+        .map(|condition| {
+            if condition.negated {
+                ["!(", &condition.text, ")"].concat().into()
+            } else {
+                condition.text.as_str().into()
+            }
+        })
         .collect()
 }
 

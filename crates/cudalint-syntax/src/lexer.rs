@@ -82,6 +82,8 @@ const BLANK: u8 = 1;
 const WORD: u8 = 2;
 const DIGIT: u8 = 3;
 const NEWLINE: u8 = 4;
+/// A punctuation that no longer one begins with.
+const SINGLE: u8 = 5;
 
 const CLASS: [u8; 256] = {
     let mut table = [OTHER; 256];
@@ -96,6 +98,8 @@ const CLASS: [u8; 256] = {
             WORD
         } else if b.is_ascii_digit() {
             DIGIT
+        } else if matches!(b, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b';' | b',' | b'?' | b'~') {
+            SINGLE
         } else {
             OTHER
         };
@@ -130,6 +134,11 @@ impl<'t> Lexer<'t> {
                 }
                 WORD => return Some(Step::Token(self.word())),
                 DIGIT => return Some(Step::Token(self.number())),
+                SINGLE => {
+                    let mut token = self.token(Kind::Punct, self.at, self.at + 1);
+                    token.code = u16::from(b);
+                    return Some(Step::Token(token));
+                }
                 _ => match b {
                     b'/' if self.peek(1) == b'/' => return Some(Step::Comment(self.line_comment())),
                     b'/' if self.peek(1) == b'*' => return Some(Step::Comment(self.block_comment())),

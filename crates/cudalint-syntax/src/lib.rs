@@ -19,6 +19,7 @@ pub mod kinds;
 mod lexer;
 mod macros;
 mod mask;
+mod names;
 mod notebook;
 mod parse;
 mod python_mask;

@@ -10,6 +10,37 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, Default)]
 pub struct MacroTable {
     classes: FxHashMap<Box<[u8]>, Class>,
+    shapes: Shapes,
+}
+
+/// What the names of a table look like: most others are told from them without a look at the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shapes(Vec<u64>);
+
+impl Shapes {
+    /// Of some names; `bits` is a power of two.
+    pub fn of<'n>(names: impl Iterator<Item = &'n Box<[u8]>>, bits: usize) -> Self {
+        let mut shapes = Self(vec![0; bits.div_ceil(64)]);
+        for name in names {
+            let (word, bit) = shapes.place(name);
+            if let Some(word) = shapes.0.get_mut(word) {
+                *word |= 1 << bit;
+            }
+        }
+        shapes
+    }
+
+    /// Whether one of the names may be this one.
+    pub fn may_have(&self, name: &[u8]) -> bool {
+        let (word, bit) = self.place(name);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 != 0)
+    }
+
+    fn place(&self, name: &[u8]) -> (usize, usize) {
+        let [first, last] = [name.first(), name.last()].map(|byte| byte.map_or(0, |byte| usize::from(*byte)));
+        let shape = first * 509 + last * 31 + name.len() * 7;
+        ((shape / 64) & self.0.len().wrapping_sub(1), shape % 64)
+    }
 }
 
 /// What a macro's body is.
@@ -86,7 +117,7 @@ impl MacroTable {
         for define in defines {
             by_name.entry(&define.name).or_default().push(define);
         }
-        let mut table = Self { classes: FxHashMap::default() };
+        let mut table = Self::default();
         for entry in KNOWN.split_ascii_whitespace() {
             if let Some((name, flags)) = entry.split_once(':') {
                 table.classes.insert(name.as_bytes().into(), known_class(flags));
@@ -97,6 +128,7 @@ impl MacroTable {
             let class = Class::Attribute { bits: SpaceBits::default(), call: true };
             table.classes.insert(name.as_bytes().into(), class);
         }
+        table.shapes = Shapes::of(table.classes.keys(), 1 << 16);
         table
     }
 
@@ -294,7 +326,7 @@ impl MacroTable {
 
     /// The class of a name; `None` when no definition is known.
     pub(crate) fn class(&self, name: &[u8]) -> Option<Class> {
-        self.classes.get(name).copied()
+        if self.shapes.may_have(name) { self.classes.get(name).copied() } else { None }
     }
 }
 

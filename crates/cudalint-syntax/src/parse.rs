@@ -1,13 +1,13 @@
 //! Regions to trees, with damage listed and limits on nesting and effort.
 
 use crate::defines::Define;
-use crate::indents;
 use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
 use crate::lexer::lex;
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
 use crate::region::{Language, Region};
 use crate::span::Span;
+use crate::{indents, names};
 use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
 
@@ -131,11 +131,13 @@ pub fn parse_region_without(
         parsed.damage.push(region.span);
         return parsed;
     }
-    let mut pieces = Vec::new();
-    if let Some(lexed) = lexed {
+    let (mut pieces, mut tokens, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(mut lexed) = lexed {
         pieces = indents::whole_pieces(raw, &lexed);
+        comments = std::mem::take(&mut lexed.comments);
         let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
+        tokens = masked.tokens;
         if masked.text != whole {
             parsed.masked = Some(masked.text);
         }
@@ -148,6 +150,8 @@ pub fn parse_region_without(
         gaps = self::gaps(bytes);
         respelled.extend_from_slice(bytes);
         indents::respell(&mut respelled, &pieces, &gaps);
+        names::respell(&mut respelled, raw, &tokens);
+        names::respell_comments(&mut respelled, raw, &comments);
     }
     let bytes = if respelled.is_empty() { bytes } else { &respelled };
     match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
@@ -359,7 +363,8 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
     if lexed.depth > MAX_NESTING {
         return None;
     }
-    let masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
+    let mut masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
+    names::respell(&mut masked.text, wrapped.as_bytes(), &masked.tokens);
     let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, pool)?;
     let mut spans = Vec::new();
     damage(&tree, &mut spans);

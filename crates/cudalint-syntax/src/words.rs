@@ -80,10 +80,27 @@ words! {
         Concept = "concept", VaArg = "va_arg", Offsetof = "offsetof", Defined = "defined", NullMacro = "NULL";
 }
 
+/// The longest word.
+const LONGEST: usize = 31;
+
+/// For each first byte the lengths of the words that begin with it, a bit each: most names are of none.
+const LENGTHS: [u32; 256] = {
+    let mut lengths = [0; 256];
+    let mut i = 0;
+    while i < ALL.len() {
+        let text = ALL[i].0.as_bytes();
+        assert!(text.len() <= LONGEST);
+        lengths[text[0] as usize] |= 1 << text.len();
+        i += 1;
+    }
+    lengths
+};
+
 /// The known word of a spelling.
 pub(crate) fn lookup(spelled: &[u8]) -> W {
     static MAP: OnceLock<FxHashMap<&'static [u8], W>> = OnceLock::new();
-    if spelled.len() > 18 {
+    let possible = spelled.first().map_or(0, |first| LENGTHS[*first as usize]);
+    if spelled.len() > LONGEST || possible >> spelled.len() & 1 == 0 {
         return W::Plain;
     }
     let map = MAP.get_or_init(|| ALL.iter().map(|(text, word)| (text.as_bytes(), *word)).collect());

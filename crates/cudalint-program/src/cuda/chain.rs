@@ -5,7 +5,7 @@
 //! operators, and precedence is applied again.
 
 use super::Lowerer;
-use super::fields::{Field, around, callee_and_list, field, infix, prefix};
+use super::fields::{Field, around, callee_and_list, cast_parts, field, infix, prefix};
 use super::source::{Src, children};
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
@@ -128,8 +128,8 @@ impl Lowerer<'_> {
         self.join_casts(s, &mut pieces);
         let operators = pieces.iter().filter(|piece| matches!(piece, Piece::Op(_))).count();
         let span = s.span(node);
-        let mut operands: Vec<ExprId> = Vec::new();
-        let mut pending: Vec<Op> = Vec::new();
+        let mut operands: Vec<ExprId> = Vec::with_capacity(operators + 1);
+        let mut pending: Vec<Op> = Vec::with_capacity(operators.min(8));
         for piece in pieces {
             match piece {
                 Piece::Op(op) => {
@@ -178,8 +178,10 @@ impl Lowerer<'_> {
     }
 
     fn flatten<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<Piece<'t>> {
-        let mut out = Vec::new();
-        let mut work = vec![Piece::Node(node)];
+        // Room for a few operators: what grows from nothing grows four times.
+        let mut out = Vec::with_capacity(9);
+        let mut work = Vec::with_capacity(9);
+        work.push(Piece::Node(node));
         while let Some(piece) = work.pop() {
             let Piece::Node(node) = piece else {
                 out.push(piece);
@@ -222,8 +224,7 @@ impl Lowerer<'_> {
 
     /// `(i) + j` read as a cast of `+j`: the type, the operator and what follows it.
     fn misread_cast<'t>(&self, s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, Op, Node<'t>)> {
-        let ty = field(node, Field::TypeOf)?;
-        let value = field(node, Field::Value)?;
+        let (ty, value) = cast_parts(node)?;
         if !matches!(cuda_kind(value), CudaKind::UnaryExpression | CudaKind::PointerExpression) {
             return None;
         }

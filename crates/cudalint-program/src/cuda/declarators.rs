@@ -1,7 +1,7 @@
 //! Declarators: from `*p[4]` around a base type to a name and a type.
 
 use super::Lowerer;
-use super::fields::{Field, exactly, field, picked};
+use super::fields::{Field, field, picked};
 use super::source::{Src, children};
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
@@ -88,10 +88,22 @@ impl Lowerer<'_> {
 
 /// The declarator inside a declarator. Some have it in a field, some as their last child.
 fn inner(node: Node<'_>) -> Option<Node<'_>> {
-    // `*p`, `&r`.
-    if let Some([mark, name]) = exactly(node)
-        && !mark.is_named()
-        && matches!(cuda_kind(name), CudaKind::Identifier | CudaKind::PointerDeclarator | CudaKind::FieldIdentifier)
+    let found = match cuda_kind(node) {
+        // `*p`, `&r`.
+        CudaKind::PointerDeclarator | CudaKind::ReferenceDeclarator => picked(node, 2, [1]).map(|[name]| name),
+        // `a[4]`, `f(…)`.
+        CudaKind::ArrayDeclarator | CudaKind::FunctionDeclarator => node.child(0),
+        _ => None,
+    };
+    if let Some(name) = found
+        && matches!(
+            cuda_kind(name),
+            CudaKind::Identifier
+                | CudaKind::FieldIdentifier
+                | CudaKind::PointerDeclarator
+                | CudaKind::ArrayDeclarator
+                | CudaKind::FunctionDeclarator
+        )
     {
         return Some(name);
     }

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, around, callee_and_list, exactly, field, picked};
 use super::literals;
-use super::source::{Argument, Src, children, first_child, is_expression};
+use super::source::{Argument, Src, children, first_child, is_expression_kind, named_children};
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
@@ -80,8 +80,7 @@ impl Lowerer<'_> {
 
     /// A bare name: macro parameter, local variable, macro, known constant, or a name to be resolved later.
     pub(super) fn identifier<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let text = s.text(node);
-        let span = s.span(node);
+        let (text, span) = s.text_and_span(node);
         if let Some(argument) = s.argument(text) {
             return self.argument_value(s, argument);
         }
@@ -215,15 +214,21 @@ impl Lowerer<'_> {
 
     /// The values between the parentheses of a call.
     pub(super) fn arguments<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> Vec<ExprId> {
-        let mut values = Vec::new();
-        for child in children(list) {
-            if cuda_kind(child) == CudaKind::Identifier
+        let children = named_children(list);
+        let mut values = Vec::with_capacity(children.len());
+        for child in children {
+            let kind = cuda_kind(child);
+            if kind == CudaKind::Comment {
+                continue;
+            }
+            if s.bindings.is_some()
+                && kind == CudaKind::Identifier
                 && let Some(Argument::Rest(rest)) = s.argument(s.text(child))
             {
                 values.extend(rest.iter().map(|argument| self.argument_value(s, argument)));
-            } else if is_expression(child) {
+            } else if is_expression_kind(kind) {
                 values.push(self.expr(s, child));
-            } else if cuda_kind(child) != CudaKind::Other || !child.kind().starts_with("preproc") {
+            } else if kind != CudaKind::Other || !child.kind().starts_with("preproc") {
                 let span = s.span(child);
                 values.push(self.push(Expr::Unknown(Vec::new()), span));
             }

@@ -93,7 +93,7 @@ pub(crate) fn picked<const N: usize>(node: Node<'_>, count: usize, at: [u32; N])
 /// The outer two of three children, with the text between them: mostly that is the operator alone.
 pub(crate) fn around<'t>(s: Src<'t>, node: Node<'t>) -> Option<(Node<'t>, &'t str, Node<'t>)> {
     let [left, right] = picked(node, 3, [0, 2])?;
-    Some((left, s.text.get(left.end_byte()..right.start_byte())?.trim(), right))
+    Some((left, super::source::trim(s.text.get(left.end_byte()..right.start_byte())?), right))
 }
 
 /// The operands and the operator of `a op b`.
@@ -110,6 +110,17 @@ pub(crate) fn prefix(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
         return Some((operator, argument));
     }
     Some((field(node, Field::Operator)?, field(node, Field::Argument)?))
+}
+
+/// The type and the value of `(T)a`.
+pub(crate) fn cast_parts(cast: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    if let Some([ty, value]) = picked(cast, 4, [1, 3])
+        && cuda_kind(ty) == CudaKind::TypeDescriptor
+        && cuda_kind(value) != CudaKind::Comment
+    {
+        return Some((ty, value));
+    }
+    Some((field(cast, Field::TypeOf)?, field(cast, Field::Value)?))
 }
 
 /// What is called and the list of arguments.
@@ -129,19 +140,43 @@ pub(crate) fn value_of(initialized: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     Some((field(initialized, Field::Declarator)?, value))
 }
 
-/// Type and declarator of a declaration that has nothing else: `int i = 0;`.
-pub(crate) fn plain_declaration(declaration: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
-    let [ty, declarator] = picked(declaration, 3, [0, 1])?;
-    let plain = matches!(
-        cuda_kind(declarator),
-        CudaKind::Identifier
-            | CudaKind::InitDeclarator
-            | CudaKind::PointerDeclarator
-            | CudaKind::ReferenceDeclarator
-            | CudaKind::ArrayDeclarator
-            | CudaKind::FunctionDeclarator
-    );
-    plain.then_some((ty, declarator))
+/// The list of a function declarator's parameters.
+pub(crate) fn parameters_of(declarator: Node<'_>) -> Option<Node<'_>> {
+    match picked(declarator, 2, [1]) {
+        Some([list]) if cuda_kind(list) == CudaKind::ParameterList => Some(list),
+        _ => field(declarator, Field::Parameters),
+    }
+}
+
+/// Condition, first branch and `else` of an `if`.
+pub(crate) fn if_parts(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, Option<Node<'_>>)> {
+    let count = node.child_count();
+    if matches!(count, 3 | 4)
+        && let Some([clause, then]) = picked(node, count as usize, [1, 2])
+        && cuda_kind(clause) == CudaKind::ConditionClause
+        && then.is_named()
+        && cuda_kind(then) != CudaKind::Comment
+    {
+        let last = if count == 4 { node.child(3) } else { None };
+        if last.is_none_or(|last| cuda_kind(last) == CudaKind::ElseClause) {
+            return Some((clause, Some(then), last));
+        }
+    }
+    let clause = field(node, Field::Condition)?;
+    Some((clause, field(node, Field::Consequence), field(node, Field::Alternative)))
+}
+
+/// What is declared before a condition, and the condition itself.
+pub(crate) fn clause_parts(clause: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
+    let is_clause = cuda_kind(clause) == CudaKind::ConditionClause;
+    if is_clause
+        && let Some([value]) = picked(clause, 3, [1])
+        && value.is_named()
+        && !matches!(cuda_kind(value), CudaKind::Comment | CudaKind::Error | CudaKind::Other)
+    {
+        return (None, Some(value));
+    }
+    (field(clause, Field::Initializer), if is_clause { field(clause, Field::Value) } else { Some(clause) })
 }
 
 /// All children in a field.

@@ -2,13 +2,13 @@
 
 use super::Lowerer;
 use super::declarators::Declared;
-use super::fields::{Field, field};
+use super::fields::{Field, field, parameters_of};
+use super::parts::Parts;
 use super::scopes::{Frame, Meaning};
-use super::source::{Src, all_children, child_of_kind, children, first_child};
+use super::source::{Src, all_children, child_of_kind, children, first_child, named_children};
 use super::storage::Storage;
 use crate::ir::{
     ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,
-    TypeId,
 };
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -19,14 +19,15 @@ impl Lowerer<'_> {
     pub(super) fn function<'t>(
         &mut self,
         s: Src<'t>,
-        node: Node<'t>,
+        parts: &Parts<'t>,
         declarator: Node<'t>,
         templates: &[Node<'t>],
         friend: bool,
     ) -> Option<FunctionId> {
-        let storage = self.storage(s, node);
+        let node = parts.node;
+        let storage = self.storage(s, parts);
         let id = FunctionId(self.module.functions.len() as u32);
-        let body = field(node, Field::Body).filter(|body| cuda_kind(*body) == CudaKind::CompoundStatement);
+        let body = parts.body();
         let span = s.span(node);
         let placeholder = self.blank_function(span);
         self.module.functions.push(placeholder);
@@ -35,11 +36,11 @@ impl Lowerer<'_> {
         let depth = self.depth;
 
         let template_params = self.template_params(s, templates);
-        let base = match field(node, Field::TypeOf) {
+        let base = match parts.ty {
             Some(ty) => self.specifier(s, ty),
             None => self.push_type(Type::Void),
         };
-        let base = self.qualify_plain(s, node, base);
+        let base = self.qualify_plain(s, parts, base);
         let declared = self.declarator(s, declarator, base);
         // `void f<float>(float*);` is what the mask leaves of an explicit instantiation.
         if body.is_none()
@@ -59,7 +60,7 @@ impl Lowerer<'_> {
         }
         let mut variadic = false;
         let mut returns = declared.ty;
-        let list = declared.function.and_then(|function| field(function, Field::Parameters)).or_else(|| {
+        let list = declared.function.and_then(parameters_of).or_else(|| {
             // A conversion operator keeps its parameters inside its name.
             declared.name.and_then(|name| field(name, Field::Declarator)).and_then(|d| field(d, Field::Parameters))
         });
@@ -67,6 +68,7 @@ impl Lowerer<'_> {
             variadic = self.parameters(s, list);
         }
         if let Some(function) = declared.function
+            && s.text.get(function.start_byte()..function.end_byte()).is_none_or(|text| text.contains("->"))
             && let Some(trailing) = children(function).into_iter().find(|c| c.kind() == "trailing_return_type")
             && let Some(descriptor) = first_child(trailing)
         {
@@ -160,13 +162,6 @@ impl Lowerer<'_> {
         scope
     }
 
-    /// `const` in front of a return type belongs to the type; `constexpr` does not.
-    fn qualify_plain(&mut self, s: Src<'_>, node: Node<'_>, ty: TypeId) -> TypeId {
-        let is_const =
-            all_children(node).any(|child| cuda_kind(child) == CudaKind::TypeQualifier && s.text(child) == "const");
-        if is_const { self.add_type(Type::Qualified { ty, is_const, is_volatile: false }) } else { ty }
-    }
-
     /// Name, qualifiers written before it, and role.
     fn function_name<'t>(
         &mut self,
@@ -244,6 +239,12 @@ impl Lowerer<'_> {
     /// Declares the parameters of a list; says whether it ends in `...`.
     pub(super) fn parameters<'t>(&mut self, s: Src<'t>, list: Node<'t>) -> bool {
         let mut variadic = false;
+        if !s.text(list).contains("...") {
+            for child in named_children(list) {
+                self.parameter(s, child);
+            }
+            return false;
+        }
         for child in all_children(list) {
             if cuda_kind(child) == CudaKind::Other && matches!(child.kind(), "..." | "variadic_parameter") {
                 variadic = true;
@@ -264,11 +265,12 @@ impl Lowerer<'_> {
         ) {
             return None;
         }
-        let specifier = field(node, Field::TypeOf)?;
+        let parts = Parts::of(s, node);
+        let specifier = parts.ty?;
         let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
-        let declared = match field(node, Field::Declarator) {
-            Some(declarator) => self.declarator(s, declarator, base),
+        let base = self.qualify_parts(s, &parts, base);
+        let declared = match parts.declarators.first() {
+            Some(declarator) => self.declarator(s, *declarator, base),
             None => {
                 if s.text(specifier) == "void" {
                     return None;
@@ -291,7 +293,9 @@ impl Lowerer<'_> {
             ty = self.push_type(Type::Pointer(element));
         }
         let local = self.declare(name, ty, Space::Ordinary, false, span);
-        if let Some(default) = field(node, Field::DefaultValue) {
+        if cuda_kind(node) == CudaKind::OptionalParameterDeclaration
+            && let Some(default) = field(node, Field::DefaultValue)
+        {
             let value = self.expr(s, default);
             if let Some(variable) = self.local_mut(local) {
                 variable.init = Some(value);

@@ -1,7 +1,8 @@
 //! Declarations at namespace scope.
 
 use super::Lowerer;
-use super::fields::{Field, field, fields};
+use super::fields::{Field, field, parameters_of};
+use super::parts::Parts;
 use super::source::{Src, children, statement_expression};
 use crate::ir::{Alias, Expr, ExprId, Instantiation, Path, Type, Variable};
 use crate::name::Name;
@@ -28,7 +29,7 @@ impl Lowerer<'_> {
     fn item<'t>(&mut self, s: Src<'t>, node: Node<'t>, templates: &[Node<'t>]) {
         match cuda_kind(node) {
             CudaKind::FunctionDefinition => self.function_definition(s, node, templates),
-            CudaKind::Declaration | CudaKind::FieldDeclaration => self.declaration(s, node, templates),
+            CudaKind::Declaration | CudaKind::FieldDeclaration => self.declaration(s, node, templates, false),
             CudaKind::TemplateDeclaration => self.template(s, node, templates),
             CudaKind::StructSpecifier | CudaKind::ClassSpecifier | CudaKind::UnionSpecifier => {
                 self.record_with(s, node, templates, None);
@@ -45,8 +46,9 @@ impl Lowerer<'_> {
                 for child in children(node) {
                     match cuda_kind(child) {
                         CudaKind::FunctionDefinition | CudaKind::Declaration => {
-                            if let Some(declarator) = field(child, Field::Declarator) {
-                                self.function(s, child, declarator, templates, true);
+                            let parts = Parts::of(s, child);
+                            if let Some(declarator) = parts.declarators.first() {
+                                self.function(s, &parts, *declarator, templates, true);
                             }
                         }
                         _ => {}
@@ -108,18 +110,19 @@ impl Lowerer<'_> {
         let Some(body) = field(node, Field::Body) else { return };
         let is_c = field(node, Field::Value).is_some_and(|value| s.text(value) == "\"C\"");
         self.extern_c += u32::from(is_c);
-        if cuda_kind(body) == CudaKind::DeclarationList {
-            self.items(s, body);
-        } else {
-            self.item(s, body, &[]);
+        match cuda_kind(body) {
+            CudaKind::DeclarationList => self.items(s, body),
+            CudaKind::Declaration => self.declaration(s, body, &[], true),
+            _ => self.item(s, body, &[]),
         }
         self.extern_c -= u32::from(is_c);
     }
 
     fn function_definition<'t>(&mut self, s: Src<'t>, node: Node<'t>, templates: &[Node<'t>]) {
-        let Some(declarator) = field(node, Field::Declarator) else { return };
+        let parts = Parts::of(s, node);
+        let Some(declarator) = parts.declarators.first().copied() else { return };
         // `MACRO(a, b) { … }` of a known macro is what the macro makes of it.
-        if field(node, Field::TypeOf).is_none()
+        if parts.ty.is_none()
             && cuda_kind(declarator) == CudaKind::FunctionDeclarator
             && self.record_scope().is_none()
             && let (Some(name), Some(list)) =
@@ -132,7 +135,7 @@ impl Lowerer<'_> {
             self.items_text(macro_name, &text, s.span(declarator));
             return;
         }
-        self.function(s, node, declarator, templates, false);
+        self.function(s, &parts, declarator, templates, false);
     }
 
     /// `NAME(args)` at namespace scope.
@@ -185,15 +188,15 @@ impl Lowerer<'_> {
         self.leave();
     }
 
-    /// Variables and function declarations at namespace scope, and static members.
-    pub(super) fn declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, templates: &[Node<'t>]) {
-        let mut storage = self.storage(s, node);
+    /// Variables and function declarations at namespace scope, and static members. `linked`: right behind `extern "C"`.
+    fn declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, templates: &[Node<'t>], linked: bool) {
+        let parts = Parts::of(s, node);
+        let mut storage = self.storage(s, &parts);
         // Without braces, `extern "C"` declares like `extern` (C++ standard, [dcl.link]).
-        storage.is_extern |= node.parent().is_some_and(|parent| cuda_kind(parent) == CudaKind::LinkageSpecification);
-        let declarators = fields(node, Field::Declarator);
-        let Some(specifier) = field(node, Field::TypeOf) else {
+        storage.is_extern |= linked;
+        let Some(specifier) = parts.ty else {
             // Constructors, destructors, conversion operators, and macros that look like one.
-            for declarator in declarators {
+            for declarator in parts.declarators.iter().copied() {
                 if cuda_kind(declarator) == CudaKind::FunctionDeclarator
                     && self.record_scope().is_none()
                     && let (Some(name), Some(list)) =
@@ -203,21 +206,21 @@ impl Lowerer<'_> {
                     self.item_call(s, name, list);
                     continue;
                 }
-                self.function(s, node, declarator, templates, false);
+                self.function(s, &parts, declarator, templates, false);
             }
             return;
         };
         let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
-        for declarator in declarators {
+        let base = self.qualify_parts(s, &parts, base);
+        for declarator in parts.declarators.iter().copied() {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
             if let Some(function) = declared.function {
-                let list = field(function, Field::Parameters);
+                let list = parameters_of(function);
                 let constructs = self.record_scope().is_none()
                     && list.is_some_and(|list| self.is_global_construction(s, specifier, list));
                 if !constructs {
-                    self.function(s, node, declarator, templates, false);
+                    self.function(s, &parts, declarator, templates, false);
                     continue;
                 }
                 let args: Vec<ExprId> = list.map_or_else(Vec::new, |list| {
@@ -229,7 +232,7 @@ impl Lowerer<'_> {
                 continue;
             }
             if matches!(cuda_kind(name), CudaKind::OperatorCast) {
-                self.function(s, node, declarator, templates, false);
+                self.function(s, &parts, declarator, templates, false);
                 continue;
             }
             let init = match cuda_kind(node) {
@@ -292,8 +295,9 @@ impl Lowerer<'_> {
 
     /// `typedef T X, *Y;`
     pub(super) fn type_definition<'t>(&mut self, s: Src<'t>, node: Node<'t>) {
-        let Some(specifier) = field(node, Field::TypeOf) else { return };
-        let declarators = fields(node, Field::Declarator);
+        let parts = Parts::of(s, node);
+        let Some(specifier) = parts.ty else { return };
+        let declarators = &parts.declarators;
         // `typedef struct { … } X;` names the record.
         let hint = declarators
             .iter()
@@ -306,8 +310,8 @@ impl Lowerer<'_> {
         let names_itself = is_record && field(specifier, Field::Name).is_none();
         let base =
             if is_record { self.record_with(s, specifier, &[], hint.clone()) } else { self.specifier(s, specifier) };
-        let base = self.qualify(s, node, base);
-        for declarator in declarators {
+        let base = self.qualify_parts(s, &parts, base);
+        for declarator in declarators.iter().copied() {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
             let name = self.declared_name(s, name);

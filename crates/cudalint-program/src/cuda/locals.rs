@@ -1,7 +1,8 @@
 //! Declarations in functions.
 
 use super::Lowerer;
-use super::fields::{Field, field, fields, plain_declaration, value_of};
+use super::fields::{Field, field, parameters_of, value_of};
+use super::parts::Parts;
 use super::source::{Src, children};
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type};
 use cudalint_syntax::Node;
@@ -23,18 +24,13 @@ impl Lowerer<'_> {
 
     /// A declaration in a function.
     pub(super) fn local_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
-        let storage = self.storage(s, node);
-        let (specifier, declarators) = match plain_declaration(node) {
-            Some((specifier, declarator)) => (specifier, vec![declarator]),
-            None => match field(node, Field::TypeOf) {
-                Some(specifier) => (specifier, fields(node, Field::Declarator)),
-                None => return self.damaged_statement(s, node, out),
-            },
-        };
+        let parts = Parts::of(s, node);
+        let storage = self.storage(s, &parts);
+        let Some(specifier) = parts.ty else { return self.damaged_statement(s, node, out) };
         let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
+        let base = self.qualify_parts(s, &parts, base);
         let space = storage.local_space();
-        for declarator in declarators {
+        for declarator in parts.declarators.iter().copied() {
             let declared = self.declarator(s, declarator, base);
             let Some(name) = declared.name else { continue };
             if cuda_kind(name) == CudaKind::StructuredBindingDeclarator {
@@ -48,7 +44,7 @@ impl Lowerer<'_> {
             }
             let span = s.span(name);
             if let Some(function) = declared.function {
-                let Some(list) = field(function, Field::Parameters) else { continue };
+                let Some(list) = parameters_of(function) else { continue };
                 if !self.is_construction(s, specifier, list) {
                     continue;
                 }
@@ -85,6 +81,9 @@ impl Lowerer<'_> {
     ) -> Option<ExprId> {
         if cuda_kind(declarator) != CudaKind::InitDeclarator {
             // In a condition, the value stands beside the declarator.
+            if s.text(declaration).ends_with(';') {
+                return None;
+            }
             let value = field(declaration, Field::Value)?;
             return Some(self.expr(s, value));
         }

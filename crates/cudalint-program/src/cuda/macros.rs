@@ -49,9 +49,11 @@ pub(crate) struct Macros<'a> {
 
 /// A body made ready.
 #[derive(Clone, Debug)]
-struct Prepared {
-    fragment: Rc<ParsedFragment>,
-    is_expression: bool,
+enum Prepared {
+    /// A number: no parser is needed to see that.
+    Number(Expr),
+    /// Anything else.
+    Fragment { fragment: Rc<ParsedFragment>, is_expression: bool },
 }
 
 impl<'a> Macros<'a> {
@@ -272,7 +274,10 @@ impl<'a> Lowerer<'a> {
             }
         };
         let prepared = prepared?;
-        let content = prepared.fragment.content()?;
+        let content = match &prepared {
+            Prepared::Number(_) => None,
+            Prepared::Fragment { fragment, .. } => Some((fragment, fragment.content()?)),
+        };
         if !self.enter() {
             return None;
         }
@@ -283,12 +288,18 @@ impl<'a> Lowerer<'a> {
             self.macros.outer = self.expansion_id(&name);
         }
         self.macros.active.push(name);
-        let source = Src::body(&prepared.fragment.wrapped, span, Some(bindings));
-        let value = if prepared.is_expression {
-            self.expr(source, content)
-        } else {
-            let block = self.block(source, content);
-            self.push(Expr::Statements(block), span)
+        let value = match (&prepared, content) {
+            (Prepared::Fragment { is_expression, .. }, Some((fragment, content))) => {
+                let source = Src::body(&fragment.wrapped, span, Some(bindings));
+                if *is_expression {
+                    self.expr(source, content)
+                } else {
+                    let block = self.block(source, content);
+                    self.push(Expr::Statements(block), span)
+                }
+            }
+            (Prepared::Number(number), _) => self.push(number.clone(), span),
+            (Prepared::Fragment { .. }, None) => self.push(Expr::Unknown(Vec::new()), span),
         };
         self.macros.active.pop();
         if outermost {
@@ -300,6 +311,9 @@ impl<'a> Lowerer<'a> {
 
     /// Parses a body as an expression or as statements, whichever it is.
     fn prepare(&mut self, text: &str, as_value: bool) -> Option<Prepared> {
+        if as_value && let Some(number) = plain_number(text) {
+            return Some(Prepared::Number(number));
+        }
         let statements_first = !as_value || looks_like_statements(text);
         let order = if statements_first {
             [FragmentKind::Statements, FragmentKind::Expression]
@@ -310,16 +324,19 @@ impl<'a> Lowerer<'a> {
         for kind in order {
             let Some(fragment) = self.fragment(kind, text) else { continue };
             let clean = fragment.damage.is_empty() && fragment.content().is_some();
-            let prepared = Prepared { fragment, is_expression: kind == FragmentKind::Expression };
+            let has_content = clean || fragment.content().is_some();
+            let is_expression = kind == FragmentKind::Expression;
+            let prepared = Prepared::Fragment { fragment, is_expression };
             if clean {
                 return Some(prepared);
             }
-            if fallback.is_none() && prepared.fragment.content().is_some() {
-                fallback = Some(prepared);
+            if fallback.is_none() && has_content {
+                fallback = Some((prepared, is_expression));
             }
         }
         // A body that is no code by itself (a type, half a statement) is left as a name.
-        fallback.filter(|prepared| statements_first && !prepared.is_expression)
+        let statements = fallback.filter(|(_, is_expression)| statements_first && !is_expression);
+        statements.map(|(prepared, _)| prepared)
     }
 
     /// Runs `f` with the macros active that were active where a macro's arguments are written.
@@ -409,6 +426,21 @@ impl<'a> Lowerer<'a> {
             self.macros.outer = None;
         }
     }
+}
+
+/// The number that a text is, where the grammar surely reads it as one, too.
+fn plain_number(text: &str) -> Option<Expr> {
+    let bytes = text.as_bytes();
+    let hex = text.starts_with("0x") || text.starts_with("0X");
+    let spelled =
+        |byte: &u8| byte.is_ascii_digit() || *byte == b'.' || matches!(byte, b'u' | b'U' | b'l' | b'L' | b'f');
+    let plain = match bytes {
+        [_, _, digits @ ..] if hex => digits.iter().all(u8::is_ascii_hexdigit),
+        [b'0'..=b'9', ..] => bytes.iter().all(spelled),
+        _ => false,
+    };
+    let number = plain.then(|| super::literals::number(text))?;
+    matches!(number, Expr::Int { .. } | Expr::Float { .. }).then_some(number)
 }
 
 /// The index may hand back a definition of this file, which stands further down: an include guard's, for one.

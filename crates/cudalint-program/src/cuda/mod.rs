@@ -20,6 +20,7 @@ mod locals;
 mod macro_text;
 mod macros;
 mod operators;
+mod parts;
 mod preprocessor;
 mod records;
 mod repairs;

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::chain::binary_op;
-use super::fields::{Field, around, exactly, field, infix, prefix};
+use super::fields::{Field, around, cast_parts, exactly, field, infix, prefix};
 use super::source::{Src, children};
 use super::types;
 use crate::ir::{Expr, ExprId, UnaryOp};
@@ -65,9 +65,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn cast<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let (Some(ty), Some(value)) = (field(node, Field::TypeOf), field(node, Field::Value)) else {
-            return self.unknown(s, node);
-        };
+        let Some((ty, value)) = cast_parts(node) else { return self.unknown(s, node) };
         let ty = self.descriptor(s, ty);
         let value = self.expr(s, value);
         let span = s.span(node);

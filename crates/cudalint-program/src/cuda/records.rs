@@ -1,7 +1,8 @@
 //! Structs, classes, unions and enums.
 
 use super::Lowerer;
-use super::fields::{Field, field, fields};
+use super::fields::{Field, field};
+use super::parts::Parts;
 use super::scopes::Meaning;
 use super::source::{Src, all_children, child_of_kind, children, first_child};
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Specialization, Type, TypeId, Variable};
@@ -143,7 +144,7 @@ impl Lowerer<'_> {
         // Methods may use fields that are declared after them.
         for member in &members {
             if cuda_kind(*member) == CudaKind::FieldDeclaration {
-                for declarator in fields(*member, Field::Declarator) {
+                for declarator in Parts::of(s, *member).declarators {
                     if let Some(name) = plain_name(declarator) {
                         let name = self.name(s.text(name));
                         self.values.insert(name);
@@ -168,22 +169,24 @@ impl Lowerer<'_> {
     }
 
     fn field<'t>(&mut self, s: Src<'t>, node: Node<'t>, index: usize) {
-        let storage = self.storage(s, node);
+        let parts = Parts::of(s, node);
+        let storage = self.storage(s, &parts);
         if storage.is_virtual
             && let Some(record) = self.module.records.get_mut(index)
         {
             record.has_virtual = true;
         }
-        let Some(specifier) = field(node, Field::TypeOf) else { return };
-        let declarators = fields(node, Field::Declarator);
+        let Some(specifier) = parts.ty else { return };
+        let declarators = &parts.declarators;
         let makes_function = declarators.iter().any(|declarator| declares_function(*declarator));
         if storage.is_static || makes_function {
             self.member_item(s, node);
             return;
         }
         let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
-        let is_bits = children(node).iter().any(|child| child.kind() == "bitfield_clause");
+        let base = self.qualify_parts(s, &parts, base);
+        let is_bits =
+            parts.children.iter().any(|(child, kind)| *kind == CudaKind::Other && child.kind() == "bitfield_clause");
         if declarators.is_empty() {
             // An anonymous union or struct: its members are members of this record.
             let is_record = matches!(
@@ -197,7 +200,7 @@ impl Lowerer<'_> {
             }
             return;
         }
-        for declarator in declarators {
+        for declarator in declarators.iter().copied() {
             let declared = self.declarator(s, declarator, base);
             let Some(name_node) = declared.name else { continue };
             let name = self.declared_name(s, name_node);

@@ -71,16 +71,18 @@ impl Lowerer<'_> {
 
     /// `float (*p)[16] = q;` and `float (&r)[4] = a[0];` are read as assignments to elements of a call.
     pub(super) fn misread_declaration<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) -> bool {
-        let (left, right) = if cuda_kind(node) == CudaKind::AssignmentExpression {
+        if !has_parenthesized_declarator(s.text(node)) {
+            return false;
+        }
+        let (mut left, right) = if cuda_kind(node) == CudaKind::AssignmentExpression {
             let Some((left, operator, right)) = infix(node) else { return false };
             if operator.is_some_and(|op| s.text(op) != "=") {
                 return false;
             }
-            (Some(left), Some(right))
+            (left, Some(right))
         } else {
-            (Some(node), None)
+            (node, None)
         };
-        let Some(mut left) = left else { return false };
         let mut extents = Vec::new();
         while cuda_kind(left) == CudaKind::SubscriptExpression {
             let (Some(base), Some(list)) = (field(left, Field::Argument), field(left, Field::Indices)) else {
@@ -157,6 +159,15 @@ impl Lowerer<'_> {
         }
         self.push(Expr::Unknown(Vec::new()), span)
     }
+}
+
+/// Whether a text has, before its first `=`, a parenthesis with a `*` or `&` somewhere behind it: most statements need no
+/// look at their nodes.
+fn has_parenthesized_declarator(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let left = &bytes[..memchr::memchr(b'=', bytes).unwrap_or(bytes.len())];
+    let behind = memchr::memchr(b'(', left).and_then(|open| left.get(open..));
+    behind.is_some_and(|behind| memchr::memchr2(b'*', b'&', behind).is_some())
 }
 
 fn is_literal_like(node: Node<'_>) -> bool {

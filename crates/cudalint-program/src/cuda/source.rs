@@ -72,12 +72,21 @@ impl<'t> Src<'t> {
 
     /// Text of a node, as written.
     pub fn text(self, node: Node<'_>) -> &'t str {
-        self.text.get(node.byte_range()).unwrap_or("").trim_end()
+        trim_end(self.text.get(node.byte_range()).unwrap_or(""))
     }
 
     /// The place of a node in the file, without an operator that the mask wrote into the blank before it.
     pub fn span(self, node: Node<'_>) -> Span {
-        let mut span = Span::from(node);
+        self.place(Span::from(node))
+    }
+
+    /// Text and place of a node.
+    pub fn text_and_span(self, node: Node<'_>) -> (&'t str, Span) {
+        let span = Span::from(node);
+        (trim_end(self.text.get(span.range()).unwrap_or("")), self.place(span))
+    }
+
+    fn place(self, mut span: Span) -> Span {
         if span.start < span.end && self.is_blank(span.start as usize) {
             span.start += 1;
         }
@@ -121,10 +130,37 @@ impl<'t> Src<'t> {
     }
 }
 
+/// A text without blanks at its end: most have none, which is seen from one byte.
+fn trim_end(text: &str) -> &str {
+    if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }
+}
+
+/// A text without blanks around it.
+pub(crate) fn trim(mut text: &str) -> &str {
+    while let Some(rest) = text.strip_prefix(' ') {
+        text = rest;
+    }
+    while let Some(rest) = text.strip_suffix(' ') {
+        text = rest;
+    }
+    if let [first, .., last] | [first @ last] = text.as_bytes()
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+    {
+        return text;
+    }
+    text.trim()
+}
+
 /// Whether a named node can be lowered as an expression.
 pub(crate) fn is_expression(node: Node<'_>) -> bool {
+    is_expression_kind(cuda_kind(node))
+}
+
+/// Whether named nodes of a kind can be lowered as expressions.
+pub(crate) fn is_expression_kind(kind: CudaKind) -> bool {
     !matches!(
-        cuda_kind(node),
+        kind,
         CudaKind::Comment
             | CudaKind::PrimitiveType
             | CudaKind::TypeIdentifier
@@ -202,7 +238,9 @@ pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Optio
         _ => first_child(statement)?,
     };
     if cuda_kind(inner) == CudaKind::UnaryExpression && s.is_blank(inner.start_byte()) {
-        return super::fields::field(inner, super::fields::Field::Argument);
+        return super::fields::picked(inner, 2, [1])
+            .map(|[argument]| argument)
+            .or_else(|| super::fields::field(inner, super::fields::Field::Argument));
     }
     Some(inner)
 }

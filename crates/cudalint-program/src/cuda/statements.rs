@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, clause_parts, field, if_parts, picked};
 use super::source::{Argument, Src, children, first_child, is_expression, statement_expression};
 use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
@@ -166,13 +166,24 @@ impl Lowerer<'_> {
 
     /// The condition of an `if`, `while` or `switch`, with what is declared in it going to `before`.
     fn condition<'t>(&mut self, s: Src<'t>, clause: Node<'t>, before: &mut Block) -> ExprId {
-        if let Some(initializer) = field(clause, Field::Initializer) {
+        let (initializer, value) = clause_parts(clause);
+        self.condition_of(s, clause, initializer, value, before)
+    }
+
+    /// As [`Self::condition`], with the parts of the clause.
+    fn condition_of<'t>(
+        &mut self,
+        s: Src<'t>,
+        clause: Node<'t>,
+        initializer: Option<Node<'t>>,
+        value: Option<Node<'t>>,
+        before: &mut Block,
+    ) -> ExprId {
+        if let Some(initializer) = initializer {
             for child in children(initializer) {
                 self.statement(s, child, before);
             }
         }
-        let value =
-            if cuda_kind(clause) == CudaKind::ConditionClause { field(clause, Field::Value) } else { Some(clause) };
         match value {
             Some(value) if cuda_kind(value) == CudaKind::Declaration => {
                 let first = before.len();
@@ -206,16 +217,17 @@ impl Lowerer<'_> {
         let mut otherwise: Block = Vec::new();
         let mut rest = Vec::new();
         while let Some(node) = next.take() {
-            let Some(clause) = field(node, Field::Condition) else { break };
-            let declares = field(clause, Field::Initializer).is_some()
-                || field(clause, Field::Value).is_some_and(|value| cuda_kind(value) == CudaKind::Declaration);
+            let Some((clause, then, alternative)) = if_parts(node) else { break };
+            let (initializer, value) = clause_parts(clause);
+            let declares =
+                initializer.is_some() || value.is_some_and(|value| cuda_kind(value) == CudaKind::Declaration);
             if declares && !arms.is_empty() {
                 self.statement(s, node, &mut otherwise);
                 break;
             }
-            let condition = self.condition(s, clause, &mut before);
+            let condition = self.condition_of(s, clause, initializer, value, &mut before);
             let head = s.text.get(node.start_byte()..clause.start_byte()).unwrap_or("");
-            let then = match field(node, Field::Consequence) {
+            let then = match then {
                 Some(then) => self.body(s, then),
                 None => Vec::new(),
             };
@@ -224,8 +236,14 @@ impl Lowerer<'_> {
             } else {
                 rest.push((condition, then));
             }
-            let Some(alternative) = field(node, Field::Alternative) else { break };
-            let Some(inner) = children(alternative).last().copied() else { break };
+            let Some(alternative) = alternative else { break };
+            let inner = match picked(alternative, 2, [1]) {
+                Some([inner]) if inner.is_named() && cuda_kind(inner) != CudaKind::Comment => inner,
+                _ => match children(alternative).last() {
+                    Some(inner) => *inner,
+                    None => break,
+                },
+            };
             if cuda_kind(inner) == CudaKind::IfStatement {
                 next = Some(inner);
             } else if rest.is_empty() {

@@ -1,10 +1,11 @@
 //! The words in front of a declaration.
 
 use super::Lowerer;
-use super::source::{Src, all_children};
+use super::parts::Parts;
+use super::source::Src;
 use crate::ir::{ExecutionSpace, Space};
-use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{MaskKind, Node, SpaceBits, Span};
+use cudalint_syntax::kinds::CudaKind;
+use cudalint_syntax::{MaskKind, SpaceBits, Span};
 
 /// Words in front of a declaration.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,14 +62,19 @@ impl Storage {
 
 impl Lowerer<'_> {
     /// The words in front of a declaration or definition; macros that the mask overlaid count as what they stand for.
-    pub(super) fn storage(&mut self, s: Src<'_>, node: Node<'_>) -> Storage {
+    pub(super) fn storage(&mut self, s: Src<'_>, parts: &Parts<'_>) -> Storage {
         let mut storage = Storage::default();
-        let mut end = node.start_byte();
-        for child in all_children(node) {
-            let word = match cuda_kind(child) {
-                CudaKind::CompoundStatement | CudaKind::FieldInitializerList => break,
+        let node = parts.node;
+        let mut end = node.end_byte();
+        for (at, (child, kind)) in parts.children.iter().enumerate() {
+            let word = match kind {
                 CudaKind::TypeQualifier | CudaKind::StorageClassSpecifier => {
-                    child.child(0).map_or(s.text(child), |token| token.kind())
+                    child.child(0).map_or(s.text(*child), |token| token.kind())
+                }
+                CudaKind::CompoundStatement | CudaKind::FieldInitializerList => {
+                    let before = at.checked_sub(1).and_then(|before| parts.children.get(before));
+                    end = before.map_or(node.start_byte(), |(before, _)| before.end_byte());
+                    break;
                 }
                 CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => {
                     end = child.start_byte();
@@ -78,7 +84,6 @@ impl Lowerer<'_> {
                 _ => "",
             };
             storage.word(word);
-            end = child.end_byte();
         }
         if s.is_file() {
             for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {

@@ -2,6 +2,7 @@
 
 use super::Lowerer;
 use super::fields::{Field, field};
+use super::parts::Parts;
 use super::scopes::Meaning;
 use super::source::{Argument, Src, all_children, child_of_kind, children, first_child};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
@@ -231,11 +232,12 @@ impl Lowerer<'_> {
 
     /// A type with abstract declarators: `const float*`.
     pub(super) fn descriptor<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
-        let Some(specifier) = field(node, Field::TypeOf) else { return self.push_type(Type::Unknown) };
+        let parts = Parts::of(s, node);
+        let Some(specifier) = parts.ty else { return self.push_type(Type::Unknown) };
         let base = self.specifier(s, specifier);
-        let base = self.qualify(s, node, base);
-        match field(node, Field::Declarator) {
-            Some(declarator) => self.declarator(s, declarator, base).ty,
+        let base = self.qualify_parts(s, &parts, base);
+        match parts.declarators.first() {
+            Some(declarator) => self.declarator(s, *declarator, base).ty,
             None => base,
         }
     }

@@ -3,7 +3,7 @@
 use super::{MaskKind, MaskNote};
 use crate::defines::Define;
 use crate::lexer::{Kind, Token, code};
-use crate::macros::{Class, MacroTable};
+use crate::macros::{Class, MacroTable, Shapes};
 use crate::span::Span;
 use crate::words::{Group, W, by_code};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,6 +42,7 @@ pub(super) struct Edit<'t> {
     pub notes: Vec<MaskNote>,
     macros: &'t MacroTable,
     local: FxHashMap<Box<[u8]>, Class>,
+    local_shapes: Shapes,
     dead: bool,
     /// Offsets after which a `;` was written.
     ended: FxHashSet<u32>,
@@ -56,6 +57,8 @@ pub(super) const fn p(byte: u8) -> u16 {
 
 impl<'t> Edit<'t> {
     pub fn new(raw: &'t [u8], tokens: Vec<Token>, macros: &'t MacroTable, defines: &[Define]) -> Self {
+        let local = macros.local(defines);
+        let local_shapes = if local.is_empty() { Shapes::default() } else { Shapes::of(local.keys(), 1 << 10) };
         Self {
             raw,
             out: raw.to_vec(),
@@ -65,7 +68,8 @@ impl<'t> Edit<'t> {
             scopes: Vec::new(),
             notes: Vec::new(),
             macros,
-            local: macros.local(defines),
+            local,
+            local_shapes,
             dead: false,
             ended: FxHashSet::default(),
         }
@@ -95,12 +99,12 @@ impl<'t> Edit<'t> {
     }
 
     pub fn is_word(&self, i: usize, word: W) -> bool {
-        self.word(i) == Some(word)
+        self.tokens.get(i).is_some_and(|t| t.kind == Kind::Word && t.code == word as u16)
     }
 
     /// Whether the token is a name that is no keyword.
     pub fn is_name(&self, i: usize) -> bool {
-        self.word(i) == Some(W::Plain)
+        self.is_word(i, W::Plain)
     }
 
     pub fn group(&self, i: usize) -> Option<Group> {
@@ -225,7 +229,7 @@ impl<'t> Edit<'t> {
     /// What a name's definitions say; the file's own come first.
     pub fn class(&self, i: usize) -> Option<Class> {
         let name = self.text(i);
-        if !self.local.is_empty()
+        if self.local_shapes.may_have(name)
             && let Some(class) = self.local.get(name)
         {
             return Some(*class);

@@ -94,6 +94,8 @@ pub struct Masked {
     pub text: Vec<u8>,
     /// What was changed, in order of the text.
     pub notes: Vec<MaskNote>,
+    /// The tokens that are left.
+    pub(crate) tokens: Vec<Token>,
 }
 
 /// Masks a region of CUDA C++ text. A text that nests deeper than [`crate::MAX_NESTING`] is left as it is.
@@ -101,7 +103,7 @@ pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Defin
     let raw = text.as_bytes().get(region.range()).unwrap_or(&[]);
     let lexed = lex(raw, 0);
     if lexed.depth > crate::parse::MAX_NESTING {
-        return Masked { text: raw.to_vec(), notes: Vec::new() };
+        return Masked { text: raw.to_vec(), ..Masked::default() };
     }
     mask_lexed(raw, region.start, lexed, macros, file_defines)
 }
@@ -138,5 +140,5 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
         note.span.end += offset;
     }
     notes.sort_by_key(|note| (note.span.start, note.span.end));
-    Masked { text: edit.out, notes }
+    Masked { text: edit.out, notes, tokens: edit.tokens }
 }
