@@ -262,12 +262,7 @@ impl<'a> Join<'a> {
                 let flow = &self.surveys[module].functions[place].flow;
                 let launches = !flow.launches.is_empty()
                     || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ApiRole::Launches));
-                let unread = flow.lost
-                    || flow
-                        .segments
-                        .iter()
-                        .flat_map(|segment| &segment.actions)
-                        .any(|action| *action == super::flow::Action::Opaque);
+                let unread = flow.lost || flow.opaque;
                 (u8::from(launches) * LAUNCHES) | (u8::from(unread) * (LAST | SYNC))
             })
             .collect();

@@ -279,10 +279,23 @@ impl<'p> Walker<'p> {
             return self.unknown_call(exprs, &args, Some((module, function)));
         };
         self.deduce(module, function, &mut env, &args);
+        let env = Rc::new(env);
+        let alone = this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
+        let watch = if alone {
+            match self.recall(module, function_id, function, &env, &args) {
+                Ok(out) => return out,
+                Err(watch) => watch,
+            }
+        } else {
+            None
+        };
+        if self.watching > 0 {
+            self.entered.push((module, function_id, false));
+        }
         let call = Site { module: self.module_id(), span: self.span(id) };
         let argument_exprs: Vec<Option<ExprId>> = exprs.iter().map(|expr| Some(*expr)).collect();
         let known = self.conditions.len();
-        self.push_frame(module, Some(function_id), Rc::new(env), Some(call));
+        self.push_frame(module, Some(function_id), env, Some(call));
         if let Some(frame) = self.frames.last_mut() {
             frame.this = this;
             frame.closure = closure;
@@ -295,6 +308,9 @@ impl<'p> Walker<'p> {
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
         self.forget_conditions(known, inside);
+        if let Some(watch) = watch {
+            self.remember(module, function_id, function, watch, &out);
+        }
         out
     }
 
@@ -358,8 +374,13 @@ impl<'p> Walker<'p> {
                 ty
             };
             let val = self.cast(&out, ty.clone()).val;
-            let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
-            self.memory.store(&Place::Cell(object, root()), val);
+            let object = if matches!(val.kind, Kind::Aggregate(_)) {
+                let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
+                self.memory.store(&Place::Cell(object, root()), val);
+                object
+            } else {
+                self.create_variable(&variable.name, variable.span, ty, val)
+            };
             self.set_slot(id, Slot::Object(object));
         }
     }
@@ -403,7 +424,11 @@ impl<'p> Walker<'p> {
         if self.is_reporting()
             && let Some(Frame { module, function: Some(id), .. }) = self.frames.last()
         {
-            self.visited.insert((*module, *id));
+            let walked = (*module, *id);
+            self.visited.insert(walked);
+            if self.watching > 0 {
+                self.entered.push((walked.0, walked.1, true));
+            }
         }
         self.frames.pop();
         match (value, returns) {
