@@ -29,12 +29,21 @@ pub(crate) struct Learned {
     worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
     /// Size and alignment of records without template arguments, where finding them evaluates nothing; none where they
     /// are not known.
-    pub(super) layouts: RefCell<FxHashMap<(ModuleId, u32), Option<(i64, i64)>>>,
+    pub(super) layouts: RefCell<FxHashMap<(ModuleId, u32), Option<Layout>>>,
     /// By function: which parameters are only printed.
-    pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Arc<[bool]>>>,
+    pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// Walks of functions that left no trace.
-    pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Vec<super::memo::Walked>>>,
+    pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Walks>>,
 }
+
+/// Size and alignment.
+type Layout = (i64, i64);
+
+/// By parameter.
+type Printed = Arc<[bool]>;
+
+/// Walks of one function.
+type Walks = Vec<Arc<super::memo::Walked>>;
 
 /// What was found out by walks that have ended, for those to come: one for each that may run at a time.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
 use super::flow::Flow;
+use super::memo::Recall;
 use super::places::Access;
 use super::{Frame, MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
 use crate::arith;
@@ -283,8 +284,9 @@ impl<'p> Walker<'p> {
         let alone = this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
         let watch = if alone {
             match self.recall(module, function_id, function, &env, &args) {
-                Ok(out) => return out,
-                Err(watch) => watch,
+                Recall::Known(out) => return out,
+                Recall::Unknown(watch) => Some(watch),
+                Recall::Nothing => None,
             }
         } else {
             None
@@ -309,7 +311,7 @@ impl<'p> Walker<'p> {
         let out = self.leave_function(function, flow, base);
         self.forget_conditions(known, inside);
         if let Some(watch) = watch {
-            self.remember(module, function_id, function, watch, &out);
+            self.remember(module, function_id, watch, &out);
         }
         out
     }

@@ -76,6 +76,7 @@ pub(super) struct Walked {
 /// What a walk depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
+    iterations: u32,
     frames: usize,
     loops_inside: u32,
     dry: bool,
@@ -91,6 +92,16 @@ enum PlainType {
     Bool,
     Int { bytes: u8, signed: bool },
     Float { bytes: u8 },
+}
+
+/// What is known of a call.
+pub(super) enum Recall {
+    /// What it gives; its effects have happened.
+    Known(Out),
+    /// Nothing, but its walk may be kept.
+    Unknown(Box<Watch>),
+    /// Nothing.
+    Nothing,
 }
 
 /// A walk of a function that may be kept.
@@ -132,6 +143,10 @@ impl Walker<'_> {
         if args.len() < count || self.ended || self.stopped.is_some() {
             return None;
         }
+        let returns = self.project.module(module).types.get(function.returns.index());
+        if !matches!(returns, Some(Type::Void)) && !self.is_by_value(module, env, function.returns) {
+            return None;
+        }
         let template = env.entries.iter().map(|(_, argument)| match argument {
             Argument::Type(Ty::Bool) => Some(PlainType::Bool),
             Argument::Type(Ty::Int { bytes, signed }) => Some(PlainType::Int { bytes: *bytes, signed: *signed }),
@@ -162,6 +177,7 @@ impl Walker<'_> {
             arguments.push(Plain { kind, why });
         }
         let key = Key {
+            iterations: self.options.iterations,
             frames: self.frames.len(),
             loops_inside: self.loops_inside,
             dry: self.dry > 0,
@@ -173,7 +189,7 @@ impl Walker<'_> {
         Some((key, strings))
     }
 
-    /// What a call gives, where a walk of the function is known; else what to watch in its walk, where it may be kept.
+    /// What is known of a call, from another walk of the function.
     pub(super) fn recall(
         &mut self,
         module: ModuleId,
@@ -181,18 +197,22 @@ impl Walker<'_> {
         function: &Function,
         env: &Rc<Env>,
         args: &[Out],
-    ) -> Result<Out, Option<Watch>> {
-        let Some((key, strings)) = self.key_of(module, id, function, env, args) else { return Err(None) };
+    ) -> Recall {
+        let Some((key, strings)) = self.key_of(module, id, function, env, args) else { return Recall::Nothing };
         let caches = Rc::clone(&self.caches);
-        let walks = caches.learned.walks.borrow();
-        let known = walks.get(&(module, id)).into_iter().flatten().find(|walked| {
-            walked.key == key && self.serves(walked) && !strings.iter().any(|text| walked.literals.contains(text))
-        });
+        let (known, full) = {
+            let walks = caches.learned.walks.borrow();
+            let walks = walks.get(&(module, id)).map_or(&[][..], Vec::as_slice);
+            let known = walks.iter().find(|walked| {
+                walked.key == key && self.serves(walked) && !strings.iter().any(|text| walked.literals.contains(text))
+            });
+            (known.cloned(), walks.len() >= MAX_KEPT)
+        };
         if let Some(walked) = known {
-            return Ok(self.again(walked, module, function, env));
+            return Recall::Known(self.again(&walked, module, function, env));
         }
-        if walks.get(&(module, id)).is_some_and(|walks| walks.len() >= MAX_KEPT) {
-            return Err(None);
+        if full {
+            return Recall::Nothing;
         }
         let watch = Watch {
             key,
@@ -218,7 +238,7 @@ impl Walker<'_> {
         };
         self.memory.escaped.watched = watch.objects;
         self.watching += 1;
-        Err(Some(watch))
+        Recall::Unknown(Box::new(watch))
     }
 
     /// Whether the bounds of a known walk are not narrower now, and nothing is there that it would have changed.
@@ -260,7 +280,7 @@ impl Walker<'_> {
     }
 
     /// Keeps what has been watched, if it left no trace.
-    pub(super) fn remember(&mut self, module: ModuleId, id: FunctionId, function: &Function, watch: Watch, out: &Out) {
+    pub(super) fn remember(&mut self, module: ModuleId, id: FunctionId, watch: Box<Watch>, out: &Out) {
         self.watching -= 1;
         let grown = self.memory.escaped.grown;
         let outside = grown || self.memory.lowest < watch.objects;
@@ -294,14 +314,7 @@ impl Walker<'_> {
             && self.stopped.is_none()
             && self.iterations_left > 0
             && !watch.strings.iter().any(|text| literals.contains(text));
-        let known_type = {
-            let returns = self.project.module(module).types.get(function.returns.index());
-            !matches!(returns, Some(Type::Reference(_)) | None)
-        };
         if none
-            && known_type
-            && !out.ty.is_unknown()
-            && !matches!(out.ty, Ty::Ref(..))
             && out.place.is_none()
             && let Some(kind) = plain(&out.val.kind)
         {
@@ -327,7 +340,7 @@ impl Walker<'_> {
                 sized,
                 value: Plain { kind, why: out.val.why.clone() },
             };
-            self.caches.learned.walks.borrow_mut().entry((module, id)).or_default().push(walked);
+            self.caches.learned.walks.borrow_mut().entry((module, id)).or_default().push(Arc::new(walked));
         }
         if self.watching == 0 {
             self.literals.clear();
@@ -395,7 +408,7 @@ impl Walker<'_> {
                         ty = *of;
                     }
                     Some(Type::Qualified { ty: inner, .. } | Type::Pointer(inner) | Type::Reference(inner)) => {
-                        ty = *inner
+                        ty = *inner;
                     }
                     Some(Type::DeclType(_)) => unclear = true,
                     _ => break,
