@@ -282,8 +282,8 @@ impl<'a> Join<'a> {
             self.fixed.iter().map(|calls| calls.iter().flatten().fold(0, |bits, effect| bits | of(*effect))).collect();
         for _ in 0..ROUNDS {
             let mut changed = false;
-            for index in 0..self.functions.len() {
-                let mut bits = self.effects[index] | fixed[index];
+            for (index, fixed) in fixed.iter().enumerate() {
+                let mut bits = self.effects[index] | fixed;
                 for call in &self.open[index] {
                     let call = *call as usize;
                     bits |= of(self.effect(index, call));
