@@ -11,11 +11,25 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub(crate) struct Atoms {
     next: u32,
+    /// How often sizes of types were asked for.
+    asked: u32,
+    /// Of which types, since somebody wants to know.
+    pub sized: Option<Vec<Box<str>>>,
     closed: FxHashMap<(ClosedOp, Poly, Poly), Atom>,
     sizes: FxHashMap<String, Atom>,
 }
 
 impl Atoms {
+    /// How many there are, with how often sizes were asked for: as long as it stays the same nothing has been named.
+    pub const fn count(&self) -> (u32, u32) {
+        (self.next, self.asked)
+    }
+
+    /// Leaves out this many, as if they had been made.
+    pub const fn skip(&mut self, count: u32) {
+        self.next += count;
+    }
+
     /// A new atom of its own.
     pub fn fresh(&mut self, name: &str, kind: AtomKind) -> Quantity {
         let id = self.next;
@@ -25,6 +39,10 @@ impl Atoms {
 
     /// `sizeof(T)` of a type by its name.
     pub fn size_of(&mut self, name: &str) -> Quantity {
+        self.asked += 1;
+        if let Some(sized) = self.sized.as_mut().filter(|sized| !sized.iter().any(|known| **known == *name)) {
+            sized.push(name.into());
+        }
         if let Some(atom) = self.sizes.get(name) {
             return Quantity::from_poly(Poly::atom(atom.clone()));
         }

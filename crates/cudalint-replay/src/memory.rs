@@ -49,6 +49,42 @@ pub(crate) struct Memory {
     holders: ObjSet,
     /// Objects met in a search, kept for its room.
     met: ObjSet,
+    /// The first object that was written, of those written since somebody asked.
+    pub lowest: u32,
+    /// What objects were asked for that code out of sight may write, since somebody asked.
+    pub asked: Asked,
+    /// The same on paths that nothing comes of: there it only matters to what has escaped.
+    pub aside: Asked,
+}
+
+/// Which objects were asked for to forget something of them: those that escaped, those at namespace scope, those that
+/// code without the GPU may write, those that device code may write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked(u8);
+
+/// What was written and asked for before a path began of which nothing comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aside {
+    lowest: u32,
+    asked: Asked,
+}
+
+impl Asked {
+    const NOTHING: Self = Self(0);
+    const ESCAPED: Self = Self(1);
+    const SHARED: Self = Self(2);
+    const BY_HOST: Self = Self(4);
+    const BY_DEVICE: Self = Self(8);
+
+    /// Both.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 impl Memory {
@@ -58,6 +94,11 @@ impl Memory {
         self.objects.push(Rc::new(object));
         self.logged.push(self.generation);
         id
+    }
+
+    /// How many objects there are.
+    pub const fn count(&self) -> u32 {
+        self.objects.len() as u32
     }
 
     /// An object.
@@ -73,6 +114,7 @@ impl Memory {
 
     /// Remembers an object as it is, if that has not been done since the last mark.
     fn log(&mut self, id: ObjId) {
+        self.lowest = self.lowest.min(id.0);
         let index = id.0 as usize;
         if self.logged[index] != self.generation {
             self.logged[index] = self.generation;
@@ -104,6 +146,20 @@ impl Memory {
             self.holders.insert(id);
         }
         self.get_mut(id).held = held;
+    }
+
+    /// A path begins of which nothing comes: what is written on it is undone.
+    pub const fn step_aside(&mut self) -> Aside {
+        let before = Aside { lowest: self.lowest, asked: self.asked };
+        self.lowest = u32::MAX;
+        self.asked = Asked::NOTHING;
+        before
+    }
+
+    /// Such a path ends.
+    pub fn step_back(&mut self, before: Aside) {
+        self.aside = self.aside.with(self.asked);
+        (self.lowest, self.asked) = (before.lowest, before.asked);
     }
 
     /// A point to return to.

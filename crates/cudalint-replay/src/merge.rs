@@ -9,6 +9,7 @@ use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// What the walks from one module's functions saw, in any module.
@@ -31,6 +32,8 @@ pub struct ProjectScan {
     asked: Arc<Vec<(ModuleId, String)>>,
     /// What functions have to do with the GPU and with memory.
     pub(crate) traits: Arc<AllTraits>,
+    /// What walks found out about its code.
+    library: Arc<crate::walk::Library>,
 }
 
 impl ProjectScan {
@@ -52,7 +55,7 @@ impl ProjectScan {
                 }
             }
         }
-        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project)) }
+        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project)), library: Arc::default() }
     }
 
     /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it
@@ -85,8 +88,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
     }
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();
-    let lookups = crate::walk::Lookups::default();
-    let caches = std::rc::Rc::<crate::walk::Caches>::default();
+    let caches = Rc::new(crate::walk::Caches::with(scan.library.take()));
     let mut order: Vec<usize> = (0..module.functions.len()).collect();
     let is_main = |index: &usize| {
         let function = &module.functions[*index];
@@ -113,8 +115,7 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         }
         let mut walker = Walker::new(project, scan, *options);
         walker.summaries = summaries.clone();
-        walker.lookups = lookups.clone();
-        walker.caches = std::rc::Rc::clone(&caches);
+        walker.caches = Rc::clone(&caches);
         walker.run(id, FunctionId(index as u32));
         walked.events.append(&mut walker.events);
         visited.extend(walker.visited);
@@ -124,6 +125,9 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
                 None => walked.limits.push((cause, count)),
             }
         }
+    }
+    if let Some(caches) = Rc::into_inner(caches) {
+        scan.library.keep(caches.learned);
     }
     walked
 }

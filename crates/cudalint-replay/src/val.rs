@@ -254,6 +254,22 @@ impl Val {
         why && Self::same(self, other)
     }
 
+    /// Whether nothing is known of it, and it rests on nothing.
+    pub fn is_blank(&self) -> bool {
+        self.why.is_none() && matches!(self.kind, Kind::Unknown | Kind::Int(Int { q: Quantity::Unknown, .. }))
+    }
+
+    /// Whether nothing is known of either, in the same way.
+    pub fn is_blank_as(&self, other: &Self) -> bool {
+        self.is_blank()
+            && other.is_blank()
+            && match (&self.kind, &other.kind) {
+                (Kind::Int(a), Kind::Int(b)) => a == b,
+                (Kind::Unknown, Kind::Unknown) => true,
+                _ => false,
+            }
+    }
+
     /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are
     /// noted.
     pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<ObjId>) -> Self {

@@ -93,16 +93,27 @@ impl Memory {
         for (id, other) in self.other_side(diff, mark) {
             self.log(id);
             let current = &mut self.objects[id.0 as usize];
-            if let Some(joined) = join_objects(current, &other, rule, &mut lost) {
-                *current = Rc::new(joined);
+            match join_objects(current, &other, rule, &mut lost) {
+                Joined::Current => {}
+                Joined::Other => *current = other,
+                Joined::New(joined) => *current = Rc::new(joined),
             }
         }
         self.escaped.extend(lost);
     }
 }
 
-/// One object for two paths; none where it is the current one.
-fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Vec<ObjId>) -> Option<Object> {
+/// What becomes of an object for two paths.
+enum Joined {
+    /// It stays.
+    Current,
+    /// It is as on the other path.
+    Other,
+    New(Object),
+}
+
+/// One object for two paths.
+fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Vec<ObjId>) -> Joined {
     let default = match rule {
         JoinRule::Either | JoinRule::Where(_) => None,
         JoinRule::Current(why) => Some(why),
@@ -127,14 +138,29 @@ fn join_objects(current: &Object, other: &Object, rule: &JoinRule, lost: &mut Ve
         && current.root.stays(&other.root)
         && current.bytes.stays(&other.bytes)
     {
-        return None;
+        return Joined::Current;
     }
     let root = join(&current.root, &other.root, lost);
+    // Mostly one of the paths has forgotten the value: then nothing new is made.
+    if current.cells.is_none()
+        && other.cells.is_none()
+        && current.freed == other.freed
+        && current.bytes.is_blank_as(&other.bytes)
+        && root.is_blank()
+        && Rc::ptr_eq(&current.info, &other.info)
+    {
+        if current.held.is_none() && current.root.is_blank_as(&root) {
+            return Joined::Current;
+        }
+        if other.held.is_none() && other.root.is_blank_as(&root) {
+            return Joined::Other;
+        }
+    }
     let bytes = join(&current.bytes, &other.bytes, lost);
     let cells = if same_cells { current.cells.clone() } else { join_cells(current, other, |a, b| join(a, b, lost)) };
     let freed = if current.freed != other.freed && default.is_none() { Freed::Maybe } else { current.freed };
     let held = Held::join(current.held.as_ref(), other.held.as_ref());
-    Some(Object { info: current.info.clone(), bytes, root, cells, freed, held })
+    Joined::New(Object { info: current.info.clone(), bytes, root, cells, freed, held })
 }
 
 /// The cells that either of two objects has.

@@ -1,6 +1,6 @@
 //! What code out of sight can reach: what it may have written is forgotten.
 
-use super::{CellPath, Freed, Memory, ObjId, root};
+use super::{Asked, CellPath, Freed, Memory, ObjId, root};
 use crate::facts::MemorySpace;
 use crate::val::{Kind, Val};
 
@@ -40,12 +40,14 @@ impl Memory {
 
     /// Forgets every object that code out of sight may write.
     pub fn forget_escaped(&mut self) {
+        self.asked = self.asked.with(Asked::ESCAPED);
         let known = self.escaped.iter().filter(|id| self.get(*id).says_something()).collect();
         self.forget_all(known);
     }
 
     /// Forgets what project code out of sight may write.
     pub fn forget_shared(&mut self) {
+        self.asked = self.asked.with(Asked::SHARED);
         let known = self.shared.iter().filter(|id| self.get(*id).says_something()).collect();
         self.forget_all(known);
     }
@@ -53,14 +55,42 @@ impl Memory {
     /// Forgets what code may write that has nothing to do with the GPU and stands in no file of the project that has: not
     /// the variables of one file that point to memory of the device.
     pub fn forget_shared_by_host(&mut self) {
+        self.asked = self.asked.with(Asked::BY_HOST);
+        let known = self.written_by_host().collect();
+        self.forget_all(known);
+    }
+
+    fn written_by_host(&self) -> impl Iterator<Item = ObjId> {
         let spared = |id: ObjId| {
             let object = self.get(id);
             let device = object.cells.is_none()
                 && matches!(&object.root.kind, Kind::Ptr(pointer) if self.get(pointer.obj).info.space == MemorySpace::Device);
             device && self.own.contains(id)
         };
-        let known = self.shared.iter().filter(|id| self.get(*id).says_something() && !spared(*id)).collect();
-        self.forget_all(known);
+        self.shared.iter().filter(move |id| self.get(*id).says_something() && !spared(*id))
+    }
+
+    /// Whether nothing is known of any of the objects asked for.
+    pub fn has_nothing_for(&self, asked: Asked) -> bool {
+        let nothing = |set: &super::ObjSet| !set.iter().any(|id| self.get(id).says_something());
+        (!asked.has(Asked::ESCAPED) || nothing(&self.escaped))
+            && (!asked.has(Asked::SHARED) || nothing(&self.shared))
+            && (!asked.has(Asked::BY_HOST) || self.written_by_host().next().is_none())
+            && (!asked.has(Asked::BY_DEVICE) || !self.holders.iter().any(|id| self.get(id).held.is_some()))
+    }
+
+    /// Whether nothing more would escape if these objects were forgotten.
+    pub fn is_closed_for(&self, asked: Asked) -> bool {
+        let mut pointers = Vec::new();
+        let mut closed = |set: &super::ObjSet| {
+            set.iter().all(|id| {
+                pointers.clear();
+                self.get(id).pointers(&[], &mut pointers);
+                pointers.iter().all(|to| self.escaped.contains(*to))
+            })
+        };
+        (!asked.has(Asked::ESCAPED) || closed(&self.escaped))
+            && (!asked.has(Asked::SHARED.with(Asked::BY_HOST)) || closed(&self.shared))
     }
 
     /// Forgets an object and everything reachable from it, allocations' contents and their being alive included.
@@ -85,6 +115,7 @@ impl Memory {
     /// what those allocations hold is no longer known. The objects that the value itself points to are spared where it
     /// is only read through.
     pub fn reached_by_device(&mut self, value: &Val, read_only: bool) {
+        self.asked = self.asked.with(Asked::BY_DEVICE);
         // Once nothing is known of any allocation there is nothing left to forget.
         let mut holding = self.holders.iter().filter(|id| self.get(*id).held.is_some()).count();
         if holding == 0 {

@@ -6,6 +6,9 @@ use super::ObjId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjSet {
     words: Vec<u64>,
+    /// Whether objects below a number have been added since somebody asked: the number, if any is to be watched.
+    pub watched: u32,
+    pub grown: bool,
 }
 
 impl ObjSet {
@@ -18,6 +21,7 @@ impl ObjSet {
         let Some(slot) = self.words.get_mut(word) else { return false };
         let new = *slot & bit == 0;
         *slot |= bit;
+        self.grown |= new && id.0 < self.watched;
         new
     }
 

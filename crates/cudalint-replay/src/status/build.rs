@@ -1,12 +1,12 @@
 //! From the statements of a function to its [`Flow`].
 
 use super::apis;
-use super::flow::{Action, EXIT, Fate, Flow, Segment};
+use super::flow::{Action, Draft, EXIT, Fate, Flow};
 use cudalint_program::Name;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, StmtId, SwitchCase, Type, TypeId};
 use cudalint_syntax::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Nesting beyond which a function is not followed.
 const MAX_DEPTH: u32 = 300;
@@ -17,6 +17,7 @@ pub(super) struct Builder<'a> {
     pub(super) module: &'a Module,
     pub(super) function: &'a Function,
     pub(super) flow: Flow,
+    draft: &'a mut Draft,
     pub(super) depth: u32,
     pub(super) legacy_blas: bool,
     /// Inside `assert(…)` of the standard library.
@@ -24,24 +25,34 @@ pub(super) struct Builder<'a> {
     current: u32,
     breaks: Vec<u32>,
     continues: Vec<u32>,
-    labels: HashMap<Name, u32>,
+    labels: FxHashMap<Name, u32>,
 }
 
 /// Reduces a function. `legacy_blas`: the module uses the first generation of cuBLAS.
-pub(super) fn build(project: &Project, id: ModuleId, function: &Function, legacy_blas: bool) -> Flow {
+pub(super) fn build(
+    project: &Project,
+    id: ModuleId,
+    function: &Function,
+    legacy_blas: bool,
+    draft: &mut Draft,
+) -> Flow {
+    draft.clear();
+    // The entry and the exit.
+    draft.segments = 2;
     let mut builder = Builder {
         project,
         id,
         module: project.module(id),
         function,
-        flow: Flow { segments: vec![Segment::default(), Segment::default()], ..Flow::default() },
+        flow: Flow::default(),
+        draft,
         depth: 0,
         legacy_blas,
         in_assert: false,
         current: 0,
         breaks: Vec::new(),
         continues: Vec::new(),
-        labels: HashMap::new(),
+        labels: FxHashMap::default(),
     };
     for value in function.member_inits.iter().flat_map(|(_, values)| values) {
         builder.expr(*value, Fate::Consumed);
@@ -50,31 +61,29 @@ pub(super) fn build(project: &Project, id: ModuleId, function: &Function, legacy
         builder.block(body);
     }
     builder.goto(EXIT);
-    builder.flow
+    let mut flow = builder.flow;
+    super::solve::mark_reads(&mut flow, draft);
+    flow.keep(draft);
+    flow
 }
 
 impl Builder<'_> {
     pub(super) fn push(&mut self, action: Action) {
-        if let Some(segment) = self.flow.segments.get_mut(self.current as usize) {
-            segment.actions.push(action);
-        }
+        self.draft.actions.push((self.current, action));
     }
 
     pub(super) fn new_segment(&mut self) -> u32 {
-        self.flow.segments.push(Segment::default());
-        (self.flow.segments.len() - 1) as u32
+        let segment = self.draft.segments;
+        self.draft.segments += 1;
+        segment
     }
 
     pub(super) fn edge(&mut self, from: u32, to: u32) {
-        if let Some(segment) = self.flow.segments.get_mut(from as usize) {
-            segment.next.push(to);
-        }
+        self.draft.next.push((from, to));
     }
 
     fn rare_edge(&mut self, from: u32, to: u32) {
-        if let Some(segment) = self.flow.segments.get_mut(from as usize) {
-            segment.rarely.push(to);
-        }
+        self.draft.rarely.push((from, to));
     }
 
     pub(super) fn goto(&mut self, to: u32) {
@@ -292,9 +301,9 @@ impl Builder<'_> {
         let first = self.new_segment();
         self.goto(first);
         self.start(first);
-        let before = self.flow.segments.len() as u32 - 1;
+        let before = self.draft.segments - 1;
         self.block(body);
-        let end = self.flow.segments.len() as u32;
+        let end = self.draft.segments;
         let after = self.new_segment();
         self.goto(after);
         for handler in handlers {

@@ -101,15 +101,90 @@ pub enum Action {
     Opaque,
 }
 
-/// Actions without a branch between them.
-#[derive(Clone, Debug, Default)]
-pub struct Segment {
-    /// In order.
-    pub actions: Vec<Action>,
+/// What functions are reduced to before anything is drawn from it: segments are actions without a branch between them.
+/// One for all functions of a module, for its room.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// How many segments there are.
+    pub segments: u32,
+    /// With their segments; those of one segment in order.
+    pub actions: Vec<(u32, Action)>,
     /// Where control goes.
-    pub next: Vec<u32>,
+    pub next: Vec<(u32, u32)>,
     /// Where control may also go, for "may be read later" only: loops that do not run, handlers of exceptions.
-    pub rarely: Vec<u32>,
+    pub rarely: Vec<(u32, u32)>,
+}
+
+impl Draft {
+    /// Makes room for another function.
+    pub fn clear(&mut self) {
+        self.segments = 0;
+        self.actions.clear();
+        self.next.clear();
+        self.rarely.clear();
+    }
+}
+
+/// Things by segment, all in one list.
+#[derive(Clone, Debug)]
+pub struct BySegment<T> {
+    things: Vec<T>,
+    /// Where those of each segment end.
+    ends: Vec<u32>,
+}
+
+impl<T> Default for BySegment<T> {
+    fn default() -> Self {
+        Self { things: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T: Copy> BySegment<T> {
+    /// Things put in order by their segments, those of one segment as they come.
+    pub fn of(segments: u32, things: impl Iterator<Item = (u32, T)> + Clone) -> Self {
+        let mut ends = vec![0u32; segments as usize];
+        for (segment, _) in things.clone() {
+            if let Some(count) = ends.get_mut(segment as usize) {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            // For now where they begin.
+            total += std::mem::replace(end, total);
+        }
+        let Some((_, any)) = things.clone().next() else { return Self { things: Vec::new(), ends } };
+        let mut sorted = vec![any; total as usize];
+        for (segment, thing) in things {
+            if let Some(at) = ends.get_mut(segment as usize)
+                && let Some(slot) = sorted.get_mut(*at as usize)
+            {
+                *slot = thing;
+                *at += 1;
+            }
+        }
+        Self { things: sorted, ends }
+    }
+
+    /// The things of one segment.
+    pub fn of_segment(&self, segment: usize) -> &[T] {
+        let start = segment.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
+        match (start, self.ends.get(segment)) {
+            (Some(start), Some(end)) => self.things.get(start as usize..*end as usize).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+}
+
+/// An action that has to do with errors themselves: what becomes of variables is settled before functions are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// A call.
+    Call(u32),
+    /// A launch.
+    Launch(u32),
+    /// See [`Action::Opaque`].
+    Opaque,
 }
 
 /// The exit's segment.
@@ -118,8 +193,12 @@ pub const EXIT: u32 = 1;
 /// A function, reduced.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// Segments: 0 is the entry, [`EXIT`] the normal end.
-    pub segments: Vec<Segment>,
+    /// How many segments there are: 0 is the entry, [`EXIT`] the normal end.
+    pub segments: u32,
+    /// What happens in them.
+    pub happenings: BySegment<Happening>,
+    /// Where control goes.
+    pub next: BySegment<u32>,
     /// Calls.
     pub calls: Vec<CallSite>,
     /// Launches.
@@ -134,6 +213,29 @@ pub struct Flow {
     pub mentioned: Vec<Name>,
     /// Last errors read again after the test of a first read: both places.
     pub double_reads: Vec<(Span, Span)>,
+    /// Whether some code in it may do anything with errors.
+    pub opaque: bool,
     /// Whether the function could not be followed to the end.
     pub lost: bool,
+}
+
+impl Flow {
+    /// Keeps of a draft what the join of functions asks for.
+    pub fn keep(&mut self, draft: &mut Draft) {
+        draft.actions.retain(|(_, action)| matches!(action, Action::Call(_) | Action::Launch(_) | Action::Opaque));
+        self.opaque = draft.actions.iter().any(|(_, action)| *action == Action::Opaque);
+        if self.calls.is_empty() && self.launches.is_empty() {
+            // Nothing is asked of the way through the function.
+            return;
+        }
+        let happenings = draft.actions.iter().filter_map(|(segment, action)| match action {
+            Action::Call(call) => Some((*segment, Happening::Call(*call))),
+            Action::Launch(launch) => Some((*segment, Happening::Launch(*launch))),
+            Action::Opaque => Some((*segment, Happening::Opaque)),
+            Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
+        });
+        self.segments = draft.segments;
+        self.happenings = BySegment::of(self.segments, happenings);
+        self.next = BySegment::of(self.segments, draft.next.iter().copied());
+    }
 }

@@ -28,6 +28,8 @@ pub(super) struct Join<'a> {
     pub targets: Vec<Vec<Vec<u32>>>,
     /// By function and call: what the call does, where that does not hang on what the functions in sight do.
     fixed: Vec<Vec<Option<Effect>>>,
+    /// By function: the calls that reach functions in sight.
+    open: Vec<Vec<u32>>,
     /// By function: effect bits on its callers.
     pub effects: Vec<u8>,
     /// Macros that look at the status in at least one of their definitions, with the modules of those.
@@ -83,6 +85,7 @@ impl<'a> Join<'a> {
             by_id,
             targets: Vec::new(),
             fixed: Vec::new(),
+            open: Vec::new(),
             effects: Vec::new(),
             checking_macros,
             solved: RefCell::default(),
@@ -119,6 +122,10 @@ impl<'a> Join<'a> {
         self.fixed = (0..self.functions.len())
             .map(|index| (0..self.targets[index].len()).map(|call| self.fixed_effect(index, call)).collect())
             .collect();
+        let open = |targets: &Vec<Vec<u32>>| {
+            targets.iter().zip(0..).filter(|(targets, _)| !targets.is_empty()).map(|(_, call)| call).collect()
+        };
+        self.open = self.targets.iter().map(open).collect();
     }
 
     /// The functions that a call may reach: of the same module, else of a file that it includes, else of the nearest
@@ -262,25 +269,24 @@ impl<'a> Join<'a> {
                 let flow = &self.surveys[module].functions[place].flow;
                 let launches = !flow.launches.is_empty()
                     || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ApiRole::Launches));
-                let unread = flow.lost
-                    || flow
-                        .segments
-                        .iter()
-                        .flat_map(|segment| &segment.actions)
-                        .any(|action| *action == super::flow::Action::Opaque);
+                let unread = flow.lost || flow.opaque;
                 (u8::from(launches) * LAUNCHES) | (u8::from(unread) * (LAST | SYNC))
             })
             .collect();
+        let of = |effect: Effect| match effect {
+            Effect::Sets { bits, .. } => bits & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC),
+            Effect::DroppedSync => DROPPED_SYNC,
+            Effect::Clears | Effect::None => 0,
+        };
+        let fixed: Vec<u8> =
+            self.fixed.iter().map(|calls| calls.iter().flatten().fold(0, |bits, effect| bits | of(*effect))).collect();
         for _ in 0..ROUNDS {
             let mut changed = false;
-            for index in 0..self.functions.len() {
-                let mut bits = self.effects[index];
-                for call in 0..self.function(index).flow.calls.len() {
-                    match self.effect(index, call) {
-                        Effect::Sets { bits: set, .. } => bits |= set & (LAST | SEEN_LAST | SYNC | DROPPED_SYNC),
-                        Effect::DroppedSync => bits |= DROPPED_SYNC,
-                        Effect::Clears | Effect::None => {}
-                    }
+            for (index, fixed) in fixed.iter().enumerate() {
+                let mut bits = self.effects[index] | fixed;
+                for call in &self.open[index] {
+                    let call = *call as usize;
+                    bits |= of(self.effect(index, call));
                     for target in &self.targets[index][call] {
                         bits |= self.effects[*target as usize] & LAUNCHES;
                     }
@@ -381,13 +387,17 @@ impl<'a> Join<'a> {
         for _ in 0..ROUNDS {
             let mut next: Vec<Option<After>> = vec![None; self.functions.len()];
             for (index, exit) in exits.iter().enumerate() {
-                let calls_launcher =
-                    self.targets[index].iter().flatten().any(|target| self.effects[*target as usize] & LAUNCHES != 0);
+                let calls_launcher = self.open[index].iter().any(|call| {
+                    let targets = &self.targets[index][*call as usize];
+                    targets.iter().any(|target| self.effects[*target as usize] & LAUNCHES != 0)
+                });
                 if !calls_launcher {
                     continue;
                 }
                 let solved = self.solve(index, *exit);
-                for (call, after) in solved.calls.iter().enumerate() {
+                for call in &self.open[index] {
+                    let call = *call as usize;
+                    let Some(after) = solved.calls.get(call) else { continue };
                     for target in &self.targets[index][call] {
                         let slot = &mut next[*target as usize];
                         *slot = Some(match *slot {

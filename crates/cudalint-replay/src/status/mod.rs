@@ -60,13 +60,13 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
         .map(|function| function.span)
         .collect();
     let mut functions = Vec::new();
+    let mut draft = flow::Draft::default();
     for (index, function) in module.functions.iter().enumerate() {
         let in_device = function.role == FunctionRole::Lambda && device.iter().any(|span| span.contains(function.span));
         if function.body.is_none() || is_device(function) || in_device {
             continue;
         }
-        let mut flow = build::build(project, id, function, legacy_blas);
-        solve::mark_reads(&mut flow);
+        let flow = build::build(project, id, function, legacy_blas, &mut draft);
         let parameters = function.locals.iter().take(function.param_count as usize);
         functions.push(FunctionSurvey {
             id: FunctionId(index as u32),

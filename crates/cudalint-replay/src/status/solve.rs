@@ -1,7 +1,7 @@
 //! Two analyses over a [`Flow`], both backwards: which stored statuses are read later, and what is sure to be checked
 //! after each point.
 
-use super::flow::{Action, EXIT, Fate, Flow};
+use super::flow::{Action, BySegment, Draft, EXIT, Fate, Flow, Happening};
 use cudalint_program::ir::LocalId;
 use rustc_hash::FxHashMap;
 
@@ -78,28 +78,21 @@ pub struct Solved {
     pub launches: Vec<After>,
 }
 
-/// A call or launch, or what may be one.
-#[derive(Clone, Copy)]
-enum Happening {
-    Call(u32),
-    Launch(u32),
-    Opaque,
-}
-
 /// Solves for what is checked after each point, given what calls do and what comes after the function returns.
 pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -> Solved {
-    let count = flow.segments.len();
-    // By segment, last things first. What becomes of variables is another question, and most actions are that.
+    let count = flow.segments as usize;
+    let effect_of = |happening: &Happening| match happening {
+        Happening::Call(call) => effect(*call),
+        Happening::Launch(_) => Effect::Sets { bits: 0, ends_next: true },
+        Happening::Opaque => Effect::Sets { bits: LAST | SYNC, ends_next: false },
+    };
+    // By segment, last things first.
     let mut happenings: Vec<(Happening, Effect)> = Vec::with_capacity(flow.calls.len() + flow.launches.len());
     let mut starts: Vec<usize> = Vec::with_capacity(count + 1);
-    for segment in &flow.segments {
+    for segment in 0..count {
         starts.push(happenings.len());
-        happenings.extend(segment.actions.iter().rev().filter_map(|action| match action {
-            Action::Call(call) => Some((Happening::Call(*call), effect(*call))),
-            Action::Launch(launch) => Some((Happening::Launch(*launch), Effect::Sets { bits: 0, ends_next: true })),
-            Action::Opaque => Some((Happening::Opaque, Effect::Sets { bits: LAST | SYNC, ends_next: false })),
-            Action::Read(_) | Action::Write(_) | Action::Define { .. } => None,
-        }));
+        let inside = flow.happenings.of_segment(segment).iter().rev();
+        happenings.extend(inside.map(|happening| (*happening, effect_of(happening))));
     }
     starts.push(happenings.len());
     let of = |segment: usize| match (starts.get(segment), starts.get(segment + 1)) {
@@ -111,7 +104,7 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         if segment == EXIT as usize {
             return exit;
         }
-        let next = &flow.segments[segment].next;
+        let next = flow.next.of_segment(segment);
         next.iter().filter_map(|to| entry.get(*to as usize)).fold(After::NEVER, |all, one| all.join(*one))
     };
     // Later segments come later in the code, so that one sweep from the end settles all but the loops.
@@ -148,9 +141,9 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
 }
 
 /// Marks the calls whose status sits in a local variable that is read later ([`super::flow::CallSite::stored_is_read`]).
-pub fn mark_reads(flow: &mut Flow) {
+pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
     let mut slots: FxHashMap<LocalId, u32> = FxHashMap::default();
-    for action in flow.segments.iter().flat_map(|segment| &segment.actions) {
+    for (_, action) in &draft.actions {
         if let Action::Define { local, from, to, .. } = action
             && flow
                 .calls
@@ -173,12 +166,13 @@ pub fn mark_reads(flow: &mut Flow) {
             set(&mut escaped, *slot, true);
         }
     }
-    let count = flow.segments.len();
+    let count = draft.segments as usize;
+    let actions = BySegment::of(draft.segments, draft.actions.iter().copied());
+    let next = BySegment::of(draft.segments, draft.next.iter().chain(&draft.rarely).copied());
     let mut entry = vec![0u64; count * words];
     let live_at_end = |entry: &[u64], segment: usize| {
         let mut live = escaped.clone();
-        let from = &flow.segments[segment];
-        for to in from.next.iter().chain(&from.rarely) {
+        for to in next.of_segment(segment) {
             let at = *to as usize * words;
             for (word, other) in live.iter_mut().zip(entry.get(at..at + words).unwrap_or(&[])) {
                 *word |= other;
@@ -207,7 +201,7 @@ pub fn mark_reads(flow: &mut Flow) {
         let mut changed = false;
         for segment in (0..count).rev() {
             let mut live = live_at_end(&entry, segment);
-            for action in flow.segments[segment].actions.iter().rev() {
+            for action in actions.of_segment(segment).iter().rev() {
                 step(&mut live, action);
             }
             let at = segment * words;
@@ -223,7 +217,7 @@ pub fn mark_reads(flow: &mut Flow) {
     let mut read: Vec<u32> = Vec::new();
     for segment in 0..count {
         let mut live = live_at_end(&entry, segment);
-        for action in flow.segments[segment].actions.iter().rev() {
+        for action in actions.of_segment(segment).iter().rev() {
             if let Action::Define { local, from, to, .. } = action
                 && slots.get(local).is_some_and(|slot| get(&live, *slot))
             {
@@ -254,7 +248,7 @@ fn get(bits: &[u64], slot: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::flow::{CallSite, Callee, Segment};
+    use super::super::flow::{CallSite, Callee};
     use super::*;
     use cudalint_program::Name;
     use cudalint_syntax::Span;
@@ -274,9 +268,17 @@ mod tests {
         }
     }
 
-    fn straight(actions: Vec<Action>, calls: Vec<CallSite>) -> Flow {
-        let segments = vec![Segment { actions, next: vec![EXIT], rarely: vec![] }, Segment::default()];
-        Flow { segments, calls, ..Flow::default() }
+    fn straight(actions: &[Action], calls: Vec<CallSite>) -> Flow {
+        let mut draft = Draft {
+            segments: 2,
+            actions: actions.iter().map(|action| (0, *action)).collect(),
+            next: vec![(0, EXIT)],
+            rarely: vec![],
+        };
+        let mut flow = Flow { calls, ..Flow::default() };
+        mark_reads(&mut flow, &draft);
+        flow.keep(&mut draft);
+        flow
     }
 
     fn define(from: u32, accumulate: bool) -> Action {
@@ -286,11 +288,8 @@ mod tests {
     #[test]
     fn a_status_overwritten_before_it_is_read_is_dead() {
         let stored = || call(Fate::Stored(LocalId(0)));
-        let mut flow = straight(
-            vec![Action::Call(0), define(0, false), Action::Call(1), define(1, false), Action::Read(LocalId(0))],
-            vec![stored(), stored()],
-        );
-        mark_reads(&mut flow);
+        let actions = [Action::Call(0), define(0, false), Action::Call(1), define(1, false), Action::Read(LocalId(0))];
+        let flow = straight(&actions, vec![stored(), stored()]);
         assert_eq!([flow.calls[0].stored_is_read, flow.calls[1].stored_is_read], [false, true]);
     }
 
@@ -298,17 +297,15 @@ mod tests {
     fn accumulated_statuses_are_read_only_if_the_sum_is() {
         let stored = || call(Fate::Stored(LocalId(0)));
         let actions = vec![Action::Call(0), define(0, true), Action::Call(1), define(1, true)];
-        let mut never = straight(actions.clone(), vec![stored(), stored()]);
-        mark_reads(&mut never);
+        let never = straight(&actions, vec![stored(), stored()]);
         assert!(!never.calls[0].stored_is_read && !never.calls[1].stored_is_read);
-        let mut tested = straight([actions, vec![Action::Read(LocalId(0))]].concat(), vec![stored(), stored()]);
-        mark_reads(&mut tested);
+        let tested = straight(&[actions, vec![Action::Read(LocalId(0))]].concat(), vec![stored(), stored()]);
         assert!(tested.calls[0].stored_is_read && tested.calls[1].stored_is_read);
     }
 
     #[test]
     fn a_dropped_wait_is_seen_by_a_look_at_the_last_error_right_after() {
-        let flow = straight(vec![Action::Call(0), Action::Call(1)], vec![call(Fate::Dropped), call(Fate::Consumed)]);
+        let flow = straight(&[Action::Call(0), Action::Call(1)], vec![call(Fate::Dropped), call(Fate::Consumed)]);
         let look = |index: u32| {
             if index == 0 { Effect::DroppedSync } else { Effect::Sets { bits: LAST | NEXT, ends_next: true } }
         };

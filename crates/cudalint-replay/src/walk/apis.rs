@@ -117,7 +117,10 @@ impl<'p> Walker<'p> {
                 return Some(Out::unknown());
             }
             _ => {
-                self.capturing |= plain == "cudaStreamBeginCapture" || plain == "cuStreamBeginCapture";
+                if plain == "cudaStreamBeginCapture" || plain == "cuStreamBeginCapture" {
+                    self.capturing = true;
+                    self.leave_trace();
+                }
                 let outs = self.arguments(args);
                 for out in &outs {
                     self.memory.reached_by_device(&out.val, false);
@@ -416,6 +419,7 @@ impl<'p> Walker<'p> {
             return;
         }
         self.any_opt_in = true;
+        self.leave_trace();
         if let Kind::Function(module, function, _) = &out.val.kind {
             // Another instance of the same template may get another size: the larger counts, an unknown one most.
             let new = match (self.opt_in.get(&(*module, *function)), value.val.known()) {

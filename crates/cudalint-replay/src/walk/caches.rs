@@ -2,16 +2,19 @@
 
 use super::Walker;
 use crate::ty::Ty;
-use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Type, TypeId};
+use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, Module, ModuleId, Path, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Entry, Name};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Answers, by the addresses of the paths that were asked for (they stand in the modules) or by module and position.
+/// What is found out about the code of any module, by the addresses of the paths that were asked for (they stand in the
+/// modules) or by module and position. It serves the walks of other modules, too.
 #[derive(Debug, Default)]
-pub(crate) struct Caches {
+pub(crate) struct Learned {
+    /// Names looked up so far, by what was asked.
+    pub(super) names: RefCell<FxHashMap<(usize, u32), super::names::Found>>,
     /// Whether functions in sight go by a name.
     overloaded: RefCell<FxHashMap<usize, bool>>,
     /// What a name means as a type, asked from a function.
@@ -20,19 +23,57 @@ pub(crate) struct Caches {
     assigned: RefCell<FxHashMap<(ModuleId, FunctionId), Assigned>>,
     /// By the address of a called name's text: what the C library has under it.
     standard: RefCell<FxHashMap<usize, Standard>>,
-    /// Types of code without template arguments, by the function around, where finding them evaluates nothing.
-    resolved: RefCell<FxHashMap<Asked, Ty>>,
-    /// Whether looking at an expression again does nothing.
-    plain: RefCell<FxHashMap<(ModuleId, ExprId), bool>>,
+    /// What looking at an expression again does.
+    looks: RefCell<FxHashMap<(ModuleId, ExprId), Look>>,
     /// By the first statement of a loop's body: whether its iterations are worth running one by one.
     worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
+    /// Size and alignment of records without template arguments, where finding them evaluates nothing; none where they
+    /// are not known.
+    pub(super) layouts: RefCell<FxHashMap<(ModuleId, u32), Option<Layout>>>,
+    /// By function: which parameters are only printed.
+    pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
+    /// Walks of functions that left no trace.
+    pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Walks>>,
+}
+
+/// Size and alignment.
+type Layout = (i64, i64);
+
+/// By parameter.
+type Printed = Arc<[bool]>;
+
+/// Walks of one function.
+type Walks = Vec<Arc<super::memo::Walked>>;
+
+/// What was found out by walks that have ended, for those to come: one for each that may run at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Library(Mutex<Vec<Learned>>);
+
+impl Library {
+    /// Something to go on with, if only nothing.
+    pub fn take(&self) -> Learned {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Keeps what has been learned.
+    pub fn keep(&self, learned: Learned) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(learned);
+    }
+}
+
+/// Answers for the walks of one module.
+#[derive(Debug, Default)]
+pub(crate) struct Caches {
+    pub learned: Learned,
+    /// Types of code without template arguments, by the function around, where finding them evaluates nothing.
+    resolved: RefCell<FxHashMap<Asked, Ty>>,
 }
 
 /// A type of a module, and the function that it is asked from.
 type Asked = (ModuleId, Option<FunctionId>, TypeId);
 
 /// By local.
-type Assigned = Rc<[bool]>;
+type Assigned = Arc<[bool]>;
 
 /// What the project knows as a type by a name.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +82,17 @@ pub(crate) enum TypeName {
     Record(Entry),
     Enum,
     Other,
+}
+
+/// What looking at an expression again does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Something may happen again.
+    Effects,
+    /// Nothing, but what only one side of a condition saw may be forgotten.
+    Plain,
+    /// Nothing, and the same is found.
+    Straight,
 }
 
 /// What a function of the standard library does that needs to know nothing of its arguments.
@@ -56,14 +108,33 @@ pub(crate) enum Standard {
     Other,
 }
 
+/// A type that means the same everywhere.
+pub(super) fn plain_type(module: &Module, ty: TypeId) -> Option<Ty> {
+    Some(match module.types.get(ty.index())? {
+        Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
+        Type::Float { bytes } => Ty::Float { bytes: *bytes },
+        Type::Bool => Ty::Bool,
+        Type::Void => Ty::Void,
+        Type::Auto => Ty::Auto,
+        _ => return None,
+    })
+}
+
+impl Caches {
+    /// Answers that others have found already.
+    pub fn with(learned: Learned) -> Self {
+        Self { learned, ..Self::default() }
+    }
+}
+
 impl Walker<'_> {
     /// What the standard library has under a name.
     pub fn standard(&self, name: &Name) -> Standard {
         let key = name.as_str().as_ptr() as usize;
-        let known = self.caches.standard.borrow().get(&key).copied();
+        let known = self.caches.learned.standard.borrow().get(&key).copied();
         known.unwrap_or_else(|| {
             let standard = super::library::standard(name);
-            self.caches.standard.borrow_mut().insert(key, standard);
+            self.caches.learned.standard.borrow_mut().insert(key, standard);
             standard
         })
     }
@@ -71,13 +142,8 @@ impl Walker<'_> {
     /// A type of the current frame's module under its template arguments.
     pub fn resolve(&mut self, ty: TypeId) -> Ty {
         let Some(frame) = self.frames.last() else { return Ty::Unknown };
-        match self.project.module(frame.module).types.get(ty.index()) {
-            Some(Type::Int { bytes, signed }) => return Ty::Int { bytes: *bytes, signed: *signed },
-            Some(Type::Float { bytes }) => return Ty::Float { bytes: *bytes },
-            Some(Type::Bool) => return Ty::Bool,
-            Some(Type::Void) => return Ty::Void,
-            Some(Type::Auto) => return Ty::Auto,
-            _ => {}
+        if let Some(plain) = plain_type(self.project.module(frame.module), ty) {
+            return plain;
         }
         if !frame.env.entries.is_empty() || self.frames.len() > super::MAX_FRAMES {
             return self.resolve_at(ty, 0);
@@ -97,30 +163,39 @@ impl Walker<'_> {
 
     /// Whether looking at an expression again does nothing.
     pub fn is_plain(&self, expr: ExprId) -> bool {
+        self.look_again(expr) != Look::Effects
+    }
+
+    /// Whether looking at an expression again does nothing and finds the same.
+    pub fn is_straight(&self, expr: ExprId) -> bool {
+        self.look_again(expr) == Look::Straight
+    }
+
+    fn look_again(&self, expr: ExprId) -> Look {
         let key = (self.module_id(), expr);
-        if let Some(plain) = self.caches.plain.borrow().get(&key) {
-            return *plain;
+        if let Some(look) = self.caches.learned.looks.borrow().get(&key) {
+            return *look;
         }
-        let plain = super::conditions::is_plain(self.module(), expr);
-        self.caches.plain.borrow_mut().insert(key, plain);
-        plain
+        let look = super::conditions::look_again(self.module(), expr);
+        self.caches.learned.looks.borrow_mut().insert(key, look);
+        look
     }
 
     /// Whether functions in sight go by a name, so that a call which means none of them for sure may mean any.
     pub fn is_overloaded(&self, path: &Path) -> bool {
         let key = std::ptr::from_ref(path) as usize;
-        if let Some(known) = self.caches.overloaded.borrow().get(&key) {
+        if let Some(known) = self.caches.learned.overloaded.borrow().get(&key) {
             return *known;
         }
         let overloaded = !self.project.overloads(self.module_id(), &self.scope(), path).is_empty();
-        self.caches.overloaded.borrow_mut().insert(key, overloaded);
+        self.caches.learned.overloaded.borrow_mut().insert(key, overloaded);
         overloaded
     }
 
     /// What a name means as a type.
     pub fn type_named(&self, path: &Path) -> TypeName {
         let key = (std::ptr::from_ref(path) as usize, self.frames.last().and_then(|frame| frame.function));
-        if let Some(known) = self.caches.types.borrow().get(&key) {
+        if let Some(known) = self.caches.learned.types.borrow().get(&key) {
             return *known;
         }
         let (module, inside) = (self.module_id(), self.scope());
@@ -133,17 +208,17 @@ impl Walker<'_> {
         } else {
             TypeName::Other
         };
-        self.caches.types.borrow_mut().insert(key, found);
+        self.caches.learned.types.borrow_mut().insert(key, found);
         found
     }
 
     /// Whether a local is given a value anywhere but at its declaration.
     pub fn is_assigned(&self, module_id: ModuleId, function_id: FunctionId, local: LocalId) -> bool {
         let key = (module_id, function_id);
-        let known = self.caches.assigned.borrow().get(&key).cloned();
+        let known = self.caches.learned.assigned.borrow().get(&key).cloned();
         let assigned = known.unwrap_or_else(|| {
             let assigned: Assigned = self.assigned_locals(module_id, function_id).into();
-            self.caches.assigned.borrow_mut().insert(key, Rc::clone(&assigned));
+            self.caches.learned.assigned.borrow_mut().insert(key, Arc::clone(&assigned));
             assigned
         });
         assigned.get(local.index()).copied().unwrap_or(false)
@@ -173,11 +248,11 @@ impl Walker<'_> {
     pub fn is_worth(&self, body: &Block) -> bool {
         let Some(first) = body.first() else { return false };
         let key = (self.module_id(), first.0);
-        if let Some(worth) = self.caches.worth.borrow().get(&key) {
+        if let Some(worth) = self.caches.learned.worth.borrow().get(&key) {
             return *worth;
         }
         let worth = self.has_calls(body);
-        self.caches.worth.borrow_mut().insert(key, worth);
+        self.caches.learned.worth.borrow_mut().insert(key, worth);
         worth
     }
 }

@@ -1,6 +1,7 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
 use super::flow::Flow;
+use super::memo::Recall;
 use super::places::Access;
 use super::{Frame, MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
 use crate::arith;
@@ -292,10 +293,24 @@ impl<'p> Walker<'p> {
             return self.unknown_call(exprs, &args, Some((module, function)));
         };
         self.deduce(module, function, &mut env, &args);
+        let env = Rc::new(env);
+        let alone = this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
+        let watch = if alone {
+            match self.recall(module, function_id, function, &env, &args) {
+                Recall::Known(out) => return out,
+                Recall::Unknown(watch) => Some(watch),
+                Recall::Nothing => None,
+            }
+        } else {
+            None
+        };
+        if self.watching > 0 {
+            self.entered.push((module, function_id, false));
+        }
         let call = Site { module: self.module_id(), span: self.span(id) };
         let argument_exprs: Vec<Option<ExprId>> = exprs.iter().map(|expr| Some(*expr)).collect();
         let known = self.conditions.len();
-        self.push_frame(module, Some(function_id), Rc::new(env), Some(call));
+        self.push_frame(module, Some(function_id), env, Some(call));
         if let Some(frame) = self.frames.last_mut() {
             frame.this = this;
             frame.closure = closure;
@@ -308,6 +323,9 @@ impl<'p> Walker<'p> {
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
         self.forget_conditions(known, inside);
+        if let Some(watch) = watch {
+            self.remember(module, function_id, watch, &out);
+        }
         out
     }
 
@@ -371,8 +389,13 @@ impl<'p> Walker<'p> {
                 ty
             };
             let val = self.cast(&out, ty.clone()).val;
-            let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
-            self.memory.store(&Place::Cell(object, root()), val);
+            let object = if matches!(val.kind, Kind::Aggregate(_)) {
+                let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
+                self.memory.store(&Place::Cell(object, root()), val);
+                object
+            } else {
+                self.create_variable(&variable.name, variable.span, ty, val)
+            };
             self.set_slot(id, Slot::Object(object));
         }
     }
@@ -416,7 +439,11 @@ impl<'p> Walker<'p> {
         if self.is_reporting()
             && let Some(Frame { module, function: Some(id), .. }) = self.frames.last()
         {
-            self.visited.insert((*module, *id));
+            let walked = (*module, *id);
+            self.visited.insert(walked);
+            if self.watching > 0 {
+                self.entered.push((walked.0, walked.1, true));
+            }
         }
         self.frames.pop();
         match (value, returns) {

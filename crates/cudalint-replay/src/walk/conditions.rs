@@ -1,6 +1,7 @@
 //! What the path says of the inputs: conditions of branches taken and of checks passed.
 
 use super::Walker;
+use super::caches::Look;
 use super::flow::Flow;
 use crate::algebra::{AtomKind, ClosedOp, Poly};
 use crate::val::Val;
@@ -21,9 +22,19 @@ struct Seen {
 }
 
 impl<'p> Walker<'p> {
-    /// Both sides of a condition that nothing decides, each knowing which it is.
-    pub fn open_branch(&mut self, condition: ExprId, then: &'p Block, otherwise: &'p Block) -> Flow {
+    /// Both sides of a condition that nothing decides, each knowing which it is. `looked`: what the condition was found
+    /// to be just before, and how many steps that took.
+    pub fn open_branch(
+        &mut self,
+        condition: ExprId,
+        looked: Option<(Quantity, u32)>,
+        then: &'p Block,
+        otherwise: &'p Block,
+    ) -> Flow {
         let (mut yes, mut no, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some((quantity, steps)) = looked.filter(|_| self.is_straight(condition)) {
+            seen.push(Seen { expr: condition, quantity, steps });
+        }
         self.parts(condition, true, 0, &mut yes, &mut seen);
         self.parts(condition, false, 0, &mut no, &mut seen);
         let known = self.conditions.len();
@@ -69,6 +80,8 @@ impl<'p> Walker<'p> {
         for condition in conditions {
             if self.conditions.len() < MAX_CONDITIONS {
                 self.conditions.push((until, condition.clone()));
+            } else {
+                self.leave_trace();
             }
         }
     }
@@ -209,25 +222,26 @@ fn either(a: &Poly, b: &Poly) -> Option<Poly> {
     a.plus_times(b, 1)?.plus_times(&a.times(b)?, -1)
 }
 
-/// Whether looking at an expression again does nothing.
-pub(super) fn is_plain(module: &Module, expr: ExprId) -> bool {
-    let mut plain = true;
+/// What looking at an expression again does.
+pub(super) fn look_again(module: &Module, expr: ExprId) -> Look {
+    let mut look = Look::Straight;
     cudalint_program::visit::walk_expr(module, expr, |_, kind| {
-        plain &= !matches!(
-            kind,
+        match kind {
             Expr::Call { .. }
-                | Expr::Assign { .. }
-                | Expr::Step { .. }
-                | Expr::Launch(_)
-                | Expr::New { .. }
-                | Expr::Delete { .. }
-                | Expr::Statements(_)
-                | Expr::Lambda { .. }
-                | Expr::Construct { .. }
-        );
-        plain
+            | Expr::Assign { .. }
+            | Expr::Step { .. }
+            | Expr::Launch(_)
+            | Expr::New { .. }
+            | Expr::Delete { .. }
+            | Expr::Statements(_)
+            | Expr::Lambda { .. }
+            | Expr::Construct { .. } => look = Look::Effects,
+            Expr::AndThen(..) | Expr::OrElse(..) | Expr::Select(..) => look = Look::Plain,
+            _ => {}
+        }
+        look != Look::Effects
     });
-    plain
+    look
 }
 
 /// Whether a polynomial is a comparison, so that it is 0 or 1.

@@ -27,6 +27,7 @@ impl Walker<'_> {
         if !self.is_reporting() {
             return false;
         }
+        self.leave_trace();
         let site = self.expr_site(id);
         let count = self.reported.entry(site).or_insert(0);
         *count += 1;
@@ -162,6 +163,7 @@ impl Walker<'_> {
         if !self.is_reporting() {
             return;
         }
+        self.leave_trace();
         let Some(frame) = self.frames.iter().rev().find(|frame| frame.function.is_some()) else { return };
         let Some(function) = frame.function else { return };
         let function = (frame.module, function);

@@ -86,10 +86,15 @@ impl<'p> Walker<'p> {
                 Ty::Int { bytes: *bytes, signed: *signed },
             ),
             Expr::Float { value, bytes } => Out::new(Val::from(Kind::Float(*value)), Ty::Float { bytes: *bytes }),
-            Expr::Str(text) => Out::new(
-                Val::from(Kind::Str(std::sync::Arc::clone(text))),
-                Ty::Array(Rc::new(Ty::Int { bytes: 1, signed: true }), Quantity::Known(text.len() as i64 + 1)),
-            ),
+            Expr::Str(text) => {
+                if self.watching > 0 {
+                    self.literals.push(std::sync::Arc::clone(text));
+                }
+                Out::new(
+                    Val::from(Kind::Str(std::sync::Arc::clone(text))),
+                    Ty::Array(Rc::new(Ty::Int { bytes: 1, signed: true }), Quantity::Known(text.len() as i64 + 1)),
+                )
+            }
             Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
             Expr::Local(local) => self.read_local(id, local.index()),
             Expr::Deref(_) | Expr::Index { .. } => self.read(id),

@@ -2,7 +2,7 @@
 
 use super::{Out, Walker};
 use crate::algebra::Poly;
-use crate::memory::{Diff, JoinRule};
+use crate::memory::{Aside, Diff, JoinRule};
 use crate::val::{Kind, Val};
 use crate::value::Assumptions;
 use cudalint_program::Name;
@@ -95,28 +95,28 @@ impl Walker<'_> {
     }
 
     /// Goes on from the alternatives, all relative to the mark: the first is the one that a rule's default keeps.
-    pub fn settle(&mut self, mark: usize, alternatives: Vec<Alternative>, rule: &JoinRule) -> Flow {
-        let mut next = Vec::new();
+    pub fn settle(
+        &mut self,
+        mark: usize,
+        alternatives: impl IntoIterator<Item = Alternative>,
+        rule: &JoinRule,
+    ) -> Flow {
         let mut left = Vec::new();
+        let mut goes_on = false;
         for alternative in alternatives {
             match alternative.flow {
-                Flow::Next => next.push(alternative),
+                Flow::Next if goes_on => self.memory.join(alternative.diff, mark, rule),
+                Flow::Next => {
+                    self.memory.replace(alternative.diff, mark);
+                    goes_on = true;
+                }
                 Flow::Stop => {}
                 _ => left.push(alternative),
             }
         }
-        let mut going_on = None;
-        if next.is_empty() {
-            going_on = left.pop();
-        }
-        let mut next = next.into_iter();
-        let flow = if let Some(first) = next.next() {
-            self.memory.replace(first.diff, mark);
-            for other in next {
-                self.memory.join(other.diff, mark, rule);
-            }
+        let flow = if goes_on {
             Flow::Next
-        } else if let Some(last) = going_on {
+        } else if let Some(last) = left.pop() {
             self.memory.replace(last.diff, mark);
             if let Some(frame) = self.frames.last_mut() {
                 frame.returned = last.returned;
@@ -156,15 +156,14 @@ impl Walker<'_> {
                 let mark = self.memory.mark();
                 let before = self.pendings.len();
                 let banned = self.banned.len();
+                let aside = self.memory.step_aside();
                 if taken {
                     self.alternative(mark, otherwise);
-                    self.pendings.truncate(before);
-                    self.banned.truncate(banned);
+                    self.leave_aside(aside, before, banned);
                     then(self)
                 } else {
                     self.alternative(mark, then);
-                    self.pendings.truncate(before);
-                    self.banned.truncate(banned);
+                    self.leave_aside(aside, before, banned);
                     otherwise(self)
                 }
             }
@@ -187,12 +186,19 @@ impl Walker<'_> {
                     let end = default.last_pending.min(self.pendings.len());
                     self.pendings.drain(default.first_pending.min(end)..end);
                     self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
-                    return self.settle(mark, vec![other], &JoinRule::Either);
+                    return self.settle(mark, [other], &JoinRule::Either);
                 }
-                self.settle(mark, vec![default, other], &JoinRule::Current(why))
+                self.settle(mark, [default, other], &JoinRule::Current(why))
             }
             Truth::Unknown => self.open(None, then, otherwise),
         }
+    }
+
+    /// The end of a path of which nothing comes.
+    fn leave_aside(&mut self, aside: Aside, pendings: usize, banned: usize) {
+        self.memory.step_back(aside);
+        self.pendings.truncate(pendings);
+        self.banned.truncate(banned);
     }
 
     /// Runs both sides of a condition that nothing decides; what they leave is put together by its value where that is
@@ -216,7 +222,7 @@ impl Walker<'_> {
             self.undecide(-1);
         }
         let rule = truth.map_or(JoinRule::Either, JoinRule::Where);
-        self.settle(mark, vec![first, second], &rule)
+        self.settle(mark, [first, second], &rule)
     }
 
     /// Enters or leaves a condition that nothing decides.

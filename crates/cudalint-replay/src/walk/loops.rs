@@ -52,13 +52,22 @@ impl<'p> Walker<'p> {
             }
             let mut rounds = 0;
             let mut first = true;
-            let enough = self.steps / 2;
+            let start_steps = self.steps;
+            let enough = start_steps / 2;
             loop {
                 let tested = !(first && kind == LoopKind::DoWhile);
                 first = false;
                 if tested {
                     // A dear body leaves something for what comes after the loop.
                     let dear = rounds >= 3 && self.steps < enough;
+                    if rounds >= 3 {
+                        let over = 2 * i64::from(self.steps) - i64::from(start_steps);
+                        if dear {
+                            self.room = self.room.min(-over);
+                        } else {
+                            self.slack = self.slack.min(over);
+                        }
+                    }
                     if rounds >= most || self.iterations_left == 0 || dear {
                         break;
                     }
@@ -164,7 +173,7 @@ impl<'p> Walker<'p> {
         });
         self.loops_inside -= 1;
         let none = self.alternative(mark, |_| Flow::Next);
-        self.settle(mark, vec![none, first], &JoinRule::Either);
+        self.settle(mark, [none, first], &JoinRule::Either);
         if self.stopped.is_some() {
             return Flow::Stop;
         }
@@ -296,7 +305,7 @@ impl<'p> Walker<'p> {
         self.banned.truncate(banned);
         let default = self.alternative(mark, |_| Flow::Next);
         let _ = base;
-        self.settle(mark, vec![default, other], &JoinRule::Current(why))
+        self.settle(mark, [default, other], &JoinRule::Current(why))
     }
 
     /// A loop that runs nobody knows how often: what it may write is forgotten first, then its body is run once.
@@ -344,7 +353,7 @@ impl<'p> Walker<'p> {
             if reached { Flow::Next } else { flow }
         });
         let none = self.alternative(mark, |_| Flow::Next);
-        let flow = self.settle(mark, vec![none, round], &JoinRule::Either);
+        let flow = self.settle(mark, [none, round], &JoinRule::Either);
         self.collect(base, true, |f| matches!(f, Flow::Continue | Flow::Break));
         self.forget_since(start);
         flow

@@ -17,6 +17,7 @@ mod given;
 mod launches;
 mod library;
 mod loops;
+mod memo;
 mod names;
 mod operators;
 mod places;
@@ -30,7 +31,7 @@ use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
 use crate::ty::{Env, Ty};
 use crate::val::{Closure, Kind, Val};
 use crate::value::{Assumptions, Condition, Quantity};
-pub(crate) use caches::Caches;
+pub(crate) use caches::{Caches, Library};
 use cudalint_program::ir::{
     ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId, Path, TemplateArg, TemplateParam,
 };
@@ -70,9 +71,6 @@ pub(crate) type Summaries = Rc<
         Vec<(ModuleId, FunctionId, cudalint_program::types::TypeEnv, std::sync::Arc<crate::facts::KernelSummary>)>,
     >,
 >;
-
-/// Names looked up so far, by the address of their path and what was asked; shared by the walks of one module.
-pub(crate) type Lookups = Rc<std::cell::RefCell<FxHashMap<(usize, u32), names::Found>>>;
 
 /// Where a variable is.
 #[derive(Clone, Debug)]
@@ -165,7 +163,6 @@ pub(crate) struct Walker<'p> {
     /// How many loops around run their first round by itself.
     pub loops_inside: u32,
     pub summaries: Summaries,
-    pub lookups: Lookups,
     /// What the walks of one module find out about its code once.
     pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
@@ -181,6 +178,19 @@ pub(crate) struct Walker<'p> {
     pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
+    /// How many walks of functions are watched.
+    watching: u32,
+    /// How often something was done that outlasts a function's walk, or looked at that others make.
+    traces: u32,
+    /// The least by which a loop was short of being cut for its dear rounds, in steps.
+    slack: i64,
+    /// The least by which one was cut for them.
+    room: i64,
+    /// The deepest nesting.
+    deepest: u32,
+    /// String literals and functions met in the walks that are watched.
+    literals: Vec<std::sync::Arc<str>>,
+    entered: Vec<(ModuleId, FunctionId, bool)>,
 }
 
 impl<'p> Walker<'p> {
@@ -213,7 +223,6 @@ impl<'p> Walker<'p> {
             iterations_left: 120,
             loops_inside: 0,
             summaries: Summaries::default(),
-            lookups: Lookups::default(),
             caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
             local: Name::from("local"),
@@ -222,6 +231,13 @@ impl<'p> Walker<'p> {
             conditions: Vec::new(),
             capturing: false,
             entry_is_called: false,
+            watching: 0,
+            traces: 0,
+            slack: i64::MAX,
+            room: i64::MAX,
+            deepest: 0,
+            literals: Vec::new(),
+            entered: Vec::new(),
         }
     }
 
@@ -362,8 +378,14 @@ impl<'p> Walker<'p> {
         }
         if self.stopped.is_none() {
             self.depth += 1;
+            self.deepest = self.deepest.max(self.depth);
         }
         self.stopped.is_none()
+    }
+
+    /// Something is done that outlasts the walk of the function around, or looked at that others make.
+    pub const fn leave_trace(&mut self) {
+        self.traces += 1;
     }
 
     pub fn module_id(&self) -> ModuleId {

@@ -117,7 +117,7 @@ impl Walker<'_> {
     /// names for them.
     fn found(&mut self, path: &Path) -> Found {
         let key = (std::ptr::from_ref(path) as usize, 0);
-        if let Some(found) = self.lookups.borrow().get(&key) {
+        if let Some(found) = self.caches.learned.names.borrow().get(&key) {
             return *found;
         }
         let (module, inside) = (self.module_id(), self.scope());
@@ -132,14 +132,14 @@ impl Walker<'_> {
         } else {
             Found::Nothing
         };
-        self.lookups.borrow_mut().insert(key, found);
+        self.caches.learned.names.borrow_mut().insert(key, found);
         found
     }
 
     /// The function that a call of a name with so many arguments means, looked up once.
     pub fn called(&mut self, path: &Path, args: usize) -> Option<(ModuleId, FunctionId)> {
         let key = (std::ptr::from_ref(path) as usize, args as u32 + 1);
-        let known = self.lookups.borrow().get(&key).copied();
+        let known = self.caches.learned.names.borrow().get(&key).copied();
         let found = match known {
             Some(found) => found,
             None => {
@@ -148,7 +148,7 @@ impl Walker<'_> {
                     Some((module, function)) => Found::Function(module, function),
                     None => Found::Nothing,
                 };
-                self.lookups.borrow_mut().insert(key, found);
+                self.caches.learned.names.borrow_mut().insert(key, found);
                 found
             }
         };
@@ -183,6 +183,7 @@ impl Walker<'_> {
 
     /// A variable at namespace scope as an object.
     pub fn global(&mut self, module: ModuleId, index: u32) -> ObjId {
+        self.leave_trace();
         if let Some(object) = self.globals.get(&(module, index)) {
             return *object;
         }

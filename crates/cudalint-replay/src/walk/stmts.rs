@@ -109,7 +109,9 @@ impl<'p> Walker<'p> {
             }
             Stmt::Block(block) => self.block(block),
             Stmt::If { condition, then, otherwise, constant } => {
-                let truth = self.condition(*condition);
+                let (before, globals) = (self.steps, self.globals.len());
+                let out = self.eval(*condition);
+                let truth = self.truth(&out);
                 if *constant
                     && let Truth::Known(value) = truth
                     && self.dry == 0
@@ -117,7 +119,9 @@ impl<'p> Walker<'p> {
                     return self.block(if value { then } else { otherwise });
                 }
                 if matches!(truth, Truth::Unknown) && self.is_reporting() {
-                    return self.open_branch(*condition, then, otherwise);
+                    // A variable that came into being at this look costs no steps at the next.
+                    let looked = (self.globals.len() == globals).then(|| (out.val.quantity(), before - self.steps));
+                    return self.open_branch(*condition, looked, then, otherwise);
                 }
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
             }
@@ -247,16 +251,16 @@ impl<'p> Walker<'p> {
         let ty = self.counted(ty, variable.init);
         // The initializer may mention an outer variable of the same name, so the object comes after it; but
         // `T x = f(&x)` is legal too and needs it before.
-        let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
-        let unset = Val::from(Kind::Uninit(std::rc::Rc::new((variable.name.clone(), self.site(variable.span)))));
         if self.function_type(variable.ty, |ty| matches!(ty, Type::Auto)) {
+            let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
             self.set_slot(id, Slot::Object(object));
             let out = variable.init.map_or_else(Out::unknown, |init| self.eval(init));
             let object = self.create_variable(&variable.name, variable.span, out.ty.value().clone(), out.val);
             self.set_slot(id, Slot::Object(object));
             return;
         }
-        self.memory.store(&Place::Cell(object, root()), unset);
+        let unset = Val::from(Kind::Uninit(std::rc::Rc::new((variable.name.clone(), self.site(variable.span)))));
+        let object = self.create_variable(&variable.name, variable.span, ty.clone(), unset);
         self.set_slot(id, Slot::Object(object));
         match variable.init {
             Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
@@ -279,6 +283,7 @@ impl<'p> Walker<'p> {
     }
 
     fn declare_static(&mut self, id: LocalId) {
+        self.leave_trace();
         let (Some(frame), Some(function)) = (self.frames.last(), self.function()) else { return };
         let Some(function_id) = frame.function else { return };
         let key = (frame.module, function_id, id.0);
@@ -392,7 +397,7 @@ impl<'p> Walker<'p> {
             let mark = self.memory.mark();
             let run = self.alternative(mark, |w| w.block(block));
             let none = self.alternative(mark, |_| Flow::Next);
-            self.settle(mark, vec![none, run], &JoinRule::Either);
+            self.settle(mark, [none, run], &JoinRule::Either);
         }
         Flow::Next
     }
@@ -400,6 +405,7 @@ impl<'p> Walker<'p> {
     /// Code is missing here: the names it mentions may have been given any value.
     fn elide(&mut self, names: &[Name]) {
         self.elided = true;
+        self.leave_trace();
         let objects: Vec<ObjId> = self
             .frames
             .iter()

@@ -18,6 +18,9 @@ impl<'p> Walker<'p> {
         if self.frames.len() > super::MAX_FRAMES + 6 {
             return Ty::Unknown;
         }
+        if let Some(plain) = super::caches::plain_type(self.project.module(module), ty) {
+            return plain;
+        }
         self.push_frame(module, None, env.clone(), None);
         let resolved = self.resolve(ty);
         self.frames.pop();
@@ -335,10 +338,29 @@ impl<'p> Walker<'p> {
     }
 
     fn record_layout(&mut self, module: ModuleId, index: u32, env: &Rc<Env>, depth: u32) -> (Quantity, i64) {
-        let cacheable = env.entries.is_empty();
-        if cacheable && let Some((size, align)) = self.type_cache.get(&(module, index)) {
+        if !env.entries.is_empty() {
+            return self.lay_out(module, index, env, depth);
+        }
+        if let Some(known) = self.caches.learned.layouts.borrow().get(&(module, index)) {
+            return known.map_or((Quantity::Unknown, 1), |(size, align)| (Quantity::Known(size), align));
+        }
+        if let Some((size, align)) = self.type_cache.get(&(module, index)) {
             return (Quantity::Known(*size), *align);
         }
+        let before = (self.steps, self.atoms.count());
+        let (size, align) = self.lay_out(module, index, env, depth);
+        let known = size.known().map(|size| (size, align));
+        // Where something had to be evaluated it may be something else the next time.
+        let pure = (self.steps, self.atoms.count()) == before && self.stopped.is_none();
+        if pure && (known.is_some() || depth == 0) {
+            self.caches.learned.layouts.borrow_mut().insert((module, index), known);
+        } else if let Some(known) = known {
+            self.type_cache.insert((module, index), known);
+        }
+        (size, align)
+    }
+
+    fn lay_out(&mut self, module: ModuleId, index: u32, env: &Rc<Env>, depth: u32) -> (Quantity, i64) {
         let Some(record) = self.project.module(module).records.get(index as usize) else {
             return (Quantity::Unknown, 1);
         };
@@ -378,9 +400,6 @@ impl<'p> Walker<'p> {
             return (Quantity::Unknown, 1);
         }
         let size = ((size + align - 1) / align * align).max(1);
-        if cacheable {
-            self.type_cache.insert((module, index), (size, align));
-        }
         (Quantity::Known(size), align)
     }
 

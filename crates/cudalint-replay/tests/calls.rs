@@ -1,0 +1,109 @@
+//! Calls of functions that were walked before: what is known of a walk is used where it must give the same, and nowhere
+//! else.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::{allocations, events};
+
+#[test]
+fn a_known_walk_is_used_for_the_same_arguments_alone() {
+    let events = events(
+        r"
+int up(int a, int b) { return (a + b - 1) / b; }
+int main() {
+    float *a, *b, *c, *d;
+    cudaMalloc(&a, up(10, 4));
+    cudaMalloc(&b, up(10, 4));
+    cudaMalloc(&c, up(11, 2));
+    cudaMalloc(&d, up(10, 4));
+}
+",
+    );
+    assert_eq!(allocations(&events), ["3", "3", "6", "3"]);
+}
+
+#[test]
+fn what_is_only_printed_makes_no_difference() {
+    let events = events(
+        r#"
+int halve(int n, const char* file, int line) {
+    if (n < 0) printf("%s:%d\n", file, line);
+    return n / 2;
+}
+int main() {
+    float *a, *b, *c;
+    cudaMalloc(&a, halve(8, "a.cu", 1));
+    cudaMalloc(&b, halve(8, "b.cu", 2));
+    cudaMalloc(&c, halve(6, "b.cu", 2));
+}
+"#,
+    );
+    assert_eq!(allocations(&events), ["4", "4", "3"]);
+}
+
+#[test]
+fn equal_strings_are_told_from_others() {
+    let events = events(
+        r#"
+int pick();
+int same(const char* a, const char* b) {
+    const char* c = a;
+    if (pick()) c = b;
+    return c ? 4 : 2;
+}
+int main() {
+    float *a, *b, *c;
+    cudaMalloc(&a, same("x", "y"));
+    cudaMalloc(&b, same("x", "x"));
+    cudaMalloc(&c, same("z", "z"));
+}
+"#,
+    );
+    let sizes = allocations(&events);
+    assert_eq!(sizes[1..], ["4", "4"]);
+    assert_ne!(sizes[0], "4");
+}
+
+#[test]
+fn a_function_that_changes_what_others_see_is_walked_at_every_call() {
+    let events = events(
+        r"
+static int count = 1;
+static int calls() { static int n; n = n + 1; return n; }
+int next(int by) { count = count * by; return count; }
+int main() {
+    float *a, *b, *c;
+    cudaMalloc(&a, next(2));
+    cudaMalloc(&b, next(2));
+    calls();
+    cudaMalloc(&c, next(3));
+}
+",
+    );
+    assert_eq!(allocations(&events), ["2", "4", "12"]);
+}
+
+#[test]
+fn code_out_of_sight_writes_what_it_knows_at_every_call() {
+    let events = events(
+        r"
+void unseen();
+void show(int*);
+void helper(int x) { unseen(); }
+int main() {
+    int n = 8, m = 8;
+    helper(1);
+    float *a, *b, *c;
+    cudaMalloc(&a, n);
+    show(&n);
+    n = 16;
+    helper(1);
+    cudaMalloc(&b, n);
+    cudaMalloc(&c, m);
+}
+",
+    );
+    let sizes = allocations(&events);
+    assert_eq!((sizes[0].as_str(), sizes[2].as_str()), ("8", "8"));
+    assert_ne!(sizes[1], "16");
+}
