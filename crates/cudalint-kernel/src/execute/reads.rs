@@ -7,7 +7,8 @@ use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
 use super::races::Order;
-use super::shadow::{Cell, LINE, line_of};
+use super::shadow::{LINE, Line, line_of};
+use super::sweep::is_line;
 use super::value::{Bits, Data, NUMBER, Tags, Val, offset_of};
 use crate::report::AccessKind;
 
@@ -117,9 +118,16 @@ impl Machine<'_> {
             let all = if read.alike { 0..0 } else { 0..self.n };
             let cells = u64::from(read.bytes >> grain).max(1);
             let addresses = read.address.view();
-            let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
+            let each = match read.address.bits() {
+                Bits::Each(each) if !read.alike && cells == 1 => Some(each),
+                _ => None,
+            };
+            let levels = read.mask.levels();
+            let mut here: (u64, Option<&mut Line>) = (u64::MAX, None);
+            // Lanes whose line was told of all of them at once.
+            let mut told = 0;
             for lane in chosen.into_iter().chain(all) {
-                if read.mask.levels().get(lane) != Some(&SURE) {
+                if lane < told || levels.get(lane) != Some(&SURE) {
                     continue;
                 }
                 let first = offset_of(addresses.lane(lane).0) as u64 >> grain;
@@ -127,12 +135,16 @@ impl Machine<'_> {
                     if here.0 != line_of(number) {
                         here = (line_of(number), memory.cells.whole_line(line_of(number)));
                     }
-                    match here.1.as_deref_mut().and_then(|line| line.get_mut(number as usize % LINE)) {
-                        Some(cell) => order.note_reader(cell, lane),
-                        None => {
-                            memory.in_doubt = true;
-                            memory.usage.inexact = true;
-                        }
+                    let Some(line) = here.1.as_deref_mut() else {
+                        memory.in_doubt = true;
+                        memory.usage.inexact = true;
+                        continue;
+                    };
+                    if line.in_step && each.is_some_and(|each| is_line(each, levels, lane, number, grain)) {
+                        order.note_reader(&mut line.cells[0], lane);
+                        told = lane + LINE;
+                    } else {
+                        order.note_reader(&mut line.each()[number as usize % LINE], lane);
                     }
                 }
             }

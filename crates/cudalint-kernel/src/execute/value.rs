@@ -184,6 +184,9 @@ impl Val {
     /// are of one kind, and such are worked on faster.
     pub(super) fn in_lanes(mask: &Mask, mut f: impl FnMut(usize) -> (i64, u8)) -> Self {
         let levels = mask.levels();
+        if mask.is_everyone() {
+            return Self::from_lanes(levels.len(), f);
+        }
         let (mut bits, mut tags) = (Lanes::any(levels.len()), Lanes::any(levels.len()));
         let mut first = None;
         {
@@ -463,6 +466,18 @@ impl View<'_> {
             Of::Each(tags) => tags[lane],
         };
         (bits, tag)
+    }
+
+    /// The tag of some lanes, where it is one.
+    #[inline]
+    pub(super) fn tag_of(&self, lanes: std::ops::Range<usize>) -> Option<u8> {
+        match self.tags {
+            Of::One(tag) => Some(tag),
+            Of::Each(tags) => {
+                let (first, rest) = tags.get(lanes)?.split_first()?;
+                rest.iter().all(|tag| tag == first).then_some(*first)
+            }
+        }
     }
 }
 
