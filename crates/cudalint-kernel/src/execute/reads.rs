@@ -2,7 +2,7 @@
 //! it matters only once somebody writes. Most inputs of a kernel are never written, so that no cell is made for them.
 
 use super::access::Piece;
-use super::cells::{name_there, seed_of};
+use super::cells::{foretold, name_there, seed_of};
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
@@ -50,14 +50,21 @@ impl Machine<'_> {
         let memory = self.objects.get(index)?;
         let grain = memory.grain?;
         let plainly = piece.touch.kind == AccessKind::Read && !piece.touch.volatile && piece.bytes == 1 << grain;
-        if !plainly || memory.stored || !memory.is_global() || !memory.has_only_names() {
+        if !plainly || memory.stored || !memory.is_global() {
             return None;
         }
         let seed = seed_of(index, piece.ty, memory);
-        let name = |bits: i64| name_there(seed, offset_of(bits) as u64 >> grain << grain);
+        let filled = match memory.has_only_names() {
+            true => None,
+            false => Some(foretold(seed, piece.ty, memory.filled_with(piece.bytes)?)),
+        };
+        let tag = filled.map_or(NUMBER, |(_, tag)| tag);
+        let name = |bits: i64| {
+            filled.map_or_else(|| name_there(seed, offset_of(bits) as u64 >> grain << grain), |(value, _)| value)
+        };
         let value = if alike {
             let one = mask.levels().iter().position(|&level| level != OFF)?;
-            Data::Uniform(name(address.lane(one).0), NUMBER)
+            Data::Uniform(name(address.lane(one).0), tag)
         } else {
             let mut names = Lanes::any(self.n);
             let lanes = names.edit().iter_mut().zip(mask.levels());
@@ -71,7 +78,7 @@ impl Machine<'_> {
                     each.for_each(|((out, &level), &bits)| *out = if level == OFF { 0 } else { name(bits) });
                 }
             }
-            Data::Lanes(names.into(), Tags::One(NUMBER))
+            Data::Lanes(names.into(), Tags::One(tag))
         };
         let read = NotedRead {
             address: address.clone(),

@@ -89,11 +89,13 @@ impl Line {
         &mut self.cells
     }
 
-    #[cold]
     fn part(&mut self) {
-        let first = self.cells[0];
-        for (way, cell) in (0..).zip(&mut self.cells) {
-            *cell = first.behind(way, cell.value);
+        // Where nobody left a stamp the others' words are those of the first.
+        if !self.is_fresh() {
+            let first = self.cells[0];
+            for (way, cell) in (0..).zip(&mut self.cells) {
+                *cell = first.behind(way, cell.value);
+            }
         }
         self.in_step = false;
     }

@@ -133,8 +133,9 @@ impl Job<'_> {
             return Some(tag);
         }
         if tag == INITIAL {
-            each.for_each(|(out, number)| *out = self.name(0, number).0);
-            return Some(NUMBER);
+            let mut tag = NUMBER;
+            each.for_each(|(out, number)| (*out, tag) = self.initial(number));
+            return Some(tag);
         }
         if write <= self.forgotten || write < self.order.block_start || class != self.class {
             out.fill(0);
@@ -166,6 +167,14 @@ impl Job<'_> {
         {
             return false;
         }
+        if first.tag == INITIAL
+            && let Some((value, tag)) = self.before_write()
+        {
+            first.tag = tag;
+            first.class = self.class;
+            line.cells.iter_mut().for_each(|cell| cell.value = value);
+        }
+        let first = &line.cells[0];
         let fresh = first.write > forgotten || (forgotten == 0 && first.write == 0 && first.tag != INITIAL);
         let comparable = first.class == self.class && first.tag != INITIAL && tag != UNKNOWN;
         let mut values = RaceValues::Unknown;
@@ -207,7 +216,7 @@ impl Job<'_> {
         Some(if cell.doubt != 0 && cell.doubt >= cell.write {
             self.doubtful(cell.doubt, number)
         } else if cell.tag == INITIAL {
-            self.name(0, number)
+            self.initial(number)
         } else if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             (0, UNKNOWN)
         } else if cell.tag == KNOWN {
@@ -239,6 +248,12 @@ impl Job<'_> {
         {
             return false;
         }
+        if cell.tag == INITIAL
+            && let Some(before) = self.before_write()
+        {
+            (cell.value, cell.tag) = before;
+            cell.class = self.class;
+        }
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         let comparable = cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN;
         let values = if fresh && comparable && cell.doubt < cell.write.max(1) {
@@ -257,13 +272,17 @@ impl Job<'_> {
 }
 
 /// Whether the lanes from `lane` on, of one warp and all there in one way, come to the cells of a line one after the other.
+#[inline]
 pub(super) fn is_line(addresses: &[i64], levels: &[u8], lane: usize, number: u64, grain: u32) -> bool {
+    number.is_multiple_of(LINE as u64) && lane % 32 <= 32 - LINE && are_neighbours(addresses, levels, lane, grain)
+}
+
+fn are_neighbours(addresses: &[i64], levels: &[u8], lane: usize, grain: u32) -> bool {
     let lanes = lane..lane + LINE;
     let (Some(addresses), Some(levels)) = (addresses.get(lanes.clone()), levels.get(lanes)) else { return false };
-    let first = addresses[0];
-    number.is_multiple_of(LINE as u64)
-        && lane % 32 <= 32 - LINE
-        && levels.iter().fold(0, |other, level| other | (level ^ levels[0])) == 0
+    let (first, level) = (addresses[0], levels[0]);
+    addresses[1] == first + (1 << grain)
+        && levels.iter().fold(0, |other, here| other | (here ^ level)) == 0
         && addresses.iter().zip(0..).fold(0, |other, (address, way)| other | (address ^ (first + (way << grain)))) == 0
 }
 
