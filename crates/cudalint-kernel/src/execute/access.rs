@@ -3,7 +3,7 @@
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::ops::map1;
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, place_of};
+use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, one_object_of, place_of};
 use super::words::Affine;
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
@@ -65,10 +65,9 @@ impl Machine<'_> {
         }
         if unknown == Addresses::All
             && let Bits::Each(bits) = address.bits()
-            && let Some(&first) = bits.first()
-            && bits.iter().fold(0, |other, &bits| other | (object_of(bits) ^ object_of(first))) == 0
+            && let Some(id) = one_object_of(bits)
         {
-            return self.access_object(touch, object_of(first), address, &mask, value, stamp);
+            return self.access_object(touch, id, address, &mask, value, stamp);
         }
         let mut objects: Vec<u32> = Vec::new();
         match address.bits() {
@@ -389,9 +388,7 @@ enum Addresses {
 /// The object that all lanes point into, active or not, where of all places only names are known.
 fn one_object(address: &Val) -> Option<u32> {
     let Data::Lanes(bits, Tags::One(SOMEWHERE)) = &address.data else { return None };
-    let bits = bits.get();
-    let first = object_of(*bits.first()?);
-    (bits.iter().fold(0, |other, &bits| other | (object_of(bits) ^ first)) == 0).then_some(first)
+    one_object_of(bits.get())
 }
 
 fn moved(address: &Val, by: u32) -> Val {

@@ -204,7 +204,7 @@ impl<'j> Job<'j> {
             _ => Empty::Nothing,
         };
         let kind = piece.touch.kind;
-        let reads = !kind.writes() && !piece.touch.volatile && !matches!(empty, Empty::Parts);
+        let reads = !kind.writes() && !piece.touch.volatile;
         let writes = kind.writes() && kind != AccessKind::Atomic;
         Self {
             order,

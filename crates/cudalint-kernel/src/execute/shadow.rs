@@ -77,9 +77,10 @@ pub(super) struct Line {
     pub(super) in_step: bool,
 }
 
-impl Line {
-    const FRESH: Self = Self { cells: [FRESH; LINE], in_step: true };
+/// A line that nobody touched.
+static FRESH_LINE: [Line; 1] = [Line { cells: [FRESH; LINE], in_step: true }];
 
+impl Line {
     /// The cells, each with its own words.
     #[inline]
     pub(super) fn each(&mut self) -> &mut [Cell; LINE] {
@@ -198,7 +199,7 @@ impl Cells {
                 let spare = SPARE.with(|spare| spare.borrow_mut().pop());
                 self.shelves.push(spare.unwrap_or_else(|| Vec::with_capacity(SHELF)));
             }
-            self.shelves[shelf].push(Line::FRESH);
+            self.shelves[shelf].extend_from_slice(&FRESH_LINE);
             self.lines += 1;
             *slot = self.lines as u32;
         }

@@ -118,7 +118,7 @@ impl Job<'_> {
         }
         // What is asked of the first lane and cell has the same answer for the others, which are one step behind it.
         let first = &mut line.cells[0];
-        let missing = sure && first.write == 0 && first.doubt == 0 && matches!(self.empty, Empty::All);
+        let missing = sure && first.write == 0 && first.doubt == 0 && !matches!(self.empty, Empty::Nothing);
         if missing || !self.order.settled(first.write, first.writer, lane) {
             return None;
         }
@@ -206,7 +206,7 @@ impl Job<'_> {
     /// Reads a cell that nobody else has written meanwhile; `None` where there is more to it.
     #[inline]
     pub(super) fn read_shortly(&self, cell: &mut Cell, lane: usize, sure: bool, number: u64) -> Option<(i64, u8)> {
-        let missing = sure && cell.write == 0 && cell.doubt == 0 && matches!(self.empty, Empty::All);
+        let missing = sure && cell.write == 0 && cell.doubt == 0 && !matches!(self.empty, Empty::Nothing);
         if missing || !self.order.settled(cell.write, cell.writer, lane) {
             return None;
         }

@@ -33,6 +33,13 @@ pub(super) const fn object_of(bits: i64) -> u32 {
     (bits >> OFFSET_BITS) as u32
 }
 
+/// The object that all these pointers point into; `None` where they are several.
+pub(super) fn one_object_of(pointers: &[i64]) -> Option<u32> {
+    let first = *pointers.first()?;
+    let other = pointers.iter().fold(0, |other, bits| other | (bits ^ first));
+    (other >> OFFSET_BITS == 0).then_some(object_of(first))
+}
+
 /// The byte offset of a pointer that is not null.
 pub(super) const fn offset_of(bits: i64) -> i64 {
     (bits & ((1 << OFFSET_BITS) - 1)) - MIDDLE
@@ -184,22 +191,19 @@ impl Val {
     /// are of one kind, and such are worked on faster.
     pub(super) fn in_lanes(mask: &Mask, mut f: impl FnMut(usize) -> (i64, u8)) -> Self {
         let levels = mask.levels();
-        if mask.is_everyone() {
-            return Self::from_lanes(levels.len(), f);
-        }
         let (mut bits, mut tags) = (Lanes::any(levels.len()), Lanes::any(levels.len()));
-        let mut first = None;
         {
             let (bits, tags) = (bits.edit(), tags.edit());
             let mut last = KNOWN;
             for (lane, ((bits, tag), &level)) in bits.iter_mut().zip(tags.iter_mut()).zip(levels).enumerate() {
-                *bits = 0;
-                if level != OFF {
+                if level == OFF {
+                    *bits = 0;
+                } else {
                     (*bits, last) = f(lane);
-                    first = first.or(Some(lane));
                 }
                 *tag = last;
             }
+            let first = levels.iter().position(|&level| level != OFF);
             if let Some((away, active)) = first.and_then(|first| tags.split_at_mut_checked(first))
                 && let Some(&tag) = active.first()
             {
