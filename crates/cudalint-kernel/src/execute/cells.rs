@@ -4,13 +4,15 @@ use super::access::{ACCUMULATES, Piece, STORES_ONLY};
 use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
-use super::memory::{Initial, Memory};
+use super::memory::{Initial, Memory, is_outside};
 use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
 use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
 use crate::report::{AccessKind, RaceScope, RaceValues};
+use std::ops::Range;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Reads or writes one scalar of an object that several threads see.
@@ -165,6 +167,8 @@ pub(super) struct Job<'j> {
     filled: Option<i64>,
     /// What of it nobody has written before, not even in doubt.
     pub(super) empty: Empty,
+    /// The parts that were not empty, where there are such.
+    parts: Option<Arc<[Range<u64>]>>,
     /// Stamps up to this one say nothing of values.
     pub(super) forgotten: u32,
     /// Whether an atomic operation only stores, and nobody reads what was there.
@@ -217,6 +221,10 @@ impl<'j> Job<'j> {
             foreknown,
             filled,
             empty,
+            parts: match (&memory.initial, empty) {
+                (Initial::NothingBut(parts), Empty::Parts) => Some(Arc::clone(parts)),
+                _ => None,
+            },
             plain: whole && cells == 1 && (!foreknown || filled.is_some()) && (reads || writes),
             forgotten: memory.forgotten,
             stores_only: false,
@@ -256,12 +264,7 @@ impl<'j> Job<'j> {
         for number in first..first + self.cells {
             let partly = memory.wrote;
             let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
-            let empty = sure
-                && match self.empty {
-                    Empty::Nothing => false,
-                    Empty::Parts => memory.was_empty(number << self.grain, 1 << self.grain),
-                    Empty::All => true,
-                };
+            let empty = sure && self.was_empty(number);
             let Some(cell) = self.cell(&mut memory.cells, number) else {
                 memory.in_doubt = true;
                 memory.usage.inexact = true;
@@ -356,6 +359,18 @@ impl<'j> Job<'j> {
     /// Nobody knows what a lane has stored, but all who read it after the next barrier read the same.
     pub(super) fn something(&self, lane: usize, number: u64) -> (i64, u8) {
         (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
+    }
+
+    /// Whether surely nothing was in a cell before.
+    #[inline]
+    pub(super) fn was_empty(&self, number: u64) -> bool {
+        match self.empty {
+            Empty::Nothing => false,
+            Empty::Parts => {
+                self.parts.as_ref().is_some_and(|parts| is_outside(parts, number << self.grain, 1 << self.grain))
+            }
+            Empty::All => true,
+        }
     }
 
     /// What lies in a cell that nobody has written, where most lanes go the short way.

@@ -216,15 +216,9 @@ impl Memory {
             _ => None,
         }
     }
+}
 
-    /// Whether surely nobody wrote these bytes before the launch.
-    pub(super) fn was_empty(&self, offset: u64, bytes: u32) -> bool {
-        match &self.initial {
-            Initial::Nothing => true,
-            Initial::NothingBut(ranges) => {
-                ranges.iter().all(|range| range.end <= offset || offset + u64::from(bytes) <= range.start)
-            }
-            _ => false,
-        }
-    }
+/// Whether bytes lie outside of all ranges.
+pub(super) fn is_outside(ranges: &[Range<u64>], offset: u64, bytes: u32) -> bool {
+    ranges.iter().all(|range| range.end <= offset || offset + u64::from(bytes) <= range.start)
 }

@@ -9,7 +9,7 @@ use super::memory::{Initial, Memory};
 use super::races::Order;
 use super::shadow::{LINE, Line, line_of};
 use super::sweep::is_line;
-use super::value::{Bits, Data, NUMBER, Tags, Val, offset_of};
+use super::value::{Bits, Data, NUMBER, Tags, Val, object_of, offset_of};
 use crate::report::AccessKind;
 
 /// A read that the cells do not know of yet.
@@ -37,6 +37,18 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Whether all lanes, active or not, read where something was put before the launch.
+    fn lies_in_one_part(&self, address: &Val, bytes: u32) -> bool {
+        let (Initial::NothingBut(parts), Some(formula)) = (&self.initial, address.formula()) else { return false };
+        let (least, most) = (offset_of(formula.least()), offset_of(formula.most()));
+        let (Ok(least), Ok(most)) = (u64::try_from(least), u64::try_from(most)) else { return false };
+        let object = object_of(formula.least());
+        object == object_of(formula.most())
+            && parts.iter().any(|part| part.start <= least && most + u64::from(bytes) <= part.end)
+    }
+}
+
 impl Machine<'_> {
     /// What is read where nobody has written yet; `None` where the cells have to be asked.
     pub(super) fn read_unwritten(
@@ -54,9 +66,10 @@ impl Machine<'_> {
             return None;
         }
         let seed = seed_of(index, piece.ty, memory);
-        let filled = match memory.has_only_names() {
-            true => None,
-            false => Some(foretold(seed, piece.ty, memory.filled_with(piece.bytes)?)),
+        let filled = if memory.has_only_names() || memory.lies_in_one_part(address, piece.bytes) {
+            None
+        } else {
+            Some(foretold(seed, piece.ty, memory.filled_with(piece.bytes)?))
         };
         let tag = filled.map_or(NUMBER, |(_, tag)| tag);
         let name = |bits: i64| {

@@ -110,8 +110,7 @@ impl Line {
     /// Whether nobody touched it.
     fn is_fresh(&self) -> bool {
         let first = &self.cells[0];
-        self.in_step
-            && (first.write, first.read, first.foreign, first.doubt, first.tag) == (0, [0; 2], 0, 0, INITIAL)
+        self.in_step && (first.write, first.read, first.foreign, first.doubt, first.tag) == (0, [0; 2], 0, 0, INITIAL)
     }
 }
 

@@ -1,6 +1,6 @@
 //! An access of many lanes, each to a cell: in a few steps where nobody else has a part in what is there, which is the rule.
 
-use super::cells::{Empty, Job};
+use super::cells::Job;
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::memory::Memory;
 use super::ops::wrap;
@@ -118,7 +118,8 @@ impl Job<'_> {
         }
         // What is asked of the first lane and cell has the same answer for the others, which are one step behind it.
         let first = &mut line.cells[0];
-        let missing = sure && first.write == 0 && first.doubt == 0 && !matches!(self.empty, Empty::Nothing);
+        let untouched = sure && first.write == 0 && first.doubt == 0;
+        let missing = untouched && (number..number + LINE as u64).any(|number| self.was_empty(number));
         if missing || !self.order.settled(first.write, first.writer, lane) {
             return None;
         }
@@ -180,7 +181,8 @@ impl Job<'_> {
         let mut values = RaceValues::Unknown;
         if fresh && comparable && first.doubt < first.write.max(1) {
             let old = first.tag;
-            let mut each = line.cells.iter().zip(lane..).map(|(cell, lane)| values_of((cell.value, old), stored.lane(lane)));
+            let mut each =
+                line.cells.iter().zip(lane..).map(|(cell, lane)| values_of((cell.value, old), stored.lane(lane)));
             values = each.next().unwrap_or(RaceValues::Unknown);
             if each.any(|other| other != values) {
                 return false;
@@ -206,7 +208,7 @@ impl Job<'_> {
     /// Reads a cell that nobody else has written meanwhile; `None` where there is more to it.
     #[inline]
     pub(super) fn read_shortly(&self, cell: &mut Cell, lane: usize, sure: bool, number: u64) -> Option<(i64, u8)> {
-        let missing = sure && cell.write == 0 && cell.doubt == 0 && !matches!(self.empty, Empty::Nothing);
+        let missing = sure && cell.write == 0 && cell.doubt == 0 && self.was_empty(number);
         if missing || !self.order.settled(cell.write, cell.writer, lane) {
             return None;
         }
