@@ -429,9 +429,14 @@ pub enum Stmt {
 impl Code {
     /// Whether the threads of a block work together: through shared memory, or at barriers.
     pub fn is_cooperative(&self) -> bool {
-        let shared = |object: &StaticObject| matches!(object.space, ObjectSpace::Shared | ObjectSpace::DynamicShared);
         let meets = |node: &ExprNode| matches!(&node.kind, Expr::Intrinsic(intrinsic, _) if intrinsic.is_meeting());
-        self.objects.iter().any(shared) || self.exprs.iter().any(meets)
+        self.has_shared_memory() || self.exprs.iter().any(meets)
+    }
+
+    /// Whether the threads of a block have memory of their own together.
+    pub fn has_shared_memory(&self) -> bool {
+        let shared = |object: &StaticObject| matches!(object.space, ObjectSpace::Shared | ObjectSpace::DynamicShared);
+        self.objects.iter().any(shared)
     }
 
     /// An expression. Ids come from this code alone, so it is there.

@@ -3,7 +3,9 @@
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::ops::map1;
-use super::value::{Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, place_of};
+use super::value::{
+    Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, one_object_of, place_of,
+};
 use super::words::Affine;
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
@@ -65,13 +67,15 @@ impl Machine<'_> {
         }
         if unknown == Addresses::All
             && let Bits::Each(bits) = address.bits()
-            && let Some(&first) = bits.first()
-            && bits.iter().fold(0, |other, &bits| other | (object_of(bits) ^ object_of(first))) == 0
+            && let Some(id) = one_object_of(bits)
         {
-            return self.access_object(touch, object_of(first), address, &mask, value, stamp);
+            return self.access_object(touch, id, address, &mask, value, stamp);
         }
         let mut objects: Vec<u32> = Vec::new();
         match address.bits() {
+            Bits::One(bits) if unknown == Addresses::All => {
+                return self.access_object(touch, object_of(bits), address, &mask, value, stamp);
+            }
             Bits::One(bits) => objects.push(object_of(bits)),
             Bits::Each(bits) => {
                 for (lane, &level) in mask.levels().iter().enumerate() {
@@ -126,7 +130,8 @@ impl Machine<'_> {
         }
         if let Data::Lanes(bits, Tags::One(SOMEWHERE)) = &address.data
             && let Some(&first) = bits.get().first()
-            && bits.get().iter().all(|&bits| object_of(bits) == object_of(first) && place_of(bits) != 0)
+            && one_object(address).is_some()
+            && !bits.get().iter().fold(false, |some, &bits| some | (place_of(bits) == 0))
             && name((first, SOMEWHERE)).1 == NUMBER
         {
             let changed = self.objects.get(object_of(first) as usize - 1).map_or(0, |memory| u64::from(memory.changed));
@@ -151,8 +156,14 @@ impl Machine<'_> {
         let view = address.view();
         // Of what is the same in all lanes one lane tells all.
         nowhere |= matches!(address.data, Data::Lanes(_, Tags::One(NUMBER)));
-        let each = address.varies() && address.alike().is_none() && !nowhere;
-        let lanes = if each { self.n } else { 1 };
+        let within = one_object(address);
+        lost.extend(within);
+        let each = address.varies() && address.alike().is_none() && !nowhere && within.is_none();
+        let lanes = match within {
+            Some(_) => 0,
+            None if each => self.n,
+            None => 1,
+        };
         for (lane, &level) in mask.levels().iter().take(lanes).enumerate() {
             if level == OFF && each {
                 continue;
@@ -374,6 +385,12 @@ enum Addresses {
     All,
     Some,
     None,
+}
+
+/// The object that all lanes point into, active or not, where of all places only names are known.
+fn one_object(address: &Val) -> Option<u32> {
+    let Data::Lanes(bits, Tags::One(SOMEWHERE)) = &address.data else { return None };
+    one_object_of(bits.get())
 }
 
 fn moved(address: &Val, by: u32) -> Val {

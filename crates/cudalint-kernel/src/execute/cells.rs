@@ -4,13 +4,15 @@ use super::access::{ACCUMULATES, Piece, STORES_ONLY};
 use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
-use super::memory::{Initial, Memory};
+use super::memory::{Initial, Memory, is_outside};
 use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
 use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
 use crate::report::{AccessKind, RaceScope, RaceValues};
+use std::ops::Range;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Reads or writes one scalar of an object that several threads see.
@@ -130,6 +132,14 @@ pub(super) const fn name_there(seed: u64, offset: u64) -> i64 {
     mix(seed, offset) as i64
 }
 
+/// What is read of bytes that were there before. The bytes of a float are not its value, except for zero.
+pub(super) fn foretold(seed: u64, ty: &Ty, bits: i64) -> (i64, u8) {
+    match ty {
+        Ty::Float { .. } | Ty::Pointer if bits != 0 => (name_there(seed ^ bits as u64, 0), NUMBER),
+        ty => (wrap(ty, bits), KNOWN),
+    }
+}
+
 /// How much of an object is known to hold nothing.
 #[derive(Clone, Copy)]
 pub(super) enum Empty {
@@ -153,8 +163,12 @@ pub(super) struct Job<'j> {
     seed: u64,
     /// Whether some of what was there before is known.
     foreknown: bool,
+    /// What was there before, where it is the same everywhere.
+    filled: Option<i64>,
     /// What of it nobody has written before, not even in doubt.
     pub(super) empty: Empty,
+    /// The parts that were not empty, where there are such.
+    parts: Option<Arc<[Range<u64>]>>,
     /// Stamps up to this one say nothing of values.
     pub(super) forgotten: u32,
     /// Whether an atomic operation only stores, and nobody reads what was there.
@@ -187,13 +201,14 @@ impl<'j> Job<'j> {
         let untouched = memory.forgotten == 0;
         let whole = piece.bytes == 1 << grain;
         let foreknown = untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..));
+        let filled = if untouched { memory.filled_with(piece.bytes) } else { None };
         let empty = match memory.initial {
             Initial::Nothing if untouched && !memory.in_doubt => Empty::All,
             Initial::NothingBut(_) if untouched && !memory.in_doubt => Empty::Parts,
             _ => Empty::Nothing,
         };
         let kind = piece.touch.kind;
-        let reads = !kind.writes() && !piece.touch.volatile && !matches!(empty, Empty::Parts);
+        let reads = !kind.writes() && !piece.touch.volatile;
         let writes = kind.writes() && kind != AccessKind::Atomic;
         Self {
             order,
@@ -204,8 +219,13 @@ impl<'j> Job<'j> {
             class,
             seed: seed_of(index, piece.ty, memory),
             foreknown,
+            filled,
             empty,
-            plain: whole && cells == 1 && !foreknown && (reads || writes),
+            parts: match (&memory.initial, empty) {
+                (Initial::NothingBut(parts), Empty::Parts) => Some(Arc::clone(parts)),
+                _ => None,
+            },
+            plain: whole && cells == 1 && (!foreknown || filled.is_some()) && (reads || writes),
             forgotten: memory.forgotten,
             stores_only: false,
             accumulates: false,
@@ -244,12 +264,7 @@ impl<'j> Job<'j> {
         for number in first..first + self.cells {
             let partly = memory.wrote;
             let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
-            let empty = sure
-                && match self.empty {
-                    Empty::Nothing => false,
-                    Empty::Parts => memory.was_empty(number << self.grain, 1 << self.grain),
-                    Empty::All => true,
-                };
+            let empty = sure && self.was_empty(number);
             let Some(cell) = self.cell(&mut memory.cells, number) else {
                 memory.in_doubt = true;
                 memory.usage.inexact = true;
@@ -269,8 +284,7 @@ impl<'j> Job<'j> {
                     && self.whole
                     && sure
                 {
-                    cell.value = wrap(self.piece.ty, bits);
-                    cell.tag = if is_float(self.piece.ty) && bits != 0 { UNKNOWN } else { KNOWN };
+                    (cell.value, cell.tag) = self.as_value(bits);
                     cell.class = self.class;
                 }
                 self.write(cell, lane, sure, number, stored);
@@ -323,14 +337,7 @@ impl<'j> Job<'j> {
             return self.doubtful(cell.doubt, number);
         }
         if cell.tag == INITIAL {
-            if let Some(bits) = before {
-                // The bytes of a float are not its value, except for zero.
-                return match self.piece.ty {
-                    Ty::Float { .. } | Ty::Pointer if bits != 0 => self.name(bits as u64, 0),
-                    ty => (wrap(ty, bits), KNOWN),
-                };
-            }
-            return self.name(0, number);
+            return before.map_or_else(|| self.name(0, number), |bits| foretold(self.seed, self.piece.ty, bits));
         }
         if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             return (0, UNKNOWN);
@@ -352,6 +359,33 @@ impl<'j> Job<'j> {
     /// Nobody knows what a lane has stored, but all who read it after the next barrier read the same.
     pub(super) fn something(&self, lane: usize, number: u64) -> (i64, u8) {
         (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
+    }
+
+    /// Whether surely nothing was in a cell before.
+    #[inline]
+    pub(super) fn was_empty(&self, number: u64) -> bool {
+        match self.empty {
+            Empty::Nothing => false,
+            Empty::Parts => {
+                self.parts.as_ref().is_some_and(|parts| is_outside(parts, number << self.grain, 1 << self.grain))
+            }
+            Empty::All => true,
+        }
+    }
+
+    /// What lies in a cell that nobody has written, where most lanes go the short way.
+    #[inline]
+    pub(super) fn initial(&self, number: u64) -> (i64, u8) {
+        self.filled.map_or_else(|| self.name(0, number), |bits| foretold(self.seed, self.piece.ty, bits))
+    }
+
+    /// What is known of a value that nobody has written, for those that write over it.
+    pub(super) fn before_write(&self) -> Option<(i64, u8)> {
+        self.filled.map(|bits| self.as_value(bits))
+    }
+
+    fn as_value(&self, bits: i64) -> (i64, u8) {
+        (wrap(self.piece.ty, bits), if is_float(self.piece.ty) && bits != 0 { UNKNOWN } else { KNOWN })
     }
 
     fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8)) {

@@ -188,6 +188,15 @@ impl Mask {
         Self { levels, sure: 0, maybe: self.count() }
     }
 
+    /// The lanes that are perhaps here, as sure ones.
+    pub(super) fn doubtful(&self) -> Self {
+        let mut levels = Lanes::any(self.levels().len());
+        for (out, &level) in levels.edit().iter_mut().zip(self.levels()) {
+            *out = if level == MAYBE { SURE } else { OFF };
+        }
+        Self { levels, sure: self.maybe, maybe: 0 }
+    }
+
     /// The lanes of either, at the higher of their levels.
     pub(super) fn or(&self, other: &Self) -> Self {
         if other.is_empty() {

@@ -1,7 +1,7 @@
 //! A thread's own variables in memory: a value of all lanes for each piece.
 
 use super::access::Piece;
-use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
+use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
 use super::value::{Bits, Data, KNOWN, UNKNOWN, Val, offset_of};
 
@@ -106,7 +106,5 @@ pub(super) fn doubted(value: &Val, mask: &Mask) -> Val {
     if mask.maybe() == 0 {
         return value.clone();
     }
-    let n = mask.levels().len();
-    let maybe = Mask::new(Lanes::from_fn(n, |lane| if mask.levels()[lane] == MAYBE { SURE } else { OFF }));
-    value.blended(&Val::unknown(), &maybe)
+    value.blended(&Val::unknown(), &mask.doubtful())
 }

@@ -200,31 +200,25 @@ impl Memory {
         }
     }
 
+    /// The integer that lies in any `bytes` bytes before anybody writes.
+    pub(super) fn filled_with(&self, bytes: u32) -> Option<i64> {
+        let Initial::Filled(byte) = &self.initial else { return None };
+        Some((0..bytes.min(8)).fold(0, |value, _| (value << 8) | i64::from(*byte)))
+    }
+
     /// The integer that lies in `bytes` bytes from `offset` on before anybody writes.
     pub(super) fn initially(&self, offset: u64, bytes: u32) -> Option<i64> {
         match &self.initial {
-            Initial::Filled(byte) => {
-                let mut value = 0i64;
-                for _ in 0..bytes.min(8) {
-                    value = (value << 8) | i64::from(*byte);
-                }
-                Some(value)
-            }
+            Initial::Filled(_) => self.filled_with(bytes),
             Initial::Integers(size, values) if u32::from(*size) == bytes && offset.is_multiple_of(u64::from(bytes)) => {
                 values.get((offset / u64::from(bytes)) as usize).copied()
             }
             _ => None,
         }
     }
+}
 
-    /// Whether surely nobody wrote these bytes before the launch.
-    pub(super) fn was_empty(&self, offset: u64, bytes: u32) -> bool {
-        match &self.initial {
-            Initial::Nothing => true,
-            Initial::NothingBut(ranges) => {
-                ranges.iter().all(|range| range.end <= offset || offset + u64::from(bytes) <= range.start)
-            }
-            _ => false,
-        }
-    }
+/// Whether bytes lie outside of all ranges.
+pub(super) fn is_outside(ranges: &[Range<u64>], offset: u64, bytes: u32) -> bool {
+    ranges.iter().all(|range| range.end <= offset || offset + u64::from(bytes) <= range.start)
 }

@@ -2,13 +2,14 @@
 //! it matters only once somebody writes. Most inputs of a kernel are never written, so that no cell is made for them.
 
 use super::access::Piece;
-use super::cells::{name_there, seed_of};
+use super::cells::{foretold, name_there, seed_of};
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory};
 use super::races::Order;
-use super::shadow::{Cell, LINE, line_of};
-use super::value::{Bits, Data, NUMBER, Tags, Val, offset_of};
+use super::shadow::{LINE, Line, line_of};
+use super::sweep::is_line;
+use super::value::{Bits, Data, NUMBER, Tags, Val, object_of, offset_of};
 use crate::report::AccessKind;
 
 /// A read that the cells do not know of yet.
@@ -36,6 +37,18 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Whether all lanes, active or not, read where something was put before the launch.
+    fn lies_in_one_part(&self, address: &Val, bytes: u32) -> bool {
+        let (Initial::NothingBut(parts), Some(formula)) = (&self.initial, address.formula()) else { return false };
+        let (least, most) = (offset_of(formula.least()), offset_of(formula.most()));
+        let (Ok(least), Ok(most)) = (u64::try_from(least), u64::try_from(most)) else { return false };
+        let object = object_of(formula.least());
+        object == object_of(formula.most())
+            && parts.iter().any(|part| part.start <= least && most + u64::from(bytes) <= part.end)
+    }
+}
+
 impl Machine<'_> {
     /// What is read where nobody has written yet; `None` where the cells have to be asked.
     pub(super) fn read_unwritten(
@@ -49,14 +62,22 @@ impl Machine<'_> {
         let memory = self.objects.get(index)?;
         let grain = memory.grain?;
         let plainly = piece.touch.kind == AccessKind::Read && !piece.touch.volatile && piece.bytes == 1 << grain;
-        if !plainly || memory.stored || !memory.is_global() || !memory.has_only_names() {
+        if !plainly || memory.stored || !memory.is_global() {
             return None;
         }
         let seed = seed_of(index, piece.ty, memory);
-        let name = |bits: i64| name_there(seed, offset_of(bits) as u64 >> grain << grain);
+        let filled = if memory.has_only_names() || memory.lies_in_one_part(address, piece.bytes) {
+            None
+        } else {
+            Some(foretold(seed, piece.ty, memory.filled_with(piece.bytes)?))
+        };
+        let tag = filled.map_or(NUMBER, |(_, tag)| tag);
+        let name = |bits: i64| {
+            filled.map_or_else(|| name_there(seed, offset_of(bits) as u64 >> grain << grain), |(value, _)| value)
+        };
         let value = if alike {
             let one = mask.levels().iter().position(|&level| level != OFF)?;
-            Data::Uniform(name(address.lane(one).0), NUMBER)
+            Data::Uniform(name(address.lane(one).0), tag)
         } else {
             let mut names = Lanes::any(self.n);
             let lanes = names.edit().iter_mut().zip(mask.levels());
@@ -70,7 +91,7 @@ impl Machine<'_> {
                     each.for_each(|((out, &level), &bits)| *out = if level == OFF { 0 } else { name(bits) });
                 }
             }
-            Data::Lanes(names.into(), Tags::One(NUMBER))
+            Data::Lanes(names.into(), Tags::One(tag))
         };
         let read = NotedRead {
             address: address.clone(),
@@ -117,9 +138,16 @@ impl Machine<'_> {
             let all = if read.alike { 0..0 } else { 0..self.n };
             let cells = u64::from(read.bytes >> grain).max(1);
             let addresses = read.address.view();
-            let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
+            let each = match read.address.bits() {
+                Bits::Each(each) if !read.alike && cells == 1 => Some(each),
+                _ => None,
+            };
+            let levels = read.mask.levels();
+            let mut here: (u64, Option<&mut Line>) = (u64::MAX, None);
+            // Lanes whose line was told of all of them at once.
+            let mut told = 0;
             for lane in chosen.into_iter().chain(all) {
-                if read.mask.levels().get(lane) != Some(&SURE) {
+                if lane < told || levels.get(lane) != Some(&SURE) {
                     continue;
                 }
                 let first = offset_of(addresses.lane(lane).0) as u64 >> grain;
@@ -127,12 +155,16 @@ impl Machine<'_> {
                     if here.0 != line_of(number) {
                         here = (line_of(number), memory.cells.whole_line(line_of(number)));
                     }
-                    match here.1.as_deref_mut().and_then(|line| line.get_mut(number as usize % LINE)) {
-                        Some(cell) => order.note_reader(cell, lane),
-                        None => {
-                            memory.in_doubt = true;
-                            memory.usage.inexact = true;
-                        }
+                    let Some(line) = here.1.as_deref_mut() else {
+                        memory.in_doubt = true;
+                        memory.usage.inexact = true;
+                        continue;
+                    };
+                    if line.in_step && each.is_some_and(|each| is_line(each, levels, lane, number, grain)) {
+                        order.note_reader(&mut line.cells[0], lane);
+                        told = lane + LINE;
+                    } else {
+                        order.note_reader(&mut line.each()[number as usize % LINE], lane);
                     }
                 }
             }

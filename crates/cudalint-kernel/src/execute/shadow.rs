@@ -66,8 +66,69 @@ const MAX_PAGES: usize = 1 << 14;
 /// Lines that are kept in one piece of memory.
 const SHELF: usize = 16;
 
+/// Neighbouring cells. Neighbouring threads mostly touch neighbouring cells, all of a line in one step: as long as nobody
+/// else came to it, what is known of the first cell tells all but the values of the others.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    pub(super) cells: [Cell; LINE],
+    /// The cells differ only in their values, and in that what the first says of a lane the next says of the lane behind
+    /// it. The others' own words are not kept up then. All lanes that the first names are such that the others' are of
+    /// their warps.
+    pub(super) in_step: bool,
+}
+
+/// A line that nobody touched.
+static FRESH_LINE: [Line; 1] = [Line { cells: [FRESH; LINE], in_step: true }];
+
+impl Line {
+    /// The cells, each with its own words.
+    #[inline]
+    pub(super) fn each(&mut self) -> &mut [Cell; LINE] {
+        if self.in_step {
+            self.part();
+        }
+        &mut self.cells
+    }
+
+    fn part(&mut self) {
+        // Where nobody left a stamp the others' words are those of the first.
+        if !self.is_fresh() {
+            let first = self.cells[0];
+            for (way, cell) in (0..).zip(&mut self.cells) {
+                *cell = first.behind(way, cell.value);
+            }
+        }
+        self.in_step = false;
+    }
+
+    /// A cell with its own words.
+    fn cell(&self, at: usize) -> Cell {
+        let at = at % LINE;
+        if self.in_step { self.cells[0].behind(at as u16, self.cells[at].value) } else { self.cells[at] }
+    }
+
+    /// Whether nobody touched it.
+    fn is_fresh(&self) -> bool {
+        let first = &self.cells[0];
+        self.in_step && (first.write, first.read, first.foreign, first.doubt, first.tag) == (0, [0; 2], 0, 0, INITIAL)
+    }
+}
+
+impl Cell {
+    /// The cell so many places behind this one on a line in step.
+    const fn behind(&self, way: u16, value: i64) -> Self {
+        Self {
+            value,
+            writer: self.writer.wrapping_add(way),
+            reader: [self.reader[0].wrapping_add(way), self.reader[1].wrapping_add(way)],
+            foreign_reader: self.foreign_reader.wrapping_add(way),
+            ..*self
+        }
+    }
+}
+
 /// Lines in one piece of memory.
-type Shelf = Vec<[Cell; LINE]>;
+type Shelf = Vec<Line>;
 
 thread_local! {
     /// Empty shelves that nobody uses.
@@ -137,22 +198,22 @@ impl Cells {
                 let spare = SPARE.with(|spare| spare.borrow_mut().pop());
                 self.shelves.push(spare.unwrap_or_else(|| Vec::with_capacity(SHELF)));
             }
-            self.shelves[shelf].push([FRESH; LINE]);
+            self.shelves[shelf].extend_from_slice(&FRESH_LINE);
             self.lines += 1;
             *slot = self.lines as u32;
         }
         Some(*slot as usize - 1)
     }
 
-    /// The cells of the line with this number; it is made where there is none.
-    pub(super) fn whole_line(&mut self, number: u64) -> Option<&mut [Cell; LINE]> {
+    /// The line with this number; it is made where there is none.
+    pub(super) fn whole_line(&mut self, number: u64) -> Option<&mut Line> {
         let line = self.line(number)?;
         self.shelves.get_mut(line / SHELF)?.get_mut(line % SHELF)
     }
 
     /// A cell of a line that [`Self::line`] gave.
     pub(super) fn on_line(&mut self, line: usize, cell: u64) -> Option<&mut Cell> {
-        self.shelves.get_mut(line / SHELF)?.get_mut(line % SHELF)?.get_mut(cell as usize % LINE)
+        self.shelves.get_mut(line / SHELF)?.get_mut(line % SHELF)?.each().get_mut(cell as usize % LINE)
     }
 
     /// The cell with this number.
@@ -162,7 +223,7 @@ impl Cells {
     }
 
     /// The cell, where something touched it or its neighbours.
-    pub(super) fn peek(&self, cell: u64) -> Option<&Cell> {
+    pub(super) fn peek(&self, cell: u64) -> Option<Cell> {
         let number = cell >> PAGE_BITS;
         let slot = if (number as usize) < NEAR_PAGES {
             self.near.get(number as usize).copied().unwrap_or_default()
@@ -171,7 +232,7 @@ impl Cells {
         };
         let page = self.pages.get((slot as usize).checked_sub(1)?)?;
         let line = (page[line_of(cell) as usize % LINES] as usize).checked_sub(1)?;
-        self.shelves.get(line / SHELF)?.get(line % SHELF)?.get(cell as usize % LINE)
+        Some(self.shelves.get(line / SHELF)?.get(line % SHELF)?.cell(cell as usize))
     }
 
     /// Forgets all.
@@ -197,16 +258,17 @@ impl Cells {
             }
             for (place, line) in page.iter().enumerate() {
                 let Some(line) = (*line as usize).checked_sub(1) else { continue };
-                let cells = self.shelves.get(line / SHELF).and_then(|shelf| shelf.get(line % SHELF));
-                for (at, cell) in cells.into_iter().flatten().enumerate() {
-                    let mut cell = *cell;
-                    if cell.tag != INITIAL {
-                        cell.tag = super::value::UNKNOWN;
-                    }
-                    let first = ((number << PAGE_BITS) | (place * LINE + at) as u64) << 1;
-                    for half in 0..2 {
-                        if let Some(slot) = finer.at(first | half) {
-                            *slot = cell;
+                let Some(old) = self.shelves.get_mut(line / SHELF).and_then(|shelf| shelf.get_mut(line % SHELF)) else {
+                    continue;
+                };
+                let fresh = old.is_fresh();
+                let number = (number << (PAGE_BITS - LINE_BITS)) | place as u64;
+                for (half, old) in (0..).zip(old.each().chunks(LINE / 2)) {
+                    let Some(line) = finer.whole_line((number << 1) | half).filter(|_| !fresh) else { continue };
+                    for (at, cell) in line.each().iter_mut().enumerate() {
+                        *cell = old[at / 2];
+                        if cell.tag != INITIAL {
+                            cell.tag = super::value::UNKNOWN;
                         }
                     }
                 }

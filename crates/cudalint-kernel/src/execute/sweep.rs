@@ -1,12 +1,12 @@
 //! An access of many lanes, each to a cell: in a few steps where nobody else has a part in what is there, which is the rule.
 
-use super::cells::{Empty, Job};
+use super::cells::Job;
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::memory::Memory;
 use super::ops::wrap;
 use super::races::values_of;
-use super::shadow::{Cell, INITIAL, LINE, line_of};
-use super::value::{Data, KNOWN, Tags, UNKNOWN, Val, View, offset_of};
+use super::shadow::{Cell, INITIAL, LINE, Line, line_of};
+use super::value::{Data, KNOWN, NUMBER, Tags, UNKNOWN, Val, View, offset_of};
 use crate::report::RaceValues;
 
 impl Job<'_> {
@@ -16,24 +16,37 @@ impl Job<'_> {
         let mut all_bits = Lanes::any(n);
         // The tag of the last active lane, which is that of all of them as long as there are no others.
         let (mut last, mut others) = (None, None);
-        let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
-        let lanes = all_bits.edit().iter_mut().zip(addresses).zip(mask.levels());
-        for (lane, ((bits, &address), &level)) in lanes.enumerate() {
+        let mut here: (u64, Option<&mut Line>) = (u64::MAX, None);
+        let (all, levels) = (all_bits.edit(), mask.levels());
+        let mut lane = 0;
+        while lane < n {
+            let level = levels[lane];
             if level == OFF {
-                *bits = 0;
+                all[lane] = 0;
+                lane += 1;
                 continue;
             }
-            let offset = offset_of(address) as u64;
+            let offset = offset_of(addresses[lane]) as u64;
             let number = offset >> self.grain;
-            let done = if self.plain {
+            let mut done = None;
+            let mut read_at_once = 1;
+            if self.plain {
                 if here.0 != line_of(number) {
                     here = (line_of(number), memory.cells.whole_line(line_of(number)));
                 }
-                let cell = here.1.as_deref_mut().map(|line| &mut line[number as usize % LINE]);
-                cell.and_then(|cell| self.read_shortly(cell, lane, level == SURE, number))
-            } else {
-                None
-            };
+                if let Some(line) = here.1.as_deref_mut() {
+                    if is_line(addresses, levels, lane, number, self.grain)
+                        && let Some(out) = all.get_mut(lane..lane + LINE)
+                        && let Some(tag) = self.read_line(line, lane, level == SURE, number, out)
+                    {
+                        read_at_once = LINE;
+                        done = Some((all[lane], tag));
+                    } else {
+                        let cell = &mut line.each()[number as usize % LINE];
+                        done = self.read_shortly(cell, lane, level == SURE, number);
+                    }
+                }
+            }
             let read = match done {
                 Some(read) => read,
                 None => {
@@ -41,7 +54,7 @@ impl Job<'_> {
                     self.lane(memory, lane, level, offset, None)
                 }
             };
-            *bits = read.0;
+            all[lane] = read.0;
             if last != Some(read.1) {
                 if let Some(last) = last {
                     let tags = others.get_or_insert_with(|| (Lanes::filled(n, last), lane));
@@ -50,6 +63,7 @@ impl Job<'_> {
                 }
                 last = Some(read.1);
             }
+            lane += read_at_once;
         }
         let last = last.unwrap_or(KNOWN);
         let Some((mut tags, from)) = others else {
@@ -62,9 +76,12 @@ impl Job<'_> {
 
     /// Writes at the addresses of the active lanes.
     pub(super) fn write_all(&mut self, memory: &mut Memory, mask: &Mask, addresses: &[i64], stored: View<'_>) {
-        let mut here: (u64, Option<&mut [Cell; LINE]>) = (u64::MAX, None);
-        for (lane, (&address, &level)) in addresses.iter().zip(mask.levels()).enumerate() {
+        let mut here: (u64, Option<&mut Line>) = (u64::MAX, None);
+        let levels = mask.levels();
+        let mut lane = 0;
+        while let (Some(&address), Some(&level)) = (addresses.get(lane), levels.get(lane)) {
             if level == OFF {
+                lane += 1;
                 continue;
             }
             let offset = offset_of(address) as u64;
@@ -73,21 +90,125 @@ impl Job<'_> {
                 if here.0 != line_of(number) {
                     here = (line_of(number), memory.cells.whole_line(line_of(number)));
                 }
-                let cell = here.1.as_deref_mut().map(|line| &mut line[number as usize % LINE]);
-                let stored = stored.lane(lane);
-                if cell.is_some_and(|cell| self.write_shortly(cell, lane, level == SURE, number, stored)) {
-                    continue;
+                if let Some(line) = here.1.as_deref_mut() {
+                    if is_line(addresses, levels, lane, number, self.grain)
+                        && self.write_line(line, lane, level == SURE, number, stored)
+                    {
+                        lane += LINE;
+                        continue;
+                    }
+                    let cell = &mut line.each()[number as usize % LINE];
+                    if self.write_shortly(cell, lane, level == SURE, number, stored.lane(lane)) {
+                        lane += 1;
+                        continue;
+                    }
                 }
             }
             here = (u64::MAX, None);
             self.lane(memory, lane, level, offset, Some(stored));
+            lane += 1;
         }
+    }
+
+    /// Reads a line in step by as many lanes from `lane` on, of which `number` is the first's cell; the tag of what is read.
+    /// `None`, and nothing is done, where there is more to it.
+    fn read_line(&self, line: &mut Line, lane: usize, sure: bool, number: u64, out: &mut [i64]) -> Option<u8> {
+        if !line.in_step {
+            return None;
+        }
+        // What is asked of the first lane and cell has the same answer for the others, which are one step behind it.
+        let first = &mut line.cells[0];
+        let untouched = sure && first.write == 0 && first.doubt == 0;
+        let missing = untouched && (number..number + LINE as u64).any(|number| self.was_empty(number));
+        if missing || !self.order.settled(first.write, first.writer, lane) {
+            return None;
+        }
+        if sure {
+            self.order.note_reader(first, lane);
+        }
+        let (write, doubt, tag, class) = (first.write, first.doubt, first.tag, first.class);
+        let each = out.iter_mut().zip(number..);
+        if doubt != 0 && doubt >= write {
+            let mut tag = UNKNOWN;
+            each.for_each(|(out, number)| (*out, tag) = self.doubtful(doubt, number));
+            return Some(tag);
+        }
+        if tag == INITIAL {
+            let mut tag = NUMBER;
+            each.for_each(|(out, number)| (*out, tag) = self.initial(number));
+            return Some(tag);
+        }
+        if write <= self.forgotten || write < self.order.block_start || class != self.class {
+            out.fill(0);
+            return Some(UNKNOWN);
+        }
+        for (out, cell) in out.iter_mut().zip(&line.cells) {
+            *out = if tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value };
+        }
+        Some(tag)
+    }
+
+    /// Writes a line in step by as many lanes from `lane` on, of which `number` is the first's cell; false, and nothing is
+    /// done, where there is more to it.
+    fn write_line(&self, line: &mut Line, lane: usize, sure: bool, number: u64, stored: View<'_>) -> bool {
+        if !line.in_step {
+            return false;
+        }
+        let (order, forgotten, stamp) = (&self.order, self.forgotten, self.piece.stamp);
+        let first = &mut line.cells[0];
+        if !sure {
+            first.doubt = stamp;
+            return true;
+        }
+        let Some(tag) = stored.tag_of(lane..lane + LINE) else { return false };
+        if first.foreign != 0
+            || !order.settled(first.write, first.writer, lane)
+            || !order.settled(first.read[0], first.reader[0], lane)
+            || !order.settled(first.read[1], first.reader[1], lane)
+        {
+            return false;
+        }
+        if first.tag == INITIAL
+            && let Some((value, tag)) = self.before_write()
+        {
+            first.tag = tag;
+            first.class = self.class;
+            line.cells.iter_mut().for_each(|cell| cell.value = value);
+        }
+        let first = &line.cells[0];
+        let fresh = first.write > forgotten || (forgotten == 0 && first.write == 0 && first.tag != INITIAL);
+        let comparable = first.class == self.class && first.tag != INITIAL && tag != UNKNOWN;
+        let mut values = RaceValues::Unknown;
+        if fresh && comparable && first.doubt < first.write.max(1) {
+            let old = first.tag;
+            let mut each =
+                line.cells.iter().zip(lane..).map(|(cell, lane)| values_of((cell.value, old), stored.lane(lane)));
+            values = each.next().unwrap_or(RaceValues::Unknown);
+            if each.any(|other| other != values) {
+                return false;
+            }
+        }
+        let first = &mut line.cells[0];
+        first.flags = order.flags_after(first, values, lane);
+        first.write = stamp;
+        first.writer = lane as u16;
+        first.class = self.class;
+        let certain = first.doubt == 0 || first.doubt < order.interval_start;
+        if certain && tag != UNKNOWN {
+            first.tag = tag;
+            line.cells.iter_mut().zip(lane..).for_each(|(cell, lane)| cell.value = stored.lane(lane).0);
+        } else {
+            first.tag = NUMBER;
+            let each = line.cells.iter_mut().zip(lane..).zip(number..);
+            each.for_each(|((cell, lane), number)| cell.value = self.something(lane, number).0);
+        }
+        true
     }
 
     /// Reads a cell that nobody else has written meanwhile; `None` where there is more to it.
     #[inline]
     pub(super) fn read_shortly(&self, cell: &mut Cell, lane: usize, sure: bool, number: u64) -> Option<(i64, u8)> {
-        let missing = sure && cell.write == 0 && cell.doubt == 0 && matches!(self.empty, Empty::All);
+        let missing = sure && cell.write == 0 && cell.doubt == 0 && self.was_empty(number);
         if missing || !self.order.settled(cell.write, cell.writer, lane) {
             return None;
         }
@@ -97,7 +218,7 @@ impl Job<'_> {
         Some(if cell.doubt != 0 && cell.doubt >= cell.write {
             self.doubtful(cell.doubt, number)
         } else if cell.tag == INITIAL {
-            self.name(0, number)
+            self.initial(number)
         } else if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             (0, UNKNOWN)
         } else if cell.tag == KNOWN {
@@ -129,6 +250,12 @@ impl Job<'_> {
         {
             return false;
         }
+        if cell.tag == INITIAL
+            && let Some(before) = self.before_write()
+        {
+            (cell.value, cell.tag) = before;
+            cell.class = self.class;
+        }
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         let comparable = cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN;
         let values = if fresh && comparable && cell.doubt < cell.write.max(1) {
@@ -144,6 +271,21 @@ impl Job<'_> {
         (cell.value, cell.tag) = if certain && stored.1 != UNKNOWN { stored } else { self.something(lane, number) };
         true
     }
+}
+
+/// Whether the lanes from `lane` on, of one warp and all there in one way, come to the cells of a line one after the other.
+#[inline]
+pub(super) fn is_line(addresses: &[i64], levels: &[u8], lane: usize, number: u64, grain: u32) -> bool {
+    number.is_multiple_of(LINE as u64) && lane % 32 <= 32 - LINE && are_neighbours(addresses, levels, lane, grain)
+}
+
+fn are_neighbours(addresses: &[i64], levels: &[u8], lane: usize, grain: u32) -> bool {
+    let lanes = lane..lane + LINE;
+    let (Some(addresses), Some(levels)) = (addresses.get(lanes.clone()), levels.get(lanes)) else { return false };
+    let (first, level) = (addresses[0], levels[0]);
+    addresses[1] == first + (1 << grain)
+        && levels.iter().fold(0, |other, here| other | (here ^ level)) == 0
+        && addresses.iter().zip(0..).fold(0, |other, (address, way)| other | (address ^ (first + (way << grain)))) == 0
 }
 
 /// Gives some lanes one tag.

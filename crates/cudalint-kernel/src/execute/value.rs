@@ -33,6 +33,13 @@ pub(super) const fn object_of(bits: i64) -> u32 {
     (bits >> OFFSET_BITS) as u32
 }
 
+/// The object that all these pointers point into; `None` where they are several.
+pub(super) fn one_object_of(pointers: &[i64]) -> Option<u32> {
+    let first = *pointers.first()?;
+    let other = pointers.iter().fold(0, |other, bits| other | (bits ^ first));
+    (other >> OFFSET_BITS == 0).then_some(object_of(first))
+}
+
 /// The byte offset of a pointer that is not null.
 pub(super) const fn offset_of(bits: i64) -> i64 {
     (bits & ((1 << OFFSET_BITS) - 1)) - MIDDLE
@@ -185,18 +192,18 @@ impl Val {
     pub(super) fn in_lanes(mask: &Mask, mut f: impl FnMut(usize) -> (i64, u8)) -> Self {
         let levels = mask.levels();
         let (mut bits, mut tags) = (Lanes::any(levels.len()), Lanes::any(levels.len()));
-        let mut first = None;
         {
             let (bits, tags) = (bits.edit(), tags.edit());
             let mut last = KNOWN;
             for (lane, ((bits, tag), &level)) in bits.iter_mut().zip(tags.iter_mut()).zip(levels).enumerate() {
-                *bits = 0;
-                if level != OFF {
+                if level == OFF {
+                    *bits = 0;
+                } else {
                     (*bits, last) = f(lane);
-                    first = first.or(Some(lane));
                 }
                 *tag = last;
             }
+            let first = levels.iter().position(|&level| level != OFF);
             if let Some((away, active)) = first.and_then(|first| tags.split_at_mut_checked(first))
                 && let Some(&tag) = active.first()
             {
@@ -463,6 +470,18 @@ impl View<'_> {
             Of::Each(tags) => tags[lane],
         };
         (bits, tag)
+    }
+
+    /// The tag of some lanes, where it is one.
+    #[inline]
+    pub(super) fn tag_of(&self, lanes: std::ops::Range<usize>) -> Option<u8> {
+        match self.tags {
+            Of::One(tag) => Some(tag),
+            Of::Each(tags) => {
+                let (first, rest) = tags.get(lanes)?.split_first()?;
+                rest.iter().all(|tag| tag == first).then_some(*first)
+            }
+        }
     }
 }
 

@@ -29,7 +29,8 @@ impl Module<'_> {
             run.launch.is_some() && run.assumptions.is_none() && open
         };
         let Some((binding, run)) = runs.iter().find(|(_, run)| asks(run)).cloned() else { return };
-        let Some(code) = self.code(kernel, &binding).filter(|code| code.is_cooperative()) else { return };
+        // Only races in shared memory are believed.
+        let Some(code) = self.code(kernel, &binding).filter(|code| code.has_shared_memory()) else { return };
         self.with_conditions(kernel, &binding, &run, &code);
         self.with_zeros(kernel, &binding, &run, &code);
     }

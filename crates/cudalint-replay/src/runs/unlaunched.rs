@@ -122,7 +122,7 @@ impl Module<'_> {
         launch: &Launch,
         open: &[report::OpenCondition],
     ) -> Option<(String, Vec<report::Event>)> {
-        let code = self.code(kernel, env).filter(|code| code.is_cooperative())?;
+        let code = self.code(kernel, env).filter(|code| code.has_shared_memory())?;
         for condition in open.iter().filter(|open| open.kind != report::OpenKind::OfThreads).take(MAX_ANSWERS) {
             let admits = |event: &report::Event| guess.admits(event) && is_race_in_shared_memory(event);
             let found = self.behind(&code, launch, *condition, open, admits);
