@@ -57,6 +57,7 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         format!("`{api}` raises `{exception}`: `{source}` holds {}, but `{destination}` holds {}", types.1, types.0);
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = "arrays of different types".to_owned();
+    finding.method = Some(Method::Exception);
     for (site, dtype) in [(made.0, &types.0), (made.1, &types.1)] {
         let message = format!("made here with elements of type {dtype}");
         finding.related.push(Label { place: context.place_of(site), message });

@@ -69,6 +69,7 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     );
     let mut finding = fault_finding(&RULE, context, fault, None, message)?;
     finding.label = "arrays of different size".to_owned();
+    finding.method = Some(Method::Exception);
     for (site, amount) in [(made.0, &sizes.0), (made.1, &sizes.1)] {
         let message = format!("made here: {amount} elements");
         finding.related.push(Label { place: context.place_of(site), message });

@@ -87,6 +87,7 @@ fn converted(
     assumed.push(NO_SHARED_MEMORY.to_owned());
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
     finding.label = "an array on the device".to_owned();
+    finding.method = Some(Method::Exception);
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(format!("write `cp.asnumpy({0})` or `{0}.get()`", argument.text));
     Some(finding)

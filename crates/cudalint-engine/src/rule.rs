@@ -203,6 +203,7 @@ impl Rule {
             fix: None,
             fingerprint: String::new(),
             verification: None,
+            method: None,
         }
     }
 }

@@ -281,6 +281,8 @@ pub struct Finding {
     pub related: Vec<Label>,
     /// The numbers.
     pub witness: Option<Witness>,
+    /// How a GPU run shows this one, where not as its rule says: what a package of Python refuses ends in an exception.
+    pub method: Option<Method>,
     /// What to do, in words.
     pub help: Option<String>,
     /// A change that mends it.

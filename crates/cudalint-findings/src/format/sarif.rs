@@ -187,7 +187,7 @@ fn properties(finding: &Finding) -> Map<String, Value> {
         out.insert("help".into(), help.as_str().into());
     }
     let mut verification = Map::new();
-    verification.insert("method".into(), finding.rule.method.name().into());
+    verification.insert("method".into(), finding.method.unwrap_or(finding.rule.method).name().into());
     verification.insert("verdict".into(), finding.verification.as_ref().map(|done| done.verdict.name()).into());
     if let Some(done) = &finding.verification {
         let evidence = crate::model::Evidence::from(&done.evidence);

@@ -115,9 +115,10 @@ impl Witness {
 impl Verification {
     fn new(finding: &Finding) -> Self {
         let done = finding.verification.as_ref();
+        let method = finding.method.unwrap_or(finding.rule.method);
         Self {
-            method: finding.rule.method.into(),
-            fault: match finding.rule.method {
+            method: method.into(),
+            fault: match method {
                 finding::Method::FaultInjection(fault) => Some(fault.into()),
                 _ => None,
             },

@@ -42,6 +42,11 @@ impl FindingEntry {
                 .iter()
                 .map(|related| Label { place: place(&related.path, related.range), message: related.message.clone() })
                 .collect(),
+            // What is made to fail follows from the rule.
+            method: Some(self.verification.method)
+                .filter(|method| *method != Method::FaultInjection)
+                .map(|method| method.restore(Fault::Status))
+                .filter(|method| *method != rule.method),
             witness: self.witness.as_ref().map(|witness| Witness {
                 launch: witness.launch.as_ref().map(|launch| LaunchWitness {
                     place: line(&launch.path, launch.cell, launch.line),

@@ -100,6 +100,7 @@ pub fn finding(rule: &'static RuleInfo, severity: Severity, place: Place, messag
         fix: None,
         fingerprint: String::new(),
         verification: None,
+        method: None,
     }
 }
 
