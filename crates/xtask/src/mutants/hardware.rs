@@ -21,6 +21,8 @@ pub struct Broken {
     pub file: PathBuf,
     /// Where it is changed.
     pub line: u32,
+    /// Whether it was found: `definite`, `likely` or `missed`.
+    pub found: &'static str,
     pub kind: Kind,
     /// The file with the change.
     pub text: String,
@@ -44,13 +46,26 @@ pub enum Shown {
     Change,
 }
 
-/// Runs every broken program, so many at a time, in the order given.
+impl Shown {
+    fn words(&self) -> String {
+        match self {
+            Self::Unviable(why) => why.clone(),
+            Self::Nothing => "nothing shown".to_owned(),
+            Self::Change => "shown".to_owned(),
+        }
+    }
+}
+
+/// Runs every broken program, so many at a time, and tells of each as it ends; those whose change was found first.
 pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
     let mut unbroken: BTreeMap<(PathBuf, PathBuf, &'static str), Vec<usize>> = BTreeMap::new();
     for (at, one) in all.iter().enumerate() {
         unbroken.entry((one.folder.clone(), one.file.clone(), tool(one.kind))).or_default().push(at);
     }
-    let queue = Mutex::new(unbroken.into_iter().collect::<Vec<_>>());
+    let mut queue: Vec<_> = unbroken.into_iter().collect();
+    // Taken from the end.
+    queue.sort_by_key(|(_, changes)| changes.iter().any(|at| all.get(*at).is_some_and(|one| one.found == "definite")));
+    let queue = Mutex::new(queue);
     let shown = Mutex::new(vec![Shown::Unviable("not tried".to_owned()); all.len()]);
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
@@ -80,6 +95,7 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
                             Ok(if after > before { Shown::Change } else { Shown::Nothing })
                         });
                         let verdict = verdict.unwrap_or_else(Shown::Unviable);
+                        println!("{}: {}: {}:{}", verdict.words(), one.found, one.path().display(), one.line);
                         if let Ok(mut shown) = shown.lock() {
                             shown[at] = verdict;
                         }

@@ -172,7 +172,12 @@ pub fn run(
                         let path = file.strip_prefix(copy.path()).unwrap_or(file).to_owned();
                         let line = point.line(text);
                         let text = point.apply(text);
-                        programs.push(Broken { folder: folder.clone(), file: path, line, kind, text });
+                        let found_as = match (definite, likely) {
+                            (true, _) => "definite",
+                            (_, true) => "likely",
+                            _ => "missed",
+                        };
+                        programs.push(Broken { folder: folder.clone(), file: path, line, found: found_as, kind, text });
                         found.push(one);
                     }
                     if !definite && !harmless {
@@ -230,16 +235,6 @@ fn compare(programs: &[Broken], found: &[Counts], shown: &[Shown]) {
         for (words, part) in parts {
             part.print(&format!("{}, {words}", kind.words()));
         }
-    }
-    for ((program, one), verdict) in programs.iter().zip(found).zip(shown) {
-        let words = match (verdict, one.definite, one.likely) {
-            (Shown::Change, 0, 0) => "missed",
-            (Shown::Change, 0, _) => "likely only",
-            (Shown::Nothing, 1.., _) => "definite, not shown",
-            (Shown::Unviable(why), ..) => why,
-            _ => continue,
-        };
-        println!("{words}: {}: {}:{}", program.kind.words(), program.path().display(), program.line);
     }
 }
 
