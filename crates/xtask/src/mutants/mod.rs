@@ -185,11 +185,10 @@ pub fn run(
                         let at = folder.join(path);
                         let place = format!("{}:{}: {}", at.display(), point.line(text), point.text);
                         let rules: BTreeSet<&str> = new.iter().map(|(rule, ..)| *rule).collect();
-                        match rules.is_empty() {
-                            true => alive.push((kind, before, place)),
-                            false => {
-                                weak.push((kind, before, format!("{place}: {}", Vec::from_iter(rules).join(", "))))
-                            }
+                        if rules.is_empty() {
+                            alive.push((kind, before, place));
+                        } else {
+                            weak.push((kind, before, format!("{place}: {}", Vec::from_iter(rules).join(", "))));
                         }
                     }
                 }
