@@ -129,6 +129,20 @@ fn a_document_restores_to_the_report_it_was_made_of() {
 }
 
 #[test]
+fn a_finding_may_be_shown_by_another_method_than_its_rules_others() {
+    let mut report = verified();
+    let finding = report.findings.iter_mut().find(|finding| finding.rule.name == RACE.name).unwrap();
+    finding.method = Some(cudalint_findings::Method::Exception);
+    let text = Format::Json.render(&report, &Options::default());
+    let document: cudalint_findings::model::Document = serde_json::from_str(&text).unwrap();
+    let rules = report.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>();
+    let restored = document.restore(sources(), &|entry| rules.iter().find(|rule| rule.name == entry.rule).unwrap());
+    let methods = |report: &Report| report.findings.iter().map(|it| it.method).collect::<Vec<_>>();
+    assert_eq!(methods(&restored), methods(&report));
+    assert!(Format::Sarif.render(&report, &Options::default()).contains("\"method\": \"exception\""));
+}
+
+#[test]
 fn every_format_tells_the_verdict() {
     for name in Format::names() {
         let format: Format = name.parse().unwrap();

@@ -221,10 +221,10 @@ impl Context<'_> {
         let with = self.eval(b)?.as_i64()?;
         let oldest = crate::cuda::OLDEST_ARCHITECTURE;
         match op {
-            BinaryOp::Ge | BinaryOp::Ne if with <= oldest - i64::from(op == BinaryOp::Ne) => Some(true),
-            BinaryOp::Lt | BinaryOp::Eq if with <= oldest - i64::from(op == BinaryOp::Eq) => Some(false),
-            BinaryOp::Gt if with < oldest => Some(true),
-            BinaryOp::Le if with < oldest => Some(false),
+            BinaryOp::Ge if with <= oldest => Some(true),
+            BinaryOp::Lt if with <= oldest => Some(false),
+            BinaryOp::Gt | BinaryOp::Ne if with < oldest => Some(true),
+            BinaryOp::Le | BinaryOp::Eq if with < oldest => Some(false),
             _ => None,
         }
     }

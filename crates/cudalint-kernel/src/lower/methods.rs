@@ -109,8 +109,8 @@ impl Lowerer<'_> {
         rest.iter().all(|it| types(it) == expected).then_some(**first)
     }
 
-    /// A call of a method of the record around by its bare name, or of one of its bases; of another record where the path
-    /// names it. `owner` is that record where it is named with template arguments.
+    /// A call of a method of the record around by its bare name, or of one of its bases; `Record::method(…)`, and a static
+    /// method called from another one. `owner` is the record where its name has template arguments.
     pub(super) fn own_method(
         &mut self,
         owner: Option<Ty>,
@@ -120,57 +120,34 @@ impl Lowerer<'_> {
         site: Site,
     ) -> Option<Out> {
         let name = path.last()?;
-        let Some(Ty::Record(entry, env)) = self.this_type() else {
-            return self.static_method(owner, path, explicit, args, site);
-        };
-        if path.segments.len() > 1 {
-            return self.static_method(owner, path, explicit, args, site);
-        }
+        let this = self.this_type();
+        let bare = path.segments.len() == 1 && matches!(this, Some(Ty::Record(..)));
+        let record = if bare { this.clone() } else { owner.or_else(|| self.record_before(path)) };
+        let Some(Ty::Record(entry, env)) = record else { return None };
         let found = self.method_of(entry, &env, name, explicit, args)?;
+        if !bare {
+            match self.project.function_at(found.module, found.function)?.role {
+                FunctionRole::StaticMethod => return self.invoke(&found, None, args, site),
+                // `Base::method(…)` from a derived class.
+                _ if this.is_some() => {}
+                _ => return None,
+            }
+        }
         let pointer = self.this_pointer(site);
         let object = self.deref(&pointer, site);
         self.invoke_method(&found, &object, args, site)
     }
 
-    /// `Record::method(…)`, and a static method called from another one.
-    fn static_method(
-        &mut self,
-        owner: Option<Ty>,
-        path: &Path,
-        explicit: &[Argument],
-        args: &[Out],
-        site: Site,
-    ) -> Option<Out> {
-        let name = path.last()?.clone();
-        let entry_env = if let Some(Ty::Record(entry, env)) = owner {
-            Some((entry, env))
-        } else if path.segments.len() > 1 {
-            let owner: Path = path.segments.iter().take(path.segments.len() - 1).cloned().collect();
-            match self.context.scope.named(&owner, &[]) {
-                Ty::Record(entry, env) => Some((entry, env)),
-                _ => None,
+    /// What stands before the last `::`, or, where nothing does, the record of the static method around.
+    fn record_before(&self, path: &Path) -> Option<Ty> {
+        let owner = match path.segments.split_last()? {
+            (_, []) => {
+                let function = self.context.function.filter(|function| function.role == FunctionRole::StaticMethod)?;
+                Path::single(function.scope.last().cloned()?)
             }
-        } else {
-            let function = self.context.function.filter(|function| function.role == FunctionRole::StaticMethod)?;
-            let owner = function.scope.last().cloned().map(Path::single)?;
-            match self.context.scope.named(&owner, &[]) {
-                Ty::Record(entry, env) => Some((entry, env)),
-                _ => None,
-            }
+            (_, before) => before.iter().cloned().collect(),
         };
-        let (entry, env) = entry_env?;
-        let found = self.method_of(entry, &env, &name, explicit, args)?;
-        let role = self.project.function_at(found.module, found.function)?.role;
-        match (role, self.this_type()) {
-            (FunctionRole::StaticMethod, _) => self.invoke(&found, None, args, site),
-            // `Base::method(…)` from a derived class.
-            (_, Some(_)) => {
-                let pointer = self.this_pointer(site);
-                let object = self.deref(&pointer, site);
-                self.invoke_method(&found, &object, args, site)
-            }
-            _ => None,
-        }
+        Some(self.context.scope.named(&owner, &[]))
     }
 
     /// Calls a method on an object.

@@ -1,7 +1,7 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
 use super::flow::Flow;
-use super::memo::Recall;
+use super::memo::{Called, Recall};
 use super::places::Access;
 use super::{Frame, MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
 use crate::arith;
@@ -296,7 +296,7 @@ impl<'p> Walker<'p> {
         let env = Rc::new(env);
         let alone = this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
         let watch = if alone {
-            match self.recall(module, function_id, function, &env, &args) {
+            match self.recall(Called { module, id: function_id, function, env: &env, args: &args }) {
                 Recall::Known(out) => return out,
                 Recall::Unknown(watch) => Some(watch),
                 Recall::Nothing => None,

@@ -94,6 +94,17 @@ enum PlainType {
     Float { bytes: u8 },
 }
 
+/// A call of a function in sight.
+#[derive(Clone, Copy)]
+pub(super) struct Called<'c> {
+    pub module: ModuleId,
+    pub id: FunctionId,
+    pub function: &'c Function,
+    /// What its template parameters stand for.
+    pub env: &'c Rc<Env>,
+    pub args: &'c [Out],
+}
+
 /// What is known of a call.
 pub(super) enum Recall {
     /// What it gives; its effects have happened.
@@ -131,14 +142,8 @@ pub(super) struct Watch {
 
 impl Walker<'_> {
     /// What a call of a function depends on, with its string arguments, if its walk may leave no trace.
-    fn key_of(
-        &mut self,
-        module: ModuleId,
-        id: FunctionId,
-        function: &Function,
-        env: &Rc<Env>,
-        args: &[Out],
-    ) -> Option<(Key, Vec<Arc<str>>)> {
+    fn key_of(&mut self, call: Called<'_>) -> Option<(Key, Vec<Arc<str>>)> {
+        let Called { module, id, function, env, args } = call;
         let count = function.param_count as usize;
         if args.len() < count || self.ended || self.stopped.is_some() {
             return None;
@@ -190,26 +195,19 @@ impl Walker<'_> {
     }
 
     /// What is known of a call, from another walk of the function.
-    pub(super) fn recall(
-        &mut self,
-        module: ModuleId,
-        id: FunctionId,
-        function: &Function,
-        env: &Rc<Env>,
-        args: &[Out],
-    ) -> Recall {
-        let Some((key, strings)) = self.key_of(module, id, function, env, args) else { return Recall::Nothing };
+    pub(super) fn recall(&mut self, call: Called<'_>) -> Recall {
+        let Some((key, strings)) = self.key_of(call) else { return Recall::Nothing };
         let caches = Rc::clone(&self.caches);
         let (known, full) = {
             let walks = caches.learned.walks.borrow();
-            let walks = walks.get(&(module, id)).map_or(&[][..], Vec::as_slice);
+            let walks = walks.get(&(call.module, call.id)).map_or(&[][..], Vec::as_slice);
             let known = walks.iter().find(|walked| {
                 walked.key == key && self.serves(walked) && !strings.iter().any(|text| walked.literals.contains(text))
             });
             (known.cloned(), walks.len() >= MAX_KEPT)
         };
         if let Some(walked) = known {
-            return Recall::Known(self.again(&walked, module, function, env));
+            return Recall::Known(self.again(&walked, call));
         }
         if full {
             return Recall::Nothing;
@@ -257,7 +255,7 @@ impl Walker<'_> {
     }
 
     /// Does what a known walk did.
-    fn again(&mut self, walked: &Walked, module: ModuleId, function: &Function, env: &Rc<Env>) -> Out {
+    fn again(&mut self, walked: &Walked, call: Called<'_>) -> Out {
         let more = i64::from(self.steps) - i64::from(walked.steps_left);
         self.slack = self.slack.min(walked.slack.saturating_add(more));
         self.room = self.room.min(walked.room.saturating_sub(more));
@@ -275,7 +273,7 @@ impl Walker<'_> {
             self.literals.extend(walked.literals.iter().cloned());
             self.entered.extend(walked.entered.iter().copied());
         }
-        let returns = self.resolve_in(module, env, function.returns);
+        let returns = self.resolve_in(call.module, call.env, call.function.returns);
         Out::new(walked.value.val(), returns)
     }
 

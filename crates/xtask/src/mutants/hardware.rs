@@ -1,5 +1,6 @@
 //! Builds and runs broken programs on this machine's GPU under compute-sanitizer: which changes the hardware shows.
 
+use super::Counts;
 use super::points::Kind;
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,8 +22,8 @@ pub struct Broken {
     pub file: PathBuf,
     /// Where it is changed.
     pub line: u32,
-    /// Whether it was found: `definite`, `likely` or `missed`.
-    pub found: &'static str,
+    /// How it was found, if it was.
+    pub counts: Counts,
     pub kind: Kind,
     /// The file with the change.
     pub text: String,
@@ -64,7 +65,7 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
     }
     let mut queue: Vec<_> = unbroken.into_iter().collect();
     // Taken from the end.
-    queue.sort_by_key(|(_, changes)| changes.iter().any(|at| all.get(*at).is_some_and(|one| one.found == "definite")));
+    queue.sort_by_key(|(_, changes)| changes.iter().any(|at| all.get(*at).is_some_and(|one| one.counts.definite > 0)));
     let queue = Mutex::new(queue);
     let shown = Mutex::new(vec![Shown::Unviable("not tried".to_owned()); all.len()]);
     std::thread::scope(|scope| {
@@ -95,7 +96,7 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
                             Ok(if after > before { Shown::Change } else { Shown::Nothing })
                         });
                         let verdict = verdict.unwrap_or_else(Shown::Unviable);
-                        println!("{}: {}: {}:{}", verdict.words(), one.found, one.path().display(), one.line);
+                        println!("{}: {}: {}:{}", verdict.words(), one.counts.found(), one.path().display(), one.line);
                         if let Ok(mut shown) = shown.lock() {
                             shown[at] = verdict;
                         }
@@ -170,8 +171,8 @@ struct Program {
     sources: Vec<PathBuf>,
 }
 
-/// The program that a file belongs to: the nearest folder above it with a `main`, and all sources there that nobody
-/// includes and that have no `main` of their own; a file with a `main` that needs no others is taken alone.
+/// The program that a file belongs to: the nearest folder above it with a `main`, the file's own or the only one, and all
+/// other sources there that nobody includes and that have no `main` of their own.
 fn program_of(file: &Path, top: &Path) -> Option<Program> {
     for root in file.ancestors().skip(1).take_while(|folder| folder.starts_with(top) && *folder != top) {
         let mut sources = Vec::new();

@@ -96,6 +96,15 @@ impl Counts {
         self.harmless += other.harmless;
     }
 
+    /// How one mutant was found.
+    const fn found(self) -> &'static str {
+        match (self.definite, self.likely) {
+            (1.., _) => "definite",
+            (_, 1..) => "likely",
+            _ => "missed",
+        }
+    }
+
     fn print(self, what: &str) {
         let share = |part: usize| if self.all == 0 { 0.0 } else { 100.0 * part as f64 / self.all as f64 };
         let Self { all, definite, likely, harmless } = self;
@@ -122,7 +131,7 @@ pub fn run(
     kinds: &[Kind],
     jobs: Option<usize>,
 ) -> Result<(), String> {
-    let (mut programs, mut found): (Vec<Broken>, Vec<Counts>) = (Vec::new(), Vec::new());
+    let mut programs: Vec<Broken> = Vec::new();
     let mut counts: BTreeMap<(Kind, Before), Counts> = BTreeMap::new();
     let (mut alive, mut weak) = (Vec::new(), Vec::new());
     for folder in folders {
@@ -172,13 +181,7 @@ pub fn run(
                         let path = file.strip_prefix(copy.path()).unwrap_or(file).to_owned();
                         let line = point.line(text);
                         let text = point.apply(text);
-                        let found_as = match (definite, likely) {
-                            (true, _) => "definite",
-                            (_, true) => "likely",
-                            _ => "missed",
-                        };
-                        programs.push(Broken { folder: folder.clone(), file: path, line, found: found_as, kind, text });
-                        found.push(one);
+                        programs.push(Broken { folder: folder.clone(), file: path, line, counts: one, kind, text });
                     }
                     if !definite && !harmless {
                         let path = file.strip_prefix(copy.path()).unwrap_or(file);
@@ -205,7 +208,7 @@ pub fn run(
         }
     }
     if let Some(jobs) = jobs {
-        compare(&programs, &found, &hardware::run(&programs, jobs));
+        compare(&programs, &hardware::run(&programs, jobs));
     }
     // Evenly spread, so that no file and no kind fills the sample.
     for (what, all) in [("alive", &alive), ("likely", &weak)] {
@@ -218,17 +221,17 @@ pub fn run(
 }
 
 /// Tells how many of the changes that the hardware shows were found, and how many of the others.
-fn compare(programs: &[Broken], found: &[Counts], shown: &[Shown]) {
+fn compare(programs: &[Broken], shown: &[Shown]) {
     for kind in Kind::ALL {
         let mut parts: BTreeMap<&str, Counts> = BTreeMap::new();
-        for ((program, one), verdict) in programs.iter().zip(found).zip(shown) {
+        for (program, verdict) in programs.iter().zip(shown) {
             let words = match verdict {
                 Shown::Change => "shown by compute-sanitizer",
                 Shown::Nothing => "built and run, nothing shown",
                 Shown::Unviable(_) => "not built or not run here",
             };
             if program.kind == kind {
-                parts.entry(words).or_default().add(*one);
+                parts.entry(words).or_default().add(program.counts);
             }
         }
         for (words, part) in parts {
