@@ -405,6 +405,10 @@ impl<'m> Dump<'m> {
                 let count = count.map_or_else(String::new, |count| format!("[{}]", self.expr(count)));
                 format!("new {}{count}({})", self.ty(*ty), self.list(args))
             }
+            Expr::Place { at, ty, count, args } => {
+                let count = count.map_or_else(String::new, |count| format!("[{}]", self.expr(count)));
+                format!("new at {} {}{count}({})", self.expr(*at), self.ty(*ty), self.list(args))
+            }
             Expr::Delete { value, array } => {
                 format!("delete{} {}", if *array { "[]" } else { "" }, self.expr(*value))
             }

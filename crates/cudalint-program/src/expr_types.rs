@@ -60,7 +60,7 @@ impl Context<'_> {
                 ty => Ty::pointer_to(ty.value().clone()),
             },
             Expr::Call { callee, args } => self.type_of_call(*callee, args),
-            Expr::New { ty, .. } => Ty::pointer_to(self.resolve(*ty)),
+            Expr::New { ty, .. } | Expr::Place { ty, .. } => Ty::pointer_to(self.resolve(*ty)),
             Expr::Comma(values) => values.last().map_or(Ty::Unknown, |last| self.type_of(*last)),
             Expr::Statements(block) => self.type_of_statements(block),
             Expr::Delete { .. } | Expr::Throw(_) => Ty::Void,

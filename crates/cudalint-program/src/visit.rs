@@ -64,6 +64,9 @@ pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
         }
         Expr::Python(python) => python.operands(visit),
         Expr::New { count, args, .. } => count.iter().chain(args).copied().for_each(visit),
+        Expr::Place { at, count, args, .. } => {
+            std::iter::once(at).chain(count).chain(args).copied().for_each(visit);
+        }
     }
 }
 

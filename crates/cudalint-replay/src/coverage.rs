@@ -66,7 +66,7 @@ fn global_indices(module: &Module, kernel: &Function, body: &Block) -> Option<Fx
                     let name = path.last().map_or("", |name| name.as_str());
                     strange |= ["gridDim", "this_grid", "grid_group"].contains(&name);
                 }
-                Some(Expr::Unknown(_)) => strange = true,
+                Some(Expr::Place { .. } | Expr::Unknown(_)) => strange = true,
                 _ => {}
             },
             Item::Stmt(id) => {

@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Some(Expr::Call { callee, args }) => self.call(frame, *callee, args, sure),
-                Some(Expr::Unknown(_)) => self.summary.incomplete = true,
+                Some(Expr::Place { .. } | Expr::Unknown(_)) => self.summary.incomplete = true,
                 Some(Expr::Statements(block)) => self.block(frame, block, sure, depth + 1),
                 Some(Expr::Member { base, name, .. }) => {
                     if let Some(axis) = ["x", "y", "z"].iter().position(|axis| name == axis)

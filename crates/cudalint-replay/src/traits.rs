@@ -197,7 +197,7 @@ fn expression<'a>(
 ) {
     match kind {
         Expr::Launch(_) => traits.gpu = true,
-        Expr::New { ty, .. } => {
+        Expr::New { ty, .. } | Expr::Place { ty, .. } => {
             traits.memory = true;
             calls.extend(type_name(module, *ty));
         }

@@ -103,6 +103,7 @@ impl<'p> Lowerer<'p> {
                 values.extend(*count);
                 self.not_read(&values, "new", Effect::None, site)
             }
+            ir::Expr::Place { at, ty, count, args } => self.construct_in_place(*at, *ty, *count, args, site),
             ir::Expr::Delete { value, .. } => self.not_read(std::slice::from_ref(value), "delete", Effect::None, site),
             ir::Expr::Throw(value) => self.not_read(value.as_slice(), "throw", Effect::Anything, site),
             ir::Expr::Python(_) => self.not_read(&[], "Python", Effect::Anything, site),

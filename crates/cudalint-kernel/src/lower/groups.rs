@@ -99,6 +99,9 @@ impl Lowerer<'_> {
                 let operands = vec![self.load(to), self.load(from), self.convert(bytes, &Ty::SIZE)];
                 Some(self.intrinsic(what, operands, Ty::Void, site))
             }
+            // Free functions over a pipeline: they do what the methods do.
+            ("pipeline_consumer_wait_prior", [pipe, ..]) => self.synchronizer_method(pipe, "consumer_wait", &[], site),
+            ("pipeline_producer_commit", [_, barrier, ..]) => self.synchronizer_method(barrier, "arrive", &[], site),
             ("make_pipeline", []) => {
                 let ty = Ty::Library("cuda::pipeline".into(), vec![Argument::Value(0)].into());
                 Some(self.group_value(Vec::new(), ty, site))

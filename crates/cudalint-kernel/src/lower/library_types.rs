@@ -207,7 +207,7 @@ impl Lowerer<'_> {
     }
 
     /// `cuda::barrier` and `cuda::pipeline`.
-    fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
+    pub(super) fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
         let of_one_thread = match &object.ty {
             Ty::Library(_, known) => match known.first() {
                 Some(Argument::Value(0)) => true,
@@ -220,7 +220,7 @@ impl Lowerer<'_> {
         let what = match (kind, name) {
             ("barrier", "arrive" | "arrive_and_drop") => Intrinsic::BarrierObjectArrive,
             ("barrier", "wait" | "arrive_and_wait" | "wait_parity") => Intrinsic::BarrierObjectWait,
-            ("pipeline", "consumer_wait" | "consumer_wait_prior") if !of_one_thread => Intrinsic::BarrierObjectWait,
+            ("pipeline", "consumer_wait") if !of_one_thread => Intrinsic::BarrierObjectWait,
             ("pipeline", "consumer_release" | "producer_commit") if !of_one_thread => Intrinsic::BarrierObjectArrive,
             ("pipeline", "producer_acquire") if !of_one_thread => Intrinsic::BarrierObjectWait,
             ("pipeline", "consumer_wait" | "consumer_release" | "producer_commit" | "producer_acquire" | "quit") => {

@@ -26,6 +26,7 @@ mod numbers;
 mod objects;
 mod operators;
 mod overloads;
+mod placement;
 mod places;
 mod ranges;
 mod stmts;

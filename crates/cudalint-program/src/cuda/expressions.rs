@@ -455,57 +455,6 @@ impl Lowerer<'_> {
         self.push(Expr::Construct { ty, args, braces: true }, span)
     }
 
-    fn new_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let Some(ty) = field(node, Field::TypeOf) else { return self.unknown(s, node) };
-        let base = self.specifier(s, ty);
-        let mut ty = self.qualify(s, node, base);
-        let mut count = None;
-        let mut inner = Vec::new();
-        let mut declarator = field(node, Field::Declarator);
-        // `new T[n][4]`: n elements of type T[4].
-        while let Some(node) = declarator {
-            match cuda_kind(node) {
-                CudaKind::NewDeclarator => {
-                    let length = field(node, Field::Length).map(|length| self.expr(s, length));
-                    if count.is_none() {
-                        count = length;
-                    } else {
-                        inner.push(length);
-                    }
-                }
-                CudaKind::AbstractPointerDeclarator => ty = self.push_type(Type::Pointer(ty)),
-                _ => {}
-            }
-            declarator = children(node)
-                .into_iter()
-                .find(|c| matches!(cuda_kind(*c), CudaKind::NewDeclarator | CudaKind::AbstractPointerDeclarator));
-        }
-        for length in inner.into_iter().rev() {
-            ty = self.push_type(Type::Array(ty, length));
-        }
-        let args = match field(node, Field::Arguments) {
-            Some(list) => self.arguments(s, list),
-            None => Vec::new(),
-        };
-        let span = s.span(node);
-        if let Some(placement) = field(node, Field::Placement) {
-            // Placement new allocates nothing; its operands are still evaluated.
-            let mut values = self.arguments(s, placement);
-            values.extend(args);
-            return self.push(Expr::Unknown(values), span);
-        }
-        self.push(Expr::New { ty, count, args: args.into() }, span)
-    }
-
-    fn delete_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        let Some(value) = children(node).last().copied() else { return self.unknown(s, node) };
-        let between = s.text.get(node.start_byte()..value.start_byte()).unwrap_or("");
-        let array = between.contains('[');
-        let value = self.expr(s, value);
-        let span = s.span(node);
-        self.push(Expr::Delete { value, array }, span)
-    }
-
     fn throw<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let value = first_child(node).map(|value| self.expr(s, value));
         let span = s.span(node);

@@ -4,6 +4,7 @@
 //! here, from their parsed bodies: see [`macros`](self::macros). Local names are resolved with block scopes; all other
 //! names are left as written.
 
+mod allocations;
 mod assembly;
 mod chain;
 mod cupy_bodies;

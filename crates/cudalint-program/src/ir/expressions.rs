@@ -84,6 +84,8 @@ pub enum Expr {
     Designated { field: Name, value: ExprId },
     /// `new T`, `new T[n]`.
     New { ty: TypeId, count: Option<ExprId>, args: Box<[ExprId]> },
+    /// `new (at) T(a, b)`, `new (at) T[n]`: an object in memory that is there already.
+    Place { at: ExprId, ty: TypeId, count: Option<ExprId>, args: Box<[ExprId]> },
     /// `delete p`, `delete[] p`.
     Delete { value: ExprId, array: bool },
     /// A lambda; its body is a function of this module.

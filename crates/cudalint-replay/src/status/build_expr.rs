@@ -98,6 +98,11 @@ impl Builder<'_> {
                 self.all(args, Fate::Consumed);
             }
             Expr::Python(_) => {}
+            Expr::Place { at, count, args, .. } => {
+                for part in std::iter::once(at).chain(count).chain(args) {
+                    self.expr(*part, Fate::Consumed);
+                }
+            }
             Expr::New { count, args, .. } => {
                 if let Some(count) = count {
                     self.expr(*count, Fate::Consumed);

@@ -232,6 +232,7 @@ pub(super) fn look_again(module: &Module, expr: ExprId) -> Look {
             | Expr::Step { .. }
             | Expr::Launch(_)
             | Expr::New { .. }
+            | Expr::Place { .. }
             | Expr::Delete { .. }
             | Expr::Statements(_)
             | Expr::Lambda { .. }

@@ -181,11 +181,15 @@ impl<'p> Walker<'p> {
                 Out::unknown()
             }
             Expr::Python(_) => Out::unknown(),
+            Expr::Place { at, count, args, .. } => {
+                for part in std::iter::once(at).chain(count).chain(args) {
+                    self.lose_part(*part);
+                }
+                Out::unknown()
+            }
             Expr::Unknown(parts) => {
                 for part in parts {
-                    let out = self.eval(*part);
-                    self.lose(&out);
-                    self.forget_lvalue(*part);
+                    self.lose_part(*part);
                 }
                 Out::unknown()
             }

@@ -243,7 +243,7 @@ impl<'p> Walker<'p> {
                                 if path.last().is_some_and(|name| name.ends_with("printf")));
                             !prints && args.iter().any(|arg| names_one(*arg))
                         }
-                        Some(Expr::Lambda { .. } | Expr::Unknown(_)) => true,
+                        Some(Expr::Lambda { .. } | Expr::Place { .. } | Expr::Unknown(_)) => true,
                         _ => false,
                     };
                 }

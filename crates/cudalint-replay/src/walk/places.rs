@@ -330,6 +330,13 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// Evaluates a part of something that is not followed, and forgets what that may change.
+    pub fn lose_part(&mut self, id: ExprId) {
+        let out = self.eval(id);
+        self.lose(&out);
+        self.forget_lvalue(id);
+    }
+
     /// Forgets what an expression names, when it names something.
     pub fn forget_lvalue(&mut self, id: ExprId) {
         if self.is_lvalue(id) {
