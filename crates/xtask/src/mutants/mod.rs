@@ -35,6 +35,7 @@ struct Said {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Facts,
+    FirstBlock,
     Assumption,
     GuessedBlock,
     Racy,
@@ -42,11 +43,13 @@ enum Before {
 }
 
 impl Before {
-    const ALL: [Self; 5] = [Self::Facts, Self::Assumption, Self::GuessedBlock, Self::Racy, Self::Nothing];
+    const ALL: [Self; 6] =
+        [Self::Facts, Self::FirstBlock, Self::Assumption, Self::GuessedBlock, Self::Racy, Self::Nothing];
 
     const fn words(self) -> &'static str {
         match self {
             Self::Facts => "executed with facts",
+            Self::FirstBlock => "executed with facts, its first block alone",
             Self::Assumption => "executed with an assumption",
             Self::GuessedBlock => "executed with a guessed block",
             Self::Racy => "executed, with a race of its own",
@@ -72,7 +75,8 @@ impl Said {
             return Before::Racy;
         }
         match basis {
-            Basis::Facts | Basis::FirstBlock => Before::Facts,
+            Basis::Facts => Before::Facts,
+            Basis::FirstBlock => Before::FirstBlock,
             Basis::Assumption => Before::Assumption,
             Basis::GuessedBlock => Before::GuessedBlock,
         }
