@@ -7,6 +7,7 @@ mod functions;
 mod names;
 mod prediction;
 mod sheet;
+mod slice;
 
 use crate::scenario::{Candidate, Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
@@ -182,6 +183,11 @@ fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &
     }
     for launch in cut::launches_of(root, kernel.name, &subject.text) {
         raises.lines.push((subject.line_of(launch.start), subject.line_of(launch.end.max(launch.start + 1) - 1)));
+    }
+    // The words of a compiler may name any line of the statement.
+    if let Some(statement) = slice::statement_at(kernel.node, subject.span_of(finding).start as usize) {
+        let last = subject.line_of(statement.end_byte().saturating_sub(1) as u32);
+        raises.lines.push((subject.line_of(statement.start_byte() as u32), last));
     }
     // A kernel with a signature is compiled where it is decorated.
     let first = subject.line_of(kernel.outer.start_byte() as u32);

@@ -330,7 +330,7 @@ pub(super) fn reads<'t>(node: Node<'t>, text: &'t str) -> BTreeSet<&'t str> {
 }
 
 /// The names of a target: `a`, `a, b`. A target that is no name (`a[0]`, `a.b`) binds none.
-fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
+pub(super) fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
     match python_kind(target) {
         PythonKind::Identifier => vec![text.get(target.byte_range()).unwrap_or("")],
         PythonKind::PatternList | PythonKind::TuplePattern | PythonKind::ListPattern => (0..target.named_child_count())
@@ -343,7 +343,7 @@ fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
 }
 
 /// Whether an assignment's value reads the name that it binds.
-fn reads_itself(assignment: Node<'_>, name: &str, text: &str) -> bool {
+pub(super) fn reads_itself(assignment: Node<'_>, name: &str, text: &str) -> bool {
     let mut value = assignment.child_by_field_name("right");
     while let Some(inner) = value.filter(|value| python_kind(*value) == PythonKind::Assignment) {
         value = inner.child_by_field_name("right");
