@@ -120,7 +120,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
 /// an array. An address itself is a number, of which nothing is known to it.
 fn is_refused(context: &ModuleContext<'_>, event: &Event, argument: &PointerArgument) -> bool {
     let EventKind::Copy { api, .. } = &event.kind else { return false };
-    let of_pycuda = ["memcpy_htod", "memcpy_dtoh"].iter().any(|name| api.rsplit('.').next().unwrap_or(api).starts_with(name));
+    let of_pycuda =
+        ["memcpy_htod", "memcpy_dtoh"].iter().any(|name| api.rsplit('.').next().unwrap_or(api).starts_with(name));
     let is_object =
         matches!(&argument.pointer, Pointer::Into { buffer, .. } if buffer.name.as_str() == argument.text.trim());
     crate::words::is_python(context, event.site) && of_pycuda && is_object

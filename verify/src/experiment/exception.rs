@@ -218,8 +218,7 @@ fn is_of_kind(raised: &Raised, raise: &Raise) -> bool {
     let is = |class: &String| {
         class == raised.class_name() || class == "TypeError" && raised.class == "Boost.Python.ArgumentError"
     };
-    raise.classes.iter().any(is)
-        && raise.words.iter().all(|word| raised.message.contains(word.as_str()))
+    raise.classes.iter().any(is) && raise.words.iter().all(|word| raised.message.contains(word.as_str()))
 }
 
 /// The line at which a predicted exception was raised; none for any other exception or place. The place is the innermost

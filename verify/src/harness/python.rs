@@ -31,6 +31,10 @@ const REFUSALS: [&str; 6] = [
     "NotImplementedError",
 ];
 
+/// What they raise as well, which others raise for other reasons: it counts where the same kernel without the finding's
+/// statement raises nothing.
+const REFUSALS_ALONE: [&str; 2] = ["AttributeError", "TypeError"];
+
 /// The programs for a finding in Python, best first.
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
     let names = prediction::facts(subject, stretch);
@@ -52,6 +56,10 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
         found.push(written);
         found.push(cut::candidate(finding, subject, stretch, names, fact));
         return found;
+    }
+    if by_exception {
+        // A compiler stops at the first statement that it refuses, and does not always say which it was.
+        found.extend(calls::statement(finding, subject, stretch, raises.as_ref()).map(Ok));
     }
     found.extend(acts.then_some(written.clone()));
     found.extend(calls::programs(finding, subject, stretch, raises.as_ref()));

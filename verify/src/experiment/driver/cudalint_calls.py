@@ -47,7 +47,7 @@ class Rewrite(ast.NodeTransformer):
         name = getattr(node.func, "attr", getattr(node.func, "id", None))
         if name in SHAPES:
             made = ast.Attribute(ast.Name(self.hook, ast.Load()), "call", ast.Load())
-            anew = ast.Call(func=made, args=[node.func, *node.args], keywords=node.keywords)
+            anew = ast.Call(func=made, args=[ast.Constant(name), node.func, *node.args], keywords=node.keywords)
             return ast.copy_location(ast.fix_missing_locations(ast.copy_location(anew, node)), node)
         return node
 
@@ -63,8 +63,7 @@ class Calls:
     def __init__(self, note, values):
         self.note, self.values = note, values
 
-    def made(self, line, function, arguments, others):
-        name = getattr(function, "__name__", "")
+    def made(self, line, name, function, arguments, others):
         told = parts(name, function, arguments, others)
         if told is None:
             return function(*arguments, **others)
@@ -211,11 +210,11 @@ def area_of(value):
 
 
 def read_with_cupy(cells, pointer):
-    from cupy.cuda import runtime
+    import cupy
 
-    runtime.deviceSynchronize()
+    cupy.cuda.runtime.deviceSynchronize()
     # 2 is cudaMemcpyDeviceToHost.
-    runtime.memcpy(cells.ctypes.data, pointer, cells.nbytes, 2)
+    cupy.cuda.runtime.memcpy(cells.ctypes.data, pointer, cells.nbytes, 2)
 
 
 def read_with_pycuda(cells, pointer):

@@ -84,11 +84,11 @@ class Looker:
         values = {name: own.get(name, variables.get(name)) for name in changed}
         self.changed += [(name, variables, line) for name, value in values.items() if not isinstance(value, fixed)]
 
-    def call(self, function, *arguments, **others):
-        """A call of a function that may set or copy memory."""
+    def call(self, name, function, /, *arguments, **others):
+        """A call of a function whose name is that of one which sets or copies memory."""
         if self.repeating or not self.running:
             return function(*arguments, **others)
-        return self.calls.made(self.running[-1], function, arguments, others)
+        return self.calls.made(self.running[-1], name, function, arguments, others)
 
     def guarded(self, kind, line, compare):
         """Makes a comparison; one that cannot be made is told, and the script goes on."""

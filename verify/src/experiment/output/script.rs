@@ -114,10 +114,8 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
             "copy" => "copy differs",
             _ => "memory differs",
         };
-        let record = EvidenceRecord {
-            kernel: fact.kernel.clone(),
-            ..record(kind, finding, fact.line, fact.text.clone())
-        };
+        let record =
+            EvidenceRecord { kernel: fact.kernel.clone(), ..record(kind, finding, fact.line, fact.text.clone()) };
         return (Verdict::Confirmed, format!("{}:{}: {}", finding.path, fact.line, fact.text), vec![record], log);
     }
     if let Some(fact) = compared().next() {
@@ -151,7 +149,8 @@ fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
         let text = format!("in `{kernel}`, `{one}` and `{other}` both begin at address {at:#x} of shared memory");
         (Verdict::Confirmed, text)
     } else {
-        let text = format!("in `{kernel}`, `{one}` begins at address {at:#x} of shared memory and `{other}` at {other_at:#x}");
+        let text =
+            format!("in `{kernel}`, `{one}` begins at address {at:#x} of shared memory and `{other}` at {other_at:#x}");
         (Verdict::Refuted, text)
     };
     let record =

@@ -6,7 +6,7 @@ use super::functions::{Functions, Role};
 use super::names::Names;
 use super::sheet::Sheet;
 use super::slice::{Slice, slice};
-use super::{beside, imported_packages, lines, package, prediction, whole};
+use super::{REFUSALS, REFUSALS_ALONE, beside, imported_packages, lines, package, prediction, whole};
 use crate::scenario::{Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -58,18 +58,23 @@ pub(super) fn programs(
     }
     let mut found = around;
     found.extend(cut);
-    if finding.verification.method == Method::Exception {
-        let script = Script { finding: Some(finding), subject, stretch, root, raises };
-        match script.statement(&functions) {
-            Some(Ok(program)) => found.push(Ok(program)),
-            Some(Err(reason)) => reasons.push(reason),
-            None => {}
-        }
-    }
     if found.is_empty() {
         found.extend(reasons.into_iter().map(Err));
     }
     found
+}
+
+/// A launch of the finding's kernel, cut down to the finding's statement; none where the finding stands in no kernel, or the
+/// statement cannot be taken out.
+pub(super) fn statement(
+    finding: &FindingEntry,
+    subject: &Subject,
+    stretch: &Stretch,
+    raises: Option<&Raise>,
+) -> Option<Program> {
+    let root = stretch.parsed.root()?;
+    let functions = Functions::read(root, &subject.text);
+    Script { finding: Some(finding), subject, stretch, root, raises }.statement(&functions)?.ok()
 }
 
 /// The whole file, and calls of what nothing in it calls: for code that must be clean. A kernel that nothing launches is
@@ -344,12 +349,8 @@ impl Script<'_> {
         if function.in_class || function.parent.is_some() || !function.node.byte_range().contains(&offset) {
             return None;
         }
-        let slice = match slice(function.outer, function.node, offset, functions.text) {
-            Ok(slice) if slice.smaller => slice,
-            Ok(_) => return None,
-            Err(reason) => return Some(Err(reason)),
-        };
-        Some(self.alone(functions, index, function.name, &slice))
+        let slice = slice(function.outer, function.node, offset, functions.text);
+        Some(slice.and_then(|slice| self.alone(functions, index, function.name, &slice)))
     }
 
     fn alone(&self, functions: &Functions<'_>, index: usize, name: &str, slice: &Slice) -> Result<Program, String> {
@@ -361,9 +362,7 @@ impl Script<'_> {
             let given = function.parameters.join(", ");
             let launched = call.text.split_once('(').map_or("", |(_, rest)| rest);
             let kernel = format!("def cudalint_kernel({given}): {name}({given})");
-            call.text = format!(
-                "@__import__(\"numba.cuda\").cuda.jit\n{kernel}\ncudalint_kernel[1, 1]({launched}"
-            );
+            call.text = format!("@__import__(\"numba.cuda\").cuda.jit\n{kernel}\ncudalint_kernel[1, 1]({launched}");
         }
         call.made_up.push(format!("`{name}` with the finding's statement and what that needs alone"));
         let mut programs = [&slice.text, &slice.without].into_iter().map(|text| {
@@ -381,6 +380,9 @@ impl Script<'_> {
             program.files.push(ScenarioFile { path: path.clone(), text: file.text });
             program.control = Some(path);
         }
+        if let Some(raises) = program.raises.as_mut().filter(|raises| raises.classes == REFUSALS) {
+            raises.classes.extend(REFUSALS_ALONE.map(str::to_owned));
+        }
         Ok(Program::Python(program))
     }
 
@@ -394,7 +396,8 @@ impl Script<'_> {
     ) -> Result<(Sheet, Vec<String>, Call), String> {
         let names = Names::read(self.root, &self.subject.text);
         let end = self.root.end_byte();
-        let needs = names.needs([outermost], Span::new(end, end), |_| false)?;
+        let mut needs = names.needs([outermost], Span::new(end, end), |_| false)?;
+        needs.statements.extend(names.contexts().map(|node| (node.start_byte(), node)));
         let mut packages = BTreeSet::new();
         let (mut supplied, mut missing) = (Vec::new(), Vec::new());
         for name in needs.missing {
@@ -406,6 +409,10 @@ impl Script<'_> {
                 }
                 None => missing.push(name),
             }
+        }
+        if let Some((_, text)) = instead {
+            let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            missing.retain(|name| words.contains(name));
         }
         if !missing.is_empty() {
             return Err(format!("nothing in the file says what `{}` is", missing.join("`, `")));

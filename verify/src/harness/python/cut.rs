@@ -259,6 +259,11 @@ impl<'t> Cutter<'t> {
             |span: Span| self.holds_chevron(span) || span.start <= piece.span.start && piece.span.end <= span.end;
         let wanted = piece.needed.iter().copied().filter(|name| !piece.given.contains_key(name));
         let mut needs = self.names.needs(wanted, piece.span, refused)?;
+        // Without a context nothing of PyCUDA works.
+        let imports_pycuda = |node: &Node<'_>| self.subject.slice(Span::from(*node)).contains("pycuda");
+        if needs.statements.values().any(imports_pycuda) {
+            needs.statements.extend(self.names.contexts().map(|node| (node.start_byte(), node)));
+        }
         let mut values = piece.given.clone();
         for name in needs.missing.iter().copied() {
             values.insert(name, self.made_up(name, &needs, piece)?);

@@ -17,8 +17,6 @@ pub(super) struct Slice {
     pub text: String,
     /// The same without it.
     pub without: String,
-    /// Whether anything was left out.
-    pub smaller: bool,
 }
 
 /// The statement of a function's body in which a byte stands; none for a byte of its head.
@@ -44,7 +42,8 @@ pub(super) fn statement_at<'t>(function: Node<'t>, offset: usize) -> Option<Node
 pub(super) fn slice(outer: Node<'_>, function: Node<'_>, offset: usize, text: &str) -> Result<Slice, String> {
     let body = function.child_by_field_name("body").ok_or("the function has no body")?;
     let statement = statement_at(function, offset).ok_or("no statement of the function stands there")?;
-    let mut cutter = Cutter { text, body, bindings: bindings(body, text), kept: BTreeSet::new(), open: BTreeSet::new() };
+    let mut cutter =
+        Cutter { text, body, bindings: bindings(body, text), kept: BTreeSet::new(), open: BTreeSet::new() };
     cutter.keep(statement)?;
     let declared: Vec<&str> = bound(statement, text).into_iter().filter(|name| cutter.declares(name)).collect();
     cutter.open.extend(declared);
@@ -62,7 +61,7 @@ pub(super) fn slice(outer: Node<'_>, function: Node<'_>, offset: usize, text: &s
     let lines = Lines { text, outer };
     let with = lines.kept(&spans)?;
     let own = (statement.start_byte(), statement.end_byte());
-    Ok(Slice { without: lines.without(&with, own), smaller: lines.is_smaller(&with), text: with.join("\n") })
+    Ok(Slice { without: lines.without(&with, own), text: with.join("\n") })
 }
 
 struct Cutter<'t> {
@@ -91,11 +90,13 @@ impl<'t> Cutter<'t> {
                 // Another branch, a handler, a function within: it stays as a whole with the statement that it belongs to.
                 _ => {
                     let mut outermost = around;
-                    while let Some(parent) = outermost.parent().filter(|parent| python_kind(*parent) != PythonKind::Block)
+                    while let Some(parent) =
+                        outermost.parent().filter(|parent| python_kind(*parent) != PythonKind::Block)
                     {
                         outermost = parent;
                     }
-                    if outermost.start_byte() <= self.body.start_byte() && outermost.end_byte() >= self.body.end_byte() {
+                    if outermost.start_byte() <= self.body.start_byte() && outermost.end_byte() >= self.body.end_byte()
+                    {
                         return Err("the statement stands in a part of the function that cannot be cut".to_owned());
                     }
                     whole = outermost;
@@ -232,7 +233,9 @@ impl<'t> Lines<'t> {
         let mut found = Vec::new();
         for (first, line) in self.all() {
             let end = first + line.len();
-            let mut on_line = spans.iter().filter(|(from, to)| *from < end && first < *to && !is_blank(self.within(*from, *to, first, end)));
+            let mut on_line = spans
+                .iter()
+                .filter(|(from, to)| *from < end && first < *to && !is_blank(self.within(*from, *to, first, end)));
             let Some(one) = on_line.next() else {
                 found.push("");
                 continue;
@@ -268,10 +271,6 @@ impl<'t> Lines<'t> {
             }
         }
         found.join("\n")
-    }
-
-    fn is_smaller(&self, lines: &[&str]) -> bool {
-        self.all().zip(lines).any(|((_, line), kept)| *kept != line && !is_blank(line))
     }
 }
 
@@ -330,7 +329,6 @@ def kinds(a, n):
     #[test]
     fn a_statement_keeps_what_encloses_it_and_what_it_reads() {
         let found = cut("{b}").unwrap();
-        assert!(found.smaller);
         assert_eq!(found.text.split('\n').count(), KERNEL.lines().count());
         let head = ["@cuda.jit", "def kinds(a, n):", "width = n + 1", "first, *rest = (1, 2)"];
         let rest = ["for i in range(width):", "b = a[i]", "if b > first:", "seen = {b}"];
