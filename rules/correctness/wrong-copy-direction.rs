@@ -116,7 +116,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether PyCUDA looks at what it is given before it copies: an array where it wants an address, an allocation where it wants
+/// Whether `PyCUDA` looks at what it is given before it copies: an array where it wants an address, an allocation where it wants
 /// an array. An address itself is a number, of which nothing is known to it.
 fn is_refused(context: &ModuleContext<'_>, event: &Event, argument: &PointerArgument) -> bool {
     let EventKind::Copy { api, .. } = &event.kind else { return false };

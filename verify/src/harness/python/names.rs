@@ -268,7 +268,7 @@ impl<'t> Names<'t> {
         Ok(needs)
     }
 
-    /// Imports at module level that are made for what they do: PyCUDA's modules that make a context.
+    /// Imports at module level that are made for what they do: `PyCUDA`'s modules that make a context.
     pub fn contexts(&self) -> impl Iterator<Item = Node<'t>> {
         let makes = |binding: &&Binding<'t>| {
             let text = self.text_of(binding.statement);

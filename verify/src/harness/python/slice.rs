@@ -20,7 +20,7 @@ pub(super) struct Slice {
 }
 
 /// The statement of a function's body in which a byte stands; none for a byte of its head.
-pub(super) fn statement_at<'t>(function: Node<'t>, offset: usize) -> Option<Node<'t>> {
+pub(super) fn statement_at(function: Node<'_>, offset: usize) -> Option<Node<'_>> {
     let body = function.child_by_field_name("body")?;
     let mut node = body.descendant_for_byte_range(offset, offset + 1)?;
     loop {
