@@ -279,6 +279,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{Slice, slice};
     use crate::subject::Subject;
