@@ -81,7 +81,7 @@ fn said(what: &Unsupported) -> (String, &'static str, &'static str) {
         }
         Unsupported::Yield => ("it yields".to_owned(), "a kernel cannot be a generator", "write into an array"),
         Unsupported::Dict => ("it has a dictionary".to_owned(), TYPING, "use arrays that are parameters"),
-        Unsupported::Set => ("it has a set".to_owned(), TYPING, TUPLE),
+        Unsupported::Set => ("it has a set".to_owned(), "AttributeError", TUPLE),
         Unsupported::EmptyList => ("it has an empty list".to_owned(), TYPING, TUPLE),
         Unsupported::RepeatedList => ("a list is repeated".to_owned(), TYPING, TUPLE),
         Unsupported::Builtin(name) => (format!("`{name}` does not exist there"), TYPING, OUTSIDE),

@@ -6,6 +6,7 @@ use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 use cudalint_replay::facts::{
     Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
 };
+use cudalint_replay::value::Quantity;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -115,16 +116,21 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     }
     let parameter = kernel.locals.get(index).map(|parameter| parameter.name.to_string()).unwrap_or_default();
     let by_value = launch.spelling.is_python();
+    // One element is handed over as its bytes; more are refused when the launch is made.
+    let refused = by_value
+        && launch.spelling != LaunchSpelling::PyCuda
+        && matches!((&buffer.bytes.quantity, buffer.element), (Quantity::Known(bytes), Some(element)) if *bytes > element);
     let message = if launch.spelling == LaunchSpelling::PyCuda {
         format!(
             "`{}` is an array in host memory: the kernel `{}` is handed its bytes, and takes the first ones for the address `{parameter}`",
             argument.text, launch.kernel_name
         )
     } else if by_value {
-        // One element is handed over as its bytes; more are refused when the launch is made.
         format!(
-            "`{}` is an array in host memory, and CuPy does not copy it to the device: the kernel `{}` cannot get it as `{parameter}`",
-            argument.text, launch.kernel_name
+            "`{}` is an array in host memory, and CuPy does not copy it to the device: the kernel `{}` cannot get it as `{parameter}`{}",
+            argument.text,
+            launch.kernel_name,
+            if refused { ", and `TypeError` is raised" } else { "" }
         )
     } else {
         format!(
@@ -138,6 +144,9 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     }
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
     finding.label = "host memory".to_owned();
+    if refused {
+        finding.method = Some(Method::Exception);
+    }
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(match launch.spelling {
         LaunchSpelling::PyCuda => format!("write `drv.In({0})`, `drv.Out({0})` or `drv.InOut({0})`", argument.text),

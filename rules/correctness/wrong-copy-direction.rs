@@ -78,15 +78,20 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     if event.conditional && !crate::words::allocated_beside(context, event, &argument.pointer) {
         return None;
     }
+    let refused = is_refused(context, event, argument);
     let message = format!(
-        "`{api}` is told that its {role} `{}` is {} memory, but it is {} memory",
+        "`{api}` is told that its {role} `{}` is {} memory, but it is {} memory{}",
         argument.text,
         said.word(),
-        actual.word()
+        actual.word(),
+        if refused { ": PyCUDA raises `TypeError`" } else { "" }
     );
     let assumed = crate::words::assumptions([&event.assumptions]);
     let mut finding = event_finding(&RULE, context, event, kind_span, assumed, message)?;
     finding.label = format!("says that `{}` is {} memory", argument.text, said.word());
+    if refused {
+        finding.method = Some(Method::Exception);
+    }
     for argument in [destination, source] {
         if let Pointer::Into { buffer, .. } = &argument.pointer
             && side(argument).is_some()
@@ -109,6 +114,17 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         }
     }
     Some(finding)
+}
+
+/// Whether `PyCUDA` looks at what it is given before it copies: an array where it wants an address, an allocation where it wants
+/// an array. An address itself is a number, of which nothing is known to it.
+fn is_refused(context: &ModuleContext<'_>, event: &Event, argument: &PointerArgument) -> bool {
+    let EventKind::Copy { api, .. } = &event.kind else { return false };
+    let of_pycuda =
+        ["memcpy_htod", "memcpy_dtoh"].iter().any(|name| api.rsplit('.').next().unwrap_or(api).starts_with(name));
+    let is_object =
+        matches!(&argument.pointer, Pointer::Into { buffer, .. } if buffer.name.as_str() == argument.text.trim());
+    crate::words::is_python(context, event.site) && of_pycuda && is_object
 }
 
 /// The right direction in the spelling of the wrong one: `CuPy`'s constants, `PyCUDA`'s functions, the runtime's constants.

@@ -181,8 +181,37 @@ def run(x):
     assert_eq!(raises.classes, ["TypingError"]);
     assert!(raises.lines.contains(&(6, 6)) && raises.lines.contains(&(10, 10)), "{raises:?}");
     // The call that the script adds counts, too.
-    let last = text(programs[0]).lines().position(|line| line.starts_with("run(")).unwrap() as u32 + 1;
-    assert!(raises.lines.contains(&(last, last)), "{raises:?}");
+    let last = text(programs[1]).lines().position(|line| line.starts_with("run(")).unwrap() as u32 + 1;
+    assert!(programs[1].raises.as_ref().unwrap().lines.contains(&(last, last)), "{raises:?}");
+    // The kernel with that statement comes first, and beside it the same without it.
+    let alone: Vec<&str> = text(programs[0]).lines().skip(3).take(3).collect();
+    assert_eq!(alone, ["@cuda.jit", "def bad(x, n):", "    s = cuda.shared.array(n, np.float32)"]);
+    assert!(text(programs[0]).contains("\nbad[8, 128]("), "{}", text(programs[0]));
+    let control = programs[0].files.iter().find(|file| Some(&file.path) == programs[0].control.as_ref()).unwrap();
+    assert_eq!(control.text.lines().nth(5), Some("    pass"));
+}
+
+#[test]
+fn a_statement_of_a_device_function_is_launched_by_a_kernel_of_its_own() {
+    let source = "from numba import cuda, float32
+
+@cuda.jit(device=True)
+def padded(n):
+    m = n + 1
+    s = cuda.local.array(m, float32)
+    first, *rest = (1, 2)
+    return s[0]
+";
+    let (_folder, subject) = subject("k.py", source);
+    let finding = finding(&subject, "exception", "m, float32", json!(null));
+    let candidates = harness::candidates(&finding, &subject);
+    let programs = python(&candidates);
+    let script = text(programs[0]);
+    assert!(script.contains("    m = n + 1\n    s = cuda.local.array(m, float32)\n\n"), "{script}");
+    assert!(!script.contains("rest"), "{script}");
+    let launch =
+        "@__import__(\"numba.cuda\").cuda.jit\ndef cudalint_kernel(n): padded(n)\ncudalint_kernel[1, 1](1000)\n";
+    assert!(script.contains(launch), "{script}");
 }
 
 #[test]

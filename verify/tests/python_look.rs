@@ -121,6 +121,55 @@ fn what_was_not_compared_decides_nothing() {
     assert!(says(&[compared(&[problem])], "exit 0").contains("not in sight"));
 }
 
+/// A call that the driver looked at.
+fn called(change: Value) -> (&'static str, String) {
+    let mut memory = json!({
+        "does": "copy", "count": 1000, "allocation": 4000, "offset": 0, "compared": true, "behind": 3000, "changed": 0,
+        "source": 0, "value": 0, "element": 4, "floating": false, "bytes": "",
+    });
+    let mut real = json!(0);
+    for (key, value) in change.as_object().unwrap() {
+        if key == "real" { real = value.clone() } else { memory[key] = value.clone() }
+    }
+    compared(&[json!({"reached": 5}), json!({"line": 5, "function": "memset", "real": real, "memory": memory})])
+}
+
+#[test]
+fn a_copy_or_memset_is_judged_by_what_it_leaves_in_memory() {
+    let own = finding("output", Value::Null);
+    let judgement = judge(&own, &[called(json!({}))], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    let record = &judgement.evidence.records[0];
+    assert_eq!((record.kind.as_str(), record.line), ("memory read back", Some(5)));
+    assert!(record.text.contains("copies 1000 of the 4000 bytes"), "{}", record.text);
+    let verdict = |change: Value| judge(&own, &[called(change)], "exit 0").verdict;
+    assert_eq!(verdict(json!({"count": 4000, "behind": 0})), Verdict::Refuted);
+    assert_eq!(verdict(json!({"changed": 3})), Verdict::NotObserved);
+    // One that fails for its size has shown it, whatever becomes of the script.
+    let judgement = judge(&own, &[called(json!({"count": 16000, "real": 1}))], "exit 1");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    let witness = json!({"launch": null, "bindings": {"value": 1}, "accesses": [], "assumptions": [], "path": []});
+    let of_value = finding("output", witness);
+    let set = json!({"does": "set", "count": 4000, "behind": 0, "value": 1, "bytes": "01010101"});
+    let judgement = judge(&of_value, &[called(set)], "exit 0");
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert!(judgement.reason.contains("element 0 holds 16843009"), "{}", judgement.reason);
+}
+
+#[test]
+fn shared_arrays_that_begin_at_one_address_are_evidence() {
+    let own = finding("output", Value::Null);
+    let pair = |line: u32, second: u64| {
+        let pair = json!({"line": line, "function": "both", "arrays": ["a", "b"], "addresses": [4096, second]});
+        judge(&own, &[("pairs.log", format!("{pair}\n"))], "exit 0")
+    };
+    let judgement = pair(5, 4096);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert_eq!(judgement.evidence.records[0].kernel.as_deref(), Some("both"));
+    assert_eq!(pair(5, 4352).verdict, Verdict::Refuted);
+    assert_eq!(pair(6, 4096).verdict, Verdict::Unviable);
+}
+
 #[test]
 fn a_grid_is_judged_by_what_more_blocks_write() {
     let bindings = json!({"threads": 768, "elements": 1000});

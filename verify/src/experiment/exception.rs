@@ -89,8 +89,10 @@ impl Experiment<'_> {
     fn judge(&self, run: &RunOutcome) -> Judgement {
         let raised = traceback::read(&run.stderr);
         let place = self.shown_path();
+        // What is in the script is there for the finding, and the same without it is run as well.
+        let alone = self.program.control.is_some();
         if let Some((exception, line)) =
-            raised.iter().find_map(|raised| Some((raised, matches(raised, self.raise, &self.script)?)))
+            raised.iter().find_map(|raised| Some((raised, matches(raised, self.raise, &self.script, alone)?)))
         {
             let reason = format!("{} is raised at line {line}", exception.class_name());
             return self.of_run(Verdict::Confirmed, reason, run, vec![record(exception, place, Some(line))]);
@@ -210,22 +212,32 @@ fn caught(line: &str) -> Option<(u32, Raised)> {
     Some((number.parse().ok()?, raised))
 }
 
-/// Whether an exception is one of those predicted, wherever it was raised.
+/// Whether an exception is one of those predicted, wherever it was raised. What a module that Boost.Python made raises for
+/// arguments of wrong types is a `TypeError`.
 fn is_of_kind(raised: &Raised, raise: &Raise) -> bool {
-    raise.classes.iter().any(|class| class == raised.class_name())
-        && raise.words.iter().all(|word| raised.message.contains(word.as_str()))
+    let is = |class: &String| {
+        class == raised.class_name() || class == "TypeError" && raised.class == "Boost.Python.ArgumentError"
+    };
+    raise.classes.iter().any(is) && raise.words.iter().all(|word| raised.message.contains(word.as_str()))
 }
 
 /// The line at which a predicted exception was raised; none for any other exception or place. The place is the innermost
-/// frame in the script; what a package raises below it counts for that line. Numba names the kernel's line in its words.
-fn matches(raised: &Raised, raise: &Raise, script: &Utf8Path) -> Option<u32> {
+/// frame in the script; what a package raises below it counts for that line. Numba names the kernel's line in its words: where
+/// that is another statement than the finding's, a launch of the kernel says nothing, unless the script holds the finding's
+/// `alone`.
+fn matches(raised: &Raised, raise: &Raise, script: &Utf8Path, alone: bool) -> Option<u32> {
     if !is_of_kind(raised, raise) {
         return None;
     }
     let inside = |line: &u32| raise.lines.iter().any(|(first, last)| (first..=last).contains(&line));
     let mentioned = raised.mentioned();
-    let named = mentioned.iter().filter(|frame| is_script(frame, script)).map(|frame| frame.line);
-    own_line(raised, script).into_iter().chain(named).find(inside)
+    let mut named = mentioned.iter().filter(|frame| is_script(frame, script)).map(|frame| frame.line).peekable();
+    let own = own_line(raised, script).filter(inside);
+    if named.peek().is_none() || alone {
+        return own.or_else(|| named.find(inside));
+    }
+    let told = named.find(inside)?;
+    Some(own.unwrap_or(told))
 }
 
 /// The line of the innermost frame in the script.
@@ -280,18 +292,18 @@ mod tests {
             "module 'cupy.cuda' has no attribute 'malloc'",
             &[("/out/cut.py", 3), ("/out/cut.py", 7), ("/lib/x.py", 1)],
         );
-        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 7), script), Some(7));
-        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 3), script), None);
-        assert_eq!(matches(&exception, &raise("AttributeError", "'free'", 7), script), None);
-        assert_eq!(matches(&exception, &raise("TypeError", "'malloc'", 7), script), None);
-        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 1), script), None);
+        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 7), script, false), Some(7));
+        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 3), script, false), None);
+        assert_eq!(matches(&exception, &raise("AttributeError", "'free'", 7), script, false), None);
+        assert_eq!(matches(&exception, &raise("TypeError", "'malloc'", 7), script, false), None);
+        assert_eq!(matches(&exception, &raise("AttributeError", "'malloc'", 1), script, false), None);
     }
 
     #[test]
     fn the_line_of_another_file_of_the_same_number_is_not_the_script_s() {
         let script = Utf8Path::new("/out/cut.py");
         let exception = raised("ValueError", "x", &[("/elsewhere/cut.py", 7)]);
-        assert_eq!(matches(&exception, &raise("ValueError", "x", 7), script), None);
+        assert_eq!(matches(&exception, &raise("ValueError", "x", 7), script, false), None);
     }
 
     #[test]
@@ -299,7 +311,7 @@ mod tests {
         let message = "Unknown attribute 'grids' of type Module\n\nFile \"cut.py\", line 12:\ndef f(x):\n";
         let exception = raised("numba.core.errors.TypingError", message, &[("/out/cut.py", 20)]);
         let script = Utf8Path::new("/out/cut.py");
-        assert_eq!(matches(&exception, &raise("TypingError", "'grids'", 12), script), Some(12));
-        assert_eq!(matches(&exception, &raise("TypingError", "'grids'", 13), script), None);
+        assert_eq!(matches(&exception, &raise("TypingError", "'grids'", 12), script, false), Some(12));
+        assert_eq!(matches(&exception, &raise("TypingError", "'grids'", 13), script, false), None);
     }
 }

@@ -7,6 +7,7 @@ mod functions;
 mod names;
 mod prediction;
 mod sheet;
+mod slice;
 
 use crate::scenario::{Candidate, Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
@@ -30,6 +31,10 @@ const REFUSALS: [&str; 6] = [
     "NotImplementedError",
 ];
 
+/// What they raise as well, which others raise for other reasons: it counts where the same kernel without the finding's
+/// statement raises nothing.
+const REFUSALS_ALONE: [&str; 2] = ["AttributeError", "TypeError"];
+
 /// The programs for a finding in Python, best first.
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
     let names = prediction::facts(subject, stretch);
@@ -51,6 +56,10 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
         found.push(written);
         found.push(cut::candidate(finding, subject, stretch, names, fact));
         return found;
+    }
+    if by_exception {
+        // A compiler stops at the first statement that it refuses, and does not always say which it was.
+        found.extend(calls::statement(finding, subject, stretch, raises.as_ref()).map(Ok));
     }
     found.extend(acts.then_some(written.clone()));
     found.extend(calls::programs(finding, subject, stretch, raises.as_ref()));
@@ -182,6 +191,11 @@ fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &
     }
     for launch in cut::launches_of(root, kernel.name, &subject.text) {
         raises.lines.push((subject.line_of(launch.start), subject.line_of(launch.end.max(launch.start + 1) - 1)));
+    }
+    // The words of a compiler may name any line of the statement.
+    if let Some(statement) = slice::statement_at(kernel.node, subject.span_of(finding).start as usize) {
+        let last = subject.line_of(statement.end_byte().saturating_sub(1) as u32);
+        raises.lines.push((subject.line_of(statement.start_byte() as u32), last));
     }
     // A kernel with a signature is compiled where it is decorated.
     let first = subject.line_of(kernel.outer.start_byte() as u32);

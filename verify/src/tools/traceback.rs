@@ -40,9 +40,11 @@ impl Raised {
         }
     }
 
-    /// Places that the words themselves name, as Numba's do: `File "x.py", line 12:` at the start of a line.
+    /// Places that the words themselves name, as Numba's do: `File "x.py", line 12:` at the start of a line, or
+    /// `Raised from x.py (12)` at the end of one.
     pub fn mentioned(&self) -> Vec<Frame> {
-        self.message.lines().filter(|line| !line.starts_with(' ')).filter_map(frame).collect()
+        let own = self.message.lines().filter(|line| !line.starts_with(' '));
+        own.filter_map(|line| frame(line).or_else(|| raised_from(line))).collect()
     }
 }
 
@@ -105,6 +107,13 @@ fn frame(text: &str) -> Option<Frame> {
     let line = rest.get(..digits)?.parse().ok()?;
     let function = rest.get(digits..)?.strip_prefix(", in ").map(|name| name.trim_end().to_owned());
     Some(Frame { path: path.to_owned(), line, function })
+}
+
+/// `… Raised from path (12)`.
+fn raised_from(text: &str) -> Option<Frame> {
+    let (_, place) = text.split_once("Raised from ")?;
+    let (path, line) = place.trim_end().strip_suffix(')')?.rsplit_once(" (")?;
+    Some(Frame { path: path.to_owned(), line: line.parse().ok()?, function: None })
 }
 
 /// `package.Class: words`, or a class alone.
@@ -216,6 +225,9 @@ RuntimeError
         assert!(found[0].message.contains("'grids'"));
         assert_eq!(found[0].mentioned(), [Frame { path: "t3.py".into(), line: 16, function: None }]);
         assert_eq!(found[0].frames.len(), 2);
+        let words = "Use of unsupported opcode (IMPORT_NAME) found. Raised from /tmp/a (1).py (12)";
+        let text = format!("Traceback (most recent call last):\n  File \"t3.py\", line 9, in f\nx.Error: {words}\n");
+        assert_eq!(read(&text)[0].mentioned(), [Frame { path: "/tmp/a (1).py".into(), line: 12, function: None }]);
     }
 
     #[test]

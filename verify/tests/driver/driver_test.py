@@ -432,6 +432,38 @@ class Hooks(Place):
         said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", fakes=False)
         self.assertEqual(said.strip(), "True")
 
+    @unittest.skipUnless(NUMBA, "no numba-cuda")
+    def test_two_arrays_in_dynamic_shared_memory_are_a_pair(self):
+        text = """
+        from numba import cuda, float32, int64
+
+        @cuda.jit
+        def both(a):
+            first = cuda.shared.array(0, float32)
+            if a.size:
+                second = cuda.shared.array(shape=0, dtype=float32)
+                second[0] = first[0]
+        """
+        path = self.script(text)
+        seen = tempfile.mkdtemp(dir=self.folder.name)
+        compiled = f"""
+import sys, types
+from numba import cuda, float32, int64
+from numba.cuda import dispatcher
+dispatcher.get_current_device = lambda: types.SimpleNamespace(compute_capability=(9, 0))
+sys.path.insert(0, {DRIVER!r})
+import cudalint_accesses, cudalint_watched
+script = cudalint_watched.Script({path!r})
+watcher = cudalint_accesses.Watcher(script, {seen!r}, [(7, 7)], "")
+made = types.ModuleType("made")
+exec(compile(script.source, script.path, "exec"), made.__dict__)
+copy = watcher.copy_of(made.both)
+text, _ = cuda.compile(copy.dispatcher.py_func, (float32[::1], int64[::1]), device=False, cc=(9, 0), abi="numba")
+print(text.count(".extern .shared"), watcher.sites[0]["arrays"])
+"""
+        done = subprocess.run([sys.executable, "-c", compiled], capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "2 ['first', 'second']", done.stderr)
+
     def test_a_function_is_as_it_was(self):
         path = self.script("def f(x):\n    y = x\n    return [x for _ in range(2)] + [y]\n")
         script = cudalint_watched.Script(path)
@@ -620,6 +652,82 @@ class Strings(Place):
         self.assertEqual([line[0] for line in words], ["allocation", "launch", "access", "end", "free"] * 2)
         self.assertEqual([words[1][1], words[6][1]], ["1", "2"])
         self.assertEqual(words[0][2], "16")
+
+
+@unittest.skipUnless(NUMPY, "no numpy")
+class Memory(Place):
+    """Calls that set or copy memory."""
+
+    CUPY = """
+    import numpy
+    import cupy
+
+    host = numpy.ones(6, numpy.float32)
+    a = cupy.arange(6, dtype=numpy.float32)
+    """
+    PYCUDA = """
+    import numpy
+    import pycuda.autoinit
+    import pycuda.driver as drv
+
+    host = numpy.ones(6, numpy.float32)
+    a = drv.mem_alloc(24)
+    """
+
+    def of(self, text, call):
+        facts = self.facts(textwrap.dedent(text) + call + "  # call\n", "# call")
+        return next(fact for fact in facts if "memory" in fact)
+
+    def test_a_copy_of_a_part(self):
+        fact = self.of(self.CUPY, "a.data.copy_from_host(host.ctypes.data, host.size)")
+        memory = fact["memory"]
+        self.assertEqual((fact["function"], fact["real"], fact["line"]), ("copy_from_host", 0, 6))
+        told = [memory[name] for name in ("does", "count", "allocation", "offset", "source")]
+        self.assertEqual(told, ["copy", 6, 24, 0, 0])
+        self.assertEqual((memory["compared"], memory["behind"], memory["changed"]), (True, 18, 0))
+
+    def test_a_memset_with_the_elements_of_an_array(self):
+        memory = self.of(self.CUPY, "a.data.memset(1, a.size * 4)")["memory"]
+        self.assertEqual((memory["does"], memory["value"], memory["behind"]), ("set", 1, 0))
+        self.assertEqual((memory["element"], memory["floating"], memory["bytes"]), (4, True, "01" * 16))
+
+    def test_runtime_functions_are_given_addresses(self):
+        memory = self.of(self.CUPY, "cupy.cuda.runtime.memcpy(a.data.ptr + 8, host.ctypes.data, 4, 1)")["memory"]
+        told = [memory[name] for name in ("does", "count", "allocation", "offset", "behind")]
+        self.assertEqual(told, ["copy", 4, 24, 8, 12])
+
+    def test_a_call_that_fails_is_told_and_raises(self):
+        text = textwrap.dedent(self.CUPY) + "try:\n    a.data.memset(0, 25)  # call\nexcept RuntimeError as error:\n    print(error)\n"
+        fact = next(fact for fact in self.facts(text, "# call") if "memory" in fact)
+        self.assertEqual((fact["real"], fact["memory"]["count"], fact["memory"]["allocation"]), (1, 25, 24))
+
+    def test_pycuda(self):
+        memory = self.of(self.PYCUDA, "drv.memcpy_htod(a, host[:3])")["memory"]
+        self.assertEqual([memory[name] for name in ("does", "count", "allocation", "behind")], ["copy", 12, 24, 12])
+        memory = self.of(self.PYCUDA, "drv.memset_d8(int(a) + 4, 7, 8)")["memory"]
+        told = [memory[name] for name in ("count", "offset", "behind", "element", "bytes")]
+        self.assertEqual(told, [8, 4, 12, 0, "07" * 8 + "ff" * 8])
+
+    def test_other_functions_of_the_name_are_called_as_they_are(self):
+        text = "import cupy\nmemset = lambda *a, **o: print(a, o)\nmemset(1, 2, size=3)  # call\n"
+        self.assertFalse([fact for fact in self.facts(text, "# call") if "memory" in fact or "problem" in fact])
+
+
+class Settings(Place):
+    def test_what_a_script_sets_before_its_imports_holds_for_the_driver(self):
+        import ast
+
+        text = """
+        import os
+        os.environ["CUDALINT_A"] = "1"
+        os.environ["CUDALINT_B"] = str(2)
+        import sys
+        os.environ["CUDALINT_C"] = "3"
+        """
+        for name in "ABC":
+            self.addCleanup(os.environ.pop, f"CUDALINT_{name}", None)
+        cudalint_watched.take_settings(ast.parse(textwrap.dedent(text)))
+        self.assertEqual([os.environ.get(f"CUDALINT_{name}") for name in "ABC"], ["1", None, None])
 
 
 class Pycuda(Place):

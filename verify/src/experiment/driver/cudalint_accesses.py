@@ -7,6 +7,7 @@ its arguments into a log on the device. FOLDER gets
                order accesses in a way that is not followed
 - watch.log    launches and accesses, in the form that watchpoints of CUDA C++ programs write
 - negative.log indices below zero, which Numba counts from the end: site, index, block and thread, in JSON lines
+- pairs.log    where two arrays in dynamic shared memory begin, one of which is made on these lines, in JSON lines
 """
 import ast
 import copy
@@ -16,7 +17,7 @@ import os
 # Fields of a record: site, barrier interval, waits for lanes (as watch.log has them), axes, three indices, block, thread.
 FIELDS = 13
 RECORDS = 1 << 18
-READ, WRITE, ATOMIC = 1, 2, 4
+READ, WRITE, ATOMIC, PAIR = 1, 2, 4, 0
 LOG = "__cudalint_log"
 INTERVAL, LANES = "__cudalint_interval", "__cudalint_lanes"
 NOTE = "__cudalint_note"
@@ -90,8 +91,8 @@ class Watcher:
         with open(os.path.join(self.folder, "watch.log"), "a", encoding="utf-8") as log:
             log.writelines(" ".join(str(word) for word in words) + "\n" for words in lines)
 
-    def note_negative(self, fact):
-        with open(os.path.join(self.folder, "negative.log"), "a", encoding="utf-8") as log:
+    def note(self, name, fact):
+        with open(os.path.join(self.folder, name), "a", encoding="utf-8") as log:
             log.write(json.dumps(fact) + "\n")
 
     def write_sites(self):
@@ -128,7 +129,10 @@ class Copy:
         made = {}
         exec(compile(module, watcher.path, "exec"), function.__globals__, made)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        twin = made["__cudalint_make"](*cells, device_function())
+        notes = device_function()
+        if writer.pairs and not hasattr(notes, "begin"):
+            notes.begin = first_byte()
+        twin = made["__cudalint_make"](*cells, notes)
         options = {name: value for name, value in dispatcher.targetoptions.items() if name in ("fastmath", "max_registers")}
         self.dispatcher = cuda.jit(**options)(twin)
         watcher.kernels.append(self.name)
@@ -182,13 +186,18 @@ class Copy:
         for site, interval, lanes, axes, *rest in records:
             indices, block_of, thread = rest[:axes], rest[3:6], rest[6:9]
             told = watcher.sites[site]
+            if told["kind"] == PAIR:
+                if (site, tuple(indices)) not in wrapped:
+                    wrapped.add((site, tuple(indices)))
+                    fact = {"line": told["line"], "function": told["function"], "arrays": told["arrays"]}
+                    watcher.note("pairs.log", {**fact, "addresses": indices})
+                continue
             memory, address, size, base, extent = place(told, arrays, indices, [*block_of, *thread], (grid, block))
             if any(index < 0 for index in indices) and (site, tuple(indices)) not in wrapped:
                 wrapped.add((site, tuple(indices)))
                 shape = arrays[told["array"]].shape if told["array"] in arrays else None
-                watcher.note_negative(
-                    {"site": site, "indices": indices, "shape": shape, "block": block_of, "thread": thread}
-                )
+                fact = {"site": site, "indices": indices, "shape": shape, "block": block_of, "thread": thread}
+                watcher.note("negative.log", fact)
             object_of = (memory, f"{address:x}", size, f"{base:x}", extent)
             who = (*block_of, *thread, interval, lanes, self.number, watcher.launches)
             told_of.append(("access", site, told["kind"], *object_of, *who))
@@ -259,6 +268,8 @@ class Instrument(ast.NodeTransformer):
 
     def __init__(self, watcher, definition, kernel):
         self.watcher, self.kernel, self.found = watcher, kernel, 0
+        # Arrays in dynamic shared memory that were made so far, and how many pairs of them are told.
+        self.dynamic, self.pairs = [], 0
         self.parameters = {argument.arg for argument in definition.args.args}
         self.shared = arrays_made(definition, "shared.array")
         # Of a thread's own array only where it ends is of interest: one axis of known length.
@@ -270,13 +281,28 @@ class Instrument(ast.NodeTransformer):
         kernel.args.args.append(ast.arg(arg=LOG))
         for argument in kernel.args.args:
             argument.annotation = None
-        kernel.body = [self.visit(statement) for statement in kernel.body]
-        kernel.body = counted(kernel.body)
+        kernel.body = counted(self.generic_visit(ast.Module(body=kernel.body, type_ignores=[])).body)
         kernel.body[:0] = [assigned(INTERVAL, 0), assigned(LANES, 0)]
         return kernel
 
     def visit_FunctionDef(self, node):
         return node
+
+    def visit_Assign(self, node):
+        self.generic_visit(node)
+        target = node.targets[0]
+        if not isinstance(target, ast.Name) or self.shared.get(target.id) != [0] or not is_shared(node.value):
+            return node
+        # One array with several names is no pair.
+        others, self.dynamic = [name for name in self.dynamic if name != target.id], [*self.dynamic, target.id]
+        if not others or not self.watcher.is_wanted(node):
+            return node
+        self.found, self.pairs = self.found + 1, self.pairs + 1
+        pair = {"line": node.lineno, "text": target.id, "kind": PAIR, "function": self.kernel, "arrays": [others[0], target.id]}
+        self.watcher.sites.append({**pair, "array": target.id, "memory": 1, "shape": [0], "object": 0})
+        begins = [ast.Call(func=ast.Attribute(load(NOTE), "begin", ast.Load()), args=[load(name)], keywords=[]) for name in pair["arrays"]]
+        noted = self.noted(len(self.watcher.sites) - 1, ast.Tuple(begins, ast.Load()))
+        return [node, ast.Expr(noted)]
 
     def visit_AugAssign(self, node):
         self.generic_visit(node)
@@ -412,6 +438,10 @@ def is_barrier(call):
     return dotted(call.func).split(".")[-1].startswith("syncthreads")
 
 
+def is_shared(call):
+    return isinstance(call, ast.Call) and dotted(call.func).endswith("shared.array")
+
+
 def arrays_made(function, maker):
     """Names of arrays that a call of `shared.array` or `local.array` makes, with their shapes, where these are numbers."""
     found = {}
@@ -424,6 +454,26 @@ def arrays_made(function, maker):
                 known = all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in parts)
                 found[node.targets[0].id] = [part.value for part in parts] if known else None
     return found
+
+
+def first_byte():
+    """A device function that gives an array's address."""
+    try:
+        from numba.cuda.extending import intrinsic
+    except ImportError:
+        from numba.core.extending import intrinsic
+    from llvmlite import ir
+    from numba import types
+
+    @intrinsic
+    def begin(typing, array):
+        def generate(context, builder, signature, arguments):
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.ptrtoint(made.data, ir.IntType(64))
+
+        return types.int64(array), generate
+
+    return begin
 
 
 class Note:

@@ -10,6 +10,7 @@ JSON object a line:
 What is compared goes by what the statement does, not by what anyone says of it:
 
 - it launches a kernel: see cudalint_launches.py;
+- it calls a function that sets or copies memory: see cudalint_calls.py;
 - it reads a host array that was copied to the device: the host array is compared with its copy there ("copy");
 - it changes a variable that a Numba kernel took in when it was compiled: later launches are repeated with the kernel compiled
   anew ("captured").
@@ -20,6 +21,7 @@ import json
 import os
 import types
 
+import cudalint_calls
 import cudalint_hooks
 import cudalint_launches
 from cudalint_memory import as_host, bits, first_difference, parameter_names
@@ -52,8 +54,9 @@ class Looker:
     def __init__(self, folder, argument, cover=None):
         self.path = os.path.join(folder, "compare.log")
         self.launches = cudalint_launches.Launches(self, argument, cover)
-        # Statements that are running, by their lines.
-        self.running = []
+        # Statements that are running, by their lines, and what they read.
+        self.running, self.read = [], []
+        self.calls = cudalint_calls.Calls(self.note, lambda: self.read[-1] if self.read else [])
         # Host arrays with the copies made of them: (host, device).
         self.copies = []
         # Variables that were changed on one of the lines: (name, dictionary of the module's variables, line).
@@ -68,16 +71,24 @@ class Looker:
         values = [own.get(name, variables.get(name)) for name in read]
         self.note(reached=line, kernels=kernels_among(values))
         self.running.append(line)
+        self.read.append(values)
         for host, device in self.copies:
             if any(value is host for value in values):
                 self.guarded("copy", line, lambda: self.compare_copy(line, host, device))
 
     def end(self, line, changed, variables, own):
         self.running.pop()
+        self.read.pop()
         # `table.fill(0)` changes a variable, `cuda.synchronize()` none.
         fixed = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
         values = {name: own.get(name, variables.get(name)) for name in changed}
         self.changed += [(name, variables, line) for name, value in values.items() if not isinstance(value, fixed)]
+
+    def call(self, name, function, /, *arguments, **others):
+        """A call of a function whose name is that of one which sets or copies memory."""
+        if self.repeating or not self.running:
+            return function(*arguments, **others)
+        return self.calls.made(self.running[-1], name, function, arguments, others)
 
     def guarded(self, kind, line, compare):
         """Makes a comparison; one that cannot be made is told, and the script goes on."""

@@ -6,6 +6,8 @@ import ast
 import importlib
 import types
 
+import cudalint_calls
+
 HOOK = "__cudalint_compare"
 
 
@@ -60,8 +62,9 @@ def is_on(statement, lines):
 
 
 def around(statement):
-    read = sorted({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - {HOOK})
     changed = sorted(names_changed(statement))
+    read = sorted({node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - {HOOK})
+    statement = cudalint_calls.Rewrite(HOOK).visit(statement)
     begin = ast.parse(f"{HOOK}.begin({statement.lineno}, {read!r}, {changed!r}, globals(), locals())").body[0]
     end = ast.parse(f"{HOOK}.end({statement.lineno}, {changed!r}, globals(), locals())").body[0]
     wrapped = ast.Try(body=[statement], handlers=[], orelse=[], finalbody=[end])

@@ -90,8 +90,12 @@ def within_quotes(line):
 
 
 def watch_numba(script):
+    import numba
     from numba import cuda
 
+    # Numba's simulator runs kernels as they are.
+    if getattr(getattr(numba, "config", None), "ENABLE_CUDASIM", 0):
+        return
     plain = cuda.jit
 
     @functools.wraps(plain)

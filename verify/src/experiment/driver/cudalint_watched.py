@@ -37,6 +37,24 @@ class Script:
         return ast.parse(self.source, self.path)
 
 
+def take_settings(tree):
+    """Sets the variables of the environment that a script sets to plain text before it imports anything of a package.
+
+    Numba reads its settings when it is imported, and the driver does that before the script.
+    """
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module != "os":
+            return
+        if isinstance(statement, ast.Import) and any(name.name != "os" for name in statement.names):
+            return
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+            is_variable = isinstance(target, ast.Subscript) and ast.unparse(target.value) in ("os.environ", "environ")
+            if is_variable and isinstance(target.slice, ast.Constant) and isinstance(value, ast.Constant):
+                if isinstance(target.slice.value, str) and isinstance(value.value, str):
+                    os.environ[target.slice.value] = value.value
+
+
 def keep_warnings(path):
     """Warnings go to a file: they are no evidence, and no failure either."""
 
@@ -75,6 +93,7 @@ def start(arguments):
         arguments = arguments[6:]
     script = Script(arguments[0])
     keep_warnings(os.path.join(os.path.dirname(os.path.abspath(__file__)), "warnings.log"))
+    attempt("the environment", lambda: take_settings(script.tree()))
     packages = [("numba", cudalint_lines.watch_numba), ("cupy", cudalint_lines.watch_cupy)]
     packages += [("cupyx", cudalint_lines.watch_cupyx), ("pycuda", cudalint_lines.watch_pycuda)]
     for package, watch in packages:
@@ -102,7 +121,8 @@ def attempt(package, watch):
     try:
         watch()
     except Exception as problem:  # the script will meet it by itself, or do without the package
-        print(f"cudalint: {package} is not watched closely: {problem}", file=sys.stderr)
+        if not isinstance(problem, SyntaxError):
+            print(f"cudalint: {package} is not watched closely: {problem}", file=sys.stderr)
 
 
 if __name__ == "__main__":

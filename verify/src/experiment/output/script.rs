@@ -1,10 +1,12 @@
 //! What a Python script computes, against what it means: the driver repeats what the flagged statement does as it is meant,
 //! and compares what both leave in memory.
 
+use super::{binding, memory};
 use crate::experiment::watchpoint::look;
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, RunOutcome};
 use crate::scenario::PythonProgram;
+use crate::tools::probe_log::{Call, Memory};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -31,6 +33,10 @@ struct Fact {
     problem: Option<String>,
     text: String,
     kernel: Option<String>,
+    /// What a call that sets or copies memory did, its function, and whether it raised an exception (not 0).
+    memory: Option<Memory>,
+    function: String,
+    real: i64,
 }
 
 /// A line of the driver's `negative.log`.
@@ -41,6 +47,15 @@ struct Negative {
     shape: Option<Vec<i64>>,
     block: [u64; 3],
     thread: [u64; 3],
+}
+
+/// A line of the driver's `pairs.log`: where two arrays in dynamic shared memory begin.
+#[derive(Debug, Deserialize)]
+struct Pair {
+    line: u32,
+    function: String,
+    arrays: [String; 2],
+    addresses: [i64; 2],
 }
 
 /// What of `sites.json` matters here.
@@ -73,6 +88,9 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
 type Judged = (Verdict, String, Vec<EvidenceRecord>, Option<String>);
 
 fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged {
+    if let Some(judged) = shared_arrays(finding, bench) {
+        return judged;
+    }
     // A grid's threads and an index below zero are different questions about the same lines.
     let of_cover = driver::cover(finding).is_some();
     if let Some(judged) = wrapped(finding, bench).filter(|_| !of_cover) {
@@ -81,6 +99,14 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
     let (path, text) = driver::log(bench, "compare.log");
     let facts: Vec<Fact> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let log = Some(bench.relative(&path));
+    if let Some((verdict, line, text)) = of_memory(finding, &facts) {
+        let reason = format!("{}:{line}: {text}", finding.path);
+        let records = match verdict {
+            Verdict::Confirmed | Verdict::Refuted => vec![record("memory read back", finding, line, text)],
+            _ => Vec::new(),
+        };
+        return (verdict, reason, records, log);
+    }
     let asked = |fact: &&Fact| (fact.kind == "cover") == of_cover;
     let compared = || facts.iter().filter(|fact| fact.differs.is_some()).filter(asked);
     if let Some(fact) = compared().find(|fact| fact.differs == Some(true)) {
@@ -88,16 +114,8 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
             "copy" => "copy differs",
             _ => "memory differs",
         };
-        let record = EvidenceRecord {
-            kind: kind.to_owned(),
-            cell: None,
-            kernel: fact.kernel.clone(),
-            path: Some(finding.path.clone()),
-            line: Some(fact.line),
-            block: None,
-            thread: None,
-            text: fact.text.clone(),
-        };
+        let record =
+            EvidenceRecord { kernel: fact.kernel.clone(), ..record(kind, finding, fact.line, fact.text.clone()) };
         return (Verdict::Confirmed, format!("{}:{}: {}", finding.path, fact.line, fact.text), vec![record], log);
     }
     if let Some(fact) = compared().next() {
@@ -115,6 +133,72 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
         return unviable(format!("the script ends without coming to line {line}"));
     }
     unviable(uncompared(&facts, line))
+}
+
+/// Whether the finding's array in dynamic shared memory begins where another one does; none where no such array is there.
+fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
+    let (path, text) = driver::log(bench, "pairs.log");
+    let (first, last) = driver::lines(&finding.range);
+    let mut pairs = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Pair>(line).ok())
+        .filter(|pair| (first..=last).contains(&pair.line));
+    let pair = pairs.next()?;
+    let ([one, other], [at, other_at], kernel) = (&pair.arrays, pair.addresses, &pair.function);
+    let (verdict, text) = if at == other_at {
+        let text = format!("in `{kernel}`, `{one}` and `{other}` both begin at address {at:#x} of shared memory");
+        (Verdict::Confirmed, text)
+    } else {
+        let text =
+            format!("in `{kernel}`, `{one}` begins at address {at:#x} of shared memory and `{other}` at {other_at:#x}");
+        (Verdict::Refuted, text)
+    };
+    let record =
+        EvidenceRecord { kernel: Some(kernel.clone()), ..record("addresses", finding, pair.line, text.clone()) };
+    let reason = format!("{}:{}: {text}", finding.path, pair.line);
+    Some((verdict, reason, vec![record], Some(bench.relative(&path))))
+}
+
+/// What the calls at the place that set or copy memory say, as of CUDA C++; none where there is none.
+fn of_memory(finding: &FindingEntry, facts: &[Fact]) -> Option<(Verdict, u32, String)> {
+    let mut judged = facts.iter().filter_map(|fact| {
+        let memory = fact.memory.clone()?;
+        let call = Call {
+            sequence: 0,
+            thread: 0,
+            function: fact.function.clone(),
+            file: finding.path.clone(),
+            line: fact.line,
+            id: 0,
+            kind: 1,
+            real: fact.real,
+            handed: fact.real,
+            memory: None,
+        };
+        let (verdict, text) = match binding(finding, "value") {
+            Some(_) => memory::value(&call, &memory),
+            None => memory::extent(&call, &memory),
+        };
+        Some((verdict, fact.line, text))
+    });
+    let first = judged.next()?;
+    if first.0 == Verdict::Confirmed {
+        return Some(first);
+    }
+    Some(judged.find(|(verdict, ..)| *verdict == Verdict::Confirmed).unwrap_or(first))
+}
+
+fn record(kind: &str, finding: &FindingEntry, line: u32, text: String) -> EvidenceRecord {
+    EvidenceRecord {
+        kind: kind.to_owned(),
+        cell: None,
+        kernel: None,
+        path: Some(finding.path.clone()),
+        line: Some(line),
+        block: None,
+        thread: None,
+        text,
+    }
 }
 
 /// Why nothing was compared although the place was reached.

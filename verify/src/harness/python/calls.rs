@@ -5,7 +5,8 @@ use super::arguments::{Argument, Stated, arguments};
 use super::functions::{Functions, Role};
 use super::names::Names;
 use super::sheet::Sheet;
-use super::{beside, imported_packages, lines, package, prediction, whole};
+use super::slice::{Slice, slice};
+use super::{REFUSALS, REFUSALS_ALONE, beside, imported_packages, lines, package, prediction, whole};
 use crate::scenario::{Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -61,6 +62,19 @@ pub(super) fn programs(
         found.extend(reasons.into_iter().map(Err));
     }
     found
+}
+
+/// A launch of the finding's kernel, cut down to the finding's statement; none where the finding stands in no kernel, or the
+/// statement cannot be taken out.
+pub(super) fn statement(
+    finding: &FindingEntry,
+    subject: &Subject,
+    stretch: &Stretch,
+    raises: Option<&Raise>,
+) -> Option<Program> {
+    let root = stretch.parsed.root()?;
+    let functions = Functions::read(root, &subject.text);
+    Script { finding: Some(finding), subject, stretch, root, raises }.statement(&functions)?.ok()
 }
 
 /// The whole file, and calls of what nothing in it calls: for code that must be clean. A kernel that nothing launches is
@@ -320,9 +334,70 @@ impl Script<'_> {
             Some((class, _)) => class,
             None => function.parent.and_then(|parent| functions.all.get(parent)).unwrap_or(function).name,
         };
+        let (sheet, packages, call) = self.needed(outermost, call, None)?;
+        let path = &self.subject.path;
+        let what = format!("What `{outermost}` needs of {path}, at its own line numbers, and a call of it.");
+        Ok(self.program(Origin::Cut, sheet, &[call], packages, what))
+    }
+
+    /// The kernel or device function of the finding, cut down to the finding's statement, what it needs of the file, and a
+    /// launch of it; none where the finding stands in no such function. The same without the statement must raise nothing.
+    fn statement(&self, functions: &Functions<'_>) -> Option<Result<Program, String>> {
+        let offset = self.subject.span_of(self.finding?).start as usize;
+        let index = functions.around(offset)?;
+        let function = functions.all.get(index).filter(|function| function.role != Role::Host)?;
+        if function.in_class || function.parent.is_some() || !function.node.byte_range().contains(&offset) {
+            return None;
+        }
+        let slice = slice(function.outer, function.node, offset, functions.text);
+        Some(slice.and_then(|slice| self.alone(functions, index, function.name, &slice)))
+    }
+
+    fn alone(&self, functions: &Functions<'_>, index: usize, name: &str, slice: &Slice) -> Result<Program, String> {
+        let function = functions.all.get(index).ok_or("no function")?;
+        let start = Start { function: index, kernel: Some(index) };
+        let stated = Stated::of(self.finding, self.subject, functions, start.kernel);
+        let mut call = call(functions, start, &stated, with_cupy(self.subject, self.stretch, functions, start))?;
+        if function.role == Role::Device {
+            let given = function.parameters.join(", ");
+            let launched = call.text.split_once('(').map_or("", |(_, rest)| rest);
+            let kernel = format!("def cudalint_kernel({given}): {name}({given})");
+            call.text = format!("@__import__(\"numba.cuda\").cuda.jit\n{kernel}\ncudalint_kernel[1, 1]({launched}");
+        }
+        call.made_up.push(format!("`{name}` with the finding's statement and what that needs alone"));
+        let mut programs = [&slice.text, &slice.without].into_iter().map(|text| {
+            let (sheet, packages, call) = self.needed(name, &call, Some((function.outer.start_byte(), text)))?;
+            let what = format!("One statement of `{name}`, at its own line number, and a launch.");
+            Ok::<_, String>(self.program(Origin::Cut, sheet, &[call], packages, what))
+        });
+        let (Some(Ok(Program::Python(mut program))), Some(Ok(Program::Python(without)))) =
+            (programs.next(), programs.next())
+        else {
+            return Err(format!("`{name}` cannot be cut out of its surroundings"));
+        };
+        if let Some(file) = without.files.into_iter().next() {
+            let path = Utf8PathBuf::from("control.py");
+            program.files.push(ScenarioFile { path: path.clone(), text: file.text });
+            program.control = Some(path);
+        }
+        if let Some(raises) = program.raises.as_mut().filter(|raises| raises.classes == REFUSALS) {
+            raises.classes.extend(REFUSALS_ALONE.map(str::to_owned));
+        }
+        Ok(Program::Python(program))
+    }
+
+    /// What a function or class needs of the file, at its own lines; `instead` is the text for the definition that begins at
+    /// a byte.
+    fn needed(
+        &self,
+        outermost: &str,
+        call: &Call,
+        instead: Option<(usize, &String)>,
+    ) -> Result<(Sheet, Vec<String>, Call), String> {
         let names = Names::read(self.root, &self.subject.text);
         let end = self.root.end_byte();
-        let needs = names.needs([outermost], Span::new(end, end), |_| false)?;
+        let mut needs = names.needs([outermost], Span::new(end, end), |_| false)?;
+        needs.statements.extend(names.contexts().map(|node| (node.start_byte(), node)));
         let mut packages = BTreeSet::new();
         let (mut supplied, mut missing) = (Vec::new(), Vec::new());
         for name in needs.missing {
@@ -335,6 +410,10 @@ impl Script<'_> {
                 None => missing.push(name),
             }
         }
+        if let Some((_, text)) = instead {
+            let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            missing.retain(|name| words.contains(name));
+        }
         if !missing.is_empty() {
             return Err(format!("nothing in the file says what `{}` is", missing.join("`, `")));
         }
@@ -342,7 +421,8 @@ impl Script<'_> {
         for node in needs.statements.values() {
             let line = self.subject.line_of(node.start_byte() as u32);
             let column = node.start_byte().saturating_sub(self.subject.offset(line, 1) as usize);
-            let text = self.subject.slice(Span::from(*node));
+            let own = instead.filter(|(start, _)| *start == node.start_byte());
+            let text = own.map_or_else(|| self.subject.slice(Span::from(*node)), |(_, text)| text.as_str());
             if matches!(python_kind(*node), PythonKind::ImportStatement | PythonKind::ImportFromStatement) {
                 let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
                 packages.extend(words.filter_map(package).map(str::to_owned));
@@ -354,9 +434,7 @@ impl Script<'_> {
             self.begin_with(&mut sheet, &supplied.join("; "));
             call.made_up.extend(supplied);
         }
-        let path = &self.subject.path;
-        let what = format!("What `{outermost}` needs of {path}, at its own line numbers, and a call of it.");
-        Ok(self.program(Origin::Cut, sheet, &[call], packages.into_iter().collect(), what))
+        Ok((sheet, packages.into_iter().collect(), call))
     }
 
     /// Puts a statement before all that may need it: before the first line, or where the file begins with that, its first
@@ -386,10 +464,12 @@ impl Script<'_> {
         let script = Utf8PathBuf::from(if origin == Origin::Cut { "cut.py" } else { "around.py" });
         let mut raises = self.raises.cloned();
         for call in calls {
-            let line = sheet.after();
-            sheet.set(line, &call.text);
+            let first = sheet.after();
+            for (line, text) in (first..).zip(call.text.lines()) {
+                sheet.set(line, text);
+            }
             if let Some(raises) = &mut raises {
-                raises.lines.push((line, line));
+                raises.lines.push((first, sheet.after() - 1));
             }
         }
         let surroundings = self.surroundings().filter(|_| self.subject.kind == FileKind::Python);

@@ -46,6 +46,7 @@ pub(super) fn candidate(
             given: cutter.made_up_for(kernel.launch, &kernel.name),
             needed: [subject.slice(kernel.span)].into(),
             indifferent: BTreeSet::new(),
+            idle: NOTHING,
             after: Vec::new(),
         },
         Fact::Pointer(pointer) => {
@@ -63,6 +64,7 @@ pub(super) fn candidate(
                 given: BTreeMap::from([(name, "__import__(\"cupy\").cuda.alloc(1024)".to_owned())]),
                 needed: cutter.reads_in(pointer.span),
                 indifferent: BTreeSet::new(),
+                idle: NOTHING,
                 after: vec![
                     format!("if getattr(getattr({result}, \"data\", None), \"ptr\", None) != {name}.ptr:"),
                     format!(
@@ -74,6 +76,11 @@ pub(super) fn candidate(
     };
     cutter.assemble(&piece, fact)
 }
+
+/// A value that nobody looks at.
+const NOTHING: &str = "None";
+/// An argument that a launch takes.
+const SOME_ARRAY: &str = "__import__(\"numpy\").zeros(1)";
 
 /// A statement to be run alone.
 struct Piece<'t> {
@@ -87,8 +94,10 @@ struct Piece<'t> {
     given: BTreeMap<&'t str, String>,
     /// Names that it reads and whose values matter.
     needed: BTreeSet<&'t str>,
-    /// Names that it reads after what is wrong has already been found out: `None` will do.
+    /// Names that it reads after what is wrong has already been found out.
     indifferent: BTreeSet<&'t str>,
+    /// The value for these.
+    idle: &'static str,
     /// Lines to be run after it.
     after: Vec<String>,
 }
@@ -162,7 +171,9 @@ impl<'t> Cutter<'t> {
         };
         let text = self.subject.slice(launch.launch).to_owned();
         let (given, after) = (BTreeMap::new(), Vec::new());
-        Ok(Piece { span: launch.launch, text, control, given, needed, indifferent, after })
+        // PyCUDA puts the arguments together before it looks at the configuration.
+        let idle = if launch.framework == Framework::PyCuda { SOME_ARRAY } else { NOTHING };
+        Ok(Piece { span: launch.launch, text, control, given, needed, indifferent, idle, after })
     }
 
     /// `cp.cuda.malloc`: the name is looked up alone.
@@ -176,6 +187,7 @@ impl<'t> Cutter<'t> {
             given: BTreeMap::new(),
             needed: self.reads_in(unknown.span),
             indifferent: BTreeSet::new(),
+            idle: NOTHING,
             after: Vec::new(),
         })
     }
@@ -247,6 +259,11 @@ impl<'t> Cutter<'t> {
             |span: Span| self.holds_chevron(span) || span.start <= piece.span.start && piece.span.end <= span.end;
         let wanted = piece.needed.iter().copied().filter(|name| !piece.given.contains_key(name));
         let mut needs = self.names.needs(wanted, piece.span, refused)?;
+        // Without a context nothing of PyCUDA works.
+        let imports_pycuda = |node: &Node<'_>| self.subject.slice(Span::from(*node)).contains("pycuda");
+        if needs.statements.values().any(imports_pycuda) {
+            needs.statements.extend(self.names.contexts().map(|node| (node.start_byte(), node)));
+        }
         let mut values = piece.given.clone();
         for name in needs.missing.iter().copied() {
             values.insert(name, self.made_up(name, &needs, piece)?);
@@ -262,7 +279,7 @@ impl<'t> Cutter<'t> {
             if alone.missing.is_empty() && alone.statements.values().all(imports) {
                 needs.statements.extend(alone.statements);
             } else if !needs.statements.values().any(|node| defines(*node, name, &self.subject.text)) {
-                values.insert(name, "None".to_owned());
+                values.insert(name, piece.idle.to_owned());
             }
         }
         let mut sheet = Sheet::default();

@@ -57,6 +57,27 @@ const BUILTINS: &[&str] = &[
     "NotImplementedError",
     "__name__",
     "__file__",
+    "open",
+    "filter",
+    "frozenset",
+    "format",
+    "chr",
+    "ord",
+    "hex",
+    "bin",
+    "input",
+    "bytearray",
+    "setattr",
+    "issubclass",
+    "IndexError",
+    "KeyError",
+    "ZeroDivisionError",
+    "OverflowError",
+    "ArithmeticError",
+    "AssertionError",
+    "AttributeError",
+    "ImportError",
+    "StopIteration",
 ];
 
 /// The bindings of a Python file or fence.
@@ -247,6 +268,15 @@ impl<'t> Names<'t> {
         Ok(needs)
     }
 
+    /// Imports at module level that are made for what they do: `PyCUDA`'s modules that make a context.
+    pub fn contexts(&self) -> impl Iterator<Item = Node<'t>> {
+        let makes = |binding: &&Binding<'t>| {
+            let text = self.text_of(binding.statement);
+            binding.scope.is_none() && (text.contains("pycuda.auto") || text.contains("from pycuda import auto"))
+        };
+        self.bindings.iter().filter(makes).map(|binding| binding.statement)
+    }
+
     /// Names that only mean something inside a function: its parameters and what it and its inner functions bind.
     fn local_names(&self, function: usize) -> BTreeSet<&'t str> {
         let mut found = BTreeSet::new();
@@ -329,21 +359,26 @@ pub(super) fn reads<'t>(node: Node<'t>, text: &'t str) -> BTreeSet<&'t str> {
     found
 }
 
-/// The names of a target: `a`, `a, b`. A target that is no name (`a[0]`, `a.b`) binds none.
-fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
+/// The names of a target: `a`, `a, b`, `a, *b`. A target that is no name (`a[0]`, `a.b`) binds none.
+pub(super) fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
+    let named = |node: Node<'t>| text.get(node.byte_range()).unwrap_or("");
     match python_kind(target) {
-        PythonKind::Identifier => vec![text.get(target.byte_range()).unwrap_or("")],
+        PythonKind::Identifier => vec![named(target)],
         PythonKind::PatternList | PythonKind::TuplePattern | PythonKind::ListPattern => (0..target.named_child_count())
             .filter_map(|index| target.named_child(index as u32))
+            .filter_map(|child| match python_kind(child) {
+                PythonKind::ListSplatPattern => child.named_child(0),
+                _ => Some(child),
+            })
             .filter(|child| python_kind(*child) == PythonKind::Identifier)
-            .map(|child| text.get(child.byte_range()).unwrap_or(""))
+            .map(named)
             .collect(),
         _ => Vec::new(),
     }
 }
 
 /// Whether an assignment's value reads the name that it binds.
-fn reads_itself(assignment: Node<'_>, name: &str, text: &str) -> bool {
+pub(super) fn reads_itself(assignment: Node<'_>, name: &str, text: &str) -> bool {
     let mut value = assignment.child_by_field_name("right");
     while let Some(inner) = value.filter(|value| python_kind(*value) == PythonKind::Assignment) {
         value = inner.child_by_field_name("right");

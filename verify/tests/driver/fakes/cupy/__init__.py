@@ -28,9 +28,28 @@ class Memory:
         self.ptr, self.size = cells.ctypes.data, cells.nbytes
 
 
+class Pointer:
+    """A memory pointer to the first byte of an allocation."""
+
+    def __init__(self, memory):
+        self.mem, self.ptr = memory, memory.ptr
+
+    def fits(self, size):
+        if size > self.mem.size:
+            raise RuntimeError("cudaErrorInvalidValue")
+
+    def memset(self, value, size):
+        self.fits(size)
+        ctypes.memset(self.ptr, value, size)
+
+    def copy_from_host(self, mem, size):
+        self.fits(size)
+        ctypes.memmove(self.ptr, mem, size)
+
+
 class Array:
     def __init__(self, cells, memory):
-        self.cells, self.data = cells, types.SimpleNamespace(mem=memory)
+        self.cells, self.data = cells, Pointer(memory)
         self.shape, self.dtype, self.size, self.flags = cells.shape, cells.dtype, cells.size, cells.flags
 
     def get(self):

@@ -59,6 +59,10 @@ def memcpy_dtoh(to, source):
     to.view(numpy.uint8).reshape(-1)[:] = cells_of(source)[: to.nbytes]
 
 
+def memset_d8(to, value, count):
+    cells_of(to)[:count] = value
+
+
 class ArgumentHandler:
     def __init__(self, array):
         self.array, self.held = array, None
