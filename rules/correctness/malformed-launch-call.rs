@@ -74,7 +74,10 @@ fn raises(launch: &MalformedLaunch) -> &'static str {
         (LaunchProblem::FloatDimension(_), Framework::Numba) => "TypeError: must be a sequence of integers",
         (LaunchProblem::FloatDimension(_), _) => "TypeError: a float is no integer",
         (LaunchProblem::TooManyDimensions(..), _) => "ValueError: must be a sequence of 1, 2 or 3 integers",
-        (LaunchProblem::DimensionsNotTuple(_), Framework::PyCuda) => "TypeError: not a tuple",
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Block), Framework::PyCuda) => {
+            "TypeError: argument after * must be an iterable"
+        }
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Grid), Framework::PyCuda) => "TypeError: it has no len()",
         (LaunchProblem::DimensionsNotTuple(_), _) => "TypeError: expected tuple",
         (LaunchProblem::ArgumentsNotTuple, _) => "not a tuple of arguments",
         (LaunchProblem::ArgumentCount(_), _) => "TypeError: takes exactly 3 positional arguments",

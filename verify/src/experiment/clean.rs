@@ -4,7 +4,7 @@ use super::Judgement;
 use super::driver;
 use crate::lab::{Bench, Build, End, Run, Watcher};
 use crate::scenario::Program;
-use crate::tools::sanitizer::{Notice, Report};
+use crate::tools::sanitizer::{Category, Notice, Record, Report};
 
 /// The tools that a clean program is run under.
 const TOOLS: [(Watcher, &str); 4] = [
@@ -70,12 +70,17 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
         .collect())
 }
 
+/// Whether a package asked the driver for a function that this driver does not have: an answer, and no error of the program.
+fn asks_for_a_function(record: &Record) -> bool {
+    matches!(&record.category, Category::ApiError { function, .. } if function.starts_with("cuGetProcAddress"))
+}
+
 /// What is wrong with a report of a clean program.
 fn problem_of(report: &Report) -> Option<String> {
     if let Some(refusal) = report.refusal() {
         return Some(format!("the tool cannot work here: {refusal}"));
     }
-    if let Some(record) = report.records.iter().find(|record| !record.warning) {
+    if let Some(record) = report.records.iter().find(|record| !record.warning && !asks_for_a_function(record)) {
         return Some(record.words());
     }
     // A program without GPU code is none of the tools' business.
@@ -84,4 +89,23 @@ fn problem_of(report: &Report) -> Option<String> {
         return Some("the program fails under the tool".to_owned());
     }
     (!report.complete && !no_cuda).then(|| "the tool did not come to its end".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, problem_of};
+
+    fn told(function: &str) -> Option<String> {
+        let output = format!(
+            "========= COMPUTE-SANITIZER\n========= Program hit CUDA_ERROR_INVALID_VALUE (error 1) due to \"invalid \
+             argument\" on CUDA API call to {function}.\n=========\n========= ERROR SUMMARY: 1 error\n"
+        );
+        problem_of(&Report::read(None, &output))
+    }
+
+    #[test]
+    fn a_question_for_a_function_is_no_error_of_the_program() {
+        assert_eq!(told("cuGetProcAddress_v2"), None);
+        assert!(told("cuMemcpyHtoD_v2").is_some_and(|problem| problem.contains("cuMemcpyHtoD_v2")));
+    }
 }

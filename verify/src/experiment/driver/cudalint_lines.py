@@ -16,6 +16,10 @@ import re
 KNOWN = {"-G", "--device-debug", "-lineinfo", "--generate-line-info"}
 
 
+def is_set(name):
+    return os.environ.get(name, "0") not in ("", "0")
+
+
 def with_option(options):
     """Compiler options with the one for line numbers."""
     options = tuple(options or ())
@@ -101,8 +105,9 @@ def watch_numba(script):
     @functools.wraps(plain)
     def jit(*arguments, **options):
         # Numba refuses both at once.
-        debug = options.get("debug") or os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") not in ("", "0")
-        if not debug:
+        debug = options.get("debug") or is_set("NUMBA_CUDA_DEBUGINFO")
+        # Nor can it link its reference counting with line numbers.
+        if not debug and not is_set("NUMBA_CUDA_ENABLE_NRT"):
             options.setdefault("lineinfo", True)
         # What another run has put there may have been compiled without lines.
         options.pop("cache", None)

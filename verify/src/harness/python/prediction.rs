@@ -4,8 +4,8 @@ use crate::scenario::Raise;
 use crate::subject::{Stretch, Subject};
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::python::{
-    ChevronLaunch, Framework, LaunchProblem, LocalPackages, MalformedLaunch, NameUsage, PointerAsArray, PythonNames,
-    UndecoratedKernel, UnknownName,
+    ChevronLaunch, Dimensions, Framework, LaunchProblem, LocalPackages, MalformedLaunch, NameUsage, PointerAsArray,
+    PythonNames, UndecoratedKernel, UnknownName,
 };
 use cudalint_syntax::Span;
 
@@ -111,6 +111,11 @@ fn refusal(launch: &MalformedLaunch) -> (&'static str, &'static [&'static str]) 
         (LaunchProblem::FloatDimension(_), Framework::Numba) => ("TypeError", &["must be a sequence of integers"]),
         (LaunchProblem::FloatDimension(_), _) => ("TypeError", &[]),
         (LaunchProblem::TooManyDimensions(..), _) => ("ValueError", &["1, 2 or 3 integers"]),
+        // `*block`; the grid is asked for its length.
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Block), Framework::PyCuda) => {
+            ("TypeError", &["must be an iterable"])
+        }
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Grid), Framework::PyCuda) => ("TypeError", &["has no len()"]),
         (LaunchProblem::DimensionsNotTuple(_), _) => ("TypeError", &["tuple"]),
         (LaunchProblem::ArgumentsNotTuple, _) => ("TypeError", &[]),
         (LaunchProblem::ArgumentCount(_), _) => ("TypeError", &["positional argument"]),
