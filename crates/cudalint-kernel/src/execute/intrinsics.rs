@@ -32,7 +32,14 @@ impl Machine<'_> {
                 return self.block_vote(*vote, &first);
             }
             // Who takes part is not followed: it orders everything.
-            Intrinsic::NamedBarrier | Intrinsic::NamedArrive | Intrinsic::BarrierObjectArrive => self.new_interval(),
+            Intrinsic::NamedBarrier | Intrinsic::NamedArrive => self.new_interval(),
+            Intrinsic::BarrierObjectArrive => {
+                self.barrier_object(id, &first);
+                // Nobody waits here. Where some threads alone arrive, others may wait for them.
+                if !(self.act.is_full() && self.act.maybe() == 0) {
+                    self.new_interval();
+                }
+            }
             // Threads of other blocks may be among them: those of a cluster, say.
             Intrinsic::UnknownBarrier => {
                 self.new_interval();
@@ -40,6 +47,7 @@ impl Machine<'_> {
                 self.acquired_block = false;
             }
             Intrinsic::BarrierObjectWait => {
+                self.barrier_object(id, &first);
                 self.new_interval();
                 self.acquired = true;
                 self.waited = self.trace.next();
@@ -172,6 +180,14 @@ impl Machine<'_> {
         };
         self.access(touch, address, Some(&marker));
         unknown_of(ty)
+    }
+
+    /// What arriving at a barrier object does to its state.
+    fn barrier_object(&mut self, id: ExprId, address: &Val) {
+        let state = Ty::Int { bytes: 8, signed: false };
+        // That it was set up is not asked here: it may be so in many ways.
+        let touch = Touch { volatile: true, ..plain(id, AccessKind::Atomic, &state) };
+        self.access(touch, address, Some(&Val::known(ACCUMULATES)));
     }
 
     /// Objects that a pointer may point into are not known any more.

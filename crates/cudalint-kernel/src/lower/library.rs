@@ -88,7 +88,9 @@ impl Lowerer<'_> {
             ("clock64" | "wall_clock64" | "__globaltimer", []) => none(self, LONG),
             ("malloc" | "__nv_malloc", [_]) => none(self, Ty::pointer_to(Ty::Void)),
             ("free" | "__nanosleep" | "__prof_trigger" | "__brkpt", _) => none(self, Ty::Void),
-            ("init", [barrier, ..]) if super::library_types::is_barrier_pointer(&barrier.ty) => none(self, Ty::Void),
+            ("init", [barrier, ..]) if super::library_types::is_barrier_pointer(&barrier.ty) => {
+                Some(self.init_barrier(barrier, site))
+            }
             // Assertions of libraries out of sight: what they test is read, and they let go on.
             _ if name.contains("ASSERT") || name.starts_with("assert") => none(self, Ty::Void),
             ("make_pair" | "make_tuple" | "tie", _) => none(self, Ty::Unknown),

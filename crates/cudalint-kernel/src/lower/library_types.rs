@@ -206,6 +206,18 @@ impl Lowerer<'_> {
         }
     }
 
+    /// `init(&barrier, count)`: one thread writes what all others use.
+    pub(super) fn init_barrier(&mut self, barrier: &Out, site: Site) -> Out {
+        let address = self.load(barrier);
+        let state = self.pointed(address, Ty::Int { bytes: 8, signed: false }, false, site);
+        let value = self.push(
+            Expr::Opaque { children: Vec::new(), effect: Effect::None },
+            code::Ty::Int { bytes: 8, signed: false },
+            site,
+        );
+        self.store(&state, value)
+    }
+
     /// `cuda::barrier` and `cuda::pipeline`.
     pub(super) fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
         let of_one_thread = match &object.ty {

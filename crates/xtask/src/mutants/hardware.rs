@@ -118,7 +118,8 @@ const fn tool(kind: Kind) -> &'static str {
     }
 }
 
-/// How many errors and warnings the tool counts in the program around a file.
+/// How many errors and warnings the tool counts in the program around a file, and one more where the program fails: what
+/// goes wrong may end it before the tool has said anything, or its own check of the result sees it.
 fn errors(top: &Path, file: &Path, tool: &str) -> Result<u64, String> {
     let Program { root, sources } = program_of(file, top).ok_or("no program that is built by itself")?;
     let work = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -155,7 +156,8 @@ fn errors(top: &Path, file: &Path, tool: &str) -> Result<u64, String> {
     // `RACECHECK SUMMARY: 3 hazards displayed (1 error, 2 warnings)`, `ERROR SUMMARY: 0 errors`
     let line = printed.lines().rev().find_map(|line| line.split("SUMMARY:").nth(1));
     let count = line.and_then(|counts| counts.split_whitespace().next()?.parse().ok());
-    count.ok_or_else(|| format!("not run to its end: {:?}", output.status.code()))
+    let failed = u64::from(!output.status.success());
+    count.map(|count: u64| count + failed).ok_or_else(|| format!("not run to its end: {:?}", output.status.code()))
 }
 
 /// The arguments that a script called `run` beside a program gives it.
