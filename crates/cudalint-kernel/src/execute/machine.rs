@@ -263,6 +263,7 @@ impl<'a> Machine<'a> {
             iteration: self.iteration,
             calls: Rc::clone(&self.calls),
             volatile: touch.volatile,
+            of_block: touch.of_block,
             acquired: self.acquired || self.acquired_block,
             assumed: self.is_behind_assumed(),
             asynchronous: touch.asynchronous,

@@ -78,6 +78,13 @@ impl Order<'_> {
         if other.acquired || own.acquired || (other.assumed && own.assumed) {
             return false;
         }
+        // Of two blocks neither heeds what is atomic within the other.
+        if scope == RaceScope::Grid
+            && [other.kind, touch.kind] == [AccessKind::Atomic; 2]
+            && (other.of_block || touch.of_block)
+        {
+            return true;
+        }
         let atomic = |kind: AccessKind, volatile: bool| kind == AccessKind::Atomic || volatile;
         // Flags are polled through `volatile`: the author knows that others write.
         if (other.kind == AccessKind::Atomic && atomic(touch.kind, touch.volatile))
