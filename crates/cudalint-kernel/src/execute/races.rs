@@ -99,7 +99,9 @@ impl Order<'_> {
         {
             return false;
         }
-        if scope == RaceScope::Grid && other.volatile && touch.volatile {
+        // A loop that waits for another thread to store what it reads.
+        let polled = scope == RaceScope::Grid || other.polled || own.polled;
+        if polled && other.volatile && touch.volatile {
             return false;
         }
         other.kind.writes() || touch.kind.writes()
