@@ -110,6 +110,17 @@ fn overrun(
         Comparison::Never | Comparison::Unknown => return None,
     }
     let message = match (end.known(), extent.known()) {
+        (Some(end), Some(extent))
+            if end - extent < bytes.quantity.known().unwrap_or(0) && offset.quantity.known() > Some(0) =>
+        {
+            format!(
+                "`{api}` {does} {bytes} bytes {} `{}`, behind which {} of {extent} are left: {} too many",
+                if does == "writes" { "to" } else { "from" },
+                side.text,
+                extent - offset.quantity.known().unwrap_or(0),
+                end - extent
+            )
+        }
         (Some(end), Some(extent)) => format!(
             "`{api}` {does} {} bytes {} `{}`, which holds {extent}: {} too many",
             bytes,

@@ -4,7 +4,7 @@ use crate::runs::races::{self, race};
 use crate::runs::{Defect, Shown, shown, words};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
-use cudalint_replay::runs::report::RaceScope;
+use cudalint_replay::runs::report::{AccessKind, RaceScope};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -32,9 +32,17 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let race = race(shown.event)?;
     let one_block = race.first.thread.block == race.second.thread.block;
     let in_one_warp = race.scope == RaceScope::Warp;
-    let why = if in_one_warp { "and nothing keeps the lanes of a warp in step" } else { "and nothing orders the two" };
+    // Two atomic operations only race where one of them is no such thing for the other block.
+    let of_block = [race.first.kind, race.second.kind] == [AccessKind::Atomic; 2];
+    let why = match (of_block, in_one_warp) {
+        (true, _) => "but with the scope of a block, which orders the threads of one block only",
+        (false, true) => "and nothing keeps the lanes of a warp in step",
+        (false, false) => "and nothing orders the two",
+    };
     let mut finding = races::finding(&RULE, context, shown, why)?;
-    finding.help = Some(if in_one_warp {
+    finding.help = Some(if of_block {
+        "use the operation without `_block`, or `cuda::thread_scope_device`".to_owned()
+    } else if in_one_warp {
         words::warp_help(shown.run)
     } else if one_block {
         "give each thread its own element, read from one buffer and write to another, or put a barrier between"

@@ -97,10 +97,17 @@ fn under_coverage(
     if covered <= 0 || (claim.offset > 0 && wanted - covered <= claim.offset) {
         return None;
     }
+    let one = |amount: &Amount| amount.quantity == Quantity::Known(1);
+    let mut axes = launch.grid.axes.iter().zip(&launch.block.axes).enumerate();
+    let only = axes.all(|(other, (grid, block))| other == axis || (one(grid) && one(block)));
+    let along = if only { "" } else { [" along x", " along y", " along z"].get(axis)? };
+    let last = match wanted - covered {
+        1 => "the last one is".to_owned(),
+        left => format!("the last {left} are"),
+    };
     let message = format!(
-        "the grid of `{}` has {covered} threads for {wanted} elements: the last {} are never processed",
-        launch.kernel_name,
-        wanted - covered
+        "the grid of `{}` has {covered} threads{along} for {wanted} elements: {last} never processed",
+        launch.kernel_name
     );
     let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
     finding.label = format!("{} × {} threads", launch.grid.text, launch.block.text);

@@ -52,6 +52,8 @@ pub struct Buffer {
     pub contents: Contents,
     /// Alignment of its first byte; 256 for what `cudaMalloc` gives.
     pub align: u32,
+    /// Where a record's pointer leads to it: the way there from the parameter, as `.cells`. Else empty.
+    pub field: String,
 }
 
 /// What memory holds before a launch.

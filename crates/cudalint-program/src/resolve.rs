@@ -1,10 +1,12 @@
 //! Lookup of names across the project: functions, kernels, methods, records, aliases, enumerators and globals.
 
 use crate::ir::{
-    Alias, Enumerator, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Space, Variable,
+    Alias, Enumerator, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Space, StmtId, Variable,
 };
 use crate::name::Name;
 use crate::project::Project;
+use crate::scope::Scope;
+use crate::types::{Ty, TypeEnv};
 use cudalint_syntax::Language;
 use rustc_hash::FxHashMap;
 
@@ -255,6 +257,9 @@ impl Project {
                 return if hidden { None } else { answer(*one) };
             }
             [] => {}
+            [first, rest @ ..] if args.is_some() && rest.iter().all(|other| self.are_twins(*first, *other)) => {
+                return answer(*first);
+            }
             _ => return None,
         }
         // Declared in sight: its definition stands in a file that includes the declaration, or near by.
@@ -278,6 +283,29 @@ impl Project {
             (Some(one), None) => answer(one),
             _ => answer(declared),
         }
+    }
+
+    /// Whether two methods are `T *data()` and `const T *data() const`: the same parameters, and word for word the same body.
+    fn are_twins(&self, a: Entry, b: Entry) -> bool {
+        let (Some(first), Some(second)) = (self.function_entry(a), self.function_entry(b)) else { return false };
+        let method = |function: &Function| matches!(function.role, FunctionRole::Method | FunctionRole::Operator);
+        if a.module != b.module || !method(first) || !method(second) || first.param_count != second.param_count {
+            return false;
+        }
+        let plain = first.template_params.is_empty() && second.template_params.is_empty();
+        let params = |entry: Entry, function: &Function| -> Vec<(Name, Ty)> {
+            let scope = Scope::new(self, entry.module, Some(FunctionId(entry.index)), &TypeEnv::default());
+            let params = function.locals.iter().take(function.param_count as usize);
+            params.map(|param| (param.name.clone(), scope.resolve(param.ty))).collect()
+        };
+        let (Some(one), Some(other)) = (&first.body, &second.body) else { return false };
+        let text =
+            |id: StmtId| self.module(a.module).stmts.get(id.index()).map(|stmt| self.text(a.module, stmt.span).trim());
+        plain
+            && one.len() == other.len()
+            && one.iter().zip(other).all(|(one, other)| text(*one).is_some() && text(*one) == text(*other))
+            && params(a, first) == params(b, second)
+            && params(a, first).iter().all(|(_, ty)| *ty != Ty::Unknown)
     }
 
     /// The method `name` of a record that takes `args` arguments, wherever it is defined; bases are not searched.

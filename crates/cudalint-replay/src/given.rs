@@ -45,7 +45,18 @@ pub enum Given {
     /// A pointer to somewhere: the allocation is not in sight.
     Somewhere,
     /// A record or a vector by value: what stands at each byte offset that is known.
-    Record(Vec<(u64, Given)>),
+    Record(Vec<GivenField>),
+}
+
+/// A scalar in a record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenField {
+    /// Bytes from the record's start.
+    pub offset: u64,
+    /// The way there as code spells it: `.bodies.mass`.
+    pub way: String,
+    /// What it is given.
+    pub given: Given,
 }
 
 impl Given {
@@ -66,7 +77,7 @@ impl Given {
             },
             Self::Record(fields) => {
                 let fields: Vec<String> =
-                    fields.iter().map(|(offset, field)| format!("{offset}={}", field.scalar())).collect();
+                    fields.iter().map(|field| format!("{}={}", field.offset, field.given.scalar())).collect();
                 fields.join(" ")
             }
             _ => String::new(),

@@ -306,6 +306,34 @@ int main() {
 }
 
 #[test]
+fn methods_that_differ_in_const_alone_are_followed() {
+    let events = events(
+        r"
+class Buffer {
+public:
+    Buffer(size_t n) : count_(n) { cudaMalloc(&data_, count_ * sizeof(float)); }
+    float* data() { return data_; }
+    const float* data() const { return data_; }
+    size_t bytes() { return count_ * sizeof(float) + 4; }
+    size_t bytes() const { return count_ * sizeof(float); }
+private:
+    float* data_;
+    size_t count_;
+};
+int main() {
+    Buffer b(25);
+    float h[30];
+    cudaMemcpy(b.data(), h, 104, cudaMemcpyHostToDevice);
+    cudaMemcpy(b.data(), h, b.bytes(), cudaMemcpyHostToDevice);
+}
+",
+    );
+    assert_eq!(copies(&events), ["104", "unknown"]);
+    let (to, _) = sides(&events).remove(0);
+    assert!(to.starts_with("Device") && to.ends_with("100+0"), "{to}");
+}
+
+#[test]
 fn sizes_of_unknown_parameters_stay_symbols() {
     let events = events(
         r"

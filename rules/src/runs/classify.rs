@@ -104,6 +104,8 @@ pub(super) fn classify(
 fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group: Group) -> (Defect, Option<Formula>) {
     let update = is_update(context, race);
     if race.is_shared() {
+        // What meets in different rounds only is kept apart by a barrier, not by atomic operations.
+        let update = update && !in_different_rounds(race);
         let looped = !group.within_iteration;
         let defect = match race.scope {
             _ if update => Defect::ReadModifyWrite,
@@ -132,6 +134,14 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
 /// Whether a block has several warps.
 fn has_warps(run: &KernelRun) -> bool {
     run.block.iter().product::<u32>() > WARP
+}
+
+/// Whether two accesses stand in different rounds of one loop.
+fn in_different_rounds(race: &Race<'_>) -> bool {
+    match (race.first.iteration, race.second.iteration) {
+        (Some((first, a)), Some((second, b))) => first == second && a != b,
+        _ => false,
+    }
 }
 
 /// Whether two threads read, change and write back one element: `x += v` in both, or `x = x + v` spelled out.

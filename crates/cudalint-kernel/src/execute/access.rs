@@ -21,6 +21,8 @@ pub(super) struct Touch<'t> {
     /// Bytes of one element as the code sees it.
     pub(super) element: u32,
     pub(super) volatile: bool,
+    /// Whether it is atomic among the threads of one block only.
+    pub(super) of_block: bool,
     /// Whether it is done later by the copy engine.
     pub(super) asynchronous: bool,
 }

@@ -156,11 +156,8 @@ impl Machine<'_> {
                 let grain = layout.leaves.iter().filter_map(|leaf| leaf.ty.bytes()).min().unwrap_or(1).max(1);
                 local.make(grain, (bytes / grain) as usize, Val::unknown());
                 for (leaf, part) in layout.leaves.iter().zip(parts.iter()) {
-                    if leaf.ty.bytes() == Some(grain)
-                        && leaf.offset.is_multiple_of(grain)
-                        && let Some(cell) = local.get_mut((leaf.offset / grain) as usize)
-                    {
-                        *cell = part.clone();
+                    if let Some(bytes) = leaf.ty.bytes() {
+                        local.change(i64::from(leaf.offset), bytes, |cell| *cell = part.clone());
                     }
                 }
             }

@@ -268,7 +268,9 @@ impl Machine<'_> {
             if let Some(condition) = condition
                 && !(body_first && number == 0)
             {
+                let polling = std::mem::replace(&mut self.polling, true);
                 let mut value = self.eval(condition);
+                self.polling = polling;
                 if let Some(name) = self.name_in_common(&value) {
                     value = self.answer(condition, name, true, OpenKind::Rounds).unwrap_or(value);
                 }

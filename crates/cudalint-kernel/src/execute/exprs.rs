@@ -135,7 +135,15 @@ impl Machine<'_> {
             }
             Place::Memory { address, element, volatile } => {
                 let address = self.eval(*address);
-                let touch = Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
+                let touch = Touch {
+                    at,
+                    kind,
+                    ty,
+                    element: *element,
+                    volatile: *volatile,
+                    of_block: false,
+                    asynchronous: false,
+                };
                 let value = self.load(touch, &address);
                 (value, Some(address))
             }
@@ -149,7 +157,15 @@ impl Machine<'_> {
                 self.write_register(*variable, usize::from(*first), usize::from(*count), value);
             }
             Place::Memory { element, volatile, .. } => {
-                let touch = Touch { at, kind, ty, element: *element, volatile: *volatile, asynchronous: false };
+                let touch = Touch {
+                    at,
+                    kind,
+                    ty,
+                    element: *element,
+                    volatile: *volatile,
+                    of_block: false,
+                    asynchronous: false,
+                };
                 if let Some(address) = address {
                     self.store(touch, address, value);
                 }

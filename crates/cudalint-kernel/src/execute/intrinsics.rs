@@ -11,7 +11,7 @@ use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
 /// A plain access at an operation.
 fn plain(at: ExprId, kind: AccessKind, ty: &Ty) -> Touch<'_> {
-    Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, asynchronous: false }
+    Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, of_block: false, asynchronous: false }
 }
 
 impl Machine<'_> {
@@ -67,7 +67,10 @@ impl Machine<'_> {
             // Waits for copies of its own are written so.
             Intrinsic::Fence(Scope::Thread) => self.waited = self.trace.next(),
             Intrinsic::Fence(_) => {}
-            Intrinsic::Atomic { op, bytes, .. } => return self.atomic(id, *op, *bytes, &values, ty),
+            Intrinsic::Atomic { op, scope, bytes } => {
+                let of_block = matches!(scope, Scope::Block | Scope::Thread);
+                return self.atomic(id, (*op, of_block), *bytes, &values, ty);
+            }
             Intrinsic::AsyncCopy => self.copy(id, &values, true),
             Intrinsic::GroupAsyncCopy => self.group_copy(&values),
             Intrinsic::Copy => self.copy(id, &values, false),
@@ -159,7 +162,7 @@ impl Machine<'_> {
         unknown_of(ty)
     }
 
-    fn atomic(&mut self, id: ExprId, op: AtomicOp, bytes: u8, values: &[Val], ty: &Ty) -> Val {
+    fn atomic(&mut self, id: ExprId, (op, of_block): (AtomicOp, bool), bytes: u8, values: &[Val], ty: &Ty) -> Val {
         let Some(address) = values.first() else { return unknown_of(ty) };
         let cell = Ty::Int { bytes: bytes.max(1), signed: false };
         let mut touch = plain(id, AccessKind::Atomic, &cell);
@@ -169,6 +172,7 @@ impl Machine<'_> {
             self.load(touch, address);
             return unknown_of(ty);
         }
+        touch.of_block = of_block;
         // The read before the first try is checked by the try itself.
         touch.volatile = op == AtomicOp::CompareExchange;
         let stores_only = matches!(op, AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange);

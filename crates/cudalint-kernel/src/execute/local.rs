@@ -26,17 +26,13 @@ impl Machine<'_> {
             local.make(bytes, (total / u64::from(bytes)) as usize, Val::undefined());
         }
         if bytes < local.grain && local.grain.is_multiple_of(bytes) && total / u64::from(bytes) <= 4096 {
-            let fill = if local.is_touched() { Val::unknown() } else { Val::undefined() };
-            local.make(bytes, (total / u64::from(bytes)) as usize, fill);
+            local.split(bytes);
         }
-        let grain = i64::from(local.grain);
-        let exact = bytes == local.grain;
         let doubtful = mask.maybe() > 0;
-        let cell_at = |offset: i64| (exact && offset % grain == 0).then_some((offset / grain) as usize);
         if let Bits::One(bits) = address.bits() {
             let offset = offset_of(bits);
             let Some(value) = value else {
-                let Some(read) = cell_at(offset).and_then(|cell| local.get(cell)).cloned() else {
+                let Some(read) = local.read(offset, bytes).cloned() else {
                     return Val::unknown();
                 };
                 if matches!(read.data, Data::Undefined) {
@@ -46,15 +42,13 @@ impl Machine<'_> {
                 return read;
             };
             let lanes = local.lanes;
-            let Some(cell) = cell_at(offset).and_then(|cell| local.get_mut(cell)) else {
-                local.blur(offset, i64::from(bytes));
-                return Val::unknown();
-            };
-            if mask.count() == lanes && !doubtful {
-                *cell = value.clone();
-            } else {
-                *cell = cell.blended(&doubted(value, mask), mask);
-            }
+            local.change(offset, bytes, |cell| {
+                if mask.count() == lanes && !doubtful {
+                    *cell = value.clone();
+                } else {
+                    *cell = cell.blended(&doubted(value, mask), mask);
+                }
+            });
             return Val::unknown();
         }
         if let Some(value) = value {
@@ -63,13 +57,8 @@ impl Machine<'_> {
                     continue;
                 }
                 let offset = offset_of(address.lane(lane).0);
-                match cell_at(offset).and_then(|cell| local.get_mut(cell)) {
-                    Some(cell) => {
-                        let (bits, tag) = if level == SURE { value.lane(lane) } else { (0, UNKNOWN) };
-                        cell.set_lane(n, lane, bits, tag);
-                    }
-                    None => local.blur(offset, i64::from(bytes)),
-                }
+                let (bits, tag) = if level == SURE { value.lane(lane) } else { (0, UNKNOWN) };
+                local.change(offset, bytes, |cell| cell.set_lane(n, lane, bits, tag));
             }
             return Val::unknown();
         }
@@ -84,7 +73,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let offset = offset_of(address.lane(lane).0);
-                let cell = cell_at(offset).and_then(|cell| local.get(cell));
+                let cell = local.read(offset, bytes);
                 (bits[lane], tags[lane]) = cell.map_or((0, UNKNOWN), |cell| cell.lane(lane));
                 if level == SURE && cell.is_some_and(|cell| matches!(cell.data, Data::Undefined)) {
                     missing.get_or_insert(offset);

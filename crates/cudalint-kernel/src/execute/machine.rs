@@ -138,6 +138,8 @@ pub(super) struct Machine<'a> {
     /// For each expression that accesses memory: 0 never met, 1 always known, 2 not.
     pub(super) sites: Vec<u8>,
     pub(super) uniform: Uniform,
+    /// The condition of a loop is being looked at.
+    pub(super) polling: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
     pub(super) uncounted: bool,
 }
@@ -209,6 +211,7 @@ impl<'a> Machine<'a> {
             causes: BTreeMap::new(),
             sites: vec![0; code.exprs.len()],
             uniform: Uniform::default(),
+            polling: false,
             uncounted: false,
         };
         machine.place_objects();
@@ -263,6 +266,8 @@ impl<'a> Machine<'a> {
             iteration: self.iteration,
             calls: Rc::clone(&self.calls),
             volatile: touch.volatile,
+            of_block: touch.of_block,
+            polled: touch.volatile && self.polling,
             acquired: self.acquired || self.acquired_block,
             assumed: self.is_behind_assumed(),
             asynchronous: touch.asynchronous,

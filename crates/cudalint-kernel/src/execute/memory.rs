@@ -22,6 +22,9 @@ pub(super) enum Initial {
     Integers(u8, Arc<[i64]>),
 }
 
+/// Most values of several pieces that one variable is followed for.
+const MOST_WIDE: usize = 64;
+
 /// A thread's own variable: one value for each piece of it.
 pub(super) struct LocalCells {
     /// Bytes of a piece.
@@ -32,6 +35,9 @@ pub(super) struct LocalCells {
     cells: Vec<Val>,
     /// What all others hold.
     rest: Val,
+    /// Values that take several pieces, a pointer beside integers: the first piece, how many, and the value. Their pieces
+    /// by themselves are unknown.
+    wide: Vec<(usize, usize, Val)>,
     /// Lanes for which it was made.
     pub(super) lanes: u32,
 }
@@ -40,7 +46,7 @@ impl LocalCells {
     /// Made for so many lanes; nobody has touched it.
     pub(super) const fn new(lanes: u32) -> Self {
         let rest = Val { data: Data::Undefined, shape: Shape::Other, wrapped: None };
-        Self { grain: 1, pieces: 0, cells: Vec::new(), rest, lanes }
+        Self { grain: 1, pieces: 0, cells: Vec::new(), rest, wide: Vec::new(), lanes }
     }
 
     /// Of so many pieces that all hold the same.
@@ -48,13 +54,34 @@ impl LocalCells {
         self.grain = grain;
         self.pieces = pieces;
         self.cells.clear();
+        self.wide.clear();
         self.rest = value;
+    }
+
+    /// Makes the pieces smaller. What they hold takes several of them from now on.
+    pub(super) fn split(&mut self, grain: u32) {
+        let each = (self.grain / grain.max(1)) as usize;
+        let cells = std::mem::take(&mut self.cells);
+        let wide = std::mem::take(&mut self.wide);
+        let hidden = |cell: &Val| if matches!(cell.data, Data::Undefined) { cell.clone() } else { Val::unknown() };
+        self.cells.reserve(cells.len() * each);
+        for cell in &cells {
+            self.cells.resize(self.cells.len() + each, hidden(cell));
+        }
+        self.rest = hidden(&self.rest);
+        let whole = cells.into_iter().enumerate().filter(|(_, cell)| !matches!(cell.data, Data::Undefined));
+        self.wide = wide.into_iter().map(|(first, count, value)| (first * each, count * each, value)).collect();
+        self.wide.extend(whole.filter(|(_, cell)| !cell.is_unknown()).map(|(at, cell)| (at * each, each, cell)));
+        self.wide.truncate(MOST_WIDE);
+        self.grain = grain;
+        self.pieces *= each;
     }
 
     /// As if nobody had touched it.
     pub(super) fn unmake(&mut self) {
         self.pieces = 0;
         self.cells.clear();
+        self.wide.clear();
     }
 
     /// Whether nobody has touched it, or it cannot be followed.
@@ -71,18 +98,63 @@ impl LocalCells {
     /// Gives all pieces one value.
     pub(super) fn fill(&mut self, value: Val) {
         self.cells.clear();
+        self.wide.clear();
         self.rest = value;
     }
 
-    /// A piece.
-    pub(super) fn get(&self, piece: usize) -> Option<&Val> {
-        (piece < self.pieces).then(|| self.cells.get(piece).unwrap_or(&self.rest))
+    /// Which pieces these bytes are, where they are whole ones.
+    fn pieces_of(&self, offset: i64, bytes: u32) -> Option<(usize, usize)> {
+        let grain = i64::from(self.grain);
+        if offset < 0 || offset % grain != 0 || !bytes.is_multiple_of(self.grain) {
+            return None;
+        }
+        let (first, count) = ((offset / grain) as usize, (bytes / self.grain) as usize);
+        (count > 0 && first.checked_add(count)? <= self.pieces).then_some((first, count))
+    }
+
+    /// What these bytes hold; `None` where they are not followed as one value.
+    pub(super) fn read(&self, offset: i64, bytes: u32) -> Option<&Val> {
+        let (first, count) = self.pieces_of(offset, bytes)?;
+        if count == 1 {
+            return Some(self.cells.get(first).unwrap_or(&self.rest));
+        }
+        self.wide.iter().find(|(at, pieces, _)| *at == first && *pieces == count).map(|(_, _, value)| value)
+    }
+
+    /// Changes what these bytes hold.
+    pub(super) fn change(&mut self, offset: i64, bytes: u32, change: impl FnOnce(&mut Val)) {
+        let Some((first, count)) = self.pieces_of(offset, bytes) else {
+            self.blur(offset, i64::from(bytes));
+            return;
+        };
+        if count == 1 {
+            if let Some(cell) = self.get_mut(first) {
+                change(cell);
+            }
+            return;
+        }
+        let known = self.wide.iter().position(|(at, pieces, _)| *at == first && *pieces == count);
+        let mut value = if let Some(known) = known {
+            self.wide.swap_remove(known).2
+        } else {
+            let undefined = |piece: usize| matches!(self.cells.get(piece).unwrap_or(&self.rest).data, Data::Undefined);
+            let fresh = (first..first + count).all(undefined);
+            self.blur(offset, i64::from(bytes));
+            if fresh { Val::undefined() } else { Val::unknown() }
+        };
+        change(&mut value);
+        if self.wide.len() < MOST_WIDE && !value.is_unknown() {
+            self.wide.push((first, count, value));
+        }
     }
 
     /// A piece, to be changed.
-    pub(super) fn get_mut(&mut self, piece: usize) -> Option<&mut Val> {
+    fn get_mut(&mut self, piece: usize) -> Option<&mut Val> {
         if piece >= self.pieces {
             return None;
+        }
+        if !self.wide.is_empty() {
+            self.wide.retain(|(first, count, _)| !(*first..first + count).contains(&piece));
         }
         if piece >= self.cells.len() {
             self.cells.resize(piece + 1, self.rest.clone());

@@ -47,11 +47,11 @@ impl Machine<'_> {
         for (number, buffer) in self.launch.buffers.iter().enumerate() {
             let parameter = self.launch.arguments.iter().position(|argument| reaches(argument, number, 0));
             let variable = parameter.and_then(|at| kernel?.variables.get(at));
-            let name = variable.map_or("", |variable| variable.name.as_str());
+            let name = variable.map_or_else(String::new, |variable| format!("{}{}", variable.name, buffer.field));
             let site = variable.map(|variable| variable.site);
             // An allocation of nothing gives no memory at all: more likely its size was not understood.
             let bytes = buffer.bytes.filter(|&bytes| bytes > 0);
-            let mut memory = Memory::new(ObjectKind::Buffer(number), name, site, bytes, buffer.align.max(1));
+            let mut memory = Memory::new(ObjectKind::Buffer(number), &name, site, bytes, buffer.align.max(1));
             memory.initial = match &buffer.contents {
                 Contents::Unknown => Initial::Something,
                 Contents::WrittenOnly(ranges) if ranges.is_empty() => Initial::Nothing,

@@ -78,6 +78,13 @@ impl Order<'_> {
         if other.acquired || own.acquired || (other.assumed && own.assumed) {
             return false;
         }
+        // Of two blocks neither heeds what is atomic within the other.
+        if scope == RaceScope::Grid
+            && [other.kind, touch.kind] == [AccessKind::Atomic; 2]
+            && (other.of_block || touch.of_block)
+        {
+            return true;
+        }
         let atomic = |kind: AccessKind, volatile: bool| kind == AccessKind::Atomic || volatile;
         // Flags are polled through `volatile`: the author knows that others write.
         if (other.kind == AccessKind::Atomic && atomic(touch.kind, touch.volatile))
@@ -92,7 +99,9 @@ impl Order<'_> {
         {
             return false;
         }
-        if scope == RaceScope::Grid && other.volatile && touch.volatile {
+        // A loop that waits for another thread to store what it reads.
+        let polled = scope == RaceScope::Grid || other.polled || own.polled;
+        if polled && other.volatile && touch.volatile {
             return false;
         }
         other.kind.writes() || touch.kind.writes()

@@ -23,6 +23,10 @@ pub(super) struct Record {
     pub(super) calls: Rc<[Site]>,
     /// `volatile`, or an atomic load or store.
     pub(super) volatile: bool,
+    /// `volatile`, in the condition of a loop.
+    pub(super) polled: bool,
+    /// Atomic among the threads of one block only.
+    pub(super) of_block: bool,
     /// The block may have waited for another one before: nothing orders it for us, and perhaps all is ordered.
     pub(super) acquired: bool,
     /// Behind a condition that some threads are assumed to pass.

@@ -9,6 +9,24 @@ fn what_a_thread_stored_it_reads_back() {
 }
 
 #[test]
+fn pieces_of_several_sizes_are_followed() {
+    let counted = "struct S { int* p; int n; __device__ bool has(int i) const { return i <= n; } __device__ int& at(int i) { return p[i]; } };";
+    kernel(&format!("{counted} __global__ void k(int* a, int n) {{ S s; s.n = n; s.p = a; if (s.has(threadIdx.x)) s.at(threadIdx.x) = 1; s.n = 300; s.p[s.n] = 2; }}"))
+        .buffer(400)
+        .int(100)
+        .sees(&["outside s.at(threadIdx.x) at 400 by 0.100 x1", "outside s.p[s.n] at 1200 by 0.0 x256"]);
+    // What is stored over a part of a value is no longer that value.
+    kernel("__global__ void k(int* a) { long long v[2]; v[0] = 1000; ((int*)v)[0] = threadIdx.x; a[v[0]] = 1; a[((int*)v)[0] + 1] = 2; }")
+        .buffer(1024)
+        .sees(&["outside a[((int*)v)[0]+1] at 1024 by 0.255 x1"]);
+    // Pieces of which some lanes stored some.
+    kernel("struct P { long long at; int n; }; __device__ void put(P* p, int t) { if (t & 1) p->at = 2 * t; else p->at = t; p->n = t; } __global__ void k(const int* a, int* b) { P p; put(&p, threadIdx.x); b[threadIdx.x] = a[p.at]; }")
+        .buffer(2000)
+        .buffer(1024)
+        .sees(&["outside a[p.at] at 2008 by 0.251 x3"]);
+}
+
+#[test]
 fn shared_memory_begins_empty() {
     kernel("__global__ void k(float* a) { __shared__ float s[256]; int t = threadIdx.x; if (t < 200) s[t] = a[t]; __syncthreads(); a[t] = s[t]; }")
         .buffer(1024)

@@ -223,3 +223,18 @@ fn a_store_beside_a_sum_makes_another_sum() {
         if (i >= 32) atomicOr(&s[0], 1); __syncthreads(); if (i == 0) out[0] = s[0]; }";
     kernel(flag).buffer(1024).sees(&["race block Write s[0] / Atomic atomicOr(&s[0],1)"]);
 }
+
+#[test]
+fn a_flag_in_shared_memory_is_polled() {
+    let text = "__global__ void k(const int* a, int* b) { __shared__ int box[32]; __shared__ volatile int ready; int t = threadIdx.x; if (t == 0) ready = 0; __syncthreads(); if (t < 32) { box[t] = a[t]; __threadfence_block(); __syncwarp(); if (t == 0) ready = 1; } else { WAIT b[t] = box[63 - t]; } }";
+    kernel(&text.replace("WAIT", "while (ready == 0) {} __threadfence_block();"))
+        .block(64)
+        .buffer(128)
+        .buffer(256)
+        .clean();
+    kernel(&text.replace("WAIT", "b[0] = ready;")).block(64).buffer(128).buffer(256).sees(&[
+        "race block differ Write ready / Read ready",
+        "race warp Write b[0] / Write b[0]",
+        "race block Write box[t] / Read box[63-t]",
+    ]);
+}

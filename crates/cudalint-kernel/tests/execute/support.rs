@@ -73,7 +73,7 @@ impl Case {
 
     pub fn holding(mut self, bytes: u64, contents: Contents) -> Self {
         self.launch.arguments.push(Argument::Pointer { buffer: self.launch.buffers.len(), offset: 0 });
-        self.launch.buffers.push(Buffer { bytes: Some(bytes), contents, align: 256 });
+        self.launch.buffers.push(Buffer { bytes: Some(bytes), contents, align: 256, field: String::new() });
         self
     }
 

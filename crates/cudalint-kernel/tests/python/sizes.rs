@@ -32,7 +32,8 @@ fn proposed(body: &str) -> Option<(i64, Vec<String>)> {
     let n = *out_of_bounds(&case.code(), &problem, 1).first()?.first()?;
     case.launch.grid = [(n as u32).div_ceil(64), 1, 1];
     case.launch.arguments = vec![Argument::Pointer { buffer: 0, offset: 0 }, Argument::Int(n), Argument::Int(n)];
-    case.launch.buffers = vec![Buffer { bytes: Some(n as u64 * 4), contents: Contents::Unknown, align: 256 }];
+    case.launch.buffers =
+        vec![Buffer { bytes: Some(n as u64 * 4), contents: Contents::Unknown, align: 256, field: String::new() }];
     execute(&case.code(), &case.launch, &Budget::default());
     Some((n, case.seen()))
 }

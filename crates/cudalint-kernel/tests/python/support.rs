@@ -99,7 +99,12 @@ impl Case {
         if order == Order::Strided {
             self.launch.arguments.extend(strides.iter().map(|stride| Argument::Int(*stride)));
         }
-        self.launch.buffers.push(Buffer { bytes: Some(bytes), contents: Contents::Unknown, align: 256 });
+        self.launch.buffers.push(Buffer {
+            bytes: Some(bytes),
+            contents: Contents::Unknown,
+            align: 256,
+            field: String::new(),
+        });
         self
     }
 

@@ -133,6 +133,7 @@ impl Setup {
             bytes: Some(extents.iter().product::<i64>() as u64 * u64::from(ty.bytes().unwrap())),
             contents: if *zeros { Contents::Filled(0) } else { Contents::Unknown },
             align: 256,
+            field: String::new(),
         });
         Launch {
             grid: self.grid,

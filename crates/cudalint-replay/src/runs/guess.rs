@@ -145,7 +145,7 @@ pub(super) fn bare_launch(
             continue;
         }
         arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
-        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
+        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: String::new() });
         run.push(super::RunBuffer {
             parameter: parameter.name.to_string(),
             argument: String::new(),

@@ -97,8 +97,15 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
         Err(cause) => return Err(cause),
     };
     let dynamic_shared = choice.value(&fact.shared, &mut used).and_then(|bytes| u64::try_from(bytes).ok());
-    let mut maker =
-        Maker { choice, used, buffers: Vec::new(), known: Vec::new(), run: Vec::new(), complete: grid_known };
+    let mut maker = Maker {
+        choice,
+        used,
+        buffers: Vec::new(),
+        known: Vec::new(),
+        run: Vec::new(),
+        field: String::new(),
+        complete: grid_known,
+    };
     maker.complete &= dynamic_shared.is_some() || fact.shared.quantity.is_unknown();
     let mut bindings = Vec::new();
     let mut arguments = Vec::new();
@@ -180,7 +187,7 @@ fn collect(given: &Given, into: &mut Vec<Amount>) {
     match given {
         Given::Int { amount, .. } => into.push(amount.clone()),
         Given::Pointer { buffer, offset, .. } => into.extend([buffer.bytes.clone(), offset.clone()]),
-        Given::Record(fields) => fields.iter().for_each(|(_, field)| collect(field, into)),
+        Given::Record(fields) => fields.iter().for_each(|field| collect(&field.given, into)),
         _ => {}
     }
 }
@@ -192,6 +199,8 @@ struct Maker<'a> {
     /// Identities of the buffers; `None` for those that stand for something out of sight.
     known: Vec<Option<crate::facts::BufferId>>,
     run: Vec<RunBuffer>,
+    /// The way to the part of a record that is looked at.
+    field: String,
     complete: bool,
 }
 
@@ -231,20 +240,25 @@ impl Maker<'_> {
                 let number = position.unwrap_or_else(|| self.buffer(buffer, held.as_deref(), parameter, text));
                 Argument::Pointer { buffer: number, offset }
             }
-            Given::Record(fields) => Argument::Record(
-                fields
-                    .iter()
-                    .map(|(offset, field)| (*offset, self.argument(field, parameter, text)))
-                    .filter(|(_, argument)| *argument != Argument::Unknown)
-                    .collect(),
-            ),
+            Given::Record(fields) => {
+                let mut known = Vec::new();
+                for field in fields {
+                    self.field.clone_from(&field.way);
+                    match self.argument(&field.given, parameter, text) {
+                        Argument::Unknown => {}
+                        argument => known.push((field.offset, argument)),
+                    }
+                }
+                self.field.clear();
+                Argument::Record(known)
+            }
         }
     }
 
     /// Memory of its own for a pointer to who knows where: of no known size, contents or alignment. Where two such
     /// pointers lead to one allocation, what goes on between them is not seen.
     fn somewhere(&mut self, parameter: &Name, text: &str, origin: Option<&crate::facts::Buffer>) -> Argument {
-        self.buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
+        self.buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: self.field.clone() });
         self.known.push(None);
         self.run.push(RunBuffer {
             parameter: parameter.to_string(),
@@ -268,7 +282,7 @@ impl Maker<'_> {
         };
         let allocated = ["cudaMalloc", "cudaHostAlloc", "cuMem", "vector", "numba.", "cupy.", "pycuda.", "numpy."];
         let align = if allocated.iter().any(|api| buffer.api.starts_with(api)) { ALLOCATED } else { 1 };
-        self.buffers.push(Buffer { bytes, contents, align });
+        self.buffers.push(Buffer { bytes, contents, align, field: self.field.clone() });
         self.known.push(Some(buffer.id));
         self.run.push(RunBuffer {
             parameter: parameter.to_string(),

@@ -92,7 +92,7 @@ pub(super) fn bare_launch(function: &Function, made: &Specialization, block: [u3
             continue;
         }
         arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
-        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1 });
+        buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: String::new() });
         run.push(RunBuffer { parameter: parameter.name, argument: String::new(), allocation: None, bytes: None });
     }
     let launch = Launch { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };

@@ -2,14 +2,23 @@
 
 use super::{Out, Walker};
 use crate::facts::{Amount, MemorySpace, Pointer};
-use crate::given::{Given, Held, HeldContents};
+use crate::given::{Given, GivenField, Held, HeldContents};
 use crate::memory::{CellPath, Key, extend};
 use crate::ty::{Env, Ty};
 use crate::val::{Int, Kind, Ptr, Val};
-use crate::value::{Quantity, union};
+use crate::value::{Assumptions, Quantity, union};
 use cudalint_program::ir::{FunctionId, ModuleId, Type};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The way to a part of a record as code spells it.
+fn way_to(path: &[Key]) -> String {
+    let fields = path.iter().filter_map(|key| match key {
+        Key::Field(name) => Some(format!(".{name}")),
+        Key::At(_) => None,
+    });
+    fields.collect()
+}
 
 /// Most integers of a host array that a copy carries over.
 const MAX_INTEGERS: i64 = 4096;
@@ -59,10 +68,10 @@ impl Walker<'_> {
                         let value = self.admit(value.clone()).because(&val.why);
                         match self.given_value(&value, &leaf, 1) {
                             Given::Unknown => {}
-                            given => known.push((offset, given)),
+                            given => known.push(GivenField { offset, way: way_to(path), given }),
                         }
                     }
-                    known.sort_by_key(|(offset, _)| *offset);
+                    known.sort_by_key(|field| field.offset);
                     Given::Record(known)
                 }
                 _ => Given::Unknown,
@@ -176,16 +185,19 @@ impl Walker<'_> {
             }
             _ => None,
         };
+        // What it rests on that all of it is known.
         let exact = match copied.as_deref() {
             Some(Held { contents: HeldContents::Filled(_), .. }) => self.covers(&target, &length),
             Some(Held { contents: HeldContents::Integers { bytes, values }, .. }) => {
                 // Fewer would leave room for doubt about what follows; what was there before is forgotten either way.
-                length.known() == Some(i64::from(*bytes) * values.len() as i64)
+                (length.known() == Some(i64::from(*bytes) * values.len() as i64)).then_some(None)
             }
-            _ => false,
+            _ => None,
         };
-        let held = match copied {
-            Some(copied) if exact => Some(Arc::new(Held::because(&copied, &union(&why, &from.val.why)))),
+        let held = match (copied, exact) {
+            (Some(copied), Some(whole)) => {
+                Some(Arc::new(Held::because(&copied, &union(&whole, &union(&why, &from.val.why)))))
+            }
             _ => Held::after_write(old.as_deref(), offset, length, &why),
         };
         self.memory.set_held(target.obj, held);
@@ -202,9 +214,10 @@ impl Walker<'_> {
             Some(0) => Some(0),
             _ => None,
         };
-        let held = match byte {
-            Some(byte) if offset.known() == Some(0) && self.covers(&target, &length) => {
-                let assumptions = union(&why, &value.why);
+        let whole = if offset.known() == Some(0) { self.covers(&target, &length) } else { None };
+        let held = match (byte, whole) {
+            (Some(byte), Some(whole)) => {
+                let assumptions = union(&whole, &union(&why, &value.why));
                 Some(Arc::new(Held { contents: HeldContents::Filled(byte), assumptions }))
             }
             _ => Held::after_write(old.as_deref(), offset, length, &why),
@@ -220,10 +233,10 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether so many bytes are surely the whole object.
-    fn covers(&mut self, target: &Ptr, length: &Quantity) -> bool {
+    /// Where so many bytes are the whole object: what its size rests on.
+    fn covers(&mut self, target: &Ptr, length: &Quantity) -> Option<Assumptions> {
         let whole = self.buffer(target.obj).bytes;
-        whole.assumptions.is_none() && whole.quantity.surely_equals(length)
+        whole.quantity.surely_equals(length).then_some(whole.assumptions)
     }
 
     fn byte_offset(&mut self, pointer: &Ptr) -> Quantity {
