@@ -21,6 +21,11 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// A block of one row, of a common size.
+    pub const fn one_row() -> Self {
+        Self { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
+    }
+
     /// The assumption that it is.
     pub fn text(&self) -> String {
         let threads: Vec<String> =
@@ -67,11 +72,7 @@ pub(super) fn guess(project: &Project, module: ModuleId, kernel: FunctionId, env
     if let Some(block) = from_shared(&scope, function, axes[1]) {
         return Some(Guess { block, other: None, stated: false });
     }
-    Some(if axes[1] {
-        Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false }
-    } else {
-        Guess { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
-    })
+    Some(if axes[1] { Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false } } else { Guess::one_row() })
 }
 
 /// Which axes of `threadIdx` the kernel itself reads.

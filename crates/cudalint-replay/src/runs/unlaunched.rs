@@ -36,8 +36,13 @@ impl Module<'_> {
             None if function.python.is_some() => None,
             None => guess(self.project, self.id, kernel, &env.env),
         };
-        let Some(guess) = found else { return };
-        let Some((mut report, launch, buffers)) = self.guessed(kernel, &env, guess.block) else { return };
+        let Some(mut guess) = found else { return };
+        let Some((mut report, mut launch, mut buffers)) = self.guessed(kernel, &env, guess.block) else { return };
+        if repeats_rows(&report.events) {
+            guess = Guess::one_row();
+            let Some(again) = self.guessed(kernel, &env, guess.block) else { return };
+            (report, launch, buffers) = again;
+        }
         report.events.retain(|event| guess.admits(event));
         if let (Some(other), false) = (guess.other, report.events.is_empty()) {
             let seen = self.guessed(kernel, &env, other).map(|(report, ..)| report.events).unwrap_or_default();
@@ -127,6 +132,9 @@ impl Module<'_> {
             let admits = |event: &report::Event| guess.admits(event) && is_race_in_shared_memory(event);
             let found = self.behind(&code, launch, *condition, open, admits);
             let Some((conditions, text, mut report)) = found else { continue };
+            if repeats_rows(&report.events) {
+                continue;
+            }
             if conditions.iter().any(|condition| condition.kind == report::OpenKind::OfThreads) {
                 continue;
             }
@@ -141,6 +149,17 @@ impl Module<'_> {
         }
         None
     }
+}
+
+/// Whether one statement stores the same element of shared memory in each row of the block: the kernel makes no difference
+/// between them, and is most likely meant for blocks of one row.
+fn repeats_rows(events: &[report::Event]) -> bool {
+    events.iter().any(|event| {
+        let report::EventKind::Race { first, second, .. } = &event.kind else { return false };
+        let (a, b) = (first.thread.thread, second.thread.thread);
+        let both_store = first.kind.writes() && second.kind.writes();
+        is_race_in_shared_memory(event) && both_store && first.site == second.site && a[0] == b[0] && a[1] != b[1]
+    })
 }
 
 /// Keeps what another execution shows at the same places.
