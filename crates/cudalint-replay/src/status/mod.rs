@@ -45,6 +45,8 @@ pub(crate) struct FunctionSurvey {
     pub(crate) variadic: bool,
     pub(crate) returns_status: bool,
     pub(crate) returns_number: bool,
+    /// `extern "C"`: an interface whose callers are elsewhere, in other languages too.
+    pub(crate) extern_c: bool,
     pub(crate) damaged: bool,
     pub(crate) flow: Flow,
 }
@@ -77,6 +79,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
             parameters: function.param_count,
             variadic: function.variadic || function.template_params.iter().any(|parameter| parameter.pack),
             returns_status: is_status_type(module, function.returns),
+            extern_c: function.extern_c,
             returns_number: matches!(module.types.get(function.returns.index()), Some(Type::Int { .. } | Type::Bool)),
             damaged: function.damaged || flow.lost,
             flow,

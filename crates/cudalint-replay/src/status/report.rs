@@ -165,6 +165,7 @@ impl Join<'_> {
         let is_main = *function.name == *"main";
         let claims_success = function.returns_number
             && function.role == FunctionRole::Free
+            && !function.extern_c
             && !has_callers
             && after.must & LAST != 0
             && function.flow.launches.iter().all(|launch| !launch.streamed);
