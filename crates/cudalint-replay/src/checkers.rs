@@ -303,8 +303,29 @@ mod tests {
             "(verbose ? log(x) : check(x))",
             "check((x), sizeof(x))",
             "do { decltype(x) e = (x); check(e); } while (0)",
+            "for (int i = 0; i < n[0]; ++i) { check(table[x]); }",
+            "if (auto e = [&]() { return x; }()) { die(e); }",
         ] {
             assert_eq!(evaluated_twice(&tokenize(once), "x", NO_MACRO), None, "{once}");
+        }
+    }
+
+    /// Macro bodies are pieces of anything: brackets that nobody opened or closed, keywords without what follows.
+    #[test]
+    fn any_row_of_tokens_comes_to_an_end() {
+        const WORDS: [&str; 20] = [
+            "(", ")", "[", "]", "{", "}", ";", ",", ":", "?", "if", "else", "for", "while", "do", "switch", "x", "f",
+            "=", "&",
+        ];
+        let mut state = 1_u64;
+        for _ in 0..50_000 {
+            let mut body = String::new();
+            for _ in 0..14 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                body.push_str(WORDS[(state >> 33) as usize % WORDS.len()]);
+                body.push(' ');
+            }
+            let _ = evaluated_twice(&tokenize(&body), "x", NO_MACRO);
         }
     }
 

@@ -304,7 +304,8 @@ impl Paths<'_> {
             self.at += 1;
             while self.at < self.tokens.len() && !self.peek(")") {
                 path.extend(self.expression());
-                if self.peek(";") || self.peek(",") || self.peek("}") || self.peek(":") {
+                // Whatever ended it (`;`, `:`, a bracket that nothing opened) is behind now.
+                if !self.peek(")") {
                     self.at += 1;
                 }
             }
@@ -341,7 +342,10 @@ impl Paths<'_> {
                 self.at += 1;
             } else if token.is("(") {
                 self.at += 1;
-                path.extend(self.group());
+                path.extend(self.group(")"));
+            } else if token.is("[") {
+                self.at += 1;
+                path.extend(self.group("]"));
             } else if token.is_word() && self.tokens.get(self.at + 1).is_some_and(|next| next.is("(")) {
                 let unevaluated = ["sizeof", "decltype", "typeof", "__typeof__", "__typeof", "alignof", "noexcept"]
                     .contains(&&*token.text);
@@ -366,10 +370,10 @@ impl Paths<'_> {
         path
     }
 
-    /// What follows `(`: an expression, arguments, or the statements of a statement expression.
-    fn group(&mut self) -> Vec<usize> {
+    /// What follows `(` or `[`, up to what closes it: an expression, arguments, or the statements of a statement expression.
+    fn group(&mut self, close: &str) -> Vec<usize> {
         let mut path = Vec::new();
-        while self.at < self.tokens.len() && !self.peek(")") {
+        while self.at < self.tokens.len() && !self.peek(close) {
             let before = self.at;
             if self.peek("{") {
                 self.at += 1;
