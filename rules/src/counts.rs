@@ -69,7 +69,7 @@ pub fn miscount(argument: &PointerArgument, bytes: &Quantity, count: &CountShape
 }
 
 /// Judges the count of a copy between two sides, for the first of them: `None` also where the other side consists of single bytes
-/// and all of them are copied.
+/// and all of them are copied, and where one element of the other side's type is.
 pub fn miscount_of_copy(
     side: &PointerArgument,
     other: &PointerArgument,
@@ -78,7 +78,12 @@ pub fn miscount_of_copy(
 ) -> Option<Miscount> {
     let all_bytes = other.element == Some(1)
         && matches!(&other.pointer, Pointer::Into { buffer, .. } if buffer.bytes.quantity == *bytes);
-    miscount(side, bytes, count).filter(|why| !(all_bytes && matches!(why, Miscount::Elements { .. })))
+    let one_of_other = other.element.is_some_and(|element| *bytes == Quantity::Known(element));
+    miscount(side, bytes, count).filter(|why| match why {
+        Miscount::Elements { .. } => !all_bytes,
+        Miscount::OtherType { .. } => !one_of_other,
+        _ => true,
+    })
 }
 
 /// An allocation by bytes that was given a number of elements.

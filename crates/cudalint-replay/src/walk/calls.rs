@@ -3,8 +3,8 @@
 use super::flow::Flow;
 use super::memo::{Called, Recall};
 use super::places::Access;
-use super::{Frame, MAX_FRAMES, NO_ARGUMENTS, Out, Slot, Walker};
-use crate::arith;
+use super::unseen::{const_type, pack_parameter};
+use super::{Frame, MAX_FRAMES, Out, Slot, Walker};
 use crate::facts::Site;
 use crate::memory::{Place, root};
 use crate::ty::{Env, Ty};
@@ -103,6 +103,18 @@ impl<'p> Walker<'p> {
             return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
         }
         let found = self.called(path, args.len());
+        let is_free = |(target, id): (ModuleId, FunctionId)| {
+            self.project.function_at(target, id).is_some_and(|function| function.role == FunctionRole::Free)
+        };
+        if path.segments.len() == 1 && found.is_none_or(is_free) && self.is_own_method(name) {
+            // A method hides all functions of its name; which of them is meant, or what it does, is not known.
+            let outs = self.arguments(args);
+            if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
+                self.forget_place(&place);
+            }
+            self.memory.forget_shared();
+            return self.unknown_call(args, &outs, None);
+        }
         if let Some((target, function_id)) = found
             && let Some(function) = self.project.function_at(target, function_id)
         {
@@ -264,7 +276,7 @@ impl<'p> Walker<'p> {
 
     /// Walks a function in place.
     pub fn invoke(&mut self, id: ExprId, invocation: Invocation<'_>) -> Out {
-        let Invocation { module, id: function_id, mut env, this, closure, exprs, args } = invocation;
+        let Invocation { module, id: function_id, mut env, this, closure, exprs, mut args } = invocation;
         let Some(function) = self.project.function_at(module, function_id) else { return Out::unknown() };
         if self.only_checks(module, function, function_id, &args) {
             let returns = self.resolve_in(module, &Rc::default(), function.returns);
@@ -294,7 +306,13 @@ impl<'p> Walker<'p> {
         };
         self.deduce(module, function, &mut env, &args);
         let env = Rc::new(env);
-        let alone = this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
+        let packed = pack_parameter(self.project.module(module), function).filter(|at| *at < args.len());
+        if let Some(at) = packed {
+            self.hand_over(exprs.get(at..).unwrap_or(&[]), &args[at..], None);
+            args.truncate(at);
+        }
+        let alone =
+            packed.is_none() && this.is_none() && closure.is_none() && function.member_inits.is_empty() && !traits.gpu;
         let watch = if alone {
             match self.recall(Called { module, id: function_id, function, env: &env, args: &args }) {
                 Recall::Known(out) => return out,
@@ -510,72 +528,4 @@ impl<'p> Walker<'p> {
             }
         }
     }
-
-    /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
-    /// its arguments.
-    pub fn unknown_call(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) -> Out {
-        // Code out of sight that is given a comparison may be a check.
-        for expr in exprs {
-            if matches!(
-                self.node(*expr).map(|node| &node.kind),
-                Some(Expr::Binary(..) | Expr::AndThen(..) | Expr::OrElse(..) | Expr::Unary(..))
-            ) {
-                self.assume_passed(*expr);
-            }
-        }
-        let mut from_command_line = false;
-        for (index, out) in outs.iter().enumerate() {
-            from_command_line |= out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS));
-            let by = declared.and_then(|(module, function)| {
-                (index < function.param_count as usize).then(|| (module, &function.locals[index]))
-            });
-            let (constant, by_value) = match by {
-                Some((module, variable)) => {
-                    let types = &self.project.module(module).types;
-                    match types.get(variable.ty.index()) {
-                        Some(Type::Pointer(to)) => (const_type(types, *to), true),
-                        Some(Type::Reference(to)) => (const_type(types, *to), false),
-                        _ => (false, true),
-                    }
-                }
-                None => (false, false),
-            };
-            if constant {
-                continue;
-            }
-            self.hand_out(out);
-            let literal = exprs.get(index).is_none_or(|expr| !self.is_lvalue(*expr));
-            if !by_value
-                && !literal
-                && let Some(place) = &out.place
-            {
-                let place = place.clone();
-                self.escape(&place);
-                self.forget_place(&place);
-            }
-        }
-        self.memory.forget_escaped();
-        let ty = declared.map_or(Ty::Unknown, |(module, function)| {
-            self.resolve_in(module, &Rc::default(), function.returns).value().clone()
-        });
-        if from_command_line {
-            let val = Val { kind: Kind::Flag(false), why: crate::value::assume(NO_ARGUMENTS) };
-            return Out::new(val, ty);
-        }
-        let val = arith::convert(&mut self.atoms, &Val::unknown(), &ty);
-        Out { val, ty, place: Some(Place::Unknown) }
-    }
-
-    /// Code out of sight gets a value: what it points to may change from now on.
-    pub fn hand_out(&mut self, out: &Out) {
-        let mut pointers = Vec::new();
-        out.val.pointers(&mut pointers);
-        for object in pointers {
-            self.memory.forget_reachable(object);
-        }
-    }
-}
-
-fn const_type(types: &[Type], id: cudalint_program::ir::TypeId) -> bool {
-    matches!(types.get(id.index()), Some(Type::Qualified { is_const: true, .. }))
 }

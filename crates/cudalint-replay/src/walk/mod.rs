@@ -24,6 +24,7 @@ mod places;
 mod shapes;
 mod stmts;
 mod types;
+mod unseen;
 
 use crate::arith::Atoms;
 use crate::facts::{Event, MemorySpace, Site};

@@ -1,0 +1,142 @@
+//! Calls of code that is not followed: out of sight, too deep, or a parameter that takes any number of arguments.
+
+use super::{NO_ARGUMENTS, Out, Walker};
+use crate::arith;
+use crate::memory::Place;
+use crate::ty::Ty;
+use crate::val::{Kind, Val};
+use cudalint_program::ir::{
+    Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Type, TypeId, Variable,
+};
+use cudalint_program::{Entry, Name};
+use std::rc::Rc;
+
+/// Most classes between an object's and the one that has a method.
+const MAX_BASES: u32 = 6;
+
+impl<'p> Walker<'p> {
+    /// Whether the object whose method is walked, or a base of it that is in sight, has a method of this name.
+    pub(super) fn is_own_method(&self, name: &Name) -> bool {
+        let this = self.frames.last().and_then(|frame| frame.this.as_ref());
+        let entry = match this.map(|(_, ty)| ty.value()) {
+            Some(Ty::Record(module, index, _)) => Some(Entry { module: *module, index: *index }),
+            // A method that is walked by itself.
+            _ => self
+                .function()
+                .filter(|function| function.role != FunctionRole::Free)
+                .and_then(|function| self.project.record(self.module_id(), &Path::default(), &function.scope)),
+        };
+        entry.is_some_and(|entry| self.has_method(entry, name, 0))
+    }
+
+    fn has_method(&self, entry: Entry, name: &Name, depth: u32) -> bool {
+        let Some(record) = self.project.record_at(entry).filter(|_| depth < MAX_BASES) else { return false };
+        let module = self.project.module(entry.module);
+        let own = |id: &FunctionId| {
+            module.functions.get(id.index()).is_some_and(|method| {
+                method.name == *name && matches!(method.role, FunctionRole::Method | FunctionRole::Operator)
+            })
+        };
+        record.methods.iter().any(own)
+            || record.bases.iter().any(|base| {
+                let Some(Type::Named { path, .. }) = module.types.get(base.index()) else { return false };
+                let base = self.project.record(entry.module, &record.scope, path);
+                base.is_some_and(|base| self.has_method(base, name, depth + 1))
+            })
+    }
+
+    /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
+    /// its arguments.
+    pub fn unknown_call(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) -> Out {
+        // Code out of sight that is given a comparison may be a check.
+        for expr in exprs {
+            if matches!(
+                self.node(*expr).map(|node| &node.kind),
+                Some(Expr::Binary(..) | Expr::AndThen(..) | Expr::OrElse(..) | Expr::Unary(..))
+            ) {
+                self.assume_passed(*expr);
+            }
+        }
+        let from_command_line =
+            outs.iter().any(|out| out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS)));
+        self.hand_over(exprs, outs, declared);
+        let ty = declared.map_or(Ty::Unknown, |(module, function)| {
+            self.resolve_in(module, &Rc::default(), function.returns).value().clone()
+        });
+        if from_command_line {
+            let val = Val { kind: Kind::Flag(false), why: crate::value::assume(NO_ARGUMENTS) };
+            return Out::new(val, ty);
+        }
+        let val = arith::convert(&mut self.atoms, &Val::unknown(), &ty);
+        Out { val, ty, place: Some(Place::Unknown) }
+    }
+
+    /// Code that is not followed gets these arguments: it may write what it can reach through them.
+    pub(super) fn hand_over(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) {
+        for (index, out) in outs.iter().enumerate() {
+            let by = declared.and_then(|(module, function)| {
+                (index < function.param_count as usize).then(|| (module, &function.locals[index]))
+            });
+            let (reads_only, by_value) = match by {
+                Some((module, variable)) => {
+                    let types = &self.project.module(module).types;
+                    match types.get(variable.ty.index()) {
+                        Some(Type::Pointer(to)) => (const_type(types, *to), true),
+                        // A pointer behind it may still be written through.
+                        Some(Type::Reference(to)) => (false, const_type(types, *to)),
+                        _ => (false, true),
+                    }
+                }
+                None => (false, false),
+            };
+            if reads_only {
+                continue;
+            }
+            self.hand_out(out);
+            let literal = exprs.get(index).is_none_or(|expr| !self.is_lvalue(*expr));
+            if !by_value
+                && !literal
+                && let Some(place) = &out.place
+            {
+                let place = place.clone();
+                self.escape(&place);
+                self.forget_place(&place);
+            }
+        }
+        self.memory.forget_escaped();
+    }
+
+    /// Code out of sight gets a value: what it points to may change from now on.
+    pub fn hand_out(&mut self, out: &Out) {
+        let mut pointers = Vec::new();
+        out.val.pointers(&mut pointers);
+        for object in pointers {
+            self.memory.forget_reachable(object);
+        }
+    }
+}
+
+/// The parameter that takes any number of arguments: `Args &&...args`. They are not followed.
+pub(super) fn pack_parameter(module: &Module, function: &Function) -> Option<usize> {
+    let packs: Vec<&Name> =
+        function.template_params.iter().filter(|param| param.pack).map(|param| &param.name).collect();
+    if packs.is_empty() {
+        return None;
+    }
+    let mentions = |variable: &Variable| {
+        let mut ty = variable.ty;
+        for _ in 0..4 {
+            match module.types.get(ty.index()) {
+                Some(Type::Pointer(to) | Type::Reference(to) | Type::Qualified { ty: to, .. }) => ty = *to,
+                Some(Type::Named { path, .. }) => return path.last().is_some_and(|name| packs.contains(&name)),
+                _ => return false,
+            }
+        }
+        false
+    };
+    function.locals.iter().take(function.param_count as usize).position(mentions)
+}
+
+pub(super) fn const_type(types: &[Type], id: TypeId) -> bool {
+    matches!(types.get(id.index()), Some(Type::Qualified { is_const: true, .. }))
+}
