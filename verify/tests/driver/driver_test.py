@@ -36,7 +36,7 @@ class Place(unittest.TestCase):
             file.write(textwrap.dedent(text).lstrip("\n"))
         return path
 
-    def run_driver(self, text, *options, fakes=True, files=()):
+    def run_driver(self, text, *options, fakes=True, files=(), ends=0):
         """What the script prints. `files` lie beside the driver."""
         path = self.script(text)
         paths = [os.path.join(HERE, "fakes")] * fakes + [os.environ.get("PYTHONPATH", "")]
@@ -55,7 +55,7 @@ class Place(unittest.TestCase):
                 file.write(content)
         command = [sys.executable, os.path.join(own, "cudalint_watched.py"), *options, path]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder.name)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, ends, done.stderr)
         return done.stdout
 
     def look(self, text, mark, threads="-", cover="-"):
@@ -728,6 +728,100 @@ class Settings(Place):
             self.addCleanup(os.environ.pop, f"CUDALINT_{name}", None)
         cudalint_watched.take_settings(ast.parse(textwrap.dedent(text)))
         self.assertEqual([os.environ.get(f"CUDALINT_{name}") for name in "ABC"], ["1", None, None])
+
+
+class Statuses(Place):
+    """Calls of NVIDIA's bindings, and failures that are handed to the script."""
+
+    TEXT = """
+    from cuda.bindings import driver, runtime as cudart
+    from cuda.bindings.runtime import cudaMemset as clear
+
+    def upload(count):
+        status, device = cudart.cudaMalloc(count); cudart.cudaStreamCreate()[1]
+        clear(device, 1, count)
+        return device
+
+    device = upload(8)
+    print(driver.cuInit(0)[0].name, cudart.cudaGetLastError()[0].name, device, cudart.HELD[device].hex())
+    """
+
+    def runs(self, text, ends=0, **settings):
+        """What the script says, and the log."""
+        log = os.path.join(self.folder.name, "calls.jsonl")
+        if os.path.exists(log):
+            os.remove(log)
+        names = {f"CUDALINT_PROBE_{name}": value for name, value in {"LOG": log, **settings}.items()}
+        os.environ.update(names)
+        try:
+            said = self.run_driver(text, ends=ends)
+        finally:
+            for name in names:
+                del os.environ[name]
+        with open(log, encoding="utf-8") as file:
+            return said, [json.loads(line) for line in file]
+
+    def number_of(self, function):
+        return next(fact["id"] for fact in self.runs(self.TEXT)[1] if fact.get("function") == function)
+
+    def test_the_script_s_calls_are_written_down(self):
+        said, log = self.runs(self.TEXT)
+        self.assertEqual(said, "CUDA_SUCCESS cudaSuccess 1 0101010101010101\n")
+        self.assertEqual((log[0], log[-1]), ({"event": "begin"}, {"event": "exit"}))
+        calls = log[1:-1]
+        told = [(call["function"], call["line"], call["real"], call["handed"]) for call in calls]
+        names = ["cudaMalloc", "cudaStreamCreate", "cudaMemset", "cuInit", "cudaGetLastError"]
+        self.assertEqual(told, [(name, line, 0, 0) for name, line in zip(names, (5, 5, 6, 10, 10))])
+        self.assertEqual([call["sequence"] for call in calls], [1, 2, 3, 4, 5])
+        if sys.version_info >= (3, 11):
+            numbers = [call["id"] for call in calls]
+            self.assertEqual(numbers, sorted(set(numbers)))
+
+    def test_a_call_that_fails_is_made_and_stays_in_the_last_error(self):
+        sites = f"call:{self.number_of('cudaMemset')}=1"
+        said, log = self.runs(self.TEXT, SITES=sites)
+        self.assertEqual(said, "CUDA_SUCCESS cudaErrorInvalidValue 1 0101010101010101\n")
+        handed = [call["handed"] for call in log if call["event"] == "call"]
+        self.assertEqual(handed, [0, 0, 1, 0, 1])
+        self.assertEqual({call["real"] for call in log if call["event"] == "call"}, {0})
+        said, _ = self.runs(self.TEXT, SITES=sites, SILENT="1")
+        self.assertEqual(said, "CUDA_SUCCESS cudaSuccess 1 0101010101010101\n")
+        said, _ = self.runs(self.TEXT, SITES=f"call:{self.number_of('cuInit')}=1")
+        self.assertTrue(said.startswith("CUDA_ERROR_INVALID_VALUE cudaSuccess "), said)
+
+    def test_the_checked_twin_stops_at_the_call(self):
+        said, log = self.runs(self.TEXT, ends=86, SITES=f"call:{self.number_of('cudaMalloc')}=2", CHECKED="1")
+        self.assertEqual(said, "")
+        stop = log[-1]
+        self.assertEqual([stop[name] for name in ("event", "function", "line", "code")], ["stop", "cudaMalloc", 5, 2])
+
+    def test_words_for_a_status_are_told(self):
+        text = "from cuda.bindings import runtime\nprint(runtime.cudaGetErrorString(runtime.cudaError_t(2))[1])\n"
+        said, log = self.runs(text)
+        self.assertEqual(said, "b'cudaErrorMemoryAllocation'\n")
+        self.assertEqual([log[1][name] for name in ("event", "function", "line", "code")], ["words", "cudaGetErrorString", 2, 2])
+
+    def test_a_script_that_ends_with_an_exception_does_not_come_to_its_end(self):
+        _, log = self.runs("from cuda.bindings import nvrtc\nnvrtc.nvrtcVersion()\nraise ValueError\n", ends=1)
+        self.assertEqual([fact["event"] for fact in log], ["begin", "call"])
+        _, log = self.runs("import sys\nfrom cuda.bindings import nvrtc\nsys.exit(3)\n", ends=3)
+        self.assertEqual([fact["event"] for fact in log], ["begin", "exit"])
+
+    def test_types_stay_and_what_packages_call_is_not_told(self):
+        package = os.path.join(self.folder.name, "site-packages")
+        os.makedirs(package, exist_ok=True)
+        with open(os.path.join(package, "helper.py"), "w", encoding="utf-8") as file:
+            file.write("from cuda.bindings import driver\ndef start(): return driver.cuInit(0)\n")
+        text = f"""
+        import sys
+        sys.path.append({package!r})
+        import helper
+        from cuda.bindings import runtime
+        print(helper.start(), isinstance(runtime.cudaDeviceProp, type), runtime.cudaMalloc.__name__)
+        """
+        said, log = self.runs(text)
+        self.assertEqual(said, "(<CUresult.CUDA_SUCCESS: 0>,) True cudaMalloc\n")
+        self.assertEqual([fact["event"] for fact in log], ["begin", "exit"])
 
 
 class Pycuda(Place):

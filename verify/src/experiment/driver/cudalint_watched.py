@@ -10,6 +10,8 @@ they are meant, and cudalint_accesses.py logs the accesses that kernels make the
 PLACE (`line:column`, both from 1) is where the expression begins that matters among the arguments of a launch, THREADS
 (`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first, COVER (`threads:elements`) says that a launch there has so
 many threads for so many elements; `-` for none.
+
+Where the environment asks for them, the script's calls of NVIDIA's bindings are written down: see cudalint_statuses.py.
 """
 import ast
 import os
@@ -18,6 +20,7 @@ import types
 import warnings
 
 import cudalint_lines
+import cudalint_statuses
 
 
 class Script:
@@ -112,9 +115,17 @@ def start(arguments):
             attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads))
         cudalint_strings.watch(script, folder, threads)
         code = compile(cudalint_compare.watch(script, tree, folder, lines, place, cover), script.path, "exec")
+    calls = cudalint_statuses.watch(script)
     sys.argv = arguments
     sys.path[0] = os.path.dirname(script.path)
-    run(script, code or compile(script.source, script.path, "exec"))
+    try:
+        run(script, code or compile(script.source, script.path, "exec"))
+    except SystemExit:
+        if calls:
+            calls.end()
+        raise
+    if calls:
+        calls.end()
 
 
 def attempt(package, watch):
