@@ -2,8 +2,9 @@
 //! and, where its witness's launch is the one that ran, by the witness's threads at the witness's element.
 
 use super::copy::Site;
-use super::log::{Log, Logged};
+use super::log::{Log, Logged, Memory};
 use super::order;
+use super::written::Writes;
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{Access, AccessKind, Confidence, FindingEntry, Witness};
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub enum Answer {
     Race(Logged, Logged),
     /// This access lies outside its object, which begins at this byte and has so many.
     Outside(Logged, (u64, u64)),
+    /// This access reads what no thread of its block has written.
+    Unwritten(Logged),
     /// The witness's own access was made, and lies within its object.
     Inside(Logged),
     /// The lines ran, and what the finding says was not seen: in one sentence, why.
@@ -98,6 +101,56 @@ impl Question<'_> {
             None if known => Answer::NotSeen("the logged accesses lie within their objects".to_owned()),
             None => Answer::NotSeen("the objects of the logged accesses are not known".to_owned()),
         }
+    }
+
+    /// Whether a thread reads, as the finding says, what no thread of its block has written. All accesses of the witness's block
+    /// to the array must be sites.
+    pub fn unwritten(&self) -> Answer {
+        let witnessed = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        let last = crate::experiment::driver::lines(&self.finding.range).1;
+        let lines = self.finding.range.start.line..=last;
+        let here = |access: &&Logged| {
+            access.memory == Memory::Shared
+                && access.reads
+                && self.site(access).is_some_and(|site| lines.contains(&site.line))
+                && self.is_of_finding(access)
+        };
+        let reached: Vec<(usize, &Logged)> =
+            self.log.accesses.iter().enumerate().filter(|(_, access)| here(access)).collect();
+        if reached.is_empty() {
+            return Answer::NotReached;
+        }
+        if let Some(word) = self.unfollowed {
+            return Answer::NotSeen(format!(
+                "`{word}` may write or order accesses in a way that watchpoints do not follow"
+            ));
+        }
+        let whole = |access: &Logged| {
+            self.log.launch_of(access).is_some_and(|launch| launch.status == Some(0) && launch.lost == 0)
+        };
+        let claimed = |(_, access): &&(usize, &Logged)| {
+            let same = self.is_same_launch(access);
+            let own = |wanted: &Access| !same || is_thread(access, wanted) && self.is_element(access, wanted);
+            (same || self.finding.confidence != Confidence::Definite) && witnessed.iter().all(own)
+        };
+        let writes = Writes::of(&self.log.accesses);
+        let mut complete = false;
+        for (position, access) in reached.iter().filter(claimed) {
+            if !whole(access) {
+                continue;
+            }
+            complete = true;
+            if !writes.before(*position, access) {
+                return Answer::Unwritten(**access);
+            }
+        }
+        Answer::NotSeen(if complete {
+            "the block writes what is read there, as far as it is told by barriers".to_owned()
+        } else if reached.iter().any(|(_, access)| !whole(access)) {
+            "the log does not hold all accesses of the block".to_owned()
+        } else {
+            "the witness's thread does not read its element there".to_owned()
+        })
     }
 
     /// The site of an access.

@@ -14,11 +14,11 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, DRIVER)
-import cudalint_accesses
 import cudalint_compare
 import cudalint_hooks
 import cudalint_lines
 import cudalint_signature
+import cudalint_signs
 import cudalint_watched
 
 NUMPY = importlib.util.find_spec("numpy") is not None
@@ -58,13 +58,13 @@ class Place(unittest.TestCase):
         self.assertEqual(done.returncode, ends, done.stderr)
         return done.stdout
 
-    def look(self, text, mark, threads="-", cover="-"):
+    def look(self, text, mark, threads="-", cover="-", block="-"):
         """Runs a script whose statement with the mark is looked at; the answer is what the driver wrote."""
         lines = textwrap.dedent(text).lstrip("\n").split("\n")
         number, line = next((index + 1, line) for index, line in enumerate(lines) if mark in line)
         seen = tempfile.mkdtemp(dir=self.folder.name)
         place = f"{number}:{line.index(mark) + 1}"
-        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads, cover)
+        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads, cover, block)
 
         def read(name):
             path = os.path.join(seen, name)
@@ -232,15 +232,65 @@ class Accesses(Place):
         # Two threads have two arrays.
         self.assertEqual(len({line[6] for line in accesses}), 2)
 
+    SHARED = """
+    import numpy
+    from numba import cuda
+
+    WIDTH = 4
+
+    @cuda.jit
+    def total(values, to):
+        part = cuda.shared.array(WIDTH, numpy.float32)
+        other = cuda.shared.array(4, numpy.float32)
+        t = cuda.threadIdx.x
+        if t < 2:
+            part[t] = values[t]
+        other[t] = part.shape[0] + len(part)
+        cuda.syncthreads()
+        to[t] = part[t] + other[t]  # here
+
+    to = cuda.to_device(numpy.zeros(4))
+    total[2, 4](cuda.to_device(numpy.ones(4)), to)
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_all_accesses_of_a_block_to_one_shared_array(self):
+        read = self.look(self.SHARED, "part[t] + other[t]", block="1,0,0")
+        log = [line.split() for line in read("watch.log").splitlines()]
+        accesses = [line for line in log if line[0] == "access"]
+        # Kind, place, thread and interval: two writes before the barrier, four reads behind it.
+        told = sorted((line[2], int(line[4], 16) - int(line[6], 16), line[11], line[14]) for line in accesses)
+        reads = [("1", 8 * t, str(t), "1") for t in range(4)]
+        self.assertEqual(told, [*reads, ("2", 0, "0", "0"), ("2", 8, "1", "0")])
+        self.assertTrue(all(line[8:11] == ["1", "0", "0"] and line[3] == "1" for line in accesses), accesses)
+        self.assertEqual(log[-1], ["end", "1", "0", "6"])
+        self.assertEqual({site["array"] for site in json.loads(read("sites.json"))["sites"]}, {"part"})
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_an_element_that_is_reached_from_an_unknown_end_is_not_known(self):
+        text = self.SHARED.replace("part[t] = values[t]", "part[t - 4] = values[t]")
+        log = self.look(text, "part[t] + other[t]", block="0,0,0")("watch.log").splitlines()
+        self.assertEqual(log[-1], "end 1 0 7")
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_an_array_that_is_handed_on_is_not_followed(self):
+        for text in ("fill(part)", "row = part[:2]", "part[t][0] = 1", "part[0].x = 1", "part = other", "part[t, 0] = 1"):
+            script = self.SHARED.replace("if t < 2:", f"if t > 9:\n            {text}\n        if t < 2:")
+            log = self.look(script, "part[t] + other[t]", block="0,0,0")("watch.log").split("\n")
+            self.assertTrue(log[0].startswith("off `part` is "), (text, log))
+        script = self.SHARED.replace("array(WIDTH", "array(numpy.int32(4)")
+        log = self.look(script, "part[t] + other[t]", block="0,0,0")("watch.log")
+        self.assertTrue(log.startswith("off how many axes `part` has is not known"), log)
+
     def test_what_is_not_followed_is_told(self):
         import ast
 
         source = "def k(a):\n    if cuda.syncthreads_or(a[0]):\n        a[1] = 1\n"
-        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "a barrier within an expression")
+        self.assertEqual(cudalint_signs.unfollowed(ast.parse(source).body[0], {}), "a barrier within an expression")
         source = "def k(a):\n    cuda.threadfence()\n"
-        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "threadfence")
+        self.assertEqual(cudalint_signs.unfollowed(ast.parse(source).body[0], {}), "threadfence")
         source = "def k(a):\n    cuda.syncthreads()\n    a[0] = 1\n"
-        self.assertIsNone(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}))
+        self.assertIsNone(cudalint_signs.unfollowed(ast.parse(source).body[0], {}))
 
 
 class Compare(Place):
@@ -309,7 +359,7 @@ class Compare(Place):
         os.makedirs(seen)
         text = self.RAW + launch + "\n"
         number = next(i + 1 for i, line in enumerate(textwrap.dedent(text).lstrip("\n").split("\n")) if launch in line)
-        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
+        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
 
     HALF = """
     import numpy
@@ -404,7 +454,7 @@ class Hooks(Place):
     def test_a_kernel_is_compiled_without_the_hooks_in_it(self):
         # The stand-in refuses a kernel that holds a hook, as numba does.
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(self.KERNEL, "--look", seen, "8-9,14-14", "-", "-", "-")
+        said = self.run_driver(self.KERNEL, "--look", seen, "8-9,14-14", "-", "-", "-", "-")
         self.assertEqual(said.strip(), "[3.0, 3.0, 3.0, 3.0, 1.0, 1.0]")
 
     @unittest.skipUnless(NUMBA, "no numba-cuda")
@@ -429,7 +479,7 @@ class Hooks(Place):
         # The stand-in for a device says which architecture device functions are for.
         device = "from numba.cuda import dispatcher\nclass D: compute_capability = (9, 0)\n"
         text = device + "dispatcher.get_current_device = lambda: D\n" + textwrap.dedent(text)
-        said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", fakes=False)
+        said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", "-", fakes=False)
         self.assertEqual(said.strip(), "True")
 
     @unittest.skipUnless(NUMBA, "no numba-cuda")
@@ -531,7 +581,7 @@ class Cover(Place):
     def test_the_script_s_own_launch_is_the_last(self):
         seen = tempfile.mkdtemp(dir=self.folder.name)
         number = next(i for i, line in enumerate(self.CUPY.lstrip("\n").split("\n"), 1) if "# launch" in line)
-        said = self.run_driver(self.CUPY, "--look", seen, f"{number}-{number}", "-", "-", "4:6")
+        said = self.run_driver(self.CUPY, "--look", seen, f"{number}-{number}", "-", "-", "4:6", "-")
         self.assertEqual(said.strip(), "[2.0, 2.0, 2.0, 2.0, 1.0, 1.0]")
 
     @unittest.skipUnless(NUMPY, "no numpy")
@@ -577,7 +627,7 @@ class Strings(Place):
         programs = {"programs": [{"original": original, "watched": watched, "line": 3}]}
         files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n#define H 1\n")]
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(text, "--look", seen, "5-5", "-", "0,0,0,1,0,0", "-", files=files)
+        said = self.run_driver(text, "--look", seen, "5-5", "-", "0,0,0,1,0,0", "-", "-", files=files)
         path = os.path.join(seen, "watch.log")
         if not os.path.exists(path):
             return said, []
@@ -642,7 +692,7 @@ class Strings(Place):
         programs = {"programs": [{"original": original, "watched": watched, "line": 5}]}
         files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n")]
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(text, "--look", seen, "7-7", "-", "-", "-", files=files).split("\n")
+        said = self.run_driver(text, "--look", seen, "7-7", "-", "-", "-", "-", files=files).split("\n")
         # What PyCUDA would put around everything stands around the program alone.
         self.assertEqual(said[:4], ["True", "// the header", "", 'extern "C" {'])
         self.assertTrue(said[4].startswith("#line 6 "), said)

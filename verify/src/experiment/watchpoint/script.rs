@@ -1,16 +1,16 @@
 //! Watchpoints of Python: the driver launches copies of Numba kernels that log the flagged accesses, in the form in which
 //! watchpoints of CUDA C++ programs do. A program in a string is replaced by its copy with watchpoints.
 
-use super::{asks_for_bounds, hidden_order, judgement, wanted_lines};
+use super::{Asked, copy_of, header_for, hidden_order, judgement, witnessed_block};
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, Run, RunOutcome};
 use crate::scenario::PythonProgram;
 use crate::subject::Subject;
-use crate::watch::copy::{self, Copy, Site};
+use crate::watch::HEADER_NAME;
+use crate::watch::copy::{Copy, Site};
 use crate::watch::judge::Question;
 use crate::watch::log::Log;
 use crate::watch::sites::Access;
-use crate::watch::{HEADER, HEADER_NAME};
 use camino::Utf8Path;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use serde::Deserialize;
@@ -60,20 +60,16 @@ fn in_string(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
     let subject = Subject::read(script.parent()?, script.as_str(), &[]).ok()?;
     let inner = subject.in_string(finding)?;
     let stretch = inner.stretches.first()?;
-    let wanted = wanted_lines(finding);
-    let module = inner.module(stretch)?;
-    let root = stretch.parsed.root();
-    let copy = copy::with_watchpoints(&inner.text, module, root, |line| wanted.contains(&line).then_some(line));
-    if copy.sites.is_empty() {
-        let line = finding.range.start.line;
-        return Some(Err(format!("no access to memory that could be watched stands at line {line}")));
-    }
+    let copy = match copy_of(finding, inner, stretch, Some) {
+        Ok(copy) => copy,
+        Err(reason) => return Some(Err(reason)),
+    };
     let span = stretch.region.span.range();
     let end = span.end + copy.text.len() - inner.text.len();
     let (original, watched) = (inner.text.get(span.clone())?, copy.text.get(span.start..end)?);
     let line = inner.line_of(stretch.region.span.start);
     let list = json!({"programs": [{"original": original, "watched": watched, "line": line}]});
-    for (name, text) in [(HEADER_NAME, HEADER.to_owned()), (STRINGS, list.to_string())] {
+    for (name, text) in [(HEADER_NAME, header_for(finding)), (STRINGS, list.to_string())] {
         if let Err(error) = bench.write(Utf8Path::new(name), &text) {
             return Some(Err(format!("{name}: {error}")));
         }
@@ -107,7 +103,7 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         }
         let (sites, kernels, unfollowed) = (&copy.sites, &copy.kernels, unfollowed.as_deref());
         let question = Question { finding, sites, kernels, unfollowed, log: &log };
-        let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+        let answer = Asked::of(finding).answer(&question);
         return judgement(finding, &question, answer, &run, &bench.relative(&path));
     }
     let Some((sites, kernels, unfollowed)) = sites(bench) else {
@@ -118,7 +114,7 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         });
     };
     let question = Question { finding, sites: &sites, kernels: &kernels, unfollowed: unfollowed.as_deref(), log: &log };
-    let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+    let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&path))
 }
 
@@ -131,7 +127,13 @@ pub(crate) fn look(
     program: &PythonProgram,
     bench: &Bench<'_>,
 ) -> Result<RunOutcome, Box<Judgement>> {
-    let (command, environment) = driver::looking(program, bench, &driver::look_at(finding))?;
+    let mut look = driver::look_at(finding);
+    if let Some(block) = witnessed_block(finding) {
+        look.block = Some(block);
+        // Of no thread anything is left out.
+        look.threads.clear();
+    }
+    let (command, environment) = driver::looking(program, bench, &look)?;
     let run = bench.run(&Run { label: "look".to_owned(), command, environment, watcher: None, device: true });
     match Judgement::of_end(&run, BACK_END) {
         Some(judgement) => Err(Box::new(judgement)),
