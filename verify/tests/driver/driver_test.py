@@ -147,6 +147,32 @@ class Watched(Place):
         self.assertEqual(said.splitlines()[0], "{'lineinfo': True} {'debug': True} ('-lineinfo',) ('-G',)")
         self.assertEqual(said.splitlines()[1], "['__global__', 'void'] True [None, None]")
 
+    @unittest.skipUnless(NUMBA, "no numba-cuda")
+    def test_the_kernel_of_a_ufunc_has_the_lines_of_its_function(self):
+        path = self.script("def half(x, y):\n    z = x * y\n    z = z + x\n    z = z - y\n    return z / (x + 3)\n")
+        compiled = f"""
+import sys, types
+from numba import cuda, float32
+from numba.cuda import dispatcher, vectorizers
+dispatcher.get_current_device = lambda: types.SimpleNamespace(compute_capability=(9, 0))
+sys.path.insert(0, {DRIVER!r})
+import cudalint_lines, cudalint_watched
+script = cudalint_watched.Script({path!r})
+cudalint_lines.watch_numba(script)
+made = types.ModuleType("made")
+exec(compile(script.source, script.path, "exec"), made.__dict__)
+ufunc = vectorizers.CUDAVectorize(made.half)
+ufunc.add(float32(float32, float32))
+(_, kernel), = ufunc.kernelmap.values()
+lines = float32[:]
+text, _ = cuda.compile(kernel.py_func, (lines, lines, lines), device=False, cc=(9, 0), abi="numba", lineinfo=True)
+files = [line.split()[2].strip('"') for line in text.split("\\n") if line.strip().startswith(".file")]
+rows = {{int(line.split()[2]) for line in text.split("\\n") if line.strip().startswith(".loc")}} - {{0}}
+print(files == [{path!r}], sorted(rows - {{1, 2}}), kernel.py_func.__name__, kernel.targetoptions["lineinfo"])
+"""
+        done = subprocess.run([sys.executable, "-c", compiled], capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "True [3, 4, 5] __vectorized_half True", done.stderr)
+
     def test_warnings_are_kept_apart(self):
         said = self.run_driver("import warnings\nwarnings.warn('low occupancy')\nprint(__name__, __file__)\n")
         self.assertEqual(said.split()[0], "__main__")
