@@ -10,7 +10,7 @@ use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use std::fmt::Write as _;
 
 /// The driver's files.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("cudalint_strings.py", include_str!("driver/cudalint_strings.py")),
     (MAIN, include_str!("driver/cudalint_watched.py")),
     ("cudalint_hooks.py", include_str!("driver/cudalint_hooks.py")),
@@ -20,6 +20,7 @@ const FILES: [(&str, &str); 13] = [
     ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
     ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
     ("cudalint_calls.py", include_str!("driver/cudalint_calls.py")),
+    ("cudalint_jit.py", include_str!("driver/cudalint_jit.py")),
     ("cudalint_signs.py", include_str!("driver/cudalint_signs.py")),
     ("cudalint_whole.py", include_str!("driver/cudalint_whole.py")),
     ("cudalint_statuses.py", include_str!("driver/cudalint_statuses.py")),

@@ -23,6 +23,7 @@ import cudalint_watched
 
 NUMPY = importlib.util.find_spec("numpy") is not None
 NUMBA = importlib.util.find_spec("numba_cuda") is not None
+CUPY = importlib.util.find_spec("cupyx") is not None
 
 
 class Place(unittest.TestCase):
@@ -728,6 +729,91 @@ class Strings(Place):
         self.assertEqual([line[0] for line in words], ["allocation", "launch", "access", "end", "free"] * 2)
         self.assertEqual([words[1][1], words[6][1]], ["1", "2"])
         self.assertEqual(words[0][2], "16")
+
+
+class Jit(Place):
+    KERNEL = """
+    import cupy
+    from cupyx import jit
+
+    @jit.rawkernel(device=True)
+    def first(x):
+        return x[0]  # device
+
+    @jit.rawkernel()
+    def kernel(x, table, n):
+        i = jit.grid(1)
+        part = jit.shared_memory(cupy.float32, 64)
+        part[jit.threadIdx.x] = x[i] + first(x)  # write
+        jit.syncthreads()
+        if i < n:
+            x[i] += part[0] + x.shape[0]  # update
+            jit.atomic_add(x, i, table[i, 1])  # atomic
+    """
+
+    @unittest.skipUnless(CUPY, "no CuPy")
+    def test_accesses_on_the_lines_are_logged_in_what_cupy_writes(self):
+        path = self.script(self.KERNEL)
+        marks = ("# device", "# write", "# update", "# atomic")
+        written = textwrap.dedent(self.KERNEL).lstrip("\n").split("\n")
+        rows = [next(row for row, line in enumerate(written, 1) if mark in line) for mark in marks]
+        text = f"""
+import sys, types, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, {DRIVER!r})
+import cudalint_jit, cudalint_lines, cudalint_watched, cudalint_strings
+from cupyx.jit import _compile, _cuda_types
+import cupy, linecache
+script = cudalint_watched.Script({path!r})
+cudalint_lines.watch_cupyx(script)
+log = cudalint_strings.Log({self.folder.name!r}, "")
+lines = [(row, row) for row in {rows!r}]
+cudalint_jit.Watcher(script, {self.folder.name!r}, lines, "// the header", log).begin()
+made = types.ModuleType("made")
+exec(compile(script.source, script.path, "exec"), made.__dict__)
+row, table = (_cuda_types.CArray(cupy.dtype("float32"), axes, True, True) for axes in (1, 2))
+types = (row, table, _cuda_types.int32)
+print(_compile.transpile(made.kernel._func, ['extern "C"', "__global__"], "cuda", types, _cuda_types.void).code)
+"""
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        code = done.stdout
+        self.assertRegex(code, r'(?s)^#include.*// the header\n.*void kernel\(.*\{ cudalint_kernel\(1\);')
+        for part in (
+            "return cudalint_touch(1, 1, x[0])", "cudalint_touch(2, 2, part[threadIdx.x]) = ", "cudalint_touch(0, 1, x[i])",
+            "= cudalint_touch(4, 3, x[i])", "cudalint_touch(3, 1, part[0])", "atomicAdd(&*cudalint_touch_at(6, 4, &x[i]), cudalint_touch(5, 1, table._indexing(",
+        ):
+            self.assertIn(part, code)
+        with open(os.path.join(self.folder.name, "sites.json"), encoding="utf-8") as file:
+            sites = json.load(file)
+        self.assertEqual(sites["kernels"], ["kernel"])
+        self.assertEqual(sites["unfollowed"], [None])
+        told = [(site["line"], site["kind"], site["function"]) for site in sites["sites"]]
+        device, write, update, atomic = rows
+        expected = [(write, 1, "kernel"), (device, 1, "first"), (write, 2, "kernel"), (update, 1, "kernel"), (update, 3, "kernel")]
+        self.assertEqual(told, [*expected, (atomic, 1, "kernel"), (atomic, 4, "kernel")])
+        self.assertEqual(sites["sites"][6]["text"], "jit.atomic_add(x, i, table[i, 1])")
+
+    def test_kernels_of_watched_programs_are_launched_with_the_log(self):
+        import types
+
+        import cudalint_jit
+        import cudalint_strings
+
+        done = []
+        function = lambda *given: done.append(given)
+        core = types.SimpleNamespace(
+            compile_with_cache=lambda source, **_: types.SimpleNamespace(get_function=lambda name: function), other=1
+        )
+        log = types.SimpleNamespace(launch=lambda device, module, launch, *shape: (done.append(shape), launch()))
+        watched = cudalint_jit.Core(core, types.SimpleNamespace(header="// the header", log=log))
+        self.assertEqual(watched.other, 1)
+        cudalint_strings.CupyDevice, plain = (lambda: "device"), cudalint_strings.CupyDevice
+        self.addCleanup(setattr, cudalint_strings, "CupyDevice", plain)
+        kernel = watched.compile_with_cache(source="#include\n// the header\n", options=()).get_function("k")
+        kernel((1,), (2,), ("a",), 0, None, False)
+        self.assertEqual(done, [((1,), (2,), ("a",)), ((1,), (2,), ("a",), 0, None, False)])
+        self.assertIs(watched.compile_with_cache(source="").get_function("k"), function)
 
 
 @unittest.skipUnless(NUMPY, "no numpy")

@@ -6,7 +6,8 @@ Changes nothing that the script computes, only what a tool can see of it: see cu
 warnings.log beside this file, so that what the script prints is its own.
 
 With --look the run looks at the statements on LINES (`12-12,15-17`) itself: cudalint_compare.py repeats launches there as
-they are meant, and cudalint_accesses.py logs the accesses that kernels make there. What they see is written into FOLDER.
+they are meant, and cudalint_accesses.py and cudalint_jit.py log the accesses that kernels make there. What they see is written into
+FOLDER.
 PLACE (`line:column`, both from 1) is where the expression begins that matters among the arguments of a launch, THREADS
 (`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first, COVER (`threads:elements`) says that a launch there has so
 many threads for so many elements, BLOCK (`bx,by,bz`) that of the shared array which is read at PLACE all accesses of that block
@@ -107,6 +108,7 @@ def start(arguments):
     if look:
         import cudalint_accesses
         import cudalint_compare
+        import cudalint_jit
         import cudalint_strings
 
         folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
@@ -114,6 +116,8 @@ def start(arguments):
         tree = script.tree()
         if script.imports("numba"):
             attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads, place, block))
+        if script.imports("cupyx") and not block:
+            attempt("cupyx", lambda: cudalint_jit.watch(script, folder, lines, threads))
         cudalint_strings.watch(script, folder, threads)
         code = compile(cudalint_compare.watch(script, tree, folder, lines, place, cover), script.path, "exec")
     calls = cudalint_statuses.watch(script)

@@ -1,5 +1,5 @@
 //! Watchpoints of Python: the driver launches copies of Numba kernels that log the flagged accesses, in the form in which
-//! watchpoints of CUDA C++ programs do. A program in a string is replaced by its copy with watchpoints.
+//! watchpoints of CUDA C++ programs do, and has those of cupyx.jit compiled with the same header as these. A program in a string is replaced by its copy with watchpoints.
 
 use super::{Asked, copy_of, header_for, hidden_order, judgement, witnessed_block};
 use crate::experiment::{Judgement, driver};
@@ -69,10 +69,8 @@ fn in_string(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
     let (original, watched) = (inner.text.get(span.clone())?, copy.text.get(span.start..end)?);
     let line = inner.line_of(stretch.region.span.start);
     let list = json!({"programs": [{"original": original, "watched": watched, "line": line}]});
-    for (name, text) in [(HEADER_NAME, header_for(finding)), (STRINGS, list.to_string())] {
-        if let Err(error) = bench.write(Utf8Path::new(name), &text) {
-            return Some(Err(format!("{name}: {error}")));
-        }
+    if let Err(error) = bench.write(Utf8Path::new(STRINGS), &list.to_string()) {
+        return Some(Err(format!("{STRINGS}: {error}")));
     }
     let unfollowed = hidden_order(&inner.project, &copy);
     Some(Ok(Watched { copy, unfollowed }))
@@ -85,6 +83,10 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         Some(Err(reason)) => return Judgement::without_run(Verdict::Unviable, reason),
         None => None,
     };
+    // What CuPy makes of a kernel includes it.
+    if let Err(error) = bench.write(Utf8Path::new(HEADER_NAME), &header_for(finding)) {
+        return Judgement::without_run(Verdict::Unviable, format!("{HEADER_NAME}: {error}"));
+    }
     let run = match look(finding, program, bench) {
         Ok(run) => run,
         Err(judgement) => return *judgement,
@@ -110,7 +112,10 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         return unviable(match &log.off {
             Some(reason) => reason.clone(),
             None if run.failed() => format!("the script fails by itself: {}", driver::last_line(&run.stderr)),
-            None => "no Numba kernel with an access on the finding's lines was launched: accesses of kernels in other dialects are not followed".to_owned(),
+            None if Asked::of(finding) == Asked::Unwritten => {
+                "no Numba kernel was launched that reads a shared array on the finding's lines: of other kernels not all accesses are followed".to_owned()
+            }
+            None => "no kernel of Numba or cupyx.jit with an access on the finding's lines was launched: accesses of kernels in other dialects are not followed".to_owned(),
         });
     };
     let question = Question { finding, sites: &sites, kernels: &kernels, unfollowed: unfollowed.as_deref(), log: &log };
