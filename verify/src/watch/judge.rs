@@ -8,6 +8,7 @@ use super::written::Writes;
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{Access, AccessKind, Confidence, FindingEntry, Witness};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// Accesses to one stretch of memory that are compared with each other, at most.
 const MAX_COMPARED: usize = 256;
@@ -107,8 +108,7 @@ impl Question<'_> {
     /// to the array must be sites.
     pub fn unwritten(&self) -> Answer {
         let witnessed = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
-        let last = crate::experiment::driver::lines(&self.finding.range).1;
-        let lines = self.finding.range.start.line..=last;
+        let lines = self.own_lines();
         let here = |access: &&Logged| {
             access.memory == Memory::Shared
                 && access.reads
@@ -234,16 +234,18 @@ impl Question<'_> {
         })
     }
 
+    /// The finding's own lines; one that it ends before is none of them.
+    fn own_lines(&self) -> RangeInclusive<u32> {
+        let range = self.finding.range;
+        let whole = range.end.column == 1 && range.end.line > range.start.line;
+        range.start.line..=range.end.line - u32::from(whole)
+    }
+
     /// Whether a race is the one that the finding claims.
     fn is_claimed(&self, a: &Logged, b: &Logged) -> bool {
         let line = |access: &Logged| self.site(access).map(|site| site.line);
-        let range = self.finding.range;
-        let last = if range.end.column == 1 && range.end.line > range.start.line {
-            range.end.line - 1
-        } else {
-            range.end.line
-        };
-        let primary = |access: &Logged| line(access).is_some_and(|line| (range.start.line..=last).contains(&line));
+        let lines = self.own_lines();
+        let primary = |access: &Logged| line(access).is_some_and(|line| lines.contains(&line));
         if !primary(a) && !primary(b) {
             return false;
         }

@@ -969,6 +969,23 @@ class Statuses(Place):
         _, log = self.runs("import sys\nfrom cuda.bindings import nvrtc\nsys.exit(3)\n", ends=3)
         self.assertEqual([fact["event"] for fact in log], ["begin", "exit"])
 
+    def test_calls_beyond_the_log_s_room_are_counted(self):
+        import cudalint_statuses
+
+        cudalint_statuses.TOLD, plain = 2, cudalint_statuses.TOLD
+        self.addCleanup(setattr, cudalint_statuses, "TOLD", plain)
+        path = os.path.join(self.folder.name, "log")
+        calls = cudalint_statuses.Calls({"LOG": path, "SITES": "", "SILENT": "", "CHECKED": ""})
+        for number, name in enumerate(("cuInit", "cuInit", "cuEventQuery", "cuCtxCreate")):
+            calls.tell("call", function=name, id=number)
+        calls.end()
+        os.close(calls.log)
+        with open(path, encoding="utf-8") as file:
+            log = [json.loads(line) for line in file]
+        self.assertEqual([fact["event"] for fact in log], ["begin", "call", "call", "more", "exit"])
+        # How often somebody asks whether something has happened says nothing.
+        self.assertEqual(log[3]["count"], 1)
+
     def test_types_stay_and_what_packages_call_is_not_told(self):
         package = os.path.join(self.folder.name, "site-packages")
         os.makedirs(package, exist_ok=True)
