@@ -11,7 +11,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "A thread reads an element of shared memory that no thread of its block has written.",
         page: include_str!("uninitialized-shared-read.md"),
-        method: Method::None,
+        method: Method::Watchpoint,
         guideline: None,
         cwe: Some(908),
     },

@@ -51,7 +51,8 @@ fn every_case_has_a_program_and_names_what_stands_there() {
         methods.insert(format!("{:?}", finding.verification.method));
     }
     let wanted = [Method::Memcheck, Method::Racecheck, Method::Initcheck, Method::Synccheck, Method::Watchpoint];
-    let wanted = wanted.into_iter().chain([Method::Output, Method::Exception, Method::ApiError]);
+    let wanted =
+        wanted.into_iter().chain([Method::Output, Method::Exception, Method::ApiError, Method::FaultInjection]);
     assert_eq!(methods, wanted.map(|method| format!("{method:?}")).collect());
 }
 

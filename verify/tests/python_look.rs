@@ -34,7 +34,7 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
         std::fs::write(place.path.join(name), text).unwrap();
         writeln!(body, "cp {}/{name} $seen/{name}", place.path).unwrap();
     }
-    writeln!(body, "echo \"$4 $5 $6 $7\" > {}/arguments\n{ends}", place.path).unwrap();
+    writeln!(body, "echo \"$4 $5 $6 $8 $7\" > {}/arguments\n{ends}", place.path).unwrap();
     let judgement = run(finding, &place, &body);
     let arguments = std::fs::read_to_string(place.path.join("arguments")).unwrap();
     assert!(arguments.starts_with("5-5"), "{arguments}");
@@ -331,6 +331,36 @@ fn races_of_numba_kernels_are_judged_like_those_of_cuda() {
     let refused = ("watch.log", "off the copy of `count` cannot be compiled: TypingError\n".to_owned());
     let judgement = judge(&own, &[refused], "exit 0");
     assert_eq!((judgement.verdict, judgement.reason.contains("TypingError")), (Verdict::Unviable, true));
+}
+
+#[test]
+fn a_read_of_shared_memory_that_nobody_wrote_is_evidence() {
+    let witness = json!({
+        "launch": {"path": "k.py", "line": 9, "grid": [2, 1, 1], "block": [64, 1, 1], "shared_bytes": 0},
+        "bindings": {}, "assumptions": [], "path": [],
+        "accesses": [{"block": [1, 0, 0], "thread": [2, 0, 0], "kind": "read", "index": 2, "extent": 64, "line": 5}]
+    });
+    let own = finding("watchpoint", witness);
+    let place = Place::new();
+    let site = |line: u32, kind: u32| json!({"line": line, "text": "part[t]", "kind": kind, "function": "count"});
+    let sites = json!({"sites": [site(4, 2), site(5, 1)], "kernels": ["count"], "unfollowed": [null]});
+    std::fs::write(place.path.join("sites.json"), sites.to_string()).unwrap();
+    let says = |writes: u64| {
+        let body = format!(
+            "cp {0}/sites.json $3/sites.json; echo \"$6 $8\" > {0}/arguments\n\
+             printf 'launch 1 2 1 1 64 1 1\\naccess 0 2 1 {1:x} 8 0 512 1 0 0 {writes} 0 0 0 0 1 1\\n' > $3/watch.log\n\
+             printf 'access 1 1 1 10 8 0 512 1 0 0 2 0 0 1 0 1 1\\nend 1 0 2\\n' >> $3/watch.log",
+            place.path,
+            8 * writes,
+        );
+        run(&own, &place, &body)
+    };
+    let judgement = says(1);
+    assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
+    assert_eq!((judgement.evidence.records[0].line, judgement.evidence.records[0].thread), (Some(5), Some([2, 0, 0])));
+    // The driver is told the block, and of no thread anything is left out.
+    assert_eq!(place.read("arguments"), "- 1,0,0\n");
+    assert_eq!(says(2).verdict, Verdict::NotObserved);
 }
 
 #[test]

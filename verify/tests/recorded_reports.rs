@@ -124,6 +124,18 @@ fn mangled_names_are_read_too() {
 }
 
 #[test]
+fn kernels_of_ufuncs_are_named_by_their_functions() {
+    for (full, name) in [
+        ("__main__::__vectorized_half[abi:v2][abi:cw51cXTL](Array<float, (int)1, A, mutable, aligned>)", "half"),
+        ("_ZN8__main__14__vectorized_fB2v2B10cw51cXTLSUE5ArrayIfLi1E1A7mutable7alignedE", "f"),
+        ("_ZN8__main__10__gufunc_gB2v5B10cw51cXTLSUE5ArrayIfLi2E1A7mutable7alignedE", "g"),
+        ("__gufunc_", "__gufunc_"),
+    ] {
+        assert_eq!(cudalint_verify::tools::sanitizer::base_name(full), name);
+    }
+}
+
+#[test]
 fn inlined_and_called_functions_keep_their_kernel() {
     let report = joined("inlined.memcheck-kernel");
     let seen: Vec<(&str, Vec<String>)> = report

@@ -10,7 +10,7 @@ use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use std::fmt::Write as _;
 
 /// The driver's files.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 14] = [
     ("cudalint_strings.py", include_str!("driver/cudalint_strings.py")),
     (MAIN, include_str!("driver/cudalint_watched.py")),
     ("cudalint_hooks.py", include_str!("driver/cudalint_hooks.py")),
@@ -20,6 +20,10 @@ const FILES: [(&str, &str); 10] = [
     ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
     ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
     ("cudalint_calls.py", include_str!("driver/cudalint_calls.py")),
+    ("cudalint_jit.py", include_str!("driver/cudalint_jit.py")),
+    ("cudalint_signs.py", include_str!("driver/cudalint_signs.py")),
+    ("cudalint_whole.py", include_str!("driver/cudalint_whole.py")),
+    ("cudalint_statuses.py", include_str!("driver/cudalint_statuses.py")),
     ("cudalint_signature.py", include_str!("driver/cudalint_signature.py")),
 ];
 const MAIN: &str = "cudalint_watched.py";
@@ -42,6 +46,8 @@ pub struct Look {
     pub threads: String,
     /// Threads of a launch and the elements that they are for, where these are the question.
     pub cover: Option<(u64, u64)>,
+    /// The block of which all accesses to the shared array at the place are logged, where that is the question.
+    pub block: Option<[u64; 3]>,
 }
 
 /// Writes a script's files and gives the command that runs it: each `CuPy` array is an allocation of its own, and kernels
@@ -87,7 +93,8 @@ fn with_look(program: &PythonProgram, bench: &Bench<'_>, look: Option<&Look>) ->
         let place = format!("{}:{}", look.place.0, look.place.1);
         let threads = if look.threads.is_empty() { "-".to_owned() } else { look.threads.clone() };
         let cover = look.cover.map_or_else(|| "-".to_owned(), |(threads, elements)| format!("{threads}:{elements}"));
-        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads, cover]);
+        let block = look.block.map_or_else(|| "-".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
+        command.extend(["--look".to_owned(), seen.into_string(), lines, place, threads, cover, block]);
     }
     command.push(bench.folder.join(&program.script).into_string());
     Ok((command, environment(program)))
@@ -139,7 +146,7 @@ pub fn look_at(finding: &FindingEntry) -> Look {
         let _ = write!(threads, "{}{}", if threads.is_empty() { "" } else { ";" }, numbers.join(","));
     }
     let place = (finding.range.start.line, finding.range.start.column);
-    Look { lines: found, place, threads, cover: cover(finding) }
+    Look { lines: found, place, threads, cover: cover(finding), block: None }
 }
 
 /// Threads and elements, as a finding's witness states them.

@@ -8,6 +8,8 @@
 mod checker;
 pub mod compare;
 mod definition;
+mod script;
+mod trial;
 
 use super::Judgement;
 use super::place::Spot;
@@ -15,17 +17,21 @@ use super::probed::{BACK_END, Probed, Seen, ending, usable};
 use crate::lab::Bench;
 use crate::probe::{self, Plan, Site, Task, Watch, WatchedFunction};
 use crate::scenario::{CudaProgram, Origin, Program};
-use crate::tools::probe_log::{Call, Event, Launch};
-use compare::{Reaction, reaction};
+use crate::tools::probe_log::{Call, Launch};
 use cudalint_findings::model::{EvidenceRecord, Fault, FindingEntry, Verdict};
+use trial::{Target, Trial};
 
 /// Places of one finding that are tried, at most.
 const MAX_PLACES: usize = 20;
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
-    let Program::Cuda(program) = program else {
-        return Judgement::without_run(Verdict::Unsupported, "only CUDA C++ programs can be given a failing call");
+    let program = match program {
+        Program::Cuda(program) => program,
+        Program::Python(program) => return script::perform(finding, program, bench),
+        Program::Kernel(_) => {
+            return Judgement::without_run(Verdict::Unsupported, "a kernel alone makes no calls that could fail");
+        }
     };
     let injected = match finding.verification.fault {
         Some(Fault::Status) => status(finding, program, bench),
@@ -40,16 +46,6 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     injected.unwrap_or_else(|judgement| judgement)
 }
 
-/// A place that is made to fail.
-#[derive(Clone, Debug)]
-struct Target {
-    spot: Spot,
-    /// What fails there, each with the status that it reports.
-    sites: Vec<(Site, i64)>,
-    /// `cudaMalloc`, or the kernel.
-    what: String,
-}
-
 /// The call at the place reports a failure.
 fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Judgement, Judgement> {
     let spots = spots(finding, program);
@@ -57,24 +53,7 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
     let probed = Probed::build(program, bench, "fault", &watch, &[])?;
     let baseline = probed.run("baseline", &Plan::default());
     usable(&baseline)?;
-    let mut targets = Vec::new();
-    for (index, spot) in spots.iter().enumerate() {
-        let calls = spot.calls(&baseline.trace);
-        match (own_failure(&calls), calls.iter().find(|call| call.kind == 3)) {
-            (Some(call), _) if index == 0 => return Err(fails_by_itself(spot, &call.function, call.real, &baseline)),
-            (_, Some(call)) if index == 0 => {
-                let reason = format!("`{}` returns a type whose failures are not known", call.function);
-                return Err(Judgement::of_run(Verdict::Unviable, reason, BACK_END, &baseline.run, Vec::new()));
-            }
-            (None, None) if !calls.is_empty() => targets.push(Target {
-                spot: spot.clone(),
-                sites: sites_of_calls(&calls),
-                what: calls.first().map(|call| call.function.clone()).unwrap_or_default(),
-            }),
-            _ if index == 0 => return Err(not_reached(spot, &baseline)),
-            _ => {}
-        }
-    }
+    let targets = targets(&spots, &baseline)?;
     let trial = Trial {
         finding,
         probed: &probed,
@@ -84,6 +63,33 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         places: finding.related.len() + 1,
     };
     Ok(trial.judge(&targets))
+}
+
+/// The calls at the places, each to fail.
+///
+/// # Errors
+/// The judgement where the first of them says nothing: the program does not come to it, it fails by itself, or what it
+/// returns is no status.
+fn targets(spots: &[Spot], baseline: &Seen) -> Result<Vec<Target>, Judgement> {
+    let mut targets = Vec::new();
+    for (index, spot) in spots.iter().enumerate() {
+        let calls = spot.calls(&baseline.trace);
+        match (own_failure(&calls), calls.iter().find(|call| call.kind == 3)) {
+            (Some(call), _) if index == 0 => return Err(fails_by_itself(spot, &call.function, call.real, baseline)),
+            (_, Some(call)) if index == 0 => {
+                let reason = format!("`{}` returns a type whose failures are not known", call.function);
+                return Err(Judgement::of_run(Verdict::Unviable, reason, BACK_END, &baseline.run, Vec::new()));
+            }
+            (None, None) if !calls.is_empty() => targets.push(Target {
+                spot: spot.clone(),
+                sites: sites_of_calls(&calls),
+                what: calls.first().map(|call| call.function.clone()).unwrap_or_default(),
+            }),
+            _ if index == 0 => return Err(not_reached(spot, baseline)),
+            _ => {}
+        }
+    }
+    Ok(targets)
 }
 
 /// The launch at the place is refused: one that the runtime really refuses follows it, so that its error is where the
@@ -136,197 +142,6 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     let assumes = assumes(finding) && program.origin != Origin::AsWritten;
     let trial = Trial { finding, probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
     Ok(trial.judge_turn(&[target], turn))
-}
-
-/// What is common to all faults: failing runs against one without, and the twin.
-struct Trial<'a, 'bench, 'lab> {
-    finding: &'a FindingEntry,
-    probed: &'a Probed<'bench, 'lab>,
-    baseline: Seen,
-    task: Task,
-    /// Whether the finding rests on something that this program may not do, so that a reaction does not refute it.
-    assumes: bool,
-    /// Places that the finding names.
-    places: usize,
-}
-
-impl Trial<'_, '_, '_> {
-    fn judge(&self, targets: &[Target]) -> Judgement {
-        self.judge_turn(targets, 0)
-    }
-
-    /// All places fail in one run; when that changes something, each by itself, to name the one that reacts.
-    fn judge_turn(&self, targets: &[Target], turn: u64) -> Judgement {
-        let all: Vec<(Site, i64)> = targets.iter().flat_map(|target| target.sites.iter().copied()).take(64).collect();
-        let plan = Plan { task: self.task, sites: all, turn, ..Plan::default() };
-        let failing = self.probed.run("injected", &plan);
-        let (Some(primary), true) = (targets.first(), failing.trace.began) else {
-            return Judgement::of_end(&failing.run, BACK_END).unwrap_or_else(|| {
-                Judgement::of_run(Verdict::Unviable, "nothing failed", BACK_END, &failing.run, Vec::new())
-            });
-        };
-        // A run that was ended says nothing, not even that it would not have ended.
-        if let Some(judgement) = Judgement::of_end(&failing.run, BACK_END) {
-            return judgement;
-        }
-        if !handed(&failing, primary) {
-            let reason = format!("the run in which {} was to fail did not come to it", primary.spot.shown());
-            return Judgement::of_run(Verdict::Unviable, reason, BACK_END, &failing.run, Vec::new());
-        }
-        match self.reaction("injected", &failing) {
-            Reaction::Silent => self.confirm(targets, &plan, &failing),
-            Reaction::Unclear(why) => {
-                let reason = format!("nothing can be told about {}: {why}", primary.spot.shown());
-                self.judgement(Verdict::NotObserved, reason, &failing, "injected", Vec::new())
-            }
-            Reaction::Reacts(_) | Reaction::Prints(_) if targets.len() > 1 => self.one_by_one(targets, turn),
-            Reaction::Reacts(how) | Reaction::Prints(how) => self.noticed(primary, turn, &how, &failing),
-        }
-    }
-
-    /// Compares with the undisturbed run, and with a second one when the first comparison is not silent.
-    fn reaction(&self, label: &str, failing: &Seen) -> Reaction {
-        let found = match reaction(&[&self.baseline], failing) {
-            Reaction::Silent => return Reaction::Silent,
-            _ => {
-                let again = self.probed.run(&format!("baseline-{label}"), &Plan::default());
-                reaction(&[&self.baseline, &again], failing)
-            }
-        };
-        match found {
-            // Whether a kernel's own words come out before the program ends is a matter of time.
-            Reaction::Prints(how) if self.task == Task::Asynchronous => Reaction::Unclear(how),
-            Reaction::Prints(how) => Reaction::Reacts(how),
-            other => other,
-        }
-    }
-
-    fn one_by_one(&self, targets: &[Target], turn: u64) -> Judgement {
-        let mut last = None;
-        for (index, target) in targets.iter().enumerate() {
-            let plan = Plan { task: self.task, sites: target.sites.clone(), turn, ..Plan::default() };
-            let label = format!("injected-{}", index + 1);
-            let failing = self.probed.run(&label, &plan);
-            match self.reaction(&label, &failing) {
-                Reaction::Silent => last = Some((plan, failing)),
-                Reaction::Unclear(why) => {
-                    let reason = format!("nothing can be told about {}: {why}", target.spot.shown());
-                    return self.judgement(Verdict::NotObserved, reason, &failing, &label, Vec::new());
-                }
-                Reaction::Reacts(how) | Reaction::Prints(how) => return self.noticed(target, turn, &how, &failing),
-            }
-        }
-        match last {
-            Some((plan, failing)) => self.confirm(targets, &plan, &failing),
-            None => Judgement::without_run(Verdict::Unviable, "no place was reached"),
-        }
-    }
-
-    /// The program noticed a failure. Where it only looked at the last error later, the status itself was dropped all the
-    /// same: neither confirmed nor refuted.
-    fn noticed(&self, target: &Target, turn: u64, how: &str, failing: &Seen) -> Judgement {
-        let shown = target.spot.shown();
-        let what = &target.what;
-        let record = self.record("reaction", target, format!("when `{what}` failed at {shown}: {how}"));
-        if self.task == Task::Status {
-            let plan = Plan { task: self.task, sites: target.sites.clone(), turn, silent: true, ..Plan::default() };
-            let quiet = self.probed.run("quiet", &plan);
-            if self.reaction("quiet", &quiet) == Reaction::Silent {
-                let reason = format!(
-                    "the status of `{what}` at {shown} is dropped, but its failure is noticed later through the last error: {how}"
-                );
-                return self.judgement(Verdict::NotObserved, reason, failing, "injected", vec![record]);
-            }
-        }
-        let verdict = if self.assumes { Verdict::NotObserved } else { Verdict::Refuted };
-        let assumption = if self.assumes { " (what the finding assumes did not hold in this program)" } else { "" };
-        let reason = format!("the program notices that `{what}` failed at {shown}: {how}{assumption}");
-        self.judgement(verdict, reason, failing, "injected", vec![record])
-    }
-
-    /// The program was silent: its checked twin must not be.
-    fn confirm(&self, targets: &[Target], plan: &Plan, failing: &Seen) -> Judgement {
-        let Some(primary) = targets.first() else {
-            return Judgement::without_run(Verdict::Unviable, "no place was reached");
-        };
-        let twin_plan = Plan { sites: primary.sites.clone(), checked: true, ..plan.clone() };
-        let twin = self.probed.run("twin", &twin_plan);
-        let Some(stop) = &twin.trace.stop else {
-            let reason = format!(
-                "the checked twin did not stop at {}: it ended with {}",
-                primary.spot.shown(),
-                ending(&twin.run)
-            );
-            return self.judgement(Verdict::NotObserved, reason, &twin, "twin", Vec::new());
-        };
-        let right_place = match (&stop.file, stop.line) {
-            (Some(file), Some(line)) => primary.spot.holds(file, line),
-            _ => stop.at.iter().all(|at| primary.sites.iter().any(|(site, _)| *site == Site::Launch(*at))),
-        };
-        if !right_place {
-            let reason = format!("the checked twin stopped elsewhere than at {}", primary.spot.shown());
-            return self.judgement(Verdict::NotObserved, reason, &twin, "twin", Vec::new());
-        }
-        let steps = failing.trace.events.len();
-        let mut records: Vec<EvidenceRecord> = targets
-            .iter()
-            .map(|target| {
-                let fails = match self.task {
-                    Task::Asynchronous => format!(
-                        "the kernel `{}` launched at {} failed while it ran ({})",
-                        target.what,
-                        target.spot.shown(),
-                        words(target.sites.first())
-                    ),
-                    Task::Launch => format!(
-                        "the launch of `{}` at {} left the error of a refused launch behind",
-                        target.what,
-                        target.spot.shown()
-                    ),
-                    _ => {
-                        format!("`{}` at {} reported {}", target.what, target.spot.shown(), words(target.sites.first()))
-                    }
-                };
-                let text = format!(
-                    "{fails}, and the program went on: the same {steps} calls and launches, the same output, {}",
-                    ending(&failing.run)
-                );
-                self.record("injected failure", target, text)
-            })
-            .collect();
-        let text = format!("the checked twin stops at {} with status {}", primary.spot.shown(), stop.code);
-        records.push(self.record("checked twin", primary, text));
-        let tried = if self.places > targets.len() {
-            format!(" ({} of {} places were reached)", targets.len(), self.places)
-        } else {
-            String::new()
-        };
-        let reason = format!(
-            "when `{}` fails at {}, the program goes on as if nothing had happened, and its checked twin stops{tried}",
-            primary.what,
-            primary.spot.shown()
-        );
-        self.judgement(Verdict::Confirmed, reason, failing, "injected", records)
-    }
-
-    fn record(&self, kind: &str, target: &Target, text: String) -> EvidenceRecord {
-        let launches = matches!(self.task, Task::Launch | Task::Asynchronous);
-        record(kind, &target.spot, launches.then(|| target.what.clone()), text)
-    }
-
-    fn judgement(
-        &self,
-        verdict: Verdict,
-        reason: String,
-        seen: &Seen,
-        label: &str,
-        records: Vec<EvidenceRecord>,
-    ) -> Judgement {
-        let mut judgement = Judgement::of_run(verdict, reason, BACK_END, &seen.run, records);
-        judgement.evidence.log = Some(self.probed.log(label));
-        debug_assert!(verdict != Verdict::Confirmed || self.finding.verification.fault.is_some());
-        judgement
-    }
 }
 
 /// `cudaErrorInvalidConfiguration`: what a launch of too many threads leaves behind.
@@ -391,30 +206,6 @@ fn failure_of(function: &str) -> i64 {
         _ if begins("nccl") => 3,
         _ => 1,
     }
-}
-
-/// A status in words, as far as they are the same for the runtime and the driver.
-fn words(site: Option<&(Site, i64)>) -> String {
-    match site.map_or(0, |(_, code)| *code) {
-        1 => "an invalid value (1)".to_owned(),
-        2 => "that no memory is left (2)".to_owned(),
-        LAUNCH_FAILURE => "that a kernel failed (719)".to_owned(),
-        code => format!("status {code}"),
-    }
-}
-
-/// Whether a run came to a place and was handed a failure there.
-fn handed(seen: &Seen, target: &Target) -> bool {
-    seen.trace.events.iter().any(|event| match event {
-        Event::Call(call) => {
-            call.handed != call.real && target.sites.iter().any(|(site, _)| *site == Site::Call(call.id))
-        }
-        Event::Launch(launch) => {
-            launch.handed != launch.real
-                && target.sites.iter().any(|(site, _)| launch.at.is_some_and(|at| *site == Site::Launch(at)))
-        }
-        Event::Words(_) => false,
-    })
 }
 
 fn assumes(finding: &FindingEntry) -> bool {

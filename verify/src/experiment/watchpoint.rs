@@ -2,19 +2,20 @@
 
 mod script;
 
-use super::Judgement;
+use super::{Judgement, driver};
 use crate::lab::{Bench, Build, End, Run, RunOutcome};
 use crate::scenario::{CudaProgram, Program};
-use crate::subject::Subject;
+use crate::subject::{Stretch, Subject};
 use crate::watch::copy::{self, Copy};
 use crate::watch::judge::{Answer, Question};
 use crate::watch::log::{Log, Logged};
 use crate::watch::order::{identifiers, unfollowed};
-use crate::watch::{HEADER, HEADER_NAME, flags};
+use crate::watch::{HEADER, HEADER_NAME, flags, whole};
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
+use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method, Verdict};
 use cudalint_program::Project;
 use cudalint_program::ir::FunctionId;
+use cudalint_syntax::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) use script::look;
@@ -77,23 +78,93 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         unfollowed: watched.unfollowed.as_deref(),
         log: &log,
     };
-    let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+    let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&log_file))
 }
 
-/// Whether a finding says that one access goes beyond its object; else it is about two accesses and their order.
-fn asks_for_bounds(finding: &FindingEntry) -> bool {
-    match finding.verification.method {
-        Method::Memcheck => true,
-        Method::Racecheck => false,
-        _ => finding.witness.as_ref().is_some_and(
-            |witness| matches!(witness.accesses.as_slice(), [one] if one.index < 0 || one.index >= one.extent),
-        ),
+/// What a finding says of the logged accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// One access goes beyond its object.
+    Bounds,
+    /// One access reads an element within its object, in shared memory, that nobody has written.
+    Unwritten,
+    /// Two accesses have no order.
+    Race,
+}
+
+impl Asked {
+    fn of(finding: &FindingEntry) -> Self {
+        let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        match (finding.verification.method, accesses) {
+            (Method::Memcheck, _) => Self::Bounds,
+            (Method::Racecheck, _) => Self::Race,
+            (_, [one]) if one.index < 0 || one.index >= one.extent => Self::Bounds,
+            (Method::Watchpoint, [one]) if one.kind == AccessKind::Read => Self::Unwritten,
+            _ => Self::Race,
+        }
+    }
+
+    fn answer(self, question: &Question<'_>) -> Answer {
+        match self {
+            Self::Bounds => question.bounds(),
+            Self::Unwritten => question.unwritten(),
+            Self::Race => question.race(),
+        }
     }
 }
 
-/// The witness's threads, whose accesses must not be lost.
+/// The header of a copy. Where nobody may have written an element, all accesses of the witness's block are logged.
+fn header_for(finding: &FindingEntry) -> String {
+    match witnessed_block(finding) {
+        Some([x, y, z]) => format!("#define CUDALINT_WATCH_BLOCK {x}u, {y}u, {z}u\n{HEADER}"),
+        None => HEADER.to_owned(),
+    }
+}
+
+/// The block whose accesses are all logged; none where accesses on some lines are, of all blocks.
+fn witnessed_block(finding: &FindingEntry) -> Option<[u64; 3]> {
+    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice())?;
+    accesses.first().map(|access| access.block).filter(|_| Asked::of(finding) == Asked::Unwritten)
+}
+
+/// The copy of a subject's text. `number_of` gives a line (from 1) its line in the user's file.
+fn copy_of(
+    finding: &FindingEntry,
+    subject: &Subject,
+    stretch: &Stretch,
+    number_of: impl Fn(u32) -> Option<u32>,
+) -> Result<Copy, String> {
+    let module = subject.module(stretch).ok_or_else(|| format!("{}: no CUDA C++", subject.path))?;
+    let (text, root) = (&subject.text, stretch.parsed.root());
+    if Asked::of(finding) == Asked::Unwritten {
+        let (start, end) = (finding.range.start, finding.range.end);
+        let (first, last) = driver::lines(&finding.range);
+        let line_of =
+            |shown: u32| (1..).zip(text.lines()).map(|(line, _)| line).find(|line| number_of(*line) == Some(shown));
+        let (Some(from), Some(to)) = (line_of(first), line_of(last)) else {
+            return Err(format!("the program has no line {first} of {}", finding.path));
+        };
+        let to = if last < end.line { subject.offset(to + 1, 1) } else { subject.offset(to, end.column) };
+        let span = Span::new(subject.offset(from, start.column) as usize, to as usize);
+        let places = whole::of_shared_array(module, text, span)?;
+        return Ok(copy::at_places(text, module, root, &places, number_of));
+    }
+    let wanted = wanted_lines(finding);
+    let copy =
+        copy::with_watchpoints(text, module, root, |line| number_of(line).filter(|shown| wanted.contains(shown)));
+    if copy.sites.is_empty() {
+        let line = finding.range.start.line;
+        return Err(format!("no access to memory that could be watched stands at line {line}"));
+    }
+    Ok(copy)
+}
+
+/// The witness's threads, whose accesses must not be lost. Where a whole block's are logged, none of it is left out.
 fn focus(finding: &FindingEntry) -> String {
+    if Asked::of(finding) == Asked::Unwritten {
+        return String::new();
+    }
     let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
     let threads: Vec<String> = accesses
         .iter()
@@ -132,6 +203,12 @@ fn judgement(
             Verdict::Confirmed,
             format!("the access lies outside its object, {bytes} bytes at {base:#x}"),
             vec![record("out of bounds", &access)],
+        ),
+        Answer::Unwritten(access) => (
+            Verdict::Confirmed,
+            "no thread of the block has written what is read there, and all accesses of the block are logged"
+                .to_owned(),
+            vec![record("uninitialized read", &access)],
         ),
         Answer::Inside(access) => (
             Verdict::Refuted,
@@ -187,28 +264,18 @@ impl Watched {
         let folders = include_folders(&program.flags, &bench.folder);
         let files = files(&unit, &folders)?;
         let wanted = wanted_lines(finding);
-        let (target, lines) = files
-            .iter()
-            .enumerate()
-            .find_map(|(index, file)| {
-                let lines = lines_of(&file.text, &file.path, finding, &wanted);
-                (!lines.is_empty()).then_some((index, lines))
-            })
-            .ok_or_else(|| format!("the program does not include {}", finding.path))?;
+        let holds = |file: &File| !lines_of(&file.text, &file.path, finding, |line| wanted.contains(&line)).is_empty();
+        let target =
+            files.iter().position(holds).ok_or_else(|| format!("the program does not include {}", finding.path))?;
         let file = files.get(target).ok_or_else(|| "no file".to_owned())?;
         let beside = file.path.parent().unwrap_or(Utf8Path::new("/"));
         let subject = Subject::read(beside, file.path.as_str(), &program.flags)?;
         let stretch = subject.stretches.first().ok_or_else(|| format!("{}: no CUDA C++", file.path))?;
-        let module = subject.module(stretch).ok_or_else(|| format!("{}: no CUDA C++", file.path))?;
-        let root = stretch.parsed.root();
-        let copy = copy::with_watchpoints(&subject.text, module, root, |line| lines.get(&line).copied());
-        if copy.sites.is_empty() {
-            let line = finding.range.start.line;
-            return Err(format!("no access to memory that could be watched stands at line {line}"));
-        }
+        let shown = lines_of(&file.text, &file.path, finding, |_| true);
+        let copy = copy_of(finding, &subject, stretch, |line| shown.get(&line).copied())?;
         let io = |error: std::io::Error| error.to_string();
         let folder = Utf8Path::new(FOLDER);
-        bench.write(&folder.join(HEADER_NAME), HEADER).map_err(io)?;
+        bench.write(&folder.join(HEADER_NAME), &header_for(finding)).map_err(io)?;
         // The file with watchpoints, then what includes it, up to the unit.
         let mut text = copy.text.clone();
         let mut at = target;
@@ -262,7 +329,7 @@ fn wanted_lines(finding: &FindingEntry) -> BTreeSet<u32> {
 }
 
 /// The lines of a text (from 1) that are wanted lines of the finding's file, with these. `#line` directives count.
-fn lines_of(text: &str, path: &Utf8Path, finding: &FindingEntry, wanted: &BTreeSet<u32>) -> BTreeMap<u32, u32> {
+fn lines_of(text: &str, path: &Utf8Path, finding: &FindingEntry, wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, u32> {
     let mut found = BTreeMap::new();
     let mut inside = same_file(path, &finding.path);
     let mut shown = 0;
@@ -275,7 +342,7 @@ fn lines_of(text: &str, path: &Utf8Path, finding: &FindingEntry, wanted: &BTreeS
             }
             continue;
         }
-        if inside && wanted.contains(&shown) {
+        if inside && wanted(shown) {
             found.insert(number, shown);
         }
     }
@@ -309,7 +376,7 @@ fn files(unit: &Utf8Path, folders: &[Utf8PathBuf]) -> Result<Vec<File>, String> 
     while next < found.len() && found.len() < MAX_FILES {
         let Some(file) = found.get(next) else { break };
         let beside = file.path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        let whole = cudalint_syntax::Span::new(0, file.text.len());
+        let whole = Span::new(0, file.text.len());
         let includes = cudalint_syntax::scan_directives(&file.text, whole).includes;
         for include in includes.iter().filter(|include| !include.system) {
             if let Some(path) = copy::resolved(&include.path, &beside, folders)

@@ -41,10 +41,22 @@ pub fn with_watchpoints(
     root: Option<Node<'_>>,
     line_of: impl Fn(u32) -> Option<u32>,
 ) -> Copy {
+    let places = places(module, text, |line| line_of(line).is_some());
+    at_places(text, module, root, &places, line_of)
+}
+
+/// Puts watchpoints at places of a text.
+pub fn at_places(
+    text: &str,
+    module: &Module,
+    root: Option<Node<'_>>,
+    places: &[Place],
+    line_of: impl Fn(u32) -> Option<u32>,
+) -> Copy {
     let lines = cudalint_findings::LineIndex::new(text);
     let mut copy = Copy::default();
     let mut inserted = Insertions::default();
-    for place in places(module, text, |line| line_of(line).is_some()) {
+    for place in places {
         let Some(line) = line_of(lines.line(place.span.start as usize) as u32 + 1) else { continue };
         let id = copy.sites.len() as u32;
         let function = module.functions.get(place.function.index());
@@ -55,7 +67,7 @@ pub fn with_watchpoints(
             access: place.access,
             function: function.map(qualified).unwrap_or_default(),
         });
-        let (open, close) = wrapping(id, &place);
+        let (open, close) = wrapping(id, place);
         inserted.around(place.span, open, close);
     }
     for function in module.functions.iter().filter(|function| function.space.global && function.body.is_some()) {

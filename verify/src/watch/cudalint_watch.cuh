@@ -5,6 +5,9 @@
 //   CUDALINT_WATCH_LOG    file of the log; without it nothing is written
 //   CUDALINT_WATCH_FOCUS  threads whose accesses must not be lost, as bx,by,bz,tx,ty,tz with semicolons between them
 //
+// With CUDALINT_WATCH_BLOCK defined as three numbers only the threads of that block are followed, and none of their accesses
+// is left out but for want of room, which the log tells.
+//
 // Launches run one after the other, so that an access belongs to the launch that runs. Link with --wrap for the functions
 // of the runtime at the end of this file.
 #ifndef CUDALINT_WATCH_CUH
@@ -57,7 +60,13 @@ __device__ unsigned long long counts[2];
 // The thread's own entry; none when it is not followed. A launch begins with fresh entries.
 __device__ inline Thread *self(unsigned *focus) {
     if (control.records == nullptr) return nullptr;
+#ifdef CUDALINT_WATCH_BLOCK
+    const unsigned only[3] = {CUDALINT_WATCH_BLOCK};
+    if (only[0] != blockIdx.x || only[1] != blockIdx.y || only[2] != blockIdx.z) return nullptr;
+    unsigned long long block = 0;
+#else
     unsigned long long block = blockIdx.x + gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+#endif
     unsigned of_block = blockDim.x * blockDim.y * blockDim.z;
     unsigned long long id = block * of_block + threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     *focus = 0;
@@ -114,7 +123,10 @@ __device__ inline void note(unsigned site, unsigned kind, const volatile void *p
     if (__isLocal(pointer) && !leaves) return;
     unsigned focus;
     Thread *thread = self(&focus);
-    if (thread == nullptr || thread->logged >= (focus ? FOCUS_EACH : GENERAL_EACH)) return;
+    if (thread == nullptr) return;
+#ifndef CUDALINT_WATCH_BLOCK
+    if (thread->logged >= (focus ? FOCUS_EACH : GENERAL_EACH)) return;
+#endif
     ++thread->logged;
     unsigned long long at = atomicAdd(&counts[focus], 1ull);
     if (at >= (focus ? FOCUS_RECORDS : GENERAL_RECORDS)) return;

@@ -2,11 +2,13 @@
 //! and, where its witness's launch is the one that ran, by the witness's threads at the witness's element.
 
 use super::copy::Site;
-use super::log::{Log, Logged};
+use super::log::{Log, Logged, Memory};
 use super::order;
+use super::written::Writes;
 use crate::tools::sanitizer::base_name;
 use cudalint_findings::model::{Access, AccessKind, Confidence, FindingEntry, Witness};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// Accesses to one stretch of memory that are compared with each other, at most.
 const MAX_COMPARED: usize = 256;
@@ -20,6 +22,8 @@ pub enum Answer {
     Race(Logged, Logged),
     /// This access lies outside its object, which begins at this byte and has so many.
     Outside(Logged, (u64, u64)),
+    /// This access reads what no thread of its block has written.
+    Unwritten(Logged),
     /// The witness's own access was made, and lies within its object.
     Inside(Logged),
     /// The lines ran, and what the finding says was not seen: in one sentence, why.
@@ -98,6 +102,55 @@ impl Question<'_> {
             None if known => Answer::NotSeen("the logged accesses lie within their objects".to_owned()),
             None => Answer::NotSeen("the objects of the logged accesses are not known".to_owned()),
         }
+    }
+
+    /// Whether a thread reads, as the finding says, what no thread of its block has written. All accesses of the witness's block
+    /// to the array must be sites.
+    pub fn unwritten(&self) -> Answer {
+        let witnessed = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        let lines = self.own_lines();
+        let here = |access: &&Logged| {
+            access.memory == Memory::Shared
+                && access.reads
+                && self.site(access).is_some_and(|site| lines.contains(&site.line))
+                && self.is_of_finding(access)
+        };
+        let reached: Vec<(usize, &Logged)> =
+            self.log.accesses.iter().enumerate().filter(|(_, access)| here(access)).collect();
+        if reached.is_empty() {
+            return Answer::NotReached;
+        }
+        if let Some(word) = self.unfollowed {
+            return Answer::NotSeen(format!(
+                "`{word}` may write or order accesses in a way that watchpoints do not follow"
+            ));
+        }
+        let whole = |access: &Logged| {
+            self.log.launch_of(access).is_some_and(|launch| launch.status == Some(0) && launch.lost == 0)
+        };
+        let claimed = |(_, access): &&(usize, &Logged)| {
+            let same = self.is_same_launch(access);
+            let own = |wanted: &Access| !same || is_thread(access, wanted) && self.is_element(access, wanted);
+            (same || self.finding.confidence != Confidence::Definite) && witnessed.iter().all(own)
+        };
+        let writes = Writes::of(&self.log.accesses);
+        let mut complete = false;
+        for (position, access) in reached.iter().filter(claimed) {
+            if !whole(access) {
+                continue;
+            }
+            complete = true;
+            if !writes.before(*position, access) {
+                return Answer::Unwritten(**access);
+            }
+        }
+        Answer::NotSeen(if complete {
+            "the block writes what is read there, as far as it is told by barriers".to_owned()
+        } else if reached.iter().any(|(_, access)| !whole(access)) {
+            "the log does not hold all accesses of the block".to_owned()
+        } else {
+            "the witness's thread does not read its element there".to_owned()
+        })
     }
 
     /// The site of an access.
@@ -181,16 +234,18 @@ impl Question<'_> {
         })
     }
 
+    /// The finding's own lines; one that it ends before is none of them.
+    fn own_lines(&self) -> RangeInclusive<u32> {
+        let range = self.finding.range;
+        let whole = range.end.column == 1 && range.end.line > range.start.line;
+        range.start.line..=range.end.line - u32::from(whole)
+    }
+
     /// Whether a race is the one that the finding claims.
     fn is_claimed(&self, a: &Logged, b: &Logged) -> bool {
         let line = |access: &Logged| self.site(access).map(|site| site.line);
-        let range = self.finding.range;
-        let last = if range.end.column == 1 && range.end.line > range.start.line {
-            range.end.line - 1
-        } else {
-            range.end.line
-        };
-        let primary = |access: &Logged| line(access).is_some_and(|line| (range.start.line..=last).contains(&line));
+        let lines = self.own_lines();
+        let primary = |access: &Logged| line(access).is_some_and(|line| lines.contains(&line));
         if !primary(a) && !primary(b) {
             return false;
         }

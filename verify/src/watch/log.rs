@@ -28,6 +28,8 @@ pub struct Launch {
     pub block: [u64; 3],
     /// The status of waiting for its end, once it has ended.
     pub status: Option<i32>,
+    /// Accesses of it that were made and not written down, where that is known.
+    pub lost: u64,
 }
 
 /// Device memory.
@@ -110,7 +112,7 @@ impl Log {
                 let number = u32::try_from(numbers[0]).ok()?;
                 let grid = [numbers[1], numbers[2], numbers[3]];
                 let block = [numbers[4], numbers[5], numbers[6]];
-                self.launches.push(Launch { number, grid, block, status: None });
+                self.launches.push(Launch { number, grid, block, status: None, lost: 0 });
             }
             "end" => {
                 let number: u32 = fields.next()?.parse().ok()?;
@@ -119,7 +121,8 @@ impl Log {
                 let launch = self.launches.iter_mut().rev().find(|launch| launch.number == number)?;
                 launch.status = Some(status);
                 let kept = self.accesses.iter().rev().take_while(|access| access.launch == number).count() as u64;
-                self.lost += if status == 0 { seen.saturating_sub(kept) } else { 0 };
+                launch.lost = if status == 0 { seen.saturating_sub(kept) } else { 0 };
+                self.lost += launch.lost;
             }
             "allocation" => {
                 let base = address(fields.next()?)?;

@@ -1,7 +1,7 @@
 //! Watchpoints: a copy of a source in which flagged accesses to memory are logged by the GPU, with address, thread and
 //! barrier interval. For what no tool sees (races on global memory), and where the tools are missing.
 //!
-//! [`sites`] finds the accesses, [`copy`] writes the copy, [`log`] reads what the program wrote, [`order`] says which
+//! [`sites`] finds the accesses, [`whole`] all those to one array, [`copy`] writes the copy, [`log`] reads what the program wrote, [`order`] says which
 //! logged accesses nothing orders, and [`judge`] holds all that against a finding.
 
 pub mod copy;
@@ -9,6 +9,8 @@ pub mod judge;
 pub mod log;
 pub mod order;
 pub mod sites;
+pub mod whole;
+mod written;
 
 /// The header that a copy includes.
 pub const HEADER: &str = include_str!("cudalint_watch.cuh");

@@ -3,8 +3,8 @@
 
 use cudalint_findings::LineIndex;
 use cudalint_program::ir::{
-    Block, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, Space, Stmt, StmtId, Type, TypeId,
-    Variable,
+    BinaryOp, Block, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, Space, Stmt, StmtId, Type,
+    TypeId, Variable,
 };
 use cudalint_syntax::Span;
 use std::collections::BTreeSet;
@@ -20,6 +20,8 @@ pub struct Place {
     pub by_pointer: bool,
     /// The object it is a part of, where the source names one.
     pub object: Option<Object>,
+    /// The local variable that it is reached from by its elements and members alone, with the expression that names it.
+    pub variable: Option<(LocalId, ExprId)>,
     /// The function around it.
     pub function: FunctionId,
 }
@@ -242,7 +244,31 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
         };
         if plausible && (self.on_line)(node.span.start) {
             let object = if is_pointer { None } else { self.object(id) };
-            self.found.push(Place { span: node.span, access, by_pointer: is_pointer, object, function: self.id });
+            let variable = self.reached_from(id);
+            self.found.push(Place {
+                span: node.span,
+                access,
+                by_pointer: is_pointer,
+                object,
+                variable,
+                function: self.id,
+            });
+        }
+    }
+
+    /// The local variable that a place, or what a pointer points to, is a part of.
+    fn reached_from(&self, id: ExprId) -> Option<(LocalId, ExprId)> {
+        let mut at = id;
+        loop {
+            at = match self.kind(at)? {
+                Expr::Index { base, .. } | Expr::Member { base, arrow: false, .. } => *base,
+                Expr::Deref(pointer) => *pointer,
+                Expr::AddressOf(inner) | Expr::Cast { value: inner, .. } => *inner,
+                // `parts + i`
+                Expr::Binary(BinaryOp::Add, array, _) => *array,
+                Expr::Local(local) => return Some((*local, at)),
+                _ => return None,
+            };
         }
     }
 

@@ -14,15 +14,16 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, DRIVER)
-import cudalint_accesses
 import cudalint_compare
 import cudalint_hooks
 import cudalint_lines
 import cudalint_signature
+import cudalint_signs
 import cudalint_watched
 
 NUMPY = importlib.util.find_spec("numpy") is not None
 NUMBA = importlib.util.find_spec("numba_cuda") is not None
+CUPY = importlib.util.find_spec("cupyx") is not None
 
 
 class Place(unittest.TestCase):
@@ -36,7 +37,7 @@ class Place(unittest.TestCase):
             file.write(textwrap.dedent(text).lstrip("\n"))
         return path
 
-    def run_driver(self, text, *options, fakes=True, files=()):
+    def run_driver(self, text, *options, fakes=True, files=(), ends=0):
         """What the script prints. `files` lie beside the driver."""
         path = self.script(text)
         paths = [os.path.join(HERE, "fakes")] * fakes + [os.environ.get("PYTHONPATH", "")]
@@ -55,16 +56,16 @@ class Place(unittest.TestCase):
                 file.write(content)
         command = [sys.executable, os.path.join(own, "cudalint_watched.py"), *options, path]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder.name)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, ends, done.stderr)
         return done.stdout
 
-    def look(self, text, mark, threads="-", cover="-"):
+    def look(self, text, mark, threads="-", cover="-", block="-"):
         """Runs a script whose statement with the mark is looked at; the answer is what the driver wrote."""
         lines = textwrap.dedent(text).lstrip("\n").split("\n")
         number, line = next((index + 1, line) for index, line in enumerate(lines) if mark in line)
         seen = tempfile.mkdtemp(dir=self.folder.name)
         place = f"{number}:{line.index(mark) + 1}"
-        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads, cover)
+        self.run_driver(text, "--look", seen, f"{number}-{number}", place, threads, cover, block)
 
         def read(name):
             path = os.path.join(seen, name)
@@ -146,6 +147,32 @@ class Watched(Place):
         )
         self.assertEqual(said.splitlines()[0], "{'lineinfo': True} {'debug': True} ('-lineinfo',) ('-G',)")
         self.assertEqual(said.splitlines()[1], "['__global__', 'void'] True [None, None]")
+
+    @unittest.skipUnless(NUMBA, "no numba-cuda")
+    def test_the_kernel_of_a_ufunc_has_the_lines_of_its_function(self):
+        path = self.script("def half(x, y):\n    z = x * y\n    z = z + x\n    z = z - y\n    return z / (x + 3)\n")
+        compiled = f"""
+import sys, types
+from numba import cuda, float32
+from numba.cuda import dispatcher, vectorizers
+dispatcher.get_current_device = lambda: types.SimpleNamespace(compute_capability=(9, 0))
+sys.path.insert(0, {DRIVER!r})
+import cudalint_lines, cudalint_watched
+script = cudalint_watched.Script({path!r})
+cudalint_lines.watch_numba(script)
+made = types.ModuleType("made")
+exec(compile(script.source, script.path, "exec"), made.__dict__)
+ufunc = vectorizers.CUDAVectorize(made.half)
+ufunc.add(float32(float32, float32))
+(_, kernel), = ufunc.kernelmap.values()
+lines = float32[:]
+text, _ = cuda.compile(kernel.py_func, (lines, lines, lines), device=False, cc=(9, 0), abi="numba", lineinfo=True)
+files = [line.split()[2].strip('"') for line in text.split("\\n") if line.strip().startswith(".file")]
+rows = {{int(line.split()[2]) for line in text.split("\\n") if line.strip().startswith(".loc")}} - {{0}}
+print(files == [{path!r}], sorted(rows - {{1, 2}}), kernel.py_func.__name__, kernel.targetoptions["lineinfo"])
+"""
+        done = subprocess.run([sys.executable, "-c", compiled], capture_output=True, text=True)
+        self.assertEqual(done.stdout.strip(), "True [3, 4, 5] __vectorized_half True", done.stderr)
 
     def test_warnings_are_kept_apart(self):
         said = self.run_driver("import warnings\nwarnings.warn('low occupancy')\nprint(__name__, __file__)\n")
@@ -232,15 +259,65 @@ class Accesses(Place):
         # Two threads have two arrays.
         self.assertEqual(len({line[6] for line in accesses}), 2)
 
+    SHARED = """
+    import numpy
+    from numba import cuda
+
+    WIDTH = 4
+
+    @cuda.jit
+    def total(values, to):
+        part = cuda.shared.array(WIDTH, numpy.float32)
+        other = cuda.shared.array(4, numpy.float32)
+        t = cuda.threadIdx.x
+        if t < 2:
+            part[t] = values[t]
+        other[t] = part.shape[0] + len(part)
+        cuda.syncthreads()
+        to[t] = part[t] + other[t]  # here
+
+    to = cuda.to_device(numpy.zeros(4))
+    total[2, 4](cuda.to_device(numpy.ones(4)), to)
+    """
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_all_accesses_of_a_block_to_one_shared_array(self):
+        read = self.look(self.SHARED, "part[t] + other[t]", block="1,0,0")
+        log = [line.split() for line in read("watch.log").splitlines()]
+        accesses = [line for line in log if line[0] == "access"]
+        # Kind, place, thread and interval: two writes before the barrier, four reads behind it.
+        told = sorted((line[2], int(line[4], 16) - int(line[6], 16), line[11], line[14]) for line in accesses)
+        reads = [("1", 8 * t, str(t), "1") for t in range(4)]
+        self.assertEqual(told, [*reads, ("2", 0, "0", "0"), ("2", 8, "1", "0")])
+        self.assertTrue(all(line[8:11] == ["1", "0", "0"] and line[3] == "1" for line in accesses), accesses)
+        self.assertEqual(log[-1], ["end", "1", "0", "6"])
+        self.assertEqual({site["array"] for site in json.loads(read("sites.json"))["sites"]}, {"part"})
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_an_element_that_is_reached_from_an_unknown_end_is_not_known(self):
+        text = self.SHARED.replace("part[t] = values[t]", "part[t - 4] = values[t]")
+        log = self.look(text, "part[t] + other[t]", block="0,0,0")("watch.log").splitlines()
+        self.assertEqual(log[-1], "end 1 0 7")
+
+    @unittest.skipUnless(NUMPY, "no numpy")
+    def test_an_array_that_is_handed_on_is_not_followed(self):
+        for text in ("fill(part)", "row = part[:2]", "part[t][0] = 1", "part[0].x = 1", "part = other", "part[t, 0] = 1"):
+            script = self.SHARED.replace("if t < 2:", f"if t > 9:\n            {text}\n        if t < 2:")
+            log = self.look(script, "part[t] + other[t]", block="0,0,0")("watch.log").split("\n")
+            self.assertTrue(log[0].startswith("off `part` is "), (text, log))
+        script = self.SHARED.replace("array(WIDTH", "array(numpy.int32(4)")
+        log = self.look(script, "part[t] + other[t]", block="0,0,0")("watch.log")
+        self.assertTrue(log.startswith("off how many axes `part` has is not known"), log)
+
     def test_what_is_not_followed_is_told(self):
         import ast
 
         source = "def k(a):\n    if cuda.syncthreads_or(a[0]):\n        a[1] = 1\n"
-        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "a barrier within an expression")
+        self.assertEqual(cudalint_signs.unfollowed(ast.parse(source).body[0], {}), "a barrier within an expression")
         source = "def k(a):\n    cuda.threadfence()\n"
-        self.assertEqual(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}), "threadfence")
+        self.assertEqual(cudalint_signs.unfollowed(ast.parse(source).body[0], {}), "threadfence")
         source = "def k(a):\n    cuda.syncthreads()\n    a[0] = 1\n"
-        self.assertIsNone(cudalint_accesses.unfollowed(ast.parse(source).body[0], {}))
+        self.assertIsNone(cudalint_signs.unfollowed(ast.parse(source).body[0], {}))
 
 
 class Compare(Place):
@@ -309,7 +386,7 @@ class Compare(Place):
         os.makedirs(seen)
         text = self.RAW + launch + "\n"
         number = next(i + 1 for i, line in enumerate(textwrap.dedent(text).lstrip("\n").split("\n")) if launch in line)
-        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
+        self.assertEqual(self.run_driver(text, "--look", seen, f"{number}-{number}", "-", "-", "-", "-").strip(), "[0.0, 2.0, 4.0, 6.0]")
 
     HALF = """
     import numpy
@@ -404,7 +481,7 @@ class Hooks(Place):
     def test_a_kernel_is_compiled_without_the_hooks_in_it(self):
         # The stand-in refuses a kernel that holds a hook, as numba does.
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(self.KERNEL, "--look", seen, "8-9,14-14", "-", "-", "-")
+        said = self.run_driver(self.KERNEL, "--look", seen, "8-9,14-14", "-", "-", "-", "-")
         self.assertEqual(said.strip(), "[3.0, 3.0, 3.0, 3.0, 1.0, 1.0]")
 
     @unittest.skipUnless(NUMBA, "no numba-cuda")
@@ -429,7 +506,7 @@ class Hooks(Place):
         # The stand-in for a device says which architecture device functions are for.
         device = "from numba.cuda import dispatcher\nclass D: compute_capability = (9, 0)\n"
         text = device + "dispatcher.get_current_device = lambda: D\n" + textwrap.dedent(text)
-        said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", fakes=False)
+        said = self.run_driver(text, "--look", seen, "5-18", "-", "-", "-", "-", fakes=False)
         self.assertEqual(said.strip(), "True")
 
     @unittest.skipUnless(NUMBA, "no numba-cuda")
@@ -531,7 +608,7 @@ class Cover(Place):
     def test_the_script_s_own_launch_is_the_last(self):
         seen = tempfile.mkdtemp(dir=self.folder.name)
         number = next(i for i, line in enumerate(self.CUPY.lstrip("\n").split("\n"), 1) if "# launch" in line)
-        said = self.run_driver(self.CUPY, "--look", seen, f"{number}-{number}", "-", "-", "4:6")
+        said = self.run_driver(self.CUPY, "--look", seen, f"{number}-{number}", "-", "-", "4:6", "-")
         self.assertEqual(said.strip(), "[2.0, 2.0, 2.0, 2.0, 1.0, 1.0]")
 
     @unittest.skipUnless(NUMPY, "no numpy")
@@ -577,7 +654,7 @@ class Strings(Place):
         programs = {"programs": [{"original": original, "watched": watched, "line": 3}]}
         files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n#define H 1\n")]
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(text, "--look", seen, "5-5", "-", "0,0,0,1,0,0", "-", files=files)
+        said = self.run_driver(text, "--look", seen, "5-5", "-", "0,0,0,1,0,0", "-", "-", files=files)
         path = os.path.join(seen, "watch.log")
         if not os.path.exists(path):
             return said, []
@@ -642,7 +719,7 @@ class Strings(Place):
         programs = {"programs": [{"original": original, "watched": watched, "line": 5}]}
         files = [("cudalint_strings.json", json.dumps(programs)), ("cudalint_watch.cuh", "// the header\n")]
         seen = tempfile.mkdtemp(dir=self.folder.name)
-        said = self.run_driver(text, "--look", seen, "7-7", "-", "-", "-", files=files).split("\n")
+        said = self.run_driver(text, "--look", seen, "7-7", "-", "-", "-", "-", files=files).split("\n")
         # What PyCUDA would put around everything stands around the program alone.
         self.assertEqual(said[:4], ["True", "// the header", "", 'extern "C" {'])
         self.assertTrue(said[4].startswith("#line 6 "), said)
@@ -652,6 +729,91 @@ class Strings(Place):
         self.assertEqual([line[0] for line in words], ["allocation", "launch", "access", "end", "free"] * 2)
         self.assertEqual([words[1][1], words[6][1]], ["1", "2"])
         self.assertEqual(words[0][2], "16")
+
+
+class Jit(Place):
+    KERNEL = """
+    import cupy
+    from cupyx import jit
+
+    @jit.rawkernel(device=True)
+    def first(x):
+        return x[0]  # device
+
+    @jit.rawkernel()
+    def kernel(x, table, n):
+        i = jit.grid(1)
+        part = jit.shared_memory(cupy.float32, 64)
+        part[jit.threadIdx.x] = x[i] + first(x)  # write
+        jit.syncthreads()
+        if i < n:
+            x[i] += part[0] + x.shape[0]  # update
+            jit.atomic_add(x, i, table[i, 1])  # atomic
+    """
+
+    @unittest.skipUnless(CUPY, "no CuPy")
+    def test_accesses_on_the_lines_are_logged_in_what_cupy_writes(self):
+        path = self.script(self.KERNEL)
+        marks = ("# device", "# write", "# update", "# atomic")
+        written = textwrap.dedent(self.KERNEL).lstrip("\n").split("\n")
+        rows = [next(row for row, line in enumerate(written, 1) if mark in line) for mark in marks]
+        text = f"""
+import sys, types, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, {DRIVER!r})
+import cudalint_jit, cudalint_lines, cudalint_watched, cudalint_strings
+from cupyx.jit import _compile, _cuda_types
+import cupy, linecache
+script = cudalint_watched.Script({path!r})
+cudalint_lines.watch_cupyx(script)
+log = cudalint_strings.Log({self.folder.name!r}, "")
+lines = [(row, row) for row in {rows!r}]
+cudalint_jit.Watcher(script, {self.folder.name!r}, lines, "// the header", log).begin()
+made = types.ModuleType("made")
+exec(compile(script.source, script.path, "exec"), made.__dict__)
+row, table = (_cuda_types.CArray(cupy.dtype("float32"), axes, True, True) for axes in (1, 2))
+types = (row, table, _cuda_types.int32)
+print(_compile.transpile(made.kernel._func, ['extern "C"', "__global__"], "cuda", types, _cuda_types.void).code)
+"""
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        code = done.stdout
+        self.assertRegex(code, r'(?s)^#include.*// the header\n.*void kernel\(.*\{ cudalint_kernel\(1\);')
+        for part in (
+            "return cudalint_touch(1, 1, x[0])", "cudalint_touch(2, 2, part[threadIdx.x]) = ", "cudalint_touch(0, 1, x[i])",
+            "= cudalint_touch(4, 3, x[i])", "cudalint_touch(3, 1, part[0])", "atomicAdd(&*cudalint_touch_at(6, 4, &x[i]), cudalint_touch(5, 1, table._indexing(",
+        ):
+            self.assertIn(part, code)
+        with open(os.path.join(self.folder.name, "sites.json"), encoding="utf-8") as file:
+            sites = json.load(file)
+        self.assertEqual(sites["kernels"], ["kernel"])
+        self.assertEqual(sites["unfollowed"], [None])
+        told = [(site["line"], site["kind"], site["function"]) for site in sites["sites"]]
+        device, write, update, atomic = rows
+        expected = [(write, 1, "kernel"), (device, 1, "first"), (write, 2, "kernel"), (update, 1, "kernel"), (update, 3, "kernel")]
+        self.assertEqual(told, [*expected, (atomic, 1, "kernel"), (atomic, 4, "kernel")])
+        self.assertEqual(sites["sites"][6]["text"], "jit.atomic_add(x, i, table[i, 1])")
+
+    def test_kernels_of_watched_programs_are_launched_with_the_log(self):
+        import types
+
+        import cudalint_jit
+        import cudalint_strings
+
+        done = []
+        function = lambda *given: done.append(given)
+        core = types.SimpleNamespace(
+            compile_with_cache=lambda source, **_: types.SimpleNamespace(get_function=lambda name: function), other=1
+        )
+        log = types.SimpleNamespace(launch=lambda device, module, launch, *shape: (done.append(shape), launch()))
+        watched = cudalint_jit.Core(core, types.SimpleNamespace(header="// the header", log=log))
+        self.assertEqual(watched.other, 1)
+        cudalint_strings.CupyDevice, plain = (lambda: "device"), cudalint_strings.CupyDevice
+        self.addCleanup(setattr, cudalint_strings, "CupyDevice", plain)
+        kernel = watched.compile_with_cache(source="#include\n// the header\n", options=()).get_function("k")
+        kernel((1,), (2,), ("a",), 0, None, False)
+        self.assertEqual(done, [((1,), (2,), ("a",)), ((1,), (2,), ("a",), 0, None, False)])
+        self.assertIs(watched.compile_with_cache(source="").get_function("k"), function)
 
 
 @unittest.skipUnless(NUMPY, "no numpy")
@@ -728,6 +890,117 @@ class Settings(Place):
             self.addCleanup(os.environ.pop, f"CUDALINT_{name}", None)
         cudalint_watched.take_settings(ast.parse(textwrap.dedent(text)))
         self.assertEqual([os.environ.get(f"CUDALINT_{name}") for name in "ABC"], ["1", None, None])
+
+
+class Statuses(Place):
+    """Calls of NVIDIA's bindings, and failures that are handed to the script."""
+
+    TEXT = """
+    from cuda.bindings import driver, runtime as cudart
+    from cuda.bindings.runtime import cudaMemset as clear
+
+    def upload(count):
+        status, device = cudart.cudaMalloc(count); cudart.cudaStreamCreate()[1]
+        clear(device, 1, count)
+        return device
+
+    device = upload(8)
+    print(driver.cuInit(0)[0].name, cudart.cudaGetLastError()[0].name, device, cudart.HELD[device].hex())
+    """
+
+    def runs(self, text, ends=0, **settings):
+        """What the script says, and the log."""
+        log = os.path.join(self.folder.name, "calls.jsonl")
+        if os.path.exists(log):
+            os.remove(log)
+        names = {f"CUDALINT_PROBE_{name}": value for name, value in {"LOG": log, **settings}.items()}
+        os.environ.update(names)
+        try:
+            said = self.run_driver(text, ends=ends)
+        finally:
+            for name in names:
+                del os.environ[name]
+        with open(log, encoding="utf-8") as file:
+            return said, [json.loads(line) for line in file]
+
+    def number_of(self, function):
+        return next(fact["id"] for fact in self.runs(self.TEXT)[1] if fact.get("function") == function)
+
+    def test_the_script_s_calls_are_written_down(self):
+        said, log = self.runs(self.TEXT)
+        self.assertEqual(said, "CUDA_SUCCESS cudaSuccess 1 0101010101010101\n")
+        self.assertEqual((log[0], log[-1]), ({"event": "begin"}, {"event": "exit"}))
+        calls = log[1:-1]
+        told = [(call["function"], call["line"], call["real"], call["handed"]) for call in calls]
+        names = ["cudaMalloc", "cudaStreamCreate", "cudaMemset", "cuInit", "cudaGetLastError"]
+        self.assertEqual(told, [(name, line, 0, 0) for name, line in zip(names, (5, 5, 6, 10, 10))])
+        self.assertEqual([call["sequence"] for call in calls], [1, 2, 3, 4, 5])
+        if sys.version_info >= (3, 11):
+            numbers = [call["id"] for call in calls]
+            self.assertEqual(numbers, sorted(set(numbers)))
+
+    def test_a_call_that_fails_is_made_and_stays_in_the_last_error(self):
+        sites = f"call:{self.number_of('cudaMemset')}=1"
+        said, log = self.runs(self.TEXT, SITES=sites)
+        self.assertEqual(said, "CUDA_SUCCESS cudaErrorInvalidValue 1 0101010101010101\n")
+        handed = [call["handed"] for call in log if call["event"] == "call"]
+        self.assertEqual(handed, [0, 0, 1, 0, 1])
+        self.assertEqual({call["real"] for call in log if call["event"] == "call"}, {0})
+        said, _ = self.runs(self.TEXT, SITES=sites, SILENT="1")
+        self.assertEqual(said, "CUDA_SUCCESS cudaSuccess 1 0101010101010101\n")
+        said, _ = self.runs(self.TEXT, SITES=f"call:{self.number_of('cuInit')}=1")
+        self.assertTrue(said.startswith("CUDA_ERROR_INVALID_VALUE cudaSuccess "), said)
+
+    def test_the_checked_twin_stops_at_the_call(self):
+        said, log = self.runs(self.TEXT, ends=86, SITES=f"call:{self.number_of('cudaMalloc')}=2", CHECKED="1")
+        self.assertEqual(said, "")
+        stop = log[-1]
+        self.assertEqual([stop[name] for name in ("event", "function", "line", "code")], ["stop", "cudaMalloc", 5, 2])
+
+    def test_words_for_a_status_are_told(self):
+        text = "from cuda.bindings import runtime\nprint(runtime.cudaGetErrorString(runtime.cudaError_t(2))[1])\n"
+        said, log = self.runs(text)
+        self.assertEqual(said, "b'cudaErrorMemoryAllocation'\n")
+        self.assertEqual([log[1][name] for name in ("event", "function", "line", "code")], ["words", "cudaGetErrorString", 2, 2])
+
+    def test_a_script_that_ends_with_an_exception_does_not_come_to_its_end(self):
+        _, log = self.runs("from cuda.bindings import nvrtc\nnvrtc.nvrtcVersion()\nraise ValueError\n", ends=1)
+        self.assertEqual([fact["event"] for fact in log], ["begin", "call"])
+        _, log = self.runs("import sys\nfrom cuda.bindings import nvrtc\nsys.exit(3)\n", ends=3)
+        self.assertEqual([fact["event"] for fact in log], ["begin", "exit"])
+
+    def test_calls_beyond_the_log_s_room_are_counted(self):
+        import cudalint_statuses
+
+        cudalint_statuses.TOLD, plain = 2, cudalint_statuses.TOLD
+        self.addCleanup(setattr, cudalint_statuses, "TOLD", plain)
+        path = os.path.join(self.folder.name, "log")
+        calls = cudalint_statuses.Calls({"LOG": path, "SITES": "", "SILENT": "", "CHECKED": ""})
+        for number, name in enumerate(("cuInit", "cuInit", "cuEventQuery", "cuCtxCreate")):
+            calls.tell("call", function=name, id=number)
+        calls.end()
+        os.close(calls.log)
+        with open(path, encoding="utf-8") as file:
+            log = [json.loads(line) for line in file]
+        self.assertEqual([fact["event"] for fact in log], ["begin", "call", "call", "more", "exit"])
+        # How often somebody asks whether something has happened says nothing.
+        self.assertEqual(log[3]["count"], 1)
+
+    def test_types_stay_and_what_packages_call_is_not_told(self):
+        package = os.path.join(self.folder.name, "site-packages")
+        os.makedirs(package, exist_ok=True)
+        with open(os.path.join(package, "helper.py"), "w", encoding="utf-8") as file:
+            file.write("from cuda.bindings import driver\ndef start(): return driver.cuInit(0)\n")
+        text = f"""
+        import sys
+        sys.path.append({package!r})
+        import helper
+        from cuda.bindings import runtime
+        print(helper.start(), isinstance(runtime.cudaDeviceProp, type), runtime.cudaMalloc.__name__)
+        """
+        said, log = self.runs(text)
+        self.assertEqual(said, "(<CUresult.CUDA_SUCCESS: 0>,) True cudaMalloc\n")
+        self.assertEqual([fact["event"] for fact in log], ["begin", "exit"])
 
 
 class Pycuda(Place):

@@ -14,21 +14,28 @@ import copy
 import json
 import os
 
+import cudalint_whole
+from cudalint_signs import NotFollowed, arrays_made, dotted, is_barrier, is_shared, unfollowed
+
 # Fields of a record: site, barrier interval, waits for lanes (as watch.log has them), axes, three indices, block, thread.
 FIELDS = 13
 RECORDS = 1 << 18
+# What comes first: the records that were to be written, how many there is room for, and the block whose threads write
+# them, or -1 for all blocks.
+HEAD = 5
 READ, WRITE, ATOMIC, PAIR = 1, 2, 4, 0
 LOG = "__cudalint_log"
 INTERVAL, LANES = "__cudalint_interval", "__cudalint_lanes"
 NOTE = "__cudalint_note"
 
 
-def watch(script, folder, lines, threads):
-    """Watches the kernels of a script from now on."""
+def watch(script, folder, lines, threads, place=(), block=None):
+    """Watches the kernels of a script from now on. Where there is a block, all its accesses to the shared array that is
+    read at the place are logged, and no others."""
     from numba import cuda
     from numba.cuda import dispatcher
 
-    watcher = Watcher(script, folder, lines, threads)
+    watcher = Watcher(script, folder, lines, threads, place, block)
     # As it is before anything else looks at what scripts copy.
     watcher.to_device = cuda.to_device
     if not watcher.definitions:
@@ -48,7 +55,8 @@ def watch(script, folder, lines, threads):
 class Watcher:
     """The kernels of a script that have lines to watch."""
 
-    def __init__(self, script, folder, lines, threads):
+    def __init__(self, script, folder, lines, threads, place=(), block=None):
+        self.place, self.block = place, block
         self.folder, self.lines, self.text = folder, lines, script.text
         self.path = script.path
         self.threads = [[int(number) for number in word.split(",")] for word in threads.split(";") if word]
@@ -100,10 +108,6 @@ class Watcher:
             json.dump({"sites": self.sites, "kernels": self.kernels, "unfollowed": self.unfollowed}, file)
 
 
-class NotFollowed(Exception):
-    """Why a kernel's accesses cannot be logged."""
-
-
 def first_line(function):
     return min([function.lineno] + [decorator.lineno for decorator in function.decorator_list])
 
@@ -117,18 +121,22 @@ class Copy:
         function = dispatcher.py_func
         self.watcher, self.name = watcher, function.__name__
         self.parameters = [argument.arg for argument in definition.args.args]
+        free = function.__code__.co_freevars
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        names = {**function.__globals__, **dict(zip(free, cells))}
         writer = Instrument(watcher, definition, self.name)
+        if watcher.block:
+            writer.array = cudalint_whole.array_at(watcher.text, definition, watcher.place, watcher.lines)
+            cudalint_whole.check(definition, writer.array, names)
         changed = writer.visit_kernel(copy.deepcopy(definition))
         if not writer.found:
             raise NotFollowed(f"no access of `{self.name}` that could be logged stands on these lines")
         # A function around it hands over what the kernel takes from the functions around it in the script.
-        free = function.__code__.co_freevars
         maker = ast.parse(f"def __cudalint_make({', '.join((*free, NOTE))}):\n    return {self.name}\n").body[0]
         maker.body.insert(0, changed)
         module = ast.fix_missing_locations(ast.Module(body=[maker], type_ignores=[]))
         made = {}
         exec(compile(module, watcher.path, "exec"), function.__globals__, made)
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
         notes = device_function()
         if writer.pairs and not hasattr(notes, "begin"):
             notes.begin = first_byte()
@@ -136,7 +144,7 @@ class Copy:
         options = {name: value for name, value in dispatcher.targetoptions.items() if name in ("fastmath", "max_registers")}
         self.dispatcher = cuda.jit(**options)(twin)
         watcher.kernels.append(self.name)
-        watcher.unfollowed.append(unfollowed(definition, {**function.__globals__, **dict(zip(free, cells))}))
+        watcher.unfollowed.append(unfollowed(definition, names))
         self.number = len(watcher.kernels)
         watcher.write_sites()
 
@@ -159,8 +167,8 @@ class Copy:
                 arrays[name] = Array(interface)
             given.append(argument)
         grid, block = extents(configuration.griddim), extents(configuration.blockdim)
-        head = numpy.zeros(2 + FIELDS * RECORDS, dtype=numpy.int64)
-        head[1] = RECORDS
+        head = numpy.zeros(HEAD + FIELDS * RECORDS, dtype=numpy.int64)
+        head[1:HEAD] = [RECORDS, *(watcher.block or (-1, 0, 0))]
         log = watcher.to_device(head)
         watcher.write("launch", watcher.launches, *grid, *block)
         copied = self.dispatcher[configuration.griddim, configuration.blockdim, configuration.stream, configuration.sharedmem]
@@ -178,11 +186,16 @@ class Copy:
 
     def write_down(self, log, arrays, grid, block):
         seen = int(log[0])
-        records = log[2 : 2 + FIELDS * min(seen, RECORDS)].reshape(-1, FIELDS).tolist()
+        records = log[HEAD : HEAD + FIELDS * min(seen, RECORDS)].reshape(-1, FIELDS).tolist()
         watcher = self.watcher
         # The threads that matter come first: not all of the others are compared with each other.
         records.sort(key=lambda record: list(record[7:13]) not in watcher.threads)
         wrapped, told_of = set(), []
+        # Where an array of unknown extents is reached from its end, the element is not known.
+        if watcher.block and any(
+            index < 0 and not watcher.sites[record[0]]["shape"] for record in records for index in record[4 : 4 + record[3]]
+        ):
+            seen += 1
         for site, interval, lanes, axes, *rest in records:
             indices, block_of, thread = rest[:axes], rest[3:6], rest[6:9]
             told = watcher.sites[site]
@@ -268,6 +281,8 @@ class Instrument(ast.NodeTransformer):
 
     def __init__(self, watcher, definition, kernel):
         self.watcher, self.kernel, self.found = watcher, kernel, 0
+        # The one array whose accesses are logged, where that is the question.
+        self.array = None
         # Arrays in dynamic shared memory that were made so far, and how many pairs of them are told.
         self.dynamic, self.pairs = [], 0
         self.parameters = {argument.arg for argument in definition.args.args}
@@ -346,7 +361,8 @@ class Instrument(ast.NodeTransformer):
 
     def site(self, node, array, kind):
         """The number of a new site; none where nothing is to be logged."""
-        if not self.watcher.is_wanted(node):
+        wanted = array == self.array if self.array else self.watcher.is_wanted(node)
+        if not wanted:
             return None
         if array in self.shared:
             memory, shape, number = 1, self.shared[array], sorted(self.shared).index(array)
@@ -382,16 +398,6 @@ def assigned(name, value):
     return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=ast.Constant(value))
 
 
-def dotted(node):
-    words = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Name):
-        words.append(node.id)
-    return ".".join(reversed(words))
-
-
 def counted(statements):
     """The statements, with a count behind each barrier and each wait for lanes."""
     found = []
@@ -409,50 +415,6 @@ def counted(statements):
             # Odd once a wait was not for all lanes.
             some = 3 if call.args and ast.unparse(call.args[0]).lower() not in ("0xffffffff", "4294967295", "-1") else 2
             found.append(ast.AugAssign(ast.Name(id=LANES, ctx=ast.Store()), ast.Add(), ast.Constant(some)))
-    return found
-
-
-# Ways to order accesses that are not followed.
-ORDERS = {"sync", "threadfence", "threadfence_block", "threadfence_system", "cas", "compare_and_swap", "exch", "nanosleep"}
-
-
-def unfollowed(function, names):
-    """What in a kernel may order accesses in a way that is not followed; none where nothing does. `names` are the values that it
-    sees."""
-    barriers = [node for node in ast.walk(function) if isinstance(node, ast.Call) and is_barrier(node)]
-    plain = [node.value for node in ast.walk(function) if isinstance(node, (ast.Expr, ast.Assign))]
-    if any(barrier not in plain for barrier in barriers):
-        return "a barrier within an expression"
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and node.attr in ORDERS:
-            return node.attr
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            called = getattr(names.get(node.func.id), "py_func", None)
-            words = set(called.__code__.co_names) if called else set()
-            if words & ORDERS or any(word.startswith("sync") for word in words):
-                return node.func.id
-    return None
-
-
-def is_barrier(call):
-    return dotted(call.func).split(".")[-1].startswith("syncthreads")
-
-
-def is_shared(call):
-    return isinstance(call, ast.Call) and dotted(call.func).endswith("shared.array")
-
-
-def arrays_made(function, maker):
-    """Names of arrays that a call of `shared.array` or `local.array` makes, with their shapes, where these are numbers."""
-    found = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
-            if dotted(node.value.func).endswith(maker):
-                call = node.value
-                shape = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "shape"), None)
-                parts = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-                known = all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in parts)
-                found[node.targets[0].id] = [part.value for part in parts] if known else None
     return found
 
 
@@ -486,9 +448,11 @@ def device_function():
 
         @cuda.jit(device=True)
         def log_of(log, site, interval, lanes, axes, i, j, k):
+            if log[2] >= 0 and (log[2] != cuda.blockIdx.x or log[3] != cuda.blockIdx.y or log[4] != cuda.blockIdx.z):
+                return
             slot = cuda.atomic.add(log, 0, 1)
             if slot < log[1]:
-                at = 2 + slot * 13
+                at = 5 + slot * 13
                 log[at] = site
                 log[at + 1] = interval
                 log[at + 2] = lanes

@@ -1,11 +1,12 @@
 """Lets tools name lines of a script for the kernels in it, and see each of its arrays as an allocation of its own.
 
-- Numba kernels are compiled with line numbers.
+- Numba kernels are compiled with line numbers, those of ufuncs with the lines of their functions.
 - Of CUDA C++ in strings (CuPy's RawKernel and RawModule, PyCUDA's SourceModule) the lines are counted as the script's.
 - Of cupyx.jit kernels each statement of the generated CUDA C++ carries the line of the Python statement.
 - CuPy takes memory from CUDA for each array. Its pool rounds sizes up, and what lies in a pool is one allocation for a
   tool, so that an overrun of one array into the next is no fault.
 """
+import ast
 import difflib
 import functools
 import inspect
@@ -114,6 +115,30 @@ def watch_numba(script):
         return plain(*arguments, **options)
 
     cuda.jit = jit
+    watch_ufuncs()
+
+
+def watch_ufuncs():
+    """Has the kernel that Numba writes around the function of a ufunc stand where that function begins.
+
+    The function's statements are put into it, and keep their lines but not their file.
+    """
+    try:
+        from numba.cuda import vectorizers
+
+        plain = vectorizers.CUDAVectorize._get_kernel_source
+    except (ImportError, AttributeError):  # of another version: its lines stay as they are
+        return
+
+    def source(self, *arguments):
+        code = self.pyfunc.__code__
+        tree = ast.parse(plain(self, *arguments))
+        for node in ast.walk(tree):
+            if hasattr(node, "lineno"):
+                node.lineno = node.end_lineno = code.co_firstlineno
+        return compile(tree, code.co_filename, "exec")
+
+    vectorizers.CUDAVectorize._get_kernel_source = source
 
 
 def watch_cupy(script):
@@ -152,8 +177,6 @@ def watch_cupyx(script):
     parse, statement, generated = _compile._parse_function_object, _compile._transpile_stmt, _compile.Generated.__init__
 
     def parsed(function):
-        import ast
-
         tree, source = parse(function)
         code = getattr(function, "__code__", None)
         if code is not None and function.__name__ != "<lambda>":

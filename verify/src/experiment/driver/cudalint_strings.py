@@ -65,7 +65,7 @@ class Strings:
         import cupy
 
         strings, raw_kernel, raw_module = self, cupy.RawKernel, cupy.RawModule
-        memory = CupyDevice(cupy)
+        memory = CupyDevice()
 
         class RawKernel(raw_kernel):
             def __init__(self, code, name, *arguments, **others):
@@ -163,7 +163,9 @@ def leading(text):
 class CupyDevice:
     """What the log needs of CuPy."""
 
-    def __init__(self, cupy):
+    def __init__(self):
+        import cupy
+
         self.cupy = cupy
 
     def host_memory(self, size):

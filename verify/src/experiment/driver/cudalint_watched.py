@@ -1,15 +1,19 @@
 """Runs a script so that tools see its arrays and lines.
 
-Usage: cudalint_watched.py [--look FOLDER LINES PLACE THREADS COVER] SCRIPT [ARGUMENT]...
+Usage: cudalint_watched.py [--look FOLDER LINES PLACE THREADS COVER BLOCK] SCRIPT [ARGUMENT]...
 
 Changes nothing that the script computes, only what a tool can see of it: see cudalint_lines.py. Warnings go to
 warnings.log beside this file, so that what the script prints is its own.
 
 With --look the run looks at the statements on LINES (`12-12,15-17`) itself: cudalint_compare.py repeats launches there as
-they are meant, and cudalint_accesses.py logs the accesses that kernels make there. What they see is written into FOLDER.
+they are meant, and cudalint_accesses.py and cudalint_jit.py log the accesses that kernels make there. What they see is written into
+FOLDER.
 PLACE (`line:column`, both from 1) is where the expression begins that matters among the arguments of a launch, THREADS
 (`bx,by,bz,tx,ty,tz;…`) are the ones whose accesses come first, COVER (`threads:elements`) says that a launch there has so
-many threads for so many elements; `-` for none.
+many threads for so many elements, BLOCK (`bx,by,bz`) that of the shared array which is read at PLACE all accesses of that block
+are logged, and no others; `-` for none.
+
+Where the environment asks for them, the script's calls of NVIDIA's bindings are written down: see cudalint_statuses.py.
 """
 import ast
 import os
@@ -18,6 +22,7 @@ import types
 import warnings
 
 import cudalint_lines
+import cudalint_statuses
 
 
 class Script:
@@ -89,8 +94,8 @@ def run(script, code):
 def start(arguments):
     look = None
     if arguments[0] == "--look":
-        _, *look = arguments[:6]
-        arguments = arguments[6:]
+        _, *look = arguments[:7]
+        arguments = arguments[7:]
     script = Script(arguments[0])
     keep_warnings(os.path.join(os.path.dirname(os.path.abspath(__file__)), "warnings.log"))
     attempt("the environment", lambda: take_settings(script.tree()))
@@ -103,18 +108,29 @@ def start(arguments):
     if look:
         import cudalint_accesses
         import cudalint_compare
+        import cudalint_jit
         import cudalint_strings
 
         folder, lines, place, threads = look[0], ranges(look[1]), numbers(look[2].strip("-"), ":"), look[3].strip("-")
-        cover = numbers(look[4].strip("-"), ":") or None
+        cover, block = numbers(look[4].strip("-"), ":") or None, numbers(look[5].strip("-"), ",") or None
         tree = script.tree()
         if script.imports("numba"):
-            attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads))
+            attempt("numba", lambda: cudalint_accesses.watch(script, folder, lines, threads, place, block))
+        if script.imports("cupyx") and not block:
+            attempt("cupyx", lambda: cudalint_jit.watch(script, folder, lines, threads))
         cudalint_strings.watch(script, folder, threads)
         code = compile(cudalint_compare.watch(script, tree, folder, lines, place, cover), script.path, "exec")
+    calls = cudalint_statuses.watch(script)
     sys.argv = arguments
     sys.path[0] = os.path.dirname(script.path)
-    run(script, code or compile(script.source, script.path, "exec"))
+    try:
+        run(script, code or compile(script.source, script.path, "exec"))
+    except SystemExit:
+        if calls:
+            calls.end()
+        raise
+    if calls:
+        calls.end()
 
 
 def attempt(package, watch):

@@ -1,16 +1,16 @@
 //! Watchpoints of Python: the driver launches copies of Numba kernels that log the flagged accesses, in the form in which
-//! watchpoints of CUDA C++ programs do. A program in a string is replaced by its copy with watchpoints.
+//! watchpoints of CUDA C++ programs do, and has those of cupyx.jit compiled with the same header as these. A program in a string is replaced by its copy with watchpoints.
 
-use super::{asks_for_bounds, hidden_order, judgement, wanted_lines};
+use super::{Asked, copy_of, header_for, hidden_order, judgement, witnessed_block};
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, Run, RunOutcome};
 use crate::scenario::PythonProgram;
 use crate::subject::Subject;
-use crate::watch::copy::{self, Copy, Site};
+use crate::watch::HEADER_NAME;
+use crate::watch::copy::{Copy, Site};
 use crate::watch::judge::Question;
 use crate::watch::log::Log;
 use crate::watch::sites::Access;
-use crate::watch::{HEADER, HEADER_NAME};
 use camino::Utf8Path;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use serde::Deserialize;
@@ -60,23 +60,17 @@ fn in_string(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
     let subject = Subject::read(script.parent()?, script.as_str(), &[]).ok()?;
     let inner = subject.in_string(finding)?;
     let stretch = inner.stretches.first()?;
-    let wanted = wanted_lines(finding);
-    let module = inner.module(stretch)?;
-    let root = stretch.parsed.root();
-    let copy = copy::with_watchpoints(&inner.text, module, root, |line| wanted.contains(&line).then_some(line));
-    if copy.sites.is_empty() {
-        let line = finding.range.start.line;
-        return Some(Err(format!("no access to memory that could be watched stands at line {line}")));
-    }
+    let copy = match copy_of(finding, inner, stretch, Some) {
+        Ok(copy) => copy,
+        Err(reason) => return Some(Err(reason)),
+    };
     let span = stretch.region.span.range();
     let end = span.end + copy.text.len() - inner.text.len();
     let (original, watched) = (inner.text.get(span.clone())?, copy.text.get(span.start..end)?);
     let line = inner.line_of(stretch.region.span.start);
     let list = json!({"programs": [{"original": original, "watched": watched, "line": line}]});
-    for (name, text) in [(HEADER_NAME, HEADER.to_owned()), (STRINGS, list.to_string())] {
-        if let Err(error) = bench.write(Utf8Path::new(name), &text) {
-            return Some(Err(format!("{name}: {error}")));
-        }
+    if let Err(error) = bench.write(Utf8Path::new(STRINGS), &list.to_string()) {
+        return Some(Err(format!("{STRINGS}: {error}")));
     }
     let unfollowed = hidden_order(&inner.project, &copy);
     Some(Ok(Watched { copy, unfollowed }))
@@ -89,6 +83,10 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         Some(Err(reason)) => return Judgement::without_run(Verdict::Unviable, reason),
         None => None,
     };
+    // What CuPy makes of a kernel includes it.
+    if let Err(error) = bench.write(Utf8Path::new(HEADER_NAME), &header_for(finding)) {
+        return Judgement::without_run(Verdict::Unviable, format!("{HEADER_NAME}: {error}"));
+    }
     let run = match look(finding, program, bench) {
         Ok(run) => run,
         Err(judgement) => return *judgement,
@@ -107,18 +105,21 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
         }
         let (sites, kernels, unfollowed) = (&copy.sites, &copy.kernels, unfollowed.as_deref());
         let question = Question { finding, sites, kernels, unfollowed, log: &log };
-        let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+        let answer = Asked::of(finding).answer(&question);
         return judgement(finding, &question, answer, &run, &bench.relative(&path));
     }
     let Some((sites, kernels, unfollowed)) = sites(bench) else {
         return unviable(match &log.off {
             Some(reason) => reason.clone(),
             None if run.failed() => format!("the script fails by itself: {}", driver::last_line(&run.stderr)),
-            None => "no Numba kernel with an access on the finding's lines was launched: accesses of kernels in other dialects are not followed".to_owned(),
+            None if Asked::of(finding) == Asked::Unwritten => {
+                "no Numba kernel was launched that reads a shared array on the finding's lines: of other kernels not all accesses are followed".to_owned()
+            }
+            None => "no kernel of Numba or cupyx.jit with an access on the finding's lines was launched: accesses of kernels in other dialects are not followed".to_owned(),
         });
     };
     let question = Question { finding, sites: &sites, kernels: &kernels, unfollowed: unfollowed.as_deref(), log: &log };
-    let answer = if asks_for_bounds(finding) { question.bounds() } else { question.race() };
+    let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&path))
 }
 
@@ -131,7 +132,13 @@ pub(crate) fn look(
     program: &PythonProgram,
     bench: &Bench<'_>,
 ) -> Result<RunOutcome, Box<Judgement>> {
-    let (command, environment) = driver::looking(program, bench, &driver::look_at(finding))?;
+    let mut look = driver::look_at(finding);
+    if let Some(block) = witnessed_block(finding) {
+        look.block = Some(block);
+        // Of no thread anything is left out.
+        look.threads.clear();
+    }
+    let (command, environment) = driver::looking(program, bench, &look)?;
     let run = bench.run(&Run { label: "look".to_owned(), command, environment, watcher: None, device: true });
     match Judgement::of_end(&run, BACK_END) {
         Some(judgement) => Err(Box::new(judgement)),

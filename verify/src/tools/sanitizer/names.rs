@@ -5,13 +5,23 @@ const CLONE: &str = "[clone ";
 const OPERATOR: &str = "operator";
 
 /// A function's name alone: without return type, namespaces, template arguments and parameters. Of a mangled name (Numba
-/// leaves them where they cannot be read) the last identifier, of a Numba kernel the Python function's.
+/// leaves them where they cannot be read) the last identifier, of a Numba kernel the Python function's, also where that is
+/// the function of a ufunc.
 pub fn base_name(full: &str) -> String {
+    let name = plain_name(full);
+    let function = UFUNCS.iter().find_map(|kernel| name.strip_prefix(kernel)).filter(|function| !function.is_empty());
+    function.map_or(name.clone(), str::to_owned)
+}
+
+/// How the names of the kernels begin that Numba writes around the functions of `@vectorize` and `@guvectorize`.
+const UFUNCS: [&str; 2] = ["__vectorized_", "__gufunc_"];
+
+fn plain_name(full: &str) -> String {
     let full = full.trim();
     if let Some(rest) = full.strip_prefix(CLONE)
         && let Some(end) = closing(rest, '[', ']')
     {
-        return base_name(rest.get(end..).unwrap_or(""));
+        return plain_name(rest.get(end..).unwrap_or(""));
     }
     if let Some(name) = full.strip_prefix("_Z").and_then(mangled_base) {
         return name;

@@ -55,6 +55,12 @@ def syncthreads():
     pass
 
 
+class shared:
+    @staticmethod
+    def array(shape, dtype):
+        return numpy.zeros(shape, dtype)
+
+
 class local:
     @staticmethod
     def array(shape, dtype):

@@ -1,0 +1,1 @@
+"""Stands for NVIDIA's bindings where there are none."""
