@@ -230,6 +230,13 @@ fn a_race_needs_both_accesses() {
     assert!(!matches(&other_line, "race_shared.racecheck"));
     let other_kernel = FindingEntry { function: Some("produce".to_owned()), ..write_read };
     assert!(!matches(&other_kernel, "race_shared.racecheck"));
+    let copied = |line| {
+        let sides = [("write", 9, 0, 256, 0, 0), ("read", line, 0, 256, 0, 255)];
+        finding("racecheck", "race_async_copy.cu", line, json!({"function": "reverse", "witness": accesses(&sides)}))
+    };
+    // The tool names the line of the library that copies.
+    assert!(matches(&copied(11), "race_async_copy.racecheck"));
+    assert!(!matches(&copied(10), "race_async_copy.racecheck"));
     let alone = finding("racecheck", "race_write_write.cu", 5, json!({"function": "last_wins"}));
     assert!(matches(&alone, "race_write_write.racecheck"));
     let beside = finding("racecheck", "race_write_write.cu", 7, json!({"function": "last_wins"}));

@@ -2,6 +2,7 @@
 
 use super::Target;
 use crate::tools::sanitizer::{Frame, same_path};
+use camino::Utf8Path;
 use cudalint_findings::model::{Access, FindingEntry, Range};
 
 /// Files with ranges of lines, ends included.
@@ -54,6 +55,15 @@ impl<'a> Places<'a> {
     pub(super) fn covers(&self, file: &str, line: u32) -> bool {
         self.0.iter().any(|(path, (start, end))| (*start..=*end).contains(&line) && same_path(file, path))
     }
+}
+
+/// Whether a frame stands in a header of a library that was installed apart from the program.
+pub(super) fn in_library(finding: &FindingEntry, frame: &Frame) -> bool {
+    let Some(file) = frame.file.as_deref().map(Utf8Path::new) else { return false };
+    let own = std::iter::once(&finding.path).chain(finding.related.iter().map(|related| &related.path));
+    file.is_absolute()
+        && file.components().any(|part| part.as_str() == "include")
+        && !own.into_iter().any(|path| same_path(file.as_str(), path))
 }
 
 /// Where an access of the witness stands. A witness says its line and not its file: that is the finding's, or one that the
