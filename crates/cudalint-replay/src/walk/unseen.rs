@@ -20,10 +20,9 @@ impl<'p> Walker<'p> {
         let this = self.frames.last().and_then(|frame| frame.this.as_ref());
         let entry = match this.map(|(_, ty)| ty.value()) {
             Some(Ty::Record(module, index, _)) => Some(Entry { module: *module, index: *index }),
-            // A method that is walked by itself.
+            // A method that is walked by itself. Where its class is in another file, it looks like a function of a namespace.
             _ => self
                 .function()
-                .filter(|function| function.role != FunctionRole::Free)
                 .and_then(|function| self.project.record(self.module_id(), &Path::default(), &function.scope)),
         };
         entry.is_some_and(|entry| self.has_method(entry, name, 0))
