@@ -216,6 +216,7 @@ pub static RECEIPTS: &[(&str, &str)] = &[
     ("unchecked-launch", include_str!("../suspicious/unchecked-launch.receipt.toml")),
     ("uninitialized-device-memory", include_str!("../suspicious/uninitialized-device-memory.receipt.toml")),
     ("uninitialized-device-pointer", include_str!("../correctness/uninitialized-device-pointer.receipt.toml")),
+    ("uninitialized-shared-read", include_str!("../suspicious/uninitialized-shared-read.receipt.toml")),
     ("unsupported-in-kernel", include_str!("../correctness/unsupported-in-kernel.receipt.toml")),
     ("warp-mask-mismatch", include_str!("../correctness/warp-mask-mismatch.receipt.toml")),
     ("wrong-address-space", include_str!("../correctness/wrong-address-space.receipt.toml")),
