@@ -154,7 +154,7 @@ fn a_program_that_ends_its_launcher_ends_with_it() {
             End::NotStarted(said) => assert!(said.contains(reason), "{said}"),
             end => panic!("{end:?}"),
         }
-        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
         assert!(!alive("exec sleep 921001") && !alive("sleep\u{0}921001"));
     }
     assert!(!bench.times().interrupted);
