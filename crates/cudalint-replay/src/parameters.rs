@@ -90,7 +90,7 @@ fn judge(project: &Project, id: ModuleId, kernel: &Function, ty: TypeId) -> Opti
 
 fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<ParameterFaultKind> {
     let module = project.module(id);
-    if record.has_virtual {
+    if record.has_virtual_method {
         return Some(ParameterFaultKind::Virtual { class: Site { module: id, span: record.span } });
     }
     let methods = || {

@@ -104,6 +104,7 @@ impl Lowerer<'_> {
             fields: Vec::new(),
             is_union: cuda_kind(node) == CudaKind::UnionSpecifier,
             has_virtual: false,
+            has_virtual_method: false,
             align,
             defined: true,
             specializes: specialized.then(|| Specialization { template: plain_name.clone(), args: own_args }),
@@ -160,6 +161,7 @@ impl Lowerer<'_> {
                         && let Some(record) = self.module.records.get_mut(index)
                     {
                         record.has_virtual = true;
+                        record.has_virtual_method |= !is_destructor(s, member);
                     }
                     self.member_item(s, member);
                 }
@@ -175,6 +177,7 @@ impl Lowerer<'_> {
             && let Some(record) = self.module.records.get_mut(index)
         {
             record.has_virtual = true;
+            record.has_virtual_method |= !is_destructor(s, node);
         }
         let Some(specifier) = parts.ty else { return };
         let declarators = &parts.declarators;
@@ -378,6 +381,11 @@ fn declares_function(node: Node<'_>) -> bool {
         }
     }
     false
+}
+
+/// Whether a member function is `~T()`.
+fn is_destructor(s: Src<'_>, node: Node<'_>) -> bool {
+    s.text(node).split('(').next().is_some_and(|head| head.contains('~'))
 }
 
 fn is_virtual(s: Src<'_>, node: Node<'_>) -> bool {

@@ -135,6 +135,7 @@ fn closes_captures(edit: &Edit<'_>, i: usize) -> bool {
         || edit.is(before, b')')
         || edit.is(before, b']')
         || edit.is(before, b'[')
+        || edit.is(open + 1, b'[')
         || edit.is_word(before, W::Operator)
         || edit.is_word(before, W::Delete);
     !subscript

@@ -264,6 +264,7 @@ impl<'t> Lowerer<'t> {
             fields: Vec::new(),
             is_union: false,
             has_virtual: false,
+            has_virtual_method: false,
             align: None,
             defined: true,
             specializes: None,
