@@ -260,19 +260,22 @@ fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String>
                     && others.iter().any(|(access, _)| sides(&access.frame, access.access, b))
             };
             // The tool names the innermost line of each side: what the finding's line calls may stand in a library.
-            let called = |frame: &Frame, access: Access, expected: &cudalint_findings::model::Access| {
-                same_access(expected.kind, access) && places::in_library(finding, frame)
-            };
-            let half = |a, b| {
+            let half = |a: &cudalint_findings::model::Access, b: &cudalint_findings::model::Access| {
                 others.iter().any(|(access, _)| {
-                    sides(&first.frame, first.access, a) && called(&access.frame, access.access, b)
-                        || called(&first.frame, first.access, a) && sides(&access.frame, access.access, b)
+                    let (one, other) = (&first.frame, &access.frame);
+                    sides(one, first.access, a)
+                        && same_access(b.kind, access.access)
+                        && places::in_library(finding, other, one)
+                        || sides(other, access.access, b)
+                            && same_access(a.kind, first.access)
+                            && places::in_library(finding, one, other)
                 })
             };
-            if !(pair(one, other) || pair(other, one)) && (half(one, other) || half(other, one)) {
+            let both = pair(one, other) || pair(other, one);
+            if !both && (half(one, other) || half(other, one)) {
                 return Ok(Some("the other access is in a library that the kernel calls".to_owned()));
             }
-            pair(one, other) || pair(other, one)
+            both
         }
         // Without two accesses, the place of the finding and, where it names another in the kernel, that one.
         _ => {

@@ -237,6 +237,12 @@ fn a_race_needs_both_accesses() {
     // The tool names the line of the library that copies.
     assert!(matches(&copied(11), "race_async_copy.racecheck"));
     assert!(!matches(&copied(10), "race_async_copy.racecheck"));
+    // A header of the program itself is no library: the finding says where it means.
+    let report = text("race_async_copy.racecheck");
+    let library = report.lines().find_map(|line| Some(&line[line.find("/usr/")?..line.rfind('/')?])).unwrap();
+    let own_header = Report::read(None, &report.replace(library, "/project/include"));
+    assert!(!fits(&copied(11), &own_header).iter().any(Fit::matches));
+    assert!(fits(&copied(11), &Report::read(None, &report)).iter().any(Fit::matches));
     let alone = finding("racecheck", "race_write_write.cu", 5, json!({"function": "last_wins"}));
     assert!(matches(&alone, "race_write_write.racecheck"));
     let beside = finding("racecheck", "race_write_write.cu", 7, json!({"function": "last_wins"}));

@@ -57,13 +57,16 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Whether a frame stands in a header of a library that was installed apart from the program.
-pub(super) fn in_library(finding: &FindingEntry, frame: &Frame) -> bool {
-    let Some(file) = frame.file.as_deref().map(Utf8Path::new) else { return false };
-    let own = std::iter::once(&finding.path).chain(finding.related.iter().map(|related| &related.path));
-    file.is_absolute()
-        && file.components().any(|part| part.as_str() == "include")
-        && !own.into_iter().any(|path| same_path(file.as_str(), path))
+/// Whether a frame stands in a file outside of the program's folder, which another frame shows: it stands in a file of the
+/// finding, whose path begins at that folder.
+pub(super) fn in_library(finding: &FindingEntry, frame: &Frame, own: &Frame) -> bool {
+    let (Some(file), Some(own)) = (frame.file.as_deref(), own.file.as_deref()) else { return false };
+    let paths = std::iter::once(&finding.path).chain(finding.related.iter().map(|related| &related.path));
+    let root = paths.into_iter().find_map(|path| {
+        let root = own.strip_suffix(path.as_str())?;
+        (root.len() > 1 && root.ends_with('/')).then_some(root)
+    });
+    root.is_some_and(|root| Utf8Path::new(file).is_absolute() && !file.starts_with(root))
 }
 
 /// Where an access of the witness stands. A witness says its line and not its file: that is the finding's, or one that the

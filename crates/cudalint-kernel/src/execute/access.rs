@@ -27,6 +27,13 @@ pub(super) struct Touch<'t> {
     pub(super) asynchronous: bool,
 }
 
+impl<'t> Touch<'t> {
+    /// A plain access: to one element of the type, and neither volatile nor atomic.
+    pub(super) fn plain(at: ExprId, kind: AccessKind, ty: &'t Ty) -> Self {
+        Self { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, of_block: false, asynchronous: false }
+    }
+}
+
 /// The part of an access that concerns one scalar and one object.
 pub(super) struct Piece<'t> {
     pub(super) touch: Touch<'t>,

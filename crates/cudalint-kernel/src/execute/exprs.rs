@@ -135,15 +135,7 @@ impl Machine<'_> {
             }
             Place::Memory { address, element, volatile } => {
                 let address = self.eval(*address);
-                let touch = Touch {
-                    at,
-                    kind,
-                    ty,
-                    element: *element,
-                    volatile: *volatile,
-                    of_block: false,
-                    asynchronous: false,
-                };
+                let touch = Touch { element: *element, volatile: *volatile, ..Touch::plain(at, kind, ty) };
                 let value = self.load(touch, &address);
                 (value, Some(address))
             }
@@ -157,15 +149,7 @@ impl Machine<'_> {
                 self.write_register(*variable, usize::from(*first), usize::from(*count), value);
             }
             Place::Memory { element, volatile, .. } => {
-                let touch = Touch {
-                    at,
-                    kind,
-                    ty,
-                    element: *element,
-                    volatile: *volatile,
-                    of_block: false,
-                    asynchronous: false,
-                };
+                let touch = Touch { element: *element, volatile: *volatile, ..Touch::plain(at, kind, ty) };
                 if let Some(address) = address {
                     self.store(touch, address, value);
                 }

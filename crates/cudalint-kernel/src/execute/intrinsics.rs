@@ -9,11 +9,6 @@ use super::{convert, ops};
 use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Scope, Ty};
 use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
 
-/// A plain access at an operation.
-fn plain(at: ExprId, kind: AccessKind, ty: &Ty) -> Touch<'_> {
-    Touch { at, kind, ty, element: ty.bytes().unwrap_or(1), volatile: false, of_block: false, asynchronous: false }
-}
-
 impl Machine<'_> {
     pub(super) fn intrinsic(&mut self, id: ExprId, intrinsic: &Intrinsic, operands: &[ExprId]) -> Val {
         let code = self.code;
@@ -78,12 +73,12 @@ impl Machine<'_> {
             Intrinsic::TileLoad => self.tile(id, &first, &second, AccessKind::Read),
             Intrinsic::TileStore => self.tile(id, &first, &second, AccessKind::Write),
             Intrinsic::LoadCached => {
-                let touch = plain(id, AccessKind::Read, ty);
+                let touch = Touch::plain(id, AccessKind::Read, ty);
                 return self.load(touch, &first);
             }
             Intrinsic::StoreCached => {
                 let stored = operands.get(1).map_or(ty, |&operand| &code.expr(operand).ty);
-                let touch = plain(id, AccessKind::Write, stored);
+                let touch = Touch::plain(id, AccessKind::Write, stored);
                 self.store(touch, &first, &second);
             }
             Intrinsic::Min | Intrinsic::Max => {
@@ -165,7 +160,7 @@ impl Machine<'_> {
     fn atomic(&mut self, id: ExprId, (op, of_block): (AtomicOp, bool), bytes: u8, values: &[Val], ty: &Ty) -> Val {
         let Some(address) = values.first() else { return unknown_of(ty) };
         let cell = Ty::Int { bytes: bytes.max(1), signed: false };
-        let mut touch = plain(id, AccessKind::Atomic, &cell);
+        let mut touch = Touch::plain(id, AccessKind::Atomic, &cell);
         if op == AtomicOp::Load {
             touch.kind = AccessKind::Read;
             touch.volatile = true;
@@ -190,7 +185,7 @@ impl Machine<'_> {
     fn barrier_object(&mut self, id: ExprId, address: &Val) {
         let state = Ty::Int { bytes: 8, signed: false };
         // That it was set up is not asked here: it may be so in many ways.
-        let touch = Touch { volatile: true, ..plain(id, AccessKind::Atomic, &state) };
+        let touch = Touch { volatile: true, ..Touch::plain(id, AccessKind::Atomic, &state) };
         self.access(touch, address, Some(&Val::known(ACCUMULATES)));
     }
 
@@ -239,9 +234,9 @@ impl Machine<'_> {
             let shift = Val::known(at * step);
             let source = convert::offset(from, &shift, 1, &self.act);
             let target = convert::offset(to, &shift, 1, &self.act);
-            let touch = plain(id, AccessKind::Read, &ty);
+            let touch = Touch::plain(id, AccessKind::Read, &ty);
             let value = self.load(touch, &source);
-            let touch = Touch { asynchronous, ..plain(id, AccessKind::Write, &ty) };
+            let touch = Touch { asynchronous, ..Touch::plain(id, AccessKind::Write, &ty) };
             // What has a type of its own there is read back as a name only.
             let value = if asynchronous { Val::unknown() } else { value };
             self.store(touch, &target, &value);
@@ -269,7 +264,7 @@ impl Machine<'_> {
                 // The rest of the tile is written, too.
                 self.lose_target(&address);
             }
-            self.access(plain(id, kind, ty), &address, kind.writes().then_some(&value));
+            self.access(Touch::plain(id, kind, ty), &address, kind.writes().then_some(&value));
         }
         self.act = all;
         self.warp_barrier();
@@ -295,7 +290,7 @@ impl Machine<'_> {
         let value = if byte.uniform() == Some(0) { Val::known(0) } else { Val::unknown() };
         for at in 0..size / step {
             let target = convert::offset(to, &Val::known(at * step), 1, &self.act);
-            let touch = plain(id, AccessKind::Write, &ty);
+            let touch = Touch::plain(id, AccessKind::Write, &ty);
             self.store(touch, &target, &value);
         }
     }
@@ -468,7 +463,7 @@ impl Machine<'_> {
         }
         if let Some(index) = (storage as usize).checked_sub(1).filter(|&index| index < self.objects.len()) {
             let ty = Ty::Int { bytes: 4, signed: false };
-            let touch = plain(id, AccessKind::Write, &ty);
+            let touch = Touch::plain(id, AccessKind::Write, &ty);
             let stamp = self.new_record(touch);
             if whole {
                 self.objects[index].primitive = stamp;
@@ -482,7 +477,7 @@ impl Machine<'_> {
             return;
         }
         let ty = Ty::Int { bytes: 4, signed: false };
-        let touch = plain(id, AccessKind::Write, &ty);
+        let touch = Touch::plain(id, AccessKind::Write, &ty);
         let second = self.access_of(touch, 32.min(self.n - 1), 0, 4);
         let first = Access {
             thread: self.thread(0),

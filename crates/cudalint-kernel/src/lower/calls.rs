@@ -72,10 +72,15 @@ impl<'p> Lowerer<'p> {
         if let Some(out) = self.own_method(owner, path, &explicit, &args_out, site) {
             return out;
         }
-        if let Some(found) = self.function_for(path, &explicit, &args_out)
-            && let Some(out) = self.invoke(&found, None, &args_out, site)
-        {
-            return out;
+        if let Some(found) = self.function_for(path, &explicit, &args_out) {
+            if let Some(out) = self.invoke(&found, None, &args_out, site) {
+                return out;
+            }
+            // It is this one, and not a library's function of its name.
+            let function = self.project.function_at(found.module, found.function);
+            if function.is_some_and(|function| function.body.is_some()) {
+                return self.out_of_sight(&args_out, "call out of sight", site);
+            }
         }
         if let Some(out) = self.library(path, &explicit, &args_out, site) {
             return out;

@@ -385,7 +385,7 @@ fn declares_function(node: Node<'_>) -> bool {
 
 /// Whether a member function is `~T()`.
 fn is_destructor(s: Src<'_>, node: Node<'_>) -> bool {
-    s.text(node).split('(').next().is_some_and(|head| head.contains('~'))
+    s.text(node).split('(').next().is_some_and(|head| head.contains('~') && !head.contains("operator"))
 }
 
 fn is_virtual(s: Src<'_>, node: Node<'_>) -> bool {

@@ -22,8 +22,14 @@ pub(super) struct Guess {
 
 impl Guess {
     /// A block of one row, of a common size.
-    pub const fn one_row() -> Self {
+    const fn one_row() -> Self {
         Self { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
+    }
+
+    /// As many threads in one row.
+    pub fn in_one_row(&self) -> Self {
+        let [x, y, _] = self.block;
+        Self { block: [x.saturating_mul(y), 1, 1], other: self.other.and(Self::one_row().other), stated: self.stated }
     }
 
     /// The assumption that it is.

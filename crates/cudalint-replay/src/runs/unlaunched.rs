@@ -39,7 +39,7 @@ impl Module<'_> {
         let Some(mut guess) = found else { return };
         let Some((mut report, mut launch, mut buffers)) = self.guessed(kernel, &env, guess.block) else { return };
         if repeats_rows(&report.events) {
-            guess = Guess::one_row();
+            guess = guess.in_one_row();
             let Some(again) = self.guessed(kernel, &env, guess.block) else { return };
             (report, launch, buffers) = again;
         }

@@ -103,11 +103,7 @@ impl<'p> Walker<'p> {
             return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
         }
         let found = self.called(path, args.len());
-        let is_free = |(target, id): (ModuleId, FunctionId)| {
-            self.project.function_at(target, id).is_some_and(|function| function.role == FunctionRole::Free)
-        };
-        if path.segments.len() == 1 && found.is_none_or(is_free) && self.is_own_method(name) {
-            // A method hides all functions of its name; which of them is meant, or what it does, is not known.
+        if path.segments.len() == 1 && self.is_hidden(name, found) {
             let outs = self.arguments(args);
             if let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
                 self.forget_place(&place);

@@ -6,7 +6,7 @@ use crate::memory::Place;
 use crate::ty::Ty;
 use crate::val::{Kind, Val};
 use cudalint_program::ir::{
-    Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Type, TypeId, Variable,
+    Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Type, TypeId, Variable,
 };
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
@@ -15,8 +15,14 @@ use std::rc::Rc;
 const MAX_BASES: u32 = 6;
 
 impl<'p> Walker<'p> {
-    /// Whether the object whose method is walked, or a base of it that is in sight, has a method of this name.
-    pub(super) fn is_own_method(&self, name: &Name) -> bool {
+    /// Whether a method of the object around, or of a base of it that is in sight, hides what a name was taken for: it hides
+    /// all functions of its name that are not its class's own. What it does itself is not known then.
+    pub(super) fn is_hidden(&self, name: &Name, found: Option<(ModuleId, FunctionId)>) -> bool {
+        let found = found.and_then(|(module, id)| self.project.function_at(module, id));
+        // A method that is defined apart from its class may look like a function of a namespace.
+        if found.is_some_and(|function| function.role != FunctionRole::Free) {
+            return false;
+        }
         let this = self.frames.last().and_then(|frame| frame.this.as_ref());
         let entry = match this.map(|(_, ty)| ty.value()) {
             Some(Ty::Record(module, index, _)) => Some(Entry { module: *module, index: *index }),
@@ -25,23 +31,30 @@ impl<'p> Walker<'p> {
                 .function()
                 .and_then(|function| self.project.record(self.module_id(), &Path::default(), &function.scope)),
         };
-        entry.is_some_and(|entry| self.has_method(entry, name, 0))
+        let holder = entry.and_then(|entry| self.holder_of(entry, name, 0));
+        holder.is_some_and(|record| {
+            let own = record.scope.within(record.name.clone());
+            found.is_none_or(|function| function.scope != own)
+        })
     }
 
-    fn has_method(&self, entry: Entry, name: &Name, depth: u32) -> bool {
-        let Some(record) = self.project.record_at(entry).filter(|_| depth < MAX_BASES) else { return false };
+    /// The first of a class and its bases that has a method of a name.
+    fn holder_of(&self, entry: Entry, name: &Name, depth: u32) -> Option<&'p Record> {
+        let record = self.project.record_at(entry).filter(|_| depth < MAX_BASES)?;
         let module = self.project.module(entry.module);
         let own = |id: &FunctionId| {
             module.functions.get(id.index()).is_some_and(|method| {
                 method.name == *name && matches!(method.role, FunctionRole::Method | FunctionRole::Operator)
             })
         };
-        record.methods.iter().any(own)
-            || record.bases.iter().any(|base| {
-                let Some(Type::Named { path, .. }) = module.types.get(base.index()) else { return false };
-                let base = self.project.record(entry.module, &record.scope, path);
-                base.is_some_and(|base| self.has_method(base, name, depth + 1))
-            })
+        if record.methods.iter().any(own) {
+            return Some(record);
+        }
+        record.bases.iter().find_map(|base| {
+            let Some(Type::Named { path, .. }) = module.types.get(base.index()) else { return None };
+            let base = self.project.record(entry.module, &record.scope, path)?;
+            self.holder_of(base, name, depth + 1)
+        })
     }
 
     /// A call of code that is not walked: it may write all that it can reach. `declared` tells by which types it takes
