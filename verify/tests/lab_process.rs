@@ -5,7 +5,7 @@
 mod lab_support;
 
 use cudalint_verify::lab::{End, Limits};
-use lab_support::{Place, alive, device, limits, run};
+use lab_support::{AT_ONCE, Place, alive, device, gone, limits, run};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -46,7 +46,7 @@ fn a_program_that_never_ends_is_ended_with_all_that_it_started() {
     let started = Instant::now();
     let outcome = bench.run(&run("hangs", &["/bin/sh", "-c", body]));
     assert_eq!(outcome.end, End::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
     assert!(!alive("91700"));
 }
 
@@ -58,7 +58,7 @@ fn what_a_program_leaves_behind_is_ended_too() {
     let started = Instant::now();
     let outcome = bench.run(&run("leaves", &["/bin/sh", "-c", "(setsid sleep 918001 &) ; echo done"]));
     assert_eq!((outcome.end, outcome.stdout.as_str()), (End::Exit(0), "done\n"));
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < AT_ONCE);
     assert!(!alive("918001"));
 }
 
@@ -105,7 +105,7 @@ fn an_interrupted_lab_ends_its_programs_at_once_and_starts_none() {
     });
     let started = Instant::now();
     assert_eq!(bench.run(&run("hangs", &["/bin/sleep", "919001"])).end, End::Interrupted);
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
     waker.join().unwrap();
     assert!(!alive("919001"));
     assert_eq!(bench.run(&run("again", &["/bin/sh", "-c", "echo x"])).end, End::Interrupted);
@@ -122,7 +122,7 @@ fn a_short_first_run_bounds_the_next() {
     assert_eq!(bench.run(&run("baseline", &["/bin/sh", "job.sh"])).end, End::Exit(0));
     let started = Instant::now();
     assert_eq!(bench.run(&run("again", &["/bin/sh", "job.sh"])).end, End::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
 }
 
 #[test]
@@ -154,8 +154,9 @@ fn a_program_that_ends_its_launcher_ends_with_it() {
             End::NotStarted(said) => assert!(said.contains(reason), "{said}"),
             end => panic!("{end:?}"),
         }
-        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-        assert!(!alive("exec sleep 921001") && !alive("sleep\u{0}921001"));
+        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+        // After a killed launcher nobody waits for the program: the kernel has been asked to kill it, and does so soon.
+        assert!(gone("exec sleep 921001") && gone("sleep\u{0}921001"));
     }
     assert!(!bench.times().interrupted);
 }

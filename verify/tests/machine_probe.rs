@@ -88,13 +88,13 @@ fn a_tool_that_hangs_is_ended_and_the_others_are_found() {
         tool(&place, name, &format!("/bin/sleep {mark} & /bin/sleep {mark}"));
         let started = Instant::now();
         let machine = probe(&impatient(&place, &prober()));
-        assert!(started.elapsed() < Duration::from_secs(12), "{name}: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{name}: {:?}", started.elapsed());
         assert!(!alive(mark), "{name} lives on");
         assert_eq!(machine.nvcc.is_some(), name != "nvcc");
         assert_eq!(machine.compute_sanitizer.is_some(), name != "compute-sanitizer");
         assert_eq!(machine.python.is_some(), name != "python3");
         assert_eq!(machine.devices.len(), 2, "{name}");
-        let said = machine.problems.iter().any(|problem| problem.contains("took longer than 2 s and was ended"));
+        let said = machine.problems.iter().any(|problem| problem.contains("took longer than 4 s and was ended"));
         // Without `nvidia-smi` the driver itself tells the free memory.
         assert_eq!(said, name != "nvidia-smi", "{name}: {:?}", machine.problems);
         if name == "nvidia-smi" {
@@ -106,7 +106,7 @@ fn a_tool_that_hangs_is_ended_and_the_others_are_found() {
 #[test]
 fn a_driver_that_hangs_or_crashes_is_no_gpu_but_a_reason() {
     for (script, wanted) in [
-        ("exec /bin/sleep 931010", "driver: did not answer within 2 s and was ended"),
+        ("exec /bin/sleep 931010", "driver: did not answer within 4 s and was ended"),
         ("echo 'CUDA panicked' >&2; kill -SEGV $$", "driver: no answer: signal: 11 (SIGSEGV)"),
         ("echo '{\"cuda\":'", "driver: no answer: exit status: 0"),
         (
@@ -291,7 +291,7 @@ fn a_package_that_hangs_is_named_and_ended() {
     let found = python(&place, r#"echo 'cudalint {"name": "numpy", "begins": true}'; /bin/sleep 931020"#);
     assert_eq!(found[0].0, "numpy");
     let problem = found[0].2.clone().unwrap();
-    assert_eq!(problem, "while `numpy` was imported, Python took longer than 2 s and was ended");
+    assert_eq!(problem, "while `numpy` was imported, Python took longer than 4 s and was ended");
     assert!(!alive("931020"));
 }
 

@@ -122,16 +122,17 @@ impl Uses<'_> {
 
     /// Whether an expression is an element of the array, or a member of one: what a reference could be bound to.
     fn is_part(&self, id: ExprId) -> bool {
-        let mut at = id;
-        loop {
-            at = match self.kind(at) {
-                Some(Expr::Index { base, .. } | Expr::Member { base, arrow: false, .. }) => *base,
-                Some(Expr::Deref(pointer)) => *pointer,
-                Some(Expr::Select(_, one, other)) if self.is_part(*one) => *other,
-                Some(Expr::Local(local)) => return *local == self.local,
-                _ => return false,
-            };
+        let mut open = vec![id];
+        while let Some(at) = open.pop() {
+            match self.kind(at) {
+                Some(Expr::Index { base, .. } | Expr::Member { base, arrow: false, .. }) => open.push(*base),
+                Some(Expr::Deref(pointer)) => open.push(*pointer),
+                Some(Expr::Select(_, one, other)) => open.extend([*one, *other]),
+                Some(Expr::Local(local)) if *local == self.local => return true,
+                _ => {}
+            }
         }
+        false
     }
 
     /// Whether a function takes its arguments by value.

@@ -5,7 +5,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_verify::lab::{Build, Lab, Launcher, Limits, Run, Watcher};
 use cudalint_verify::machine::{Device, Machine, Program};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A folder that goes away with the test.
 pub struct Place {
@@ -80,7 +80,10 @@ pub fn device(index: u32) -> Device {
     }
 }
 
-/// Limits under which a test need not wait long.
+/// What must not wait for a time limit takes less, however busy the machine is.
+pub const AT_ONCE: Duration = Duration::from_secs(15);
+
+/// Limits under which a test need not wait long, and longer than [`AT_ONCE`].
 pub fn limits() -> Limits {
     Limits { run: Duration::from_secs(20), build: Duration::from_secs(20), ..Limits::default() }
 }
@@ -125,6 +128,18 @@ pub fn alive(mark: &str) -> bool {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         !stat.contains(") Z ") && String::from_utf8_lossy(&command).contains(mark)
     })
+}
+
+/// Whether no process has this in its command line, or soon none has.
+pub fn gone(mark: &str) -> bool {
+    let asked = Instant::now();
+    while alive(mark) {
+        if asked.elapsed() > AT_ONCE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
 }
 
 /// A source with a kernel, and a `main`.

@@ -88,7 +88,7 @@ pub fn options(place: &Place, prober: &str) -> ProbeOptions {
 
 /// The same, in no mood to wait: for tools that hang. The others must answer in this time on a busy machine too.
 pub fn impatient(place: &Place, prober: &str) -> ProbeOptions {
-    let limit = Duration::from_secs(2);
+    let limit = Duration::from_secs(4);
     ProbeOptions { limit, import_limit: limit, ..options(place, prober) }
 }
 
