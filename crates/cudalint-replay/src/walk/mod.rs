@@ -62,7 +62,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { steps_per_entry: 8_000, iterations: 24 }
+        Self { steps_per_entry: 16_000, iterations: 24 }
     }
 }
 
