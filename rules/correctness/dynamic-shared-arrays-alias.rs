@@ -27,13 +27,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         }
         let used: Vec<_> = summary.dynamic_shared.iter().filter(|array| array.used.is_some()).collect();
         let Some((first, rest)) = used.split_first() else { continue };
-        // Overlaid on purpose: one is carved up, or only one is ever written.
+        // Overlaid on purpose: one is carved up, only one is ever written, or one begins behind the other.
         let Some(second) = rest.iter().find(|array| {
             array.name != first.name && array.site.module == context.id && array.written && first.written
         }) else {
             continue;
         };
-        if first.carved || second.carved || summary.barrier_between_dynamic {
+        let apart = [first, *second].iter().any(|array| array.carved || array.shifted);
+        if apart || summary.barrier_between_dynamic {
             continue;
         }
         let python = context.module.language == Language::Python;

@@ -312,6 +312,8 @@ pub enum Effect {
     None,
     /// It may write through pointers it is given, and into everything that is not a register.
     Writes,
+    /// It writes into any object, through a number that is an address.
+    WritesAnywhere,
     /// Anything: it may also contain barriers, and may not come back.
     Anything,
 }

@@ -356,6 +356,7 @@ const fn effect_word(effect: Effect) -> &'static str {
         Effect::Pure(_) => "pure",
         Effect::None => "none",
         Effect::Writes => "writes",
+        Effect::WritesAnywhere => "writes anywhere",
         Effect::Anything => "anything",
     }
 }

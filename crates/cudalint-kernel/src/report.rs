@@ -59,6 +59,8 @@ pub struct Coverage {
     pub operations: u64,
     /// Whether every block ran from its first statement to its last without giving anything up.
     pub complete: bool,
+    /// Whether wide accesses to one object lie so that some are misaligned, wherever the object begins.
+    pub uneven: bool,
     /// What could not be followed, each cause with how often: `call out of sight`, `value from memory`, …
     pub causes: Vec<(&'static str, u32)>,
     /// Conditions that keep it from being known whether threads come to shared memory or to a barrier. The first are met

@@ -298,6 +298,8 @@ pub struct DynamicShared {
     pub written: bool,
     /// Whether its address is only taken to carve other arrays out of it.
     pub carved: bool,
+    /// Whether each access adds a constant to its index, and so leaves room for another array in front.
+    pub shifted: bool,
 }
 
 /// Something that happened on a path of host code.

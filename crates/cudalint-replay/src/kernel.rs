@@ -3,7 +3,7 @@
 
 use crate::coverage;
 use crate::facts::{DynamicShared, KernelSummary, Site};
-use cudalint_program::ir::{Block, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Space, Stmt};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Space, Stmt};
 use cudalint_program::types::TypeEnv;
 use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_program::{Name, Project, Scope};
@@ -25,6 +25,7 @@ pub fn summarize(project: &Project, module: ModuleId, kernel: FunctionId, env: &
         intervals: vec![Vec::new()],
         visited: FxHashSet::default(),
         functions: 0,
+        hidden_shared: false,
     };
     let dereferenced = reader.function(module, kernel, env, true, 0);
     summary_end(&mut reader);
@@ -41,6 +42,9 @@ fn summary_end(reader: &mut Reader<'_>) {
         names.iter().any(|name| Some(name) != first)
     });
     reader.summary.barrier_between_dynamic = !shared_interval;
+    if reader.hidden_shared {
+        reader.summary.dynamic_shared.clear();
+    }
 }
 
 struct Reader<'a> {
@@ -50,6 +54,8 @@ struct Reader<'a> {
     intervals: Vec<Vec<Name>>,
     visited: FxHashSet<(ModuleId, FunctionId)>,
     functions: u32,
+    /// Inline assembly declares shared memory: dynamic arrays may lie over it.
+    hidden_shared: bool,
 }
 
 /// One function while it is read.
@@ -124,6 +130,7 @@ impl<'a> Reader<'a> {
                             surely_used: false,
                             written: false,
                             carved: false,
+                            shifted: false,
                         });
                         self.summary.dynamic_shared.len() - 1
                     });
@@ -137,17 +144,28 @@ impl<'a> Reader<'a> {
             let Some(init) = variable.init.filter(|_| index >= frame.function.param_count as usize) else { continue };
             self.derive(frame, LocalId(index as u32), init);
         }
-        let Some(body) = &frame.function.body else { return };
         let mut assigned = Vec::new();
-        walk(frame.module, frame.function, body, |item| {
-            if let Item::Expr(expr) = item
-                && let Some(Expr::Assign { op: None, target, value }) = kind(frame.module, expr)
-                && let Some(Expr::Local(local)) = kind(frame.module, *target)
-            {
-                assigned.push((*local, *value));
-            }
-            true
-        });
+        let mut open: Vec<&Block> = frame.function.body.iter().collect();
+        while let Some(block) = open.pop() {
+            walk(frame.module, frame.function, block, |item| {
+                // What the template arguments leave out assigns nothing.
+                if let Item::Stmt(id) = item
+                    && let Some(Stmt::If { condition, then, otherwise, .. }) =
+                        frame.module.stmts.get(id.index()).map(|node| &node.kind)
+                    && let Some(value) = frame.scope.eval(*condition)
+                {
+                    open.push(if value == 0 { otherwise } else { then });
+                    return false;
+                }
+                if let Item::Expr(expr) = item
+                    && let Some(Expr::Assign { op: None, target, value }) = kind(frame.module, expr)
+                    && let Some(Expr::Local(local)) = kind(frame.module, *target)
+                {
+                    assigned.push((*local, *value));
+                }
+                true
+            });
+        }
         for (local, value) in assigned {
             self.derive(frame, local, value);
         }
@@ -238,6 +256,7 @@ impl<'a> Reader<'a> {
                     if text.contains("bar.") || text.contains("barrier.") {
                         self.intervals.push(Vec::new());
                     }
+                    self.hidden_shared |= text.trim_start().starts_with(".shared");
                     for operand in operands {
                         self.expr(frame, *operand, false, depth);
                     }
@@ -329,14 +348,16 @@ impl<'a> Reader<'a> {
             Some(Origin::Parameter(index)) => frame.dereferenced.push(index),
             Some(Origin::Dynamic(position)) => {
                 let span = frame.module.exprs.get(whole.index()).map(|node| node.span).unwrap_or_default();
-                self.touch(position, span, write, sure);
+                let shifted = is_shifted(frame, whole);
+                self.touch(position, span, write, sure, shifted);
             }
             None => {}
         }
     }
 
-    fn touch(&mut self, position: usize, span: Span, write: bool, sure: bool) {
+    fn touch(&mut self, position: usize, span: Span, write: bool, sure: bool, shifted: bool) {
         let Some(array) = self.summary.dynamic_shared.get_mut(position) else { return };
+        array.shifted = shifted && (array.used.is_none() || array.shifted);
         array.used.get_or_insert(span);
         array.surely_used |= sure;
         array.written |= write;
@@ -376,6 +397,14 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// Whether an element's index is a sum with a positive constant.
+fn is_shifted(frame: &Frame<'_>, element: ExprId) -> bool {
+    let Some(Expr::Index { indices, .. }) = kind(frame.module, element) else { return false };
+    let [index] = indices.as_slice() else { return false };
+    let Some(Expr::Binary(BinaryOp::Add, a, b)) = kind(frame.module, *index) else { return false };
+    [a, b].into_iter().any(|part| frame.scope.eval(*part).is_some_and(|value| value > 0))
 }
 
 /// Where a pointer expression comes from: through casts, arithmetic, addresses of elements.

@@ -84,7 +84,11 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
     let mut places = BTreeSet::new();
     let mut found: Vec<Found<'a>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
-        if !races.is_best(index, event) || is_told_otherwise(run, event) || !places.insert(place_of(event)) {
+        if !races.is_best(index, event)
+            || is_told_otherwise(run, event)
+            || is_beside_the_point(run, event)
+            || !places.insert(place_of(event))
+        {
             continue;
         }
         let Some((defect, formula)) = classify::classify(context, run, event, races.group(index)) else { continue };
@@ -170,6 +174,15 @@ fn is_told_otherwise(run: &KernelRun, event: &Event) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether a run has other numbers than the kernel is made for: its rows of wide elements begin where none can begin. What else
+/// happens with these numbers says nothing of those that the callers choose.
+fn is_beside_the_point(run: &KernelRun, event: &Event) -> bool {
+    let misaligned = |event: &Event| matches!(event.kind, EventKind::Misaligned { .. });
+    run.assumptions.is_some()
+        && !misaligned(event)
+        && (run.report.coverage.uneven || run.report.events.iter().any(misaligned))
 }
 
 /// The accesses that leave their objects in some run.

@@ -362,8 +362,12 @@ impl Machine<'_> {
                 }
             }
         }
-        if base_aligned && low % align != 0 {
-            self.misaligned(touch, index, address, size, mask);
+        if low % align != 0 {
+            if base_aligned {
+                self.misaligned(touch, index, address, size, mask);
+            } else {
+                self.note_uneven(address, mask, align);
+            }
         }
         if inside(least, most) {
             return (mask.clone(), low);

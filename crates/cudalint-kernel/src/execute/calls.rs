@@ -14,7 +14,7 @@ const KEPT: u8 = EXIT_SURE | EXIT_MAYBE;
 impl Machine<'_> {
     /// Something out of sight ran.
     pub(super) fn suffer(&mut self, effect: Effect, values: &[Val]) {
-        if !matches!(effect, Effect::Writes | Effect::Anything) {
+        if !matches!(effect, Effect::Writes | Effect::WritesAnywhere | Effect::Anything) {
             return;
         }
         if effect == Effect::Writes {
@@ -36,6 +36,9 @@ impl Machine<'_> {
         }
         self.lose_all(true);
         self.lose_all(false);
+        if effect == Effect::WritesAnywhere {
+            return;
+        }
         // It may have had barriers in it, and it may not come back.
         for absence in std::mem::take(&mut self.absences) {
             drop(absence);

@@ -216,6 +216,14 @@ impl Machine<'_> {
         self.event(EventKind::Misaligned { object, access, align }, count);
     }
 
+    /// Notes accesses of which some are misaligned wherever the object begins.
+    pub(super) fn note_uneven(&mut self, address: &Val, mask: &Mask, align: i64) {
+        let sure = mask.levels().iter().enumerate().filter(|&(_, &level)| level == SURE);
+        let mut rests = sure.map(|(lane, _)| offset_of(address.lane(lane).0).rem_euclid(align));
+        let first = rests.next();
+        self.uneven |= rests.any(|rest| Some(rest) != first);
+    }
+
     /// Reports, or keeps for the end, a read of what nobody wrote.
     pub(super) fn unwritten_read(&mut self, touch: Touch<'_>, index: usize, bytes: u32, seen: &Unwritten) {
         let mut access = self.access_of(touch, seen.lane, seen.offset, bytes);

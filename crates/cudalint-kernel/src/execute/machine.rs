@@ -134,6 +134,8 @@ pub(super) struct Machine<'a> {
     /// Operations up to which loops may be followed round by round.
     pub(super) patient: u64,
     pub(super) complete: bool,
+    /// Of the accesses to an object that may begin anywhere, some are misaligned wherever it begins.
+    pub(super) uneven: bool,
     pub(super) causes: BTreeMap<&'static str, u32>,
     /// For each expression that accesses memory: 0 never met, 1 always known, 2 not.
     pub(super) sites: Vec<u8>,
@@ -208,6 +210,7 @@ impl<'a> Machine<'a> {
             limit: 0,
             patient: 0,
             complete: true,
+            uneven: false,
             causes: BTreeMap::new(),
             sites: vec![0; code.exprs.len()],
             uniform: Uniform::default(),

@@ -113,6 +113,7 @@ impl Machine<'_> {
                 known,
                 operations: self.operations,
                 complete: self.complete,
+                uneven: self.uneven,
                 causes: self.causes.into_iter().collect(),
                 open: self.uniform.told(),
                 unplaced: self.uniform.unplaced,

@@ -13,8 +13,10 @@ enum Known {
     Lane,
     /// Its outputs get values that are not known, and nothing else happens.
     Computes,
-    /// It stores something somewhere.
+    /// It stores something where an operand points to.
     Stores,
+    /// It stores something at an address that is a number, as `__cvta_generic_to_shared` gives it: in any object.
+    StoresAnywhere,
 }
 
 impl Lowerer<'_> {
@@ -54,6 +56,8 @@ impl Lowerer<'_> {
                 Some(Known::Computes) => {}
                 Some(Known::Stores) if effect == Effect::None => effect = Effect::Writes,
                 Some(Known::Stores) => {}
+                Some(Known::StoresAnywhere) if effect == Effect::Anything => {}
+                Some(Known::StoresAnywhere) => effect = Effect::WritesAnywhere,
                 None => effect = Effect::Anything,
             }
         }
@@ -225,8 +229,14 @@ impl Lowerer<'_> {
                     || name.starts_with("wmma.store")
                     || name.starts_with("cp.async.ca.")
                     || name.starts_with("cp.async.cg.");
+                let to = parts.iter().find_map(|part| part.strip_prefix("[%")).unwrap_or("");
+                let digits = to.trim_end_matches(|c: char| !c.is_ascii_digit());
+                let target = digits.parse::<usize>().ok().and_then(|at| inputs.get(at.checked_sub(outputs.len())?));
                 match (stores, computes || reads) {
-                    (true, _) => Some(Known::Stores),
+                    (true, _) if target.is_some_and(|to| matches!(to.ty, Ty::Pointer(..) | Ty::Array(..))) => {
+                        Some(Known::Stores)
+                    }
+                    (true, _) => Some(Known::StoresAnywhere),
                     (false, true) => Some(Known::Computes),
                     (false, false) => None,
                 }

@@ -11,7 +11,11 @@ impl Lowerer<'_> {
     pub(super) fn new_expression<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let Some(ty) = field(node, Field::TypeOf) else { return self.unknown(s, node) };
         let base = self.specifier(s, ty);
+        let end = ty.end_byte();
         let mut ty = self.qualify(s, node, base);
+        for _ in 0..stars_after(s.text.get(end..).unwrap_or("")) {
+            ty = self.push_type(Type::Pointer(ty));
+        }
         let mut count = None;
         let mut inner = Vec::new();
         let mut declarator = field(node, Field::Declarator);
@@ -71,4 +75,11 @@ impl Lowerer<'_> {
         let span = s.span(node);
         self.push(Expr::Delete { value, array }, span)
     }
+}
+
+/// The stars of `new T*[n]`, which the parser does not know and is not shown.
+fn stars_after(text: &str) -> usize {
+    let stars = text.chars().filter(|c| !c.is_whitespace()).take_while(|c| *c == '*').count();
+    let rest = text.trim_start_matches(|c: char| c == '*' || c.is_whitespace());
+    if rest.starts_with(['[', '(', ';']) { stars } else { 0 }
 }

@@ -34,6 +34,7 @@ mod names;
 mod native;
 mod numba;
 mod ops;
+mod parameters;
 mod pycuda;
 mod records;
 mod reductions;

@@ -3,6 +3,7 @@
 use super::Walker;
 use super::calls::Args;
 use super::launches::extent3;
+use super::parameters::elements_differ;
 use super::val::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
@@ -410,6 +411,9 @@ impl Walker<'_> {
                     let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
                     let (kernel_name, parameter, declared, text) = common;
                     if let Some((own, wanted)) = elements_differ(inner.dtype, element) {
+                        if self.reads_as_another_type(kernel, index) {
+                            continue;
+                        }
                         let kind = PythonFaultKind::ElementType {
                             kernel: kernel_name,
                             parameter,
@@ -455,41 +459,6 @@ impl Walker<'_> {
 
     fn call_site(&self) -> Site {
         Site { module: self.module_id(), span: cudalint_syntax::Span::default() }
-    }
-
-    /// Whether the order of elements in memory matters to a kernel: it combines two indices, or the view leaves gaps.
-    fn indexes_in_order(&self, (module, id): (ModuleId, FunctionId), index: usize, array: &Array) -> bool {
-        let Some(function) = self.project.function_at(module, id) else { return false };
-        let code = self.project.module(module);
-        let Some(body) = &function.body else { return false };
-        // A kernel that is told strides does its own arithmetic.
-        let strided = function.locals.iter().take(function.param_count as usize).any(|parameter| {
-            let name = parameter.name.to_lowercase();
-            name.contains("stride") || name.contains("pitch") || name.starts_with("ld") || name.contains("step")
-        });
-        if strided {
-            return false;
-        }
-        if matches!(array.layout, Layout::Strided(_)) {
-            return true;
-        }
-        let mut product = false;
-        let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
-        cudalint_program::visit::walk(code, function, body, |item| {
-            if let cudalint_program::visit::Item::Expr(id) = item
-                && let Some(Expr::Index { base, indices }) = kind(id)
-                && matches!(kind(*base), Some(Expr::Local(local)) if local.index() == index)
-                && let [subscript] = indices.as_slice()
-            {
-                cudalint_program::visit::walk_expr(code, *subscript, |_, inner| {
-                    product |= matches!(inner, Expr::Binary(cudalint_program::ir::BinaryOp::Mul, _, factor)
-                        if !matches!(kind(*factor), Some(Expr::Member { .. })));
-                    !product
-                });
-            }
-            !product
-        });
-        product
     }
 }
 
@@ -543,19 +512,4 @@ fn python_type(value: &Val) -> String {
         Kind::Number(dtype, _) => dtype.name(),
         _ => String::new(),
     }
-}
-
-/// Element types that surely do not go together: what is given, and what the kernel reads.
-fn elements_differ(given: Dtype, wanted: &Ty) -> Option<(String, String)> {
-    let differ = match (given, wanted) {
-        // Single bytes are how raw memory is read.
-        (_, Ty::Int { bytes: 1, .. } | Ty::Void | Ty::Bool) => false,
-        (Dtype::Int { bytes, .. }, Ty::Int { bytes: wanted, .. })
-        | (Dtype::Float { bytes }, Ty::Float { bytes: wanted }) => bytes != *wanted,
-        (Dtype::Int { .. } | Dtype::Bool, Ty::Float { .. }) | (Dtype::Float { .. } | Dtype::Bool, Ty::Int { .. }) => {
-            true
-        }
-        _ => false,
-    };
-    differ.then(|| (given.name(), wanted.name()))
 }

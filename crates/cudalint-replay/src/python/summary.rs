@@ -64,6 +64,7 @@ pub(crate) fn summarize(
             surely_used: false,
             written: own().any(|(.., written)| *written),
             carved: false,
+            shifted: false,
         });
     }
     summary.barrier_between_dynamic = !uses.meet_between_barriers();

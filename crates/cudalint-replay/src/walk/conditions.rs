@@ -40,6 +40,8 @@ impl<'p> Walker<'p> {
         let known = self.conditions.len();
         let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
         let truth = self.truth_of(condition, &mut seen);
+        let hushed = u32::from(self.hangs_on_round(condition));
+        self.silent += hushed;
         let flow = self.open(
             truth,
             |w| {
@@ -55,6 +57,7 @@ impl<'p> Walker<'p> {
                 no_flow.clone()
             },
         );
+        self.silent -= hushed;
         let (gone, stayed) = match (&yes_flow, &no_flow) {
             (Flow::Next, Flow::Next) => return flow,
             (Flow::Next, gone) => (gone, yes),

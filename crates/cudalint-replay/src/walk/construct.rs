@@ -1,5 +1,6 @@
 //! Objects coming into being: initializers, constructors, `new`.
 
+use super::launches::is_launch_config;
 use super::calls::Invocation;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
@@ -237,6 +238,7 @@ impl<'p> Walker<'p> {
                     self.store(&at, &lane, out.val);
                 }
             }
+            Ty::Opaque(name) if braces && is_launch_config(name) => self.construct_launch_config(place, args),
             Ty::Opaque(_) | Ty::Unknown | Ty::Auto => {
                 let outs = self.arguments(args);
                 for (out, arg) in outs.iter().zip(args) {

@@ -317,7 +317,16 @@ impl<'p> Walker<'p> {
             BinaryOp::Gt | BinaryOp::Ge => false,
             _ => return None,
         };
-        let same = |w: &Self, p: ExprId, q: ExprId| w.text(p) == w.text(q);
+        // What a macro's body writes has no place of its own, and so no text.
+        let same = |w: &Self, p: ExprId, q: ExprId| match (w.node(p), w.node(q)) {
+            (Some(one), Some(other)) if one.span == other.span => match (&one.kind, &other.kind) {
+                (Expr::Local(one), Expr::Local(other)) => one == other,
+                (Expr::Name { path: one, .. }, Expr::Name { path: other, .. }) => one == other,
+                (Expr::Int { value: one, .. }, Expr::Int { value: other, .. }) => one == other,
+                _ => false,
+            },
+            _ => w.text(p) == w.text(q),
+        };
         let picks_first = if same(self, *x, a) && same(self, *y, b) {
             less
         } else if same(self, *x, b) && same(self, *y, a) {

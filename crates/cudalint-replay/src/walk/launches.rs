@@ -17,7 +17,7 @@ impl<'p> Walker<'p> {
     /// A launch expression.
     pub fn launch(&mut self, id: ExprId, launch: &'p Launch) -> Out {
         let (kernel, env) = self.kernel_of(launch);
-        let config: Vec<Out> = launch.config.iter().map(|expr| self.config_value(*expr)).collect();
+        let config = self.configuration(launch);
         let args = self.launch_arguments(launch);
         let env = match kernel {
             Some((module, function)) => {
@@ -34,6 +34,7 @@ impl<'p> Walker<'p> {
             let cooperative = self.cooperative(id, launch);
             let fact = LaunchFact { cooperative, ..self.launch_fact(launch, kernel, &env, &config, &args) };
             let mut mentioned = launch.config.clone();
+            mentioned.extend(launch.attributes);
             mentioned.extend(&launch.args);
             let span = self.span(id);
             self.emit(EventKind::Launch(Box::new(fact)), span, &mentioned);
@@ -64,6 +65,43 @@ impl<'p> Walker<'p> {
         Out::new(if launch.chevron { Val::unknown() } else { Val::from(Kind::Status) }, ty)
     }
 
+    /// `cudaLaunchConfig_t config = { … }`: what is not given is zero, and an extent is one.
+    pub fn construct_launch_config(&mut self, place: &Place, args: &'p [ExprId]) {
+        self.memory.store(place, Val::zeroed());
+        for field in ["gridDim", "blockDim"] {
+            let place = self.field_place(place, &Name::from(field));
+            self.store(&place, &Ty::Unknown, Val::typed(Quantity::Known(1), 4, false));
+        }
+        for (arg, in_order) in args.iter().zip(LAUNCH_CONFIG) {
+            let (field, value) = match self.node(*arg).map(|node| &node.kind) {
+                Some(Expr::Designated { field, value }) => (field.clone(), *value),
+                _ => (Name::from(in_order), *arg),
+            };
+            let val = self.config_value(value).val;
+            let place = self.field_place(place, &field);
+            self.store(&place, &Ty::Unknown, val);
+        }
+    }
+
+    /// Grid, block, dynamic shared bytes and stream, as far as given. Those of `cudaLaunchKernelEx` stand in a structure.
+    fn configuration(&mut self, launch: &Launch) -> Vec<Out> {
+        let Some(attributes) = launch.attributes else {
+            return launch.config.iter().map(|expr| self.config_value(*expr)).collect();
+        };
+        let structure = self.eval(attributes);
+        let pointee = structure.ty.pointee().cloned().unwrap_or(Ty::Unknown);
+        let place = self.pointed_place(&structure.val, &pointee);
+        let [grid, block] = ["gridDim", "blockDim"].map(|field| {
+            let place = self.field_place(&place, &Name::from(field));
+            let val = self.load(&place, &Ty::Unknown);
+            // A number stands for a row of so many.
+            let ty = if val.quantity().is_unknown() { dim3() } else { Ty::SIZE };
+            Out::new(val, ty)
+        });
+        let shared = self.field_place(&place, &Name::from("dynamicSmemBytes"));
+        vec![grid, block, Out::new(self.load(&shared, &Ty::SIZE), Ty::SIZE)]
+    }
+
     fn config_value(&mut self, expr: ExprId) -> Out {
         if let Some(Expr::InitList(_)) = self.node(expr).map(|node| &node.kind) {
             return self.build(&dim3(), expr);
@@ -80,7 +118,7 @@ impl<'p> Walker<'p> {
         };
         if let Some(Expr::Name { path, targs }) = self.node(inner).map(|node| &node.kind) {
             let (module, inside) = (self.module_id(), self.scope());
-            let count = launch.chevron.then_some(launch.args.len());
+            let count = (launch.chevron || launch.attributes.is_some()).then_some(launch.args.len());
             if let Some((target, function)) = self.project.kernel(module, &inside, path, count) {
                 let env = self.explicit_env(target, function, targs);
                 return (Some((target, function)), env);
@@ -97,7 +135,7 @@ impl<'p> Walker<'p> {
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
     fn launch_arguments(&mut self, launch: &'p Launch) -> Vec<(ExprId, Out)> {
-        if launch.chevron || launch.args.len() != 1 {
+        if launch.chevron || launch.attributes.is_some() || launch.args.len() != 1 {
             return launch.args.iter().map(|arg| (*arg, self.eval(*arg))).collect();
         }
         let list = launch.args[0];
@@ -126,7 +164,7 @@ impl<'p> Walker<'p> {
         config: &[Out],
         args: &[(ExprId, Out)],
     ) -> LaunchFact {
-        let extent = |w: &mut Self, at: usize| match (config.get(at), launch.config.get(at)) {
+        let extent = |w: &mut Self, at: usize| match (config.get(at), launch.config.get(at).or(launch.attributes.as_ref())) {
             (Some(out), Some(expr)) => w.extent(out, *expr),
             _ => unknown_extent(launch.config_span),
         };
@@ -292,6 +330,14 @@ impl<'p> Walker<'p> {
         self.frames.pop();
         Some(self.amount(&val))
     }
+}
+
+/// The fields of `cudaLaunchConfig_t` in their order: *CUDA Runtime API*, Data types used by CUDA Runtime.
+const LAUNCH_CONFIG: [&str; 6] = ["gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"];
+
+/// Whether a type that is out of sight is the configuration of a launch.
+pub(super) fn is_launch_config(name: &Name) -> bool {
+    ["cudaLaunchConfig_t", "cudaLaunchConfig_st"].contains(&name.as_str())
 }
 
 fn dim3() -> Ty {

@@ -157,12 +157,18 @@ impl<'p> Walker<'p> {
         start: usize,
         base: usize,
     ) -> Flow {
-        if !self.is_worth(body) || self.iterations_left == 0 || self.loops_inside >= MAX_FIRST_ROUNDS {
+        let written = self.written_in_rounds(step, body).filter(|_| {
+            self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS
+        });
+        let Some(written) = written else {
             return self.abstract_loop(condition, step, body, start, base);
-        }
+        };
         let last = condition.zip(step).and_then(|(condition, step)| self.last_of(condition, step, body));
         self.iterations_left -= 1;
         self.loops_inside += 1;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.first_rounds.push(written);
+        }
         let mark = self.memory.mark();
         let first = self.alternative(mark, |w| {
             let inside = w.pendings.len();
@@ -171,6 +177,9 @@ impl<'p> Walker<'p> {
             let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
             if reached { Flow::Next } else { flow }
         });
+        if let Some(frame) = self.frames.last_mut() {
+            frame.first_rounds.pop();
+        }
         self.loops_inside -= 1;
         let none = self.alternative(mark, |_| Flow::Next);
         self.settle(mark, [none, first], &JoinRule::Either);

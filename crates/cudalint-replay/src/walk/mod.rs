@@ -21,6 +21,7 @@ mod memo;
 mod names;
 mod operators;
 mod places;
+mod rounds;
 mod shapes;
 mod stmts;
 mod types;
@@ -103,6 +104,8 @@ pub(crate) struct Frame {
     pub labels: Vec<Name>,
     /// How many conditions that nothing decides stand around the current point, or have been left early.
     pub undecided: u32,
+    /// What the loops around write whose first rounds are being walked.
+    pub first_rounds: Vec<Vec<LocalId>>,
 }
 
 /// An evaluated expression.
@@ -360,6 +363,7 @@ impl<'p> Walker<'p> {
             pending_base: self.pendings.len(),
             labels: Vec::new(),
             undecided: 0,
+            first_rounds: Vec::new(),
         });
     }
 

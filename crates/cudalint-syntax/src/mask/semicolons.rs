@@ -78,7 +78,11 @@ fn wants_semicolon(edit: &Edit<'_>, i: usize, close: usize) -> bool {
                     !matches!(
                         edit.word(next),
                         Some(W::Const | W::Noexcept | W::Override | W::Final | W::Volatile | W::Requires | W::Mutable)
-                    ) && (edit.newline_after(close) || known_macro(edit, i) || is_caps(edit.text(i)))
+                    ) && (edit.newline_after(close)
+                        || known_macro(edit, i)
+                        || is_caps(edit.text(i))
+                        // No call goes on like this: what stands before is a macro with a `;` of its own.
+                        || matches!(edit.word(next), Some(W::Break | W::Continue | W::Case | W::Default | W::Goto)))
                 }
                 Some(Kind::Punct) => {
                     let c = edit.punct(next);
