@@ -3,7 +3,9 @@
 
 use crate::coverage;
 use crate::facts::{DynamicShared, KernelSummary, Site};
-use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Space, Stmt};
+use cudalint_program::ir::{
+    BinaryOp, Block, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Space, Stmt,
+};
 use cudalint_program::types::TypeEnv;
 use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_program::{Name, Project, Scope};

@@ -81,3 +81,77 @@ int main() {
     assert_eq!(sides(&events)[1].1, "Host host 16384+264");
     assert!(sides(&events)[1].0.ends_with("200+0"), "{:?}", sides(&events)[1]);
 }
+
+#[test]
+fn configurations_in_a_structure() {
+    let events = events(
+        r"
+__global__ void k(int* p) { p[0] = 1; }
+struct Both { int* p; };
+__global__ void s(Both both) { both.p[0] = 1; }
+void run(int* d, int n, cudaStream_t stream, cudaLaunchConfig_t* given) {
+    cudaLaunchConfig_t config = {0};
+    config.gridDim = n;
+    config.blockDim = dim3(16, 16);
+    config.dynamicSmemBytes = n * sizeof(int);
+    cudaLaunchKernelEx(&config, k, d);
+    cudaLaunchConfig_t other{4, dim3(2, 3), 48, stream};
+    cudaLaunchKernelEx(&other, k, d);
+    other = {.gridDim = 5, .blockDim = 32};
+    Both both;
+    both.p = d;
+    cudaLaunchKernelEx(&other, s, both);
+    cudaLaunchKernelEx(given, k, d);
+}
+",
+    );
+    let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
+    let wanted = [
+        "<<<n,1,1 | 16,16,1 | 4 * n>>>",
+        "<<<4,1,1 | 2,3,1 | 48>>>",
+        "<<<5,1,1 | 32,1,1 | 0>>>",
+        "<<<unknown,unknown,unknown | unknown,unknown,unknown | unknown>>>",
+    ];
+    assert_eq!(configs, wanted);
+    // A structure as the only argument is no array of addresses.
+    assert!(launches(&events).iter().all(|launch| launch.args.len() == 1));
+}
+
+#[test]
+fn pointers_are_allocated_by_their_own_size() {
+    let events = events(
+        r"
+void run(float** d, int n) {
+    float** one = new float*[n];
+    cudaMemcpy(d, one, 8, cudaMemcpyHostToDevice);
+    float*** deep = new float * * [10];
+    cudaMemcpy(d, deep, 8, cudaMemcpyHostToDevice);
+    const float** fixed = new const float*[10];
+    cudaMemcpy(d, fixed, 8, cudaMemcpyHostToDevice);
+    float* numbers = new float[10];
+    cudaMemcpy(d, numbers, 8, cudaMemcpyHostToDevice);
+}
+",
+    );
+    let sources: Vec<String> = sides(&events).into_iter().map(|(_, from)| from).collect();
+    assert_eq!(sources, ["Host one 8 * n+0", "Host deep 80+0", "Host fixed 80+0", "Host numbers 40+0"]);
+}
+
+#[test]
+fn what_a_macro_writes_is_not_one_text() {
+    let events = events(
+        r"
+__global__ void k(int* p) { p[0] = 1; }
+#define RUN(name) \\
+void run_##name(int* d, int n, int m) { \\
+    k<<<n > 1 ? 256 : 128, 1>>>(d); \\
+    k<<<n < m ? n : m, 1>>>(d); \\
+    k<<<n < m ? m : n, 1>>>(d); \\
+}
+RUN(it)
+",
+    );
+    let grids: Vec<String> = launches(&events).into_iter().map(|launch| launch.grid.axes[0].to_string()).collect();
+    assert_eq!(grids[1..], ["min(n, m)", "max(m, n)"]);
+    assert_ne!(grids[0], "256");
+}

@@ -14,7 +14,10 @@ impl Walker<'_> {
         let Some(body) = &function.body else { return false };
         let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
         let is_pointer = |ty: cudalint_program::ir::TypeId| {
-            matches!(code.types.get(ty.index()), Some(Type::Pointer(_) | Type::Qualified { .. } | Type::Reference { .. }))
+            matches!(
+                code.types.get(ty.index()),
+                Some(Type::Pointer(_) | Type::Qualified { .. } | Type::Reference { .. })
+            )
         };
         let mut cast = false;
         walk(code, function, body, |item| {

@@ -1,7 +1,7 @@
 //! Objects coming into being: initializers, constructors, `new`.
 
-use super::launches::is_launch_config;
 use super::calls::Invocation;
+use super::launches::is_launch_config;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, ObjectInfo, Place, extend, root};

@@ -164,10 +164,11 @@ impl<'p> Walker<'p> {
         config: &[Out],
         args: &[(ExprId, Out)],
     ) -> LaunchFact {
-        let extent = |w: &mut Self, at: usize| match (config.get(at), launch.config.get(at).or(launch.attributes.as_ref())) {
-            (Some(out), Some(expr)) => w.extent(out, *expr),
-            _ => unknown_extent(launch.config_span),
-        };
+        let extent =
+            |w: &mut Self, at: usize| match (config.get(at), launch.config.get(at).or(launch.attributes.as_ref())) {
+                (Some(out), Some(expr)) => w.extent(out, *expr),
+                _ => unknown_extent(launch.config_span),
+            };
         let (grid, block) = (extent(self, 0), extent(self, 1));
         let shared = match config.get(2) {
             Some(out) => {

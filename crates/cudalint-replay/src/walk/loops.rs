@@ -157,9 +157,9 @@ impl<'p> Walker<'p> {
         start: usize,
         base: usize,
     ) -> Flow {
-        let written = self.written_in_rounds(step, body).filter(|_| {
-            self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS
-        });
+        let written = self
+            .written_in_rounds(step, body)
+            .filter(|_| self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS);
         let Some(written) = written else {
             return self.abstract_loop(condition, step, body, start, base);
         };

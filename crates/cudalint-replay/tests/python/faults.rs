@@ -144,3 +144,27 @@ def good():
     );
     assert_eq!(faults(&seen), ["t: not contiguous"]);
 }
+
+#[test]
+fn a_pointer_that_the_kernel_casts_has_no_type_to_mistake() {
+    let seen = program(
+        "
+import cupy as cp
+module = cp.RawModule(code=r'''
+extern \"C\" __global__ void pairs(unsigned long *to, int n) {
+    uint2 *pair = (uint2 *)to;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) pair[i] = make_uint2(i, i);
+}
+extern \"C\" __global__ void plain(unsigned long *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = (unsigned long)i;
+}
+''')
+a = cp.zeros((100, 2), dtype=cp.uint32)
+module.get_function('pairs')((1,), (128,), (a, cp.int32(100)))
+module.get_function('plain')((1,), (128,), (a, cp.int32(100)))
+",
+    );
+    assert_eq!(faults(&seen), ["a: elements uint32 for unsigned long long"]);
+}
