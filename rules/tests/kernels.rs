@@ -264,3 +264,99 @@ int main() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].related.iter().any(|label| label.message.contains("also: ")));
 }
+
+#[test]
+fn an_index_that_only_callers_choose_is_theirs() {
+    let text = "__global__ void mark(int source, int n, int *front, int *last) {
+    if (threadIdx.x == 0) { front[source] = 1; last[n] = 0; }
+}
+void solve(int n, int source) {
+    int *front, *last;
+    cudaMalloc(&front, n * sizeof(int));
+    cudaMalloc(&last, n * sizeof(int));
+    mark<<<1, 32>>>(source, n, front, last);
+}
+";
+    let all = ["missing-bounds-guard", "guard-does-not-cover-access"].map(|rule| of(rule, text)).concat();
+    // `source` has nothing to do with any size; element `n` of `n` is beyond the end whatever `n` is.
+    assert_eq!(all.len(), 1, "{all:#?}");
+    assert!(all[0].message.contains("of `last`"), "{}", all[0].message);
+}
+
+#[test]
+fn an_election_is_a_race_that_one_may_win() {
+    let kernel = |first: &str, asks: &str| {
+        format!(
+            "__global__ void expand(const int *row, int *out, int n) {{
+    __shared__ int owner, source;
+    const int id = blockIdx.x * blockDim.x + threadIdx.x;
+    int size = id < n ? row[id + 1] - row[id] : 0;
+    {first}
+    while (true) {{
+        if (size > 128) owner = threadIdx.x;
+        __syncthreads();
+        if (owner == -1) break;
+        __syncthreads();
+        if ({asks}) {{ source = id; owner = -1; size = 0; }}
+        __syncthreads();
+        out[row[source] + threadIdx.x] = 1;
+    }}
+}}
+void run(const int *row, int *out, int n) {{ expand<<<(n + 127) / 128, 128>>>(row, out, n); }}
+"
+        )
+    };
+    let barrier = "if (threadIdx.x == 0) owner = -1; __syncthreads();";
+    let sure = |text: &str| {
+        of("shared-memory-race", text).into_iter().filter(|found| found.confidence > Confidence::Possible).count()
+    };
+    assert_eq!(sure(&kernel(barrier, "owner == threadIdx.x")), 0);
+    // Whoever comes late takes the number of another away.
+    assert!(sure(&kernel("owner = -1;", "owner == threadIdx.x")) > 0);
+    // Nobody looks whose number it is.
+    assert!(sure(&kernel(barrier, "owner > 16")) > 0);
+}
+
+#[test]
+fn a_branch_that_some_builds_lack_is_an_assumption() {
+    let text = "__global__ void scale(float *values) { values[threadIdx.x] *= 2; }
+void pad(float *from) {
+    float *to;
+#ifdef SMALL
+    cudaMalloc(&to, 100 * sizeof(float));
+#else
+    cudaMalloc(&to, 200 * sizeof(float));
+#endif
+    cudaMemcpy(to, from, 150 * sizeof(float), cudaMemcpyHostToDevice);
+}
+void both(float *from) {
+#ifdef SMALL
+    float *to;
+    cudaMalloc(&to, 100 * sizeof(float));
+    cudaMemcpy(to, from, 150 * sizeof(float), cudaMemcpyHostToDevice);
+#else
+    (void)from;
+#endif
+}
+void launch() {
+    float *values;
+    cudaMalloc(&values, 64 * sizeof(float));
+    cudaMemset(values, 0, 64 * sizeof(float));
+#ifdef TIMED
+    scale<<<1, 96>>>(values);
+    cudaDeviceSynchronize();
+#else
+    scale<<<1, 96>>>(values);
+#endif
+}
+";
+    let copies = of("copy-exceeds-allocation", text);
+    let shown: Vec<_> = copies
+        .iter()
+        .map(|found| (found.confidence, found.witness.as_ref().map(|witness| witness.assumptions.clone())))
+        .collect();
+    let named = Some(vec!["`SMALL` is defined".to_owned()]);
+    assert_eq!(shown, [(Confidence::Likely, named), (Confidence::Definite, Some(Vec::new()))]);
+    let guards = of("missing-bounds-guard", text);
+    assert_eq!(guards.iter().map(|found| found.confidence).collect::<Vec<_>>(), [Confidence::Definite], "{guards:#?}");
+}

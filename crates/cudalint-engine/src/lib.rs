@@ -16,6 +16,7 @@ pub mod rule;
 pub mod settings;
 mod settle;
 mod steps;
+mod supposed;
 mod suppress;
 #[cfg(test)]
 mod testing;

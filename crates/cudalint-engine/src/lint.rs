@@ -10,6 +10,7 @@ use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
 use crate::settings::Settings;
 use crate::settle::{damaged_functions, settle, texts};
 use crate::steps::Steps;
+use crate::supposed::Branches;
 use crate::suppress::{MARK, Remark, Suppressions};
 use crate::unmentioned::{unmentioned, waits};
 use crate::walk::Globs;
@@ -433,13 +434,17 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
     pipeline::complete(project, id, &mut facts);
     let context =
         ModuleContext { project, id, module: project.module(id), facts: &facts, architectures: &input.architectures };
+    let branches = std::cell::OnceCell::new();
     let mut findings = Vec::new();
-    let mut sink = Sink::new(&mut findings);
     for (index, rule) in input.rules.iter().enumerate() {
         if let Check::Facts(check) = &rule.check
             && input.levels.runs(index)
         {
-            check(&context, &mut sink);
+            let first = findings.len();
+            check(&context, &mut Sink::new(&mut findings));
+            for finding in findings.iter_mut().skip(first) {
+                branches.get_or_init(|| Branches::of(project)).name_in(finding, rule);
+            }
         }
     }
     let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));

@@ -282,6 +282,7 @@ pub struct CoverageClaim {
 
 /// A dynamic shared array of a kernel.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties of its uses.
 pub struct DynamicShared {
     /// Name.
     pub name: Name,

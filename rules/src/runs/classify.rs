@@ -78,6 +78,9 @@ pub(super) fn classify(
                 if let Some(formula) = formula::out_of_bounds(context, run, access.site) {
                     return Some((Defect::IndexFormula, Some(formula)));
                 }
+                if run.assumptions.is_some() && formula::is_up_to_callers(context, run, access.site) {
+                    return None;
+                }
                 if event.guards.is_empty() { Defect::MissingGuard } else { Defect::GuardTooWide }
             }
         },

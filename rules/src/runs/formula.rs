@@ -46,6 +46,18 @@ pub(super) fn out_of_bounds(context: &ModuleContext<'_>, run: &KernelRun, access
     })
 }
 
+/// Whether which element an access means is up to the callers alone: they are not to blame for a number that was chosen
+/// here, and that has nothing to do with any size.
+pub(super) fn is_up_to_callers(context: &ModuleContext<'_>, run: &KernelRun, access: Site) -> bool {
+    if run.free.is_empty() {
+        return false;
+    }
+    let Some(source) = Source::around(context, access) else { return false };
+    let Some(place) = source.place(access) else { return false };
+    let (_, indices) = source.indices(place);
+    !indices.is_empty() && indices.iter().all(|index| source.is_free(*index, &run.free))
+}
+
 /// The wrong formula behind two blocks that write one element.
 pub(super) fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>) -> Option<Formula> {
     let plain = |kind| matches!(kind, AccessKind::Read | AccessKind::Write);
@@ -101,10 +113,10 @@ impl Term {
 }
 
 /// The function in which an access stands.
-struct Source<'a> {
-    module: &'a Module,
+pub(super) struct Source<'a> {
+    pub(super) module: &'a Module,
     site: Site,
-    function: &'a Function,
+    pub(super) function: &'a Function,
     /// For each local how it gets its value.
     definitions: Vec<Definition>,
 }
@@ -121,7 +133,7 @@ enum Definition {
 }
 
 impl<'a> Source<'a> {
-    fn around(context: &'a ModuleContext<'_>, access: Site) -> Option<Self> {
+    pub(super) fn around(context: &'a ModuleContext<'_>, access: Site) -> Option<Self> {
         let module = context.project.module(access.module);
         let function = module
             .functions
@@ -134,21 +146,8 @@ impl<'a> Source<'a> {
 
     /// The wrong formulas in the index of an access.
     fn formulas(&self, access: Site) -> Option<Vec<Formula>> {
-        let body = self.function.body.as_ref()?;
-        let mut place = None;
-        walk(self.module, self.function, body, |item| {
-            if let Item::Expr(id) = item
-                && let Some(node) = self.module.exprs.get(id.index())
-                && node.span == access.span
-                && matches!(node.kind, Expr::Index { .. } | Expr::Deref(_))
-                && node.expansion.is_none()
-            {
-                place.get_or_insert(id);
-            }
-            place.is_none()
-        });
         let mut found = Vec::new();
-        let (base, indices) = self.indices(place?);
+        let (base, indices) = self.indices(self.place(access)?);
         let mut blocks = !matches!(self.kind(base), Some(Expr::Local(local))
             if self.definitions.get(local.index()) == Some(&Definition::Parameter));
         let mut threads = None;
@@ -162,6 +161,52 @@ impl<'a> Source<'a> {
             found.extend(self.formula(expr, Mistake::NoBlock(axis)));
         }
         Some(found)
+    }
+
+    /// Whether an expression is a number that each thread has for itself: a sum of built-in variables.
+    pub(super) fn is_own_number(&self, value: ExprId) -> bool {
+        let mut terms = Vec::new();
+        self.terms(value, &mut terms, 0);
+        let threads = terms.iter().flat_map(|term| &term.builtins).any(|it| matches!(it, Builtin::Thread(_)));
+        threads && terms.iter().all(|term| !term.others)
+    }
+
+    /// The expression of an access.
+    fn place(&self, access: Site) -> Option<ExprId> {
+        let body = self.function.body.as_ref()?;
+        let mut place = None;
+        walk(self.module, self.function, body, |item| {
+            if let Item::Expr(id) = item
+                && let Some(node) = self.module.exprs.get(id.index())
+                && node.span == access.span
+                && matches!(node.kind, Expr::Index { .. } | Expr::Deref(_))
+                && node.expansion.is_none()
+            {
+                place.get_or_insert(id);
+            }
+            place.is_none()
+        });
+        place
+    }
+
+    /// Whether an index is a sum or product of constants and of parameters of these names.
+    fn is_free(&self, index: ExprId, free: &[String]) -> bool {
+        let mut named = false;
+        let mut plain = true;
+        walk_expr(self.module, index, |_, expr| {
+            match expr {
+                Expr::Local(local) => {
+                    let parameter = self.definitions.get(local.index()) == Some(&Definition::Parameter);
+                    let name = self.function.locals.get(local.index()).map(|local| local.name.as_str());
+                    named = true;
+                    plain &= parameter && name.is_some_and(|name| free.iter().any(|free| free == name));
+                }
+                Expr::Int { .. } | Expr::Binary(..) | Expr::Cast { .. } => {}
+                _ => plain = false,
+            }
+            plain
+        });
+        named && plain
     }
 
     /// What is indexed, and the expressions that say which element is meant: `a[i][j]` has two, `*(p + i)` one.
@@ -218,7 +263,7 @@ impl<'a> Source<'a> {
         Some(Formula { site: Site { module: self.site.module, span }, mistake })
     }
 
-    fn kind(&self, id: ExprId) -> Option<&'a Expr> {
+    pub(super) fn kind(&self, id: ExprId) -> Option<&'a Expr> {
         self.module.exprs.get(id.index()).map(|node| &node.kind)
     }
 

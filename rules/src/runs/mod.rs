@@ -5,6 +5,7 @@
 
 pub mod bounds;
 mod classify;
+mod election;
 mod formula;
 pub mod races;
 pub mod unwritten;
@@ -95,7 +96,10 @@ fn of_run<'a>(context: &ModuleContext<'_>, run: &'a KernelRun, told: &Told) -> V
         if !told.holds(run, defect, event) {
             let group = races.group(index);
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
-            let harm = race(event).map_or(Harm::Surely, |race| race.harm(group));
+            let harm = race(event).map_or(Harm::Surely, |race| match race.harm(group) {
+                Harm::Surely if election::is_election(context, &race) => Harm::Perhaps,
+                harm => harm,
+            });
             found.push(Found { event, defect, formula, cause: races.cause(index), in_one_warp, harm });
         }
     }

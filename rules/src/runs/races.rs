@@ -198,6 +198,7 @@ pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'
     let race = race(shown.event)?;
     let perhaps = match (race.values, shown.harm) {
         (RaceValues::Same, Harm::Perhaps) => ", although with the same value",
+        (RaceValues::Differ, Harm::Perhaps) => ", so that one of them is chosen",
         (_, Harm::Perhaps) => ", perhaps with the same value",
         _ => "",
     };

@@ -3,8 +3,9 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, named_children};
+use crate::ir::Supposed;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{Define, Node};
+use cudalint_syntax::{Define, Node, Span};
 use rustc_hash::FxHashMap;
 
 /// What was assumed for conditions that nothing decides, so that one file's groups agree with each other.
@@ -21,6 +22,27 @@ impl Assumed {
         });
         Self(passed_on.map(|condition| (condition.text.trim().to_owned(), false)).collect())
     }
+}
+
+/// What is supposed where a condition that nothing decides is taken to hold, or not to. A name that nobody defines is not
+/// defined: that is no supposition.
+fn in_words(condition: &str, holds: bool) -> Option<String> {
+    let condition = condition.trim();
+    let (asked, negated) = match condition.strip_prefix('!').map(str::trim) {
+        Some(rest) if rest.starts_with("defined") => (rest, true),
+        _ => (condition, false),
+    };
+    let name =
+        asked.strip_prefix("defined").map(|name| name.trim().trim_start_matches('(').trim_end_matches(')').trim());
+    match name.filter(|name| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')) {
+        Some(name) => (holds != negated).then(|| format!("`{name}` is defined")),
+        None => holds.then(|| format!("`{condition}` holds where it is compiled")),
+    }
+}
+
+/// Whether a part of a branch is code, and not a directive or a comment.
+fn is_code(node: Node<'_>) -> bool {
+    !matches!(cuda_kind(node), CudaKind::Comment) && !node.kind().starts_with("preproc_")
 }
 
 /// Whether a condition asks for the very name that a definition stands for.
@@ -88,28 +110,51 @@ impl Lowerer<'_> {
     /// Adds the children of the branch of a group that is the program.
     fn branch<'t>(&mut self, s: Src<'t>, group: Node<'t>, out: &mut Vec<Node<'t>>) {
         let mut node = group;
+        let mut supposed = None;
+        let mut passed_code = false;
         for _ in 0..10_000 {
             let alternative = field(node, Field::Alternative);
-            let holds = match cuda_kind(node) {
+            let text = match cuda_kind(node) {
                 CudaKind::PreprocIf | CudaKind::PreprocElif => {
                     let condition = field(node, Field::Condition);
-                    let text = condition.map_or("", |condition| s.text(condition)).to_owned();
-                    self.condition_holds(s, &text, node.start_byte() as u32)
+                    Some(condition.map_or("", |condition| s.text(condition)).to_owned())
                 }
                 CudaKind::PreprocIfdef | CudaKind::PreprocElifdef => {
                     let name = field(node, Field::Name).map_or("", |name| s.text(name));
                     let negated = node.child(0).is_some_and(|first| first.kind().contains("ifndef"));
-                    let text = if negated { format!("!defined({name})") } else { format!("defined({name})") };
-                    self.condition_holds(s, &text, node.start_byte() as u32)
+                    Some(if negated { format!("!defined({name})") } else { format!("defined({name})") })
                 }
-                _ => true,
+                _ => None,
             };
+            let holds = match &text {
+                Some(text) => {
+                    let at = node.start_byte() as u32;
+                    let holds = self.condition_holds(s, text, at);
+                    let open = s.is_file() && supposed.is_none() && self.evaluate(text, Some(at)).is_none();
+                    supposed = if open { in_words(text, holds) } else { supposed };
+                    holds
+                }
+                None => true,
+            };
+            let mut skip = vec![field(node, Field::Condition), field(node, Field::Name)];
+            skip.push(alternative);
+            let children = || named_children(node).into_iter().filter(|child| !skip.contains(&Some(*child)));
             if holds {
-                let mut skip = vec![field(node, Field::Condition), field(node, Field::Name)];
-                skip.push(alternative);
-                out.extend(named_children(node).into_iter().filter(|child| !skip.contains(&Some(*child))));
+                if let Some(condition) = supposed
+                    && (passed_code || alternative.is_some_and(|other| named_children(other).into_iter().any(is_code)))
+                    && let (Some(first), Some(last)) = (children().next(), children().next_back())
+                {
+                    let span = Span::new(first.start_byte(), last.end_byte());
+                    let group = Span::new(group.start_byte(), group.end_byte());
+                    let supposed = Supposed { span, group, condition: condition.into() };
+                    if !self.module.supposed.contains(&supposed) {
+                        self.module.supposed.push(supposed);
+                    }
+                }
+                out.extend(children());
                 return;
             }
+            passed_code |= children().any(is_code);
             match alternative {
                 Some(next) => node = next,
                 None => return,

@@ -85,6 +85,8 @@ pub struct Module {
     pub macros: Vec<MacroDefinition>,
     /// Ranges that the grammar could not read.
     pub damage: Vec<Span>,
+    /// Branches of `#if` groups that were taken for the program, where nothing in sight decides and other branches have code.
+    pub supposed: Vec<Supposed>,
     /// Explicit instantiations of function and class templates.
     pub instantiations: Vec<Instantiation>,
     /// Macros that [`ExpansionId`]s name.
@@ -102,6 +104,17 @@ impl Module {
     pub fn expansion(&self, node: &ExprNode) -> Option<&Name> {
         self.expanded.get(node.expansion?.0.get() as usize - 1)
     }
+}
+
+/// A branch of an `#if` group that is the program under a condition only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supposed {
+    /// The branch's code.
+    pub span: Span,
+    /// The whole group.
+    pub group: Span,
+    /// The condition in words: "`USE_DOUBLE` is defined".
+    pub condition: Arc<str>,
 }
 
 /// `template void f<float>(float*);`

@@ -342,7 +342,7 @@ fn make_run(
     assignment: Option<&Assignment>,
     report: report::Report,
 ) -> KernelRun {
-    let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
+    let Numbers { launch, buffers, mut bindings, free, used, .. } = numbers;
     let mut assumptions = used;
     if let Some(assignment) = assignment {
         if let Some(text) = assignment.text() {
@@ -370,6 +370,7 @@ fn make_run(
         block: launch.block,
         dynamic_shared: launch.dynamic_shared,
         bindings,
+        free,
         buffers,
         assumptions,
         path: seen.event.path.clone(),

@@ -69,6 +69,8 @@ pub struct KernelRun {
     pub dynamic_shared: Option<u64>,
     /// Parameters of the kernel with an integer, and inputs that were chosen, by their names: `n` is 513.
     pub bindings: Vec<(String, i64)>,
+    /// Integer parameters with a value that was chosen, of which no size and no part of the configuration depends.
+    pub free: Vec<String>,
     /// The memory that the report's buffer numbers mean.
     pub buffers: Vec<RunBuffer>,
     /// What the numbers rest on: empty when all of them follow from the source. An assignment of inputs is one

@@ -8,7 +8,7 @@ use crate::value::{Assumptions, Condition, Quantity, union};
 use cudalint_kernel::{Argument, Buffer, Contents, Launch};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Function};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ pub(super) struct Numbers {
     pub buffers: Vec<RunBuffer>,
     /// Parameters with an integer.
     pub bindings: Vec<(String, i64)>,
+    /// Those of them that share no input with any size or with the configuration.
+    pub free: Vec<String>,
     /// Whether every number of the launch that anything can tell is told: no other choice would say more.
     pub complete: bool,
     /// The assumptions of [`Choice::admitted`] that were needed.
@@ -122,7 +124,29 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     }
     let Maker { used, buffers, run, complete, .. } = maker;
     let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
-    Ok(Numbers { launch, buffers: run, bindings, complete, used })
+    Ok(Numbers { launch, buffers: run, bindings, free: free(fact, kernel), complete, used })
+}
+
+/// Integer parameters that are inputs, or computed from inputs, on which no size and no part of the configuration depends.
+fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
+    let inputs = |amount: &Amount| match &amount.quantity {
+        Quantity::Symbolic(poly) => poly.bases().0,
+        _ => BTreeSet::new(),
+    };
+    let integer = |given: &Given| matches!(given, Given::Int { .. });
+    let mut sizes: Vec<Amount> = fact.grid.axes.iter().chain(&fact.block.axes).cloned().collect();
+    sizes.push(fact.shared.clone());
+    fact.given.iter().filter(|given| !integer(given)).for_each(|given| collect(given, &mut sizes));
+    let sized: BTreeSet<_> = sizes.iter().flat_map(inputs).collect();
+    let names = parameters(fact, kernel).into_iter().zip(&fact.given);
+    let free = names.filter(|(_, given)| match given {
+        Given::Int { amount, .. } => {
+            let own = inputs(amount);
+            !own.is_empty() && own.is_disjoint(&sized)
+        }
+        _ => false,
+    });
+    free.map(|((name, _), _)| name.to_string()).collect()
 }
 
 /// The parameters of a kernel's code by name, each with the number of the argument that it belongs to.

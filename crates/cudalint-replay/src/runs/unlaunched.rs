@@ -74,6 +74,7 @@ impl Module<'_> {
             block: launch.block,
             dynamic_shared: None,
             bindings: Vec::new(),
+            free: Vec::new(),
             buffers,
             assumptions: assume(text),
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
