@@ -360,3 +360,52 @@ void launch() {
     let guards = of("missing-bounds-guard", text);
     assert_eq!(guards.iter().map(|found| found.confidence).collect::<Vec<_>>(), [Confidence::Definite], "{guards:#?}");
 }
+
+#[test]
+fn copies_in_assembly_are_copies() {
+    let program = |body: &str| {
+        format!(
+            "__device__ void copy_16(void *to, const void *from) {{
+    unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile(\"cp.async.cg.shared.global [%0], [%1], %2;\\n\" ::\"r\"(at), \"l\"(from), \"n\"(16));
+}}
+__device__ void wait() {{ asm volatile(\"cp.async.wait_all;\\n\" ::); }}
+__global__ void reverse(const float *from, float *to) {{
+    __shared__ float tile[2][256];
+    const int t = threadIdx.x;
+    {body}
+}}
+int main() {{
+    float *from, *to;
+    cudaMalloc(&from, 512 * sizeof(float));
+    cudaMalloc(&to, 512 * sizeof(float));
+    cudaMemset(from, 0, 512 * sizeof(float));
+    reverse<<<1, 64>>>(from, to);
+}}
+"
+        )
+    };
+    let rules = ["shared-memory-race", "implicit-warp-sync", "uninitialized-shared-read", "shared-index-out-of-range"];
+    let said = |body: &str| -> Vec<&str> {
+        let text = program(body);
+        rules.into_iter().filter(|rule| !of(rule, &text).is_empty()).collect()
+    };
+    let copied = "copy_16(&tile[0][t * 4], &from[t * 4]);";
+    assert!(said(&format!("{copied} wait(); __syncthreads(); to[t] = tile[0][255 - t];")).is_empty());
+    assert_eq!(said(&format!("{copied} wait(); to[t] = tile[0][255 - t];")), ["shared-memory-race"]);
+    let other = format!("{copied} wait(); __syncthreads(); to[t] = tile[1][255 - t];");
+    assert_eq!(said(&other), ["uninitialized-shared-read"]);
+    let far = "copy_16(&tile[1][t * 4 + 4], &from[t * 4]); wait(); __syncthreads(); to[t] = tile[1][t + 4];";
+    assert_eq!(said(far), ["shared-index-out-of-range"]);
+    // An address that was computed with is somewhere in any array.
+    let computed = "unsigned at = (unsigned)__cvta_generic_to_shared(&tile[0][0]) + 16 * t;
+    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\\n\" ::\"r\"(at), \"l\"(&from[t * 4]));
+    wait(); __syncthreads(); to[t] = tile[0][255 - t] + tile[1][t];";
+    assert!(said(computed).is_empty());
+    // One that its thread alone may store.
+    let guarded =
+        "asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }\" ::
+        \"r\"((unsigned)__cvta_generic_to_shared(&tile[0][t * 4])), \"l\"(&from[t * 4]), \"r\"(t));
+    wait(); __syncthreads(); to[t] = tile[0][255 - t]; tile[1][t] = 1; to[t] += tile[1][63 - t];";
+    assert_eq!(said(guarded), ["shared-memory-race"]);
+}

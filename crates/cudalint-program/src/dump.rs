@@ -296,7 +296,7 @@ impl<'m> Dump<'m> {
                     self.braced("catch", handler);
                 }
             }
-            Stmt::Asm { text, operands } => {
+            Stmt::Asm { text, operands, .. } => {
                 let text = format!("asm {text:?} {}", self.list(operands));
                 self.line(&text);
             }

@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
                         self.block(frame, handler, false, depth + 1);
                     }
                 }
-                Stmt::Asm { text, operands } => {
+                Stmt::Asm { text, operands, .. } => {
                     if text.contains("bar.") || text.contains("barrier.") {
                         self.intervals.push(Vec::new());
                     }

@@ -5,6 +5,10 @@ use crate::code::{self, Effect, Expr, Intrinsic, Scope, Stmt};
 use crate::report::Site;
 use cudalint_program::ir;
 use cudalint_program::types::Ty;
+use cudalint_program::visit::{Item, walk, walk_expr};
+
+/// How far an address is followed to its pointer.
+const MAX_STEPS: u32 = 6;
 
 /// What one instruction does.
 enum Known {
@@ -19,20 +23,41 @@ enum Known {
     StoresAnywhere,
 }
 
+/// What stands behind the text of inline assembly.
+#[derive(Clone, Copy)]
+struct Operands<'o> {
+    outputs: &'o [Out],
+    inputs: &'o [Out],
+    /// The inputs as written.
+    written: &'o [ir::ExprId],
+    site: Site,
+}
+
+impl Operands<'_> {
+    /// The number of the input that `[%2]` names.
+    fn input(&self, address: &str) -> Option<usize> {
+        let digits = address.strip_prefix("[%")?.strip_suffix(']')?;
+        digits.trim().parse::<usize>().ok()?.checked_sub(self.outputs.len())
+    }
+}
+
 impl Lowerer<'_> {
     /// `asm("…" : outputs : inputs)`.
-    pub(super) fn assembly(&mut self, text: &str, operands: &[ir::ExprId], site: Site, out: &mut code::Block) {
-        let mut outputs = Vec::new();
-        let mut inputs = Vec::new();
-        for operand in operands {
-            match self.node(*operand).map(|node| &node.kind) {
-                Some(ir::Expr::AddressOf(target)) => outputs.push(self.expr(*target)),
-                _ => {
-                    let value = self.expr(*operand);
-                    inputs.push(value);
-                }
-            }
-        }
+    pub(super) fn assembly(
+        &mut self,
+        text: &str,
+        outputs: &[ir::ExprId],
+        written: &[ir::ExprId],
+        site: Site,
+        out: &mut code::Block,
+    ) {
+        let target = |this: &Self, operand: &ir::ExprId| match this.node(*operand).map(|node| &node.kind) {
+            Some(ir::Expr::AddressOf(target)) => *target,
+            _ => *operand,
+        };
+        let outputs: Vec<Out> = outputs.iter().map(|output| self.expr(target(self, output))).collect();
+        let inputs: Vec<Out> = written.iter().map(|input| self.expr(*input)).collect();
+        let operands = Operands { outputs: &outputs, inputs: &inputs, written, site };
         // `asm volatile("" : "+f"(x))` keeps the compiler from moving things, and changes nothing.
         if text.trim().is_empty() {
             let parts: Vec<_> = inputs.iter().filter_map(|input| self.effect_of(input)).collect();
@@ -50,7 +75,7 @@ impl Lowerer<'_> {
             if line.is_empty() || line.starts_with('.') || line.starts_with("//") {
                 continue;
             }
-            match self.instruction(line, &outputs, &inputs, site) {
+            match self.instruction(line, &operands) {
                 Some(Known::Does(what, operands)) => does.push((what, operands)),
                 Some(Known::Lane) => lane = true,
                 Some(Known::Computes) => {}
@@ -99,10 +124,17 @@ impl Lowerer<'_> {
         self.computed(id, uint, site)
     }
 
-    fn instruction(&mut self, line: &str, outputs: &[Out], inputs: &[Out], site: Site) -> Option<Known> {
+    fn instruction(&mut self, line: &str, operands: &Operands<'_>) -> Option<Known> {
+        let Operands { outputs, inputs, site, .. } = *operands;
         // A predicate in front: the instruction may or may not run.
-        if line.starts_with('@') {
-            return None;
+        if let Some((_, line)) = line.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace)) {
+            return match self.instruction(line.trim_start_matches('@').trim(), operands)? {
+                Known::Computes | Known::Lane => Some(Known::Computes),
+                Known::Does(Intrinsic::AsyncCopy | Intrinsic::Set, _) | Known::Stores | Known::StoresAnywhere => {
+                    Some(Known::StoresAnywhere)
+                }
+                Known::Does(..) => None,
+            };
         }
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.split("//").next().unwrap_or("").trim();
@@ -146,6 +178,9 @@ impl Lowerer<'_> {
                 does(Intrinsic::Fence(Scope::Thread))
             }
             "exit" | "trap" => does(Intrinsic::Exit),
+            _ if name.starts_with("cp.async.ca.") || name.starts_with("cp.async.cg.") => {
+                Some(self.async_copy(&parts, operands).unwrap_or(Known::StoresAnywhere))
+            }
             "brkpt" | "nanosleep.u32" | "griddepcontrol.wait" | "griddepcontrol.launch_dependents" => {
                 Some(Known::Computes)
             }
@@ -225,10 +260,7 @@ impl Lowerer<'_> {
                 );
                 // What may be a barrier, or jump, is none of these.
                 let reads = matches!(base, "ld" | "ldu" | "ldmatrix");
-                let stores = matches!(base, "st" | "red" | "atom" | "stmatrix")
-                    || name.starts_with("wmma.store")
-                    || name.starts_with("cp.async.ca.")
-                    || name.starts_with("cp.async.cg.");
+                let stores = matches!(base, "st" | "red" | "atom" | "stmatrix") || name.starts_with("wmma.store");
                 let to = parts.iter().find_map(|part| part.strip_prefix("[%")).unwrap_or("");
                 let digits = to.trim_end_matches(|c: char| !c.is_ascii_digit());
                 let target = digits.parse::<usize>().ok().and_then(|at| inputs.get(at.checked_sub(outputs.len())?));
@@ -243,4 +275,88 @@ impl Lowerer<'_> {
             }
         }
     }
+
+    /// `cp.async.ca.shared.global [to], [from], bytes {, bytes that are read}` (*PTX ISA*, cp.async), where the destination
+    /// is the address of an object that is in sight.
+    fn async_copy(&mut self, parts: &[&str], operands: &Operands<'_>) -> Option<Known> {
+        let [to, from, bytes, rest @ ..] = parts else { return None };
+        let to = self.shared_pointer(*operands.written.get(operands.input(to)?)?)?;
+        let from = operands.inputs.get(operands.input(from)?).filter(|from| is_address(from))?.clone();
+        let bytes = match bytes.strip_prefix('%') {
+            Some(number) => {
+                let input = operands.inputs.get(number.parse::<usize>().ok()?.checked_sub(operands.outputs.len())?)?;
+                self.load(&input.clone())
+            }
+            None => self.int(bytes.parse().ok()?, code::Ty::INT, operands.site),
+        };
+        let to = self.load(&to);
+        if rest.is_empty() {
+            return Some(Known::Does(Intrinsic::AsyncCopy, vec![to, self.load(&from), bytes]));
+        }
+        // Less may be read, and the rest is filled with zeros.
+        let value = Expr::Opaque { children: Vec::new(), effect: Effect::None };
+        let value = self.push(value, code::Ty::INT, operands.site);
+        Some(Known::Does(Intrinsic::Set, vec![to, value, bytes]))
+    }
+
+    /// The pointer that `__cvta_generic_to_shared` has made an operand of, at the operand or where its variable is declared.
+    fn shared_pointer(&mut self, mut operand: ir::ExprId) -> Option<Out> {
+        let before = self.node(operand)?.span.start;
+        for _ in 0..MAX_STEPS {
+            operand = match &self.node(operand)?.kind {
+                ir::Expr::Cast { value, .. } => *value,
+                ir::Expr::Call { callee, args } => {
+                    let name = match &self.node(*callee)?.kind {
+                        ir::Expr::Name { path, .. } => path.last()?,
+                        _ => return None,
+                    };
+                    let [pointer] = args.as_slice() else { return None };
+                    if name != "__cvta_generic_to_shared" {
+                        return None;
+                    }
+                    let pointer = *pointer;
+                    return Some(self.expr(pointer)).filter(is_address);
+                }
+                ir::Expr::Local(local) => {
+                    let function = self.context.function?;
+                    let variable = function.locals.get(local.index())?;
+                    let init = variable.init?;
+                    self.is_unchanged(*local, init, variable.span.end, before).then_some(init)?
+                }
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// Whether a variable keeps what it is declared with, and what that names is not written between two places.
+    fn is_unchanged(&self, variable: ir::LocalId, init: ir::ExprId, from: u32, to: u32) -> bool {
+        let (Some(function), module) = (self.context.function, self.context.ir) else { return false };
+        let Some(body) = &function.body else { return false };
+        let mut named = Vec::new();
+        walk_expr(module, init, |_, expr| {
+            if let ir::Expr::Local(local) = expr {
+                named.push(*local);
+            }
+            true
+        });
+        let mut unchanged = true;
+        walk(module, function, body, |item| {
+            if let Item::Expr(id) = item
+                && let Some(node) = module.exprs.get(id.index())
+                && let ir::Expr::Assign { target, .. } | ir::Expr::Step { target, .. } = &node.kind
+                && let Some(ir::Expr::Local(written)) = module.exprs.get(target.index()).map(|node| &node.kind)
+            {
+                let between = from <= node.span.start && node.span.start <= to;
+                unchanged &= *written != variable && !(between && named.contains(written));
+            }
+            unchanged
+        });
+        unchanged
+    }
+}
+
+/// Whether something is a pointer, or an array that becomes one.
+fn is_address(out: &Out) -> bool {
+    matches!(out.ty, Ty::Pointer(..) | Ty::Array(..))
 }

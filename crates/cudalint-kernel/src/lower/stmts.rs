@@ -76,7 +76,10 @@ impl<'p> Lowerer<'p> {
                 blocks.extend(handlers.iter().map(|handler| self.block(handler)));
                 self.opaque_statement(&[], blocks, Effect::Writes, site, out);
             }
-            ir::Stmt::Asm { text, operands } => self.assembly(text, operands, site, out),
+            ir::Stmt::Asm { text, outputs, operands } => {
+                let (outputs, inputs) = operands.split_at_checked(*outputs as usize).unwrap_or((operands, &[]));
+                self.assembly(text, outputs, inputs, site, out);
+            }
             ir::Stmt::Elided { .. } => {
                 self.gap("code left out");
                 self.opaque_statement(&[], Vec::new(), Effect::Anything, site, out);

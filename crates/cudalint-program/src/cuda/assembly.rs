@@ -24,16 +24,18 @@ impl Lowerer<'_> {
             }
         }
         let mut operands = Vec::new();
+        let mut outputs = 0;
         for (list, written) in [(Field::OutputOperands, true), (Field::InputOperands, false)] {
             let Some(list) = field(node, list) else { continue };
             for operand in children(list) {
                 if let Some(value) = field(operand, Field::Value) {
                     let value = self.expr(s, value);
                     let span = s.span(operand);
+                    outputs += u32::from(written);
                     operands.push(if written { self.push(Expr::AddressOf(value), span) } else { value });
                 }
             }
         }
-        self.emit(s, node, Stmt::Asm { text: text.into(), operands }, out);
+        self.emit(s, node, Stmt::Asm { text: text.into(), outputs, operands }, out);
     }
 }

@@ -215,8 +215,8 @@ pub enum Stmt {
     Label(Name),
     /// `try { … } catch (…) { … }`: body and handlers.
     Try { body: Block, handlers: Vec<Block> },
-    /// Inline assembly: its text and operand expressions; an output operand `x` is `&x`.
-    Asm { text: Box<str>, operands: Vec<ExprId> },
+    /// Inline assembly: its text and operand expressions, so many outputs first; an output operand `x` is `&x`.
+    Asm { text: Box<str>, outputs: u32, operands: Vec<ExprId> },
     /// A comment that stands for code (`// ... allocate as before ...`): the names it mentions may have been given any
     /// value here; with none named, every variable that has no value yet.
     Elided { names: Vec<Name> },
