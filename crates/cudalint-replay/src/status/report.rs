@@ -30,6 +30,22 @@ impl Join<'_> {
             })
     }
 
+    /// Whether a call's status is one of the CUDA runtime, be it handed on by functions of this project.
+    fn is_of_runtime(&self, index: usize, call: usize, status: &StatusCall) -> bool {
+        let of_runtime = |site: &CallSite| match &site.callee {
+            Callee::Api(api) => api.library == "CUDA runtime",
+            _ => true,
+        };
+        match status.library {
+            "CUDA runtime" => true,
+            "this project" => {
+                let mut targets = self.targets[index][call].iter();
+                targets.all(|target| self.function(*target as usize).flow.calls.iter().all(of_runtime))
+            }
+            _ => false,
+        }
+    }
+
     pub fn facts(&self, index: usize, exit: After, has_callers: bool) -> Option<FunctionStatus> {
         let function = self.function(index);
         let flow = &function.flow;
@@ -49,7 +65,7 @@ impl Join<'_> {
             // The last error keeps what any call of the runtime has failed with until somebody reads it.
             let seen_next =
                 solved.calls.get(call).is_some_and(|after| after.must & after.may & (NEXT | SEEN_LAST) != 0);
-            if status.usage == StatusUse::Dropped && status.library == "CUDA runtime" && seen_next {
+            if status.usage == StatusUse::Dropped && seen_next && self.is_of_runtime(index, call, &status) {
                 status.usage = StatusUse::Consumed;
             }
             if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
