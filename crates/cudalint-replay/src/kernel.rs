@@ -147,11 +147,13 @@ impl<'a> Reader<'a> {
             self.derive(frame, LocalId(index as u32), init);
         }
         let mut assigned = Vec::new();
+        let instance = !frame.function.template_params.is_empty();
         let mut open: Vec<&Block> = frame.function.body.iter().collect();
         while let Some(block) = open.pop() {
             walk(frame.module, frame.function, block, |item| {
                 // What the template arguments leave out assigns nothing.
-                if let Item::Stmt(id) = item
+                if instance
+                    && let Item::Stmt(id) = item
                     && let Some(Stmt::If { condition, then, otherwise, .. }) =
                         frame.module.stmts.get(id.index()).map(|node| &node.kind)
                     && let Some(value) = frame.scope.eval(*condition)

@@ -128,10 +128,10 @@ impl Lowerer<'_> {
             };
             let holds = match &text {
                 Some(text) => {
-                    let at = node.start_byte() as u32;
-                    let holds = self.condition_holds(s, text, at);
-                    let open = s.is_file() && supposed.is_none() && self.evaluate(text, Some(at)).is_none();
-                    supposed = if open { in_words(text, holds) } else { supposed };
+                    let (holds, known) = self.condition_holds(s, text, node.start_byte() as u32);
+                    if !known && s.is_file() && supposed.is_none() {
+                        supposed = in_words(text, holds);
+                    }
                     holds
                 }
                 None => true,
@@ -162,23 +162,23 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a condition holds: as the definitions in sight say, else as assumed before, else yes.
-    fn condition_holds(&mut self, s: Src<'_>, text: &str, at: u32) -> bool {
+    /// Whether a condition holds: as the definitions in sight say, else as assumed before, else yes; and whether they do say.
+    fn condition_holds(&mut self, s: Src<'_>, text: &str, at: u32) -> (bool, bool) {
         let at = if s.is_file() { Some(at) } else { None };
         if let Some(value) = self.evaluate(text, at) {
-            return value != 0;
+            return (value != 0, true);
         }
         let (key, negated) = match text.trim().strip_prefix('!').map(str::trim) {
             Some(rest) if rest.starts_with("defined") => (rest, true),
             _ => (text.trim(), false),
         };
         let value = *self.conditions.0.entry(key.to_owned()).or_insert(!negated);
-        value != negated
+        (value != negated, false)
     }
 
     /// As [`Self::condition_holds`], for a condition around a directive of the file.
     pub(super) fn assumed_condition(&mut self, text: &str, at: u32) -> bool {
-        self.condition_holds(Src::file(self.text), text, at)
+        self.condition_holds(Src::file(self.text), text, at).0
     }
 
     /// The value of a preprocessor expression where it is known.

@@ -157,10 +157,8 @@ impl<'p> Walker<'p> {
         start: usize,
         base: usize,
     ) -> Flow {
-        let written = self
-            .written_in_rounds(step, body)
-            .filter(|_| self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS);
-        let Some(written) = written else {
+        let goes = self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS;
+        let Some(written) = goes.then(|| self.written_in_rounds(step, body)).flatten() else {
             return self.abstract_loop(condition, step, body, start, base);
         };
         let last = condition.zip(step).and_then(|(condition, step)| self.last_of(condition, step, body));

@@ -63,7 +63,7 @@ pub struct ReplayOptions {
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { steps_per_entry: 16_000, iterations: 24 }
+        Self { steps_per_entry: 12_000, iterations: 24 }
     }
 }
 
