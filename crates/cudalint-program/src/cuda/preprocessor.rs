@@ -27,10 +27,12 @@ impl Assumed {
 /// What is supposed where a condition that nothing decides is taken to hold, or not to. A name that nobody defines is not
 /// defined: that is no supposition.
 fn in_words(condition: &str, holds: bool) -> Option<String> {
-    let condition = condition.trim();
+    // It may be written over several lines.
+    let condition = condition.split(|c: char| c.is_whitespace() || c == '\\').filter(|word| !word.is_empty());
+    let condition = condition.collect::<Vec<_>>().join(" ");
     let (asked, negated) = match condition.strip_prefix('!').map(str::trim) {
         Some(rest) if rest.starts_with("defined") => (rest, true),
-        _ => (condition, false),
+        _ => (condition.as_str(), false),
     };
     let name =
         asked.strip_prefix("defined").map(|name| name.trim().trim_start_matches('(').trim_end_matches(')').trim());
