@@ -6,7 +6,7 @@ use crate::runs::{Defect, Shown, shown};
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{Event, EventKind, Site};
+use cudalint_replay::facts::{Event, EventKind, LaunchSpelling, Site};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -89,8 +89,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         place: context.place_of(array.site),
         message: format!("`{}` has the size that the launch gives", array.name),
     });
-    finding.help =
-        Some("pass the size in bytes as the third launch argument, such as `threads * sizeof(float)`".to_owned());
+    let how = if launch.spelling == LaunchSpelling::Call { "with the launch" } else { "as the third launch argument" };
+    finding.help = Some(format!("pass the size in bytes {how}, such as `threads * sizeof(float)`"));
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
         witness.bindings = vec![("bytes given".to_owned(), 0)];

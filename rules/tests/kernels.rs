@@ -285,7 +285,7 @@ void solve(int n, int source) {
 
 #[test]
 fn an_election_is_a_race_that_one_may_win() {
-    let kernel = |first: &str, asks: &str| {
+    let kernel = |first: &str, asks: &str, last: &str| {
         format!(
             "__global__ void expand(const int *row, int *out, int n) {{
     __shared__ int owner, source;
@@ -297,7 +297,7 @@ fn an_election_is_a_race_that_one_may_win() {
         __syncthreads();
         if (owner == -1) break;
         __syncthreads();
-        if ({asks}) {{ source = id; owner = -1; size = 0; }}
+        if ({asks}) {{ source = id; {last} size = 0; }}
         __syncthreads();
         out[row[source] + threadIdx.x] = 1;
     }}
@@ -310,11 +310,13 @@ void run(const int *row, int *out, int n) {{ expand<<<(n + 127) / 128, 128>>>(ro
     let sure = |text: &str| {
         of("shared-memory-race", text).into_iter().filter(|found| found.confidence > Confidence::Possible).count()
     };
-    assert_eq!(sure(&kernel(barrier, "owner == threadIdx.x")), 0);
+    assert_eq!(sure(&kernel(barrier, "owner == threadIdx.x", "owner = -1;")), 0);
     // Whoever comes late takes the number of another away.
-    assert!(sure(&kernel("owner = -1;", "owner == threadIdx.x")) > 0);
+    assert!(sure(&kernel("owner = -1;", "owner == threadIdx.x", "owner = -1;")) > 0);
     // Nobody looks whose number it is.
-    assert!(sure(&kernel(barrier, "owner > 16")) > 0);
+    assert!(sure(&kernel(barrier, "owner > 16", "owner = -1;")) > 0);
+    // The next one may see the number before or after it was handed on.
+    assert!(sure(&kernel(barrier, "owner == threadIdx.x", "owner = threadIdx.x + 1;")) > 0);
 }
 
 #[test]

@@ -88,6 +88,7 @@ enum Way {
     None,
 }
 
+/// What the fact that a label tells is to a finding, where it stands in a branch.
 fn way(file: &File<'_>, branch: &Supposed, label: &Label) -> Way {
     let text = |range: std::ops::Range<usize>| file.text.get(range).unwrap_or("");
     let fact = text(label.place.range.clone());

@@ -1,8 +1,14 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
+mod launch;
 mod python;
+mod status;
 
+pub use launch::{CoverageClaim, DynamicShared, KernelSummary, LaunchArgument, LaunchFact};
 pub use python::{ArrayShape, CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
+pub use status::{
+    Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
+};
 
 use crate::value::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;
@@ -182,127 +188,6 @@ pub struct Extent3 {
     pub span: Span,
 }
 
-/// A launch at an event.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchFact {
-    /// The kernel, where it is in sight: module and function.
-    pub kernel: Option<(ModuleId, FunctionId)>,
-    /// Its name as written.
-    pub kernel_name: String,
-    /// Blocks.
-    pub grid: Extent3,
-    /// Threads of a block.
-    pub block: Extent3,
-    /// Dynamic shared bytes; known 0 when not given.
-    pub shared: Amount,
-    /// Whether a third configuration argument was written.
-    pub shared_written: bool,
-    /// The largest dynamic shared size that the host has asked for with `cudaFuncSetAttribute` for this kernel before
-    /// this launch; `Unknown` when it may have been set out of sight.
-    pub shared_opt_in: Amount,
-    /// Arguments.
-    pub args: Vec<LaunchArgument>,
-    /// What each parameter of the kernel is given, in order; empty where the kernel is not in sight.
-    pub given: Vec<crate::given::Given>,
-    /// What the kernel's template parameters stand for; those that nothing tells are bound to nothing known.
-    pub env: cudalint_program::types::TypeEnv,
-    /// Whether the grid is launched as a cooperative one; `None` when that cannot be told.
-    pub cooperative: Option<bool>,
-    /// Whether it is `<<<…>>>`.
-    pub chevron: bool,
-    /// How it is written.
-    pub spelling: LaunchSpelling,
-    /// The types that a kernel written in Python is compiled for; then [`Self::given`] has one entry for each parameter of
-    /// its code ([`cudalint_kernel::python::parameters`]).
-    pub python: Option<std::sync::Arc<cudalint_kernel::python::Specialization>>,
-    /// The configuration's place.
-    pub config_span: Span,
-    /// `__launch_bounds__` of the kernel for this launch's template arguments.
-    pub launch_bounds: Option<Amount>,
-    /// What the kernel does with its threads, for this launch's template arguments.
-    pub kernel_summary: Option<std::sync::Arc<KernelSummary>>,
-    /// Parameters of the kernel that are not plain data, for this launch's template arguments.
-    pub parameter_faults: Vec<ParameterFault>,
-    /// Whether the block's size is written as a division by the grid's (`threads, (n + threads - 1) / threads`), with
-    /// the place of that division: then the two were probably swapped.
-    pub block_divided_by_grid: Option<Site>,
-}
-
-/// A kernel argument at a launch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchArgument {
-    /// As written.
-    pub text: String,
-    /// Its place.
-    pub span: Span,
-    /// As an integer.
-    pub amount: Amount,
-    /// As a pointer, when its type or value says it is one.
-    pub pointer: Option<Pointer>,
-}
-
-/// What a kernel's code says of itself, without a launch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KernelSummary {
-    /// Bytes of static shared memory; `None` when some size is out of sight.
-    pub static_shared: Option<i64>,
-    /// Dynamic shared arrays with name, element size and whether each is read or written (device functions called
-    /// included).
-    pub dynamic_shared: Vec<DynamicShared>,
-    /// Parameters that the kernel (or a device function it hands them to) dereferences.
-    pub dereferenced: Vec<u32>,
-    /// Whether a block-wide barrier stands between accesses to different dynamic shared arrays: then the memory is
-    /// used again on purpose.
-    pub barrier_between_dynamic: bool,
-    /// Bounds that the kernel tests its one-dimensional global index against, as `index < parameter`: the index of
-    /// the parameter and the place. Only filled when the index is exactly `blockIdx.a * blockDim.a + threadIdx.a`,
-    /// each thread handles exactly one element, and no loop strides by the grid.
-    pub covers: Vec<CoverageClaim>,
-    /// The configurations the kernel is sure to use: whether y or z of blockIdx/threadIdx occur.
-    pub uses_axis: [bool; 3],
-    /// Whether some part could not be read.
-    pub incomplete: bool,
-}
-
-/// `if (i < n)` on a global index that is each thread's one element.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoverageClaim {
-    /// 0, 1, 2 for x, y, z.
-    pub axis: u8,
-    /// Which parameter holds the bound; of a kernel in Python, which parameter of its code.
-    pub parameter: u32,
-    /// Added to the parameter: `i < n - 1` has -1.
-    pub offset: i64,
-    /// Place of the test.
-    pub span: Span,
-    /// No test says so: each thread writes its element of an array, whose data are this parameter of the code. That counts
-    /// where nobody has written the array before.
-    pub fills: Option<u32>,
-}
-
-/// A dynamic shared array of a kernel.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools)] // Independent properties of its uses.
-pub struct DynamicShared {
-    /// Name.
-    pub name: Name,
-    /// Bytes of an element, when known.
-    pub element: Option<i64>,
-    /// Declaration.
-    pub site: Site,
-    /// First read or write through it.
-    pub used: Option<Span>,
-    /// Whether some access stands where every thread that runs the kernel at all comes by, or is guarded by thread and
-    /// block indices only.
-    pub surely_used: bool,
-    /// Whether it is written.
-    pub written: bool,
-    /// Whether its address is only taken to carve other arrays out of it.
-    pub carved: bool,
-    /// Whether each access adds a constant to its index, and so leaves room for another array in front.
-    pub shifted: bool,
-}
-
 /// Something that happened on a path of host code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -399,129 +284,6 @@ pub enum EventKind {
         argument: PointerArgument,
         /// Whether it is written through.
         write: bool,
-    },
-}
-
-/// What becomes of the status of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StatusUse {
-    /// Dropped in statement position, or stored and never read before it is overwritten or dies.
-    Dropped,
-    /// Cast to void: explicit.
-    Voided,
-    /// Compared, returned, handed to a checker or to code out of sight, stored where others can read it.
-    Consumed,
-}
-
-/// How much a dropped status matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StatusWeight {
-    /// Allocations, copies, synchronizations, library calls: warn.
-    Matters,
-    /// Frees, destroys, resets, queries: info.
-    Teardown,
-}
-
-/// One call that returns a status.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatusCall {
-    /// The function called.
-    pub api: Name,
-    /// The library: `CUDA runtime`, `cuBLAS`.
-    pub library: &'static str,
-    /// The call.
-    pub span: Span,
-    /// What becomes of the status.
-    pub usage: StatusUse,
-    /// How much it matters.
-    pub weight: StatusWeight,
-    /// The variable it was stored in, when [`StatusUse::Dropped`] after an assignment.
-    pub stored: Option<Name>,
-}
-
-/// What becomes of a launch's own error.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchStatus {
-    /// The launch.
-    pub span: Span,
-    /// The kernel as written.
-    pub kernel: String,
-    /// Whether on every path a checked `cudaGetLastError`/`cudaPeekAtLastError` (by whatever wrapper) follows before
-    /// the function's next launch of another statement list, or code out of sight may do so.
-    pub checked: bool,
-    /// Whether only a later checked synchronizing call sees it.
-    pub only_by_sync: bool,
-    /// Whether such a check follows on some paths, but not on all.
-    pub checked_on_some_path: bool,
-    /// When [`Self::checked`] only because functions out of sight might check it, though their names do not say so:
-    /// these functions.
-    pub unseen: Vec<Name>,
-}
-
-/// Error handling of one host function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FunctionStatus {
-    /// The function.
-    pub function: FunctionId,
-    /// Calls with a status, in order.
-    pub calls: Vec<StatusCall>,
-    /// Launches, in order.
-    pub launches: Vec<LaunchStatus>,
-    /// The last launch after which nothing checked synchronizes on some path to the function's end, when the function
-    /// is `main` or frees or reads the launch's results itself; with the dropped synchronizing call where there is one.
-    pub unobserved: Option<Unobserved>,
-    /// A macro by which this function (or else another of its module) checks statuses of the CUDA runtime.
-    pub wrapper: Option<Name>,
-    /// Whether the grammar lost part of the function: what is said of it is *likely* at best.
-    pub damaged: bool,
-}
-
-/// An asynchronous error that nobody can see.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unobserved {
-    /// The launch; `None` where it is elided but a synchronizing call's status is dropped.
-    pub launch: Option<Span>,
-    /// A synchronizing call whose status is dropped.
-    pub dropped_sync: Option<(Name, Span)>,
-}
-
-/// A macro or function that checks statuses, recognized by its body.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Checker {
-    /// Its name.
-    pub name: Name,
-    /// The definition.
-    pub site: Site,
-    /// What is wrong with it, if anything.
-    pub defects: Vec<CheckerDefect>,
-}
-
-/// Ways in which a checker fails its purpose.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CheckerDefect {
-    /// The call itself stands inside `assert`, which `NDEBUG` removes.
-    CallInsideAssert {
-        /// The `assert`.
-        span: Span,
-    },
-    /// The parameter is evaluated again on the failure path or outside any test.
-    EvaluatesTwice {
-        /// The second evaluation.
-        span: Span,
-    },
-    /// In some configuration (`NDEBUG`, `#ifdef DEBUG`) the macro expands to nothing, call included.
-    CompiledOut {
-        /// The configuration.
-        condition: String,
-        /// The empty definition.
-        span: Span,
-    },
-    /// It reads the last error twice: the first read clears it, so the second prints "no error".
-    ReadsLastErrorTwice {
-        /// The read that clears it.
-        first: Span,
-        /// The read that comes too late.
-        second: Span,
     },
 }
 

@@ -102,6 +102,10 @@ void run(int* d, int n, cudaStream_t stream, cudaLaunchConfig_t* given) {
     both.p = d;
     cudaLaunchKernelEx(&other, s, both);
     cudaLaunchKernelEx(given, k, d);
+    cudaLaunchConfig_t parts = {0};
+    parts.gridDim.x = 3;
+    parts.blockDim.y = 8;
+    cudaLaunchKernelEx(&parts, k, d);
 }
 ",
     );
@@ -111,6 +115,7 @@ void run(int* d, int n, cudaStream_t stream, cudaLaunchConfig_t* given) {
         "<<<4,1,1 | 2,3,1 | 48>>>",
         "<<<5,1,1 | 32,1,1 | 0>>>",
         "<<<unknown,unknown,unknown | unknown,unknown,unknown | unknown>>>",
+        "<<<3,1,1 | 1,8,1 | 0>>>",
     ];
     assert_eq!(configs, wanted);
     // A structure as the only argument is no array of addresses.

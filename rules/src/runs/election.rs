@@ -4,7 +4,7 @@
 use super::formula::Source;
 use super::races::Race;
 use cudalint_engine::ModuleContext;
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, Stmt};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Stmt, UnaryOp};
 use cudalint_program::visit::{Item, walk, walk_expr};
 use cudalint_replay::runs::report::{AccessKind, Site};
 use cudalint_syntax::Span;
@@ -39,12 +39,18 @@ fn stands(context: &ModuleContext<'_>, place: Site) -> bool {
     stored && compared
 }
 
-/// Whether a read compares with the thread's own number, and a write stands where the two are equal.
+/// Whether a read compares with the thread's own number, and a write of what is no thread's number stands where the two are
+/// equal.
 fn is_over(context: &ModuleContext<'_>, read: Site, write: Site) -> bool {
     let Some(source) = Source::around(context, read).filter(|_| read.module == write.module) else { return false };
     let Some(body) = &source.function.body else { return false };
-    let mut over = false;
+    let (mut over, mut nobody) = (false, false);
     walk(source.module, source.function, body, |item| {
+        if let Item::Expr(id) = item
+            && let Some(Expr::Assign { op: None, target, value }) = source.kind(id)
+        {
+            nobody |= span_of(&source, *target) == Some(write.span) && is_negative(&source, *value);
+        }
         if let Item::Stmt(id) = item
             && let Some(Stmt::If { condition, then, .. }) = source.module.stmts.get(id.index()).map(|node| &node.kind)
             && then.iter().any(|id| source.module.stmts.get(id.index()).is_some_and(|it| it.span.contains(write.span)))
@@ -54,9 +60,20 @@ fn is_over(context: &ModuleContext<'_>, read: Site, write: Site) -> bool {
                 !over
             });
         }
-        !over
+        true
     });
-    over
+    over && nobody
+}
+
+/// Whether an expression is a negative number as written.
+fn is_negative(source: &Source<'_>, value: ExprId) -> bool {
+    match source.kind(value) {
+        Some(Expr::Int { value, .. }) => *value < 0,
+        Some(Expr::Unary(UnaryOp::Minus, value)) => {
+            matches!(source.kind(*value), Some(Expr::Int { value, .. }) if *value > 0)
+        }
+        _ => false,
+    }
 }
 
 /// Of `kept == threadIdx.x` the left side.

@@ -6,6 +6,7 @@ use crate::report::Site;
 use cudalint_program::ir;
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};
+use cudalint_syntax::Span;
 
 /// How far an address is followed to its pointer.
 const MAX_STEPS: u32 = 6;
@@ -34,10 +35,20 @@ struct Operands<'o> {
 }
 
 impl Operands<'_> {
+    /// The number of the input that `%2` names: inputs are counted behind outputs.
+    fn input(&self, name: &str) -> Option<usize> {
+        name.trim().strip_prefix('%')?.parse::<usize>().ok()?.checked_sub(self.outputs.len())
+    }
+
     /// The number of the input that `[%2]` names.
-    fn input(&self, address: &str) -> Option<usize> {
-        let digits = address.strip_prefix("[%")?.strip_suffix(']')?;
-        digits.trim().parse::<usize>().ok()?.checked_sub(self.outputs.len())
+    fn address(&self, text: &str) -> Option<usize> {
+        self.input(text.strip_prefix('[')?.strip_suffix(']')?)
+    }
+
+    /// The number of the input that an address begins with: `[%2+16]`.
+    fn base(&self, text: &str) -> Option<usize> {
+        let name = text.strip_prefix('[')?;
+        self.input(name.split(['+', '-', ']']).next().unwrap_or(name))
     }
 }
 
@@ -125,7 +136,7 @@ impl Lowerer<'_> {
     }
 
     fn instruction(&mut self, line: &str, operands: &Operands<'_>) -> Option<Known> {
-        let Operands { outputs, inputs, site, .. } = *operands;
+        let Operands { inputs, site, .. } = *operands;
         // A predicate in front: the instruction may or may not run.
         if let Some((_, line)) = line.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace)) {
             return match self.instruction(line.trim_start_matches('@').trim(), operands)? {
@@ -139,11 +150,8 @@ impl Lowerer<'_> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.split("//").next().unwrap_or("").trim();
         let operand = |this: &mut Self, text: &str| -> Option<code::ExprId> {
-            let text = text.trim();
-            if let Some(number) = text.strip_prefix('%') {
-                let at = number.parse::<usize>().ok()?.checked_sub(outputs.len())?;
-                let input = inputs.get(at)?.clone();
-                return Some(this.load(&input));
+            if text.starts_with('%') {
+                return Some(this.load(&inputs.get(operands.input(text)?)?.clone()));
             }
             Some(this.int(text.parse().ok()?, code::Ty::INT, site))
         };
@@ -179,7 +187,8 @@ impl Lowerer<'_> {
             }
             "exit" | "trap" => does(Intrinsic::Exit),
             _ if name.starts_with("cp.async.ca.") || name.starts_with("cp.async.cg.") => {
-                Some(self.async_copy(&parts, operands).unwrap_or(Known::StoresAnywhere))
+                let bytes = parts.get(2).and_then(|bytes| operand(self, bytes));
+                Some(self.async_copy(&parts, bytes, operands).unwrap_or(Known::StoresAnywhere))
             }
             "brkpt" | "nanosleep.u32" | "griddepcontrol.wait" | "griddepcontrol.launch_dependents" => {
                 Some(Known::Computes)
@@ -261,13 +270,9 @@ impl Lowerer<'_> {
                 // What may be a barrier, or jump, is none of these.
                 let reads = matches!(base, "ld" | "ldu" | "ldmatrix");
                 let stores = matches!(base, "st" | "red" | "atom" | "stmatrix") || name.starts_with("wmma.store");
-                let to = parts.iter().find_map(|part| part.strip_prefix("[%")).unwrap_or("");
-                let digits = to.trim_end_matches(|c: char| !c.is_ascii_digit());
-                let target = digits.parse::<usize>().ok().and_then(|at| inputs.get(at.checked_sub(outputs.len())?));
+                let target = parts.iter().find_map(|part| inputs.get(operands.base(part)?));
                 match (stores, computes || reads) {
-                    (true, _) if target.is_some_and(|to| matches!(to.ty, Ty::Pointer(..) | Ty::Array(..))) => {
-                        Some(Known::Stores)
-                    }
+                    (true, _) if target.is_some_and(is_address) => Some(Known::Stores),
                     (true, _) => Some(Known::StoresAnywhere),
                     (false, true) => Some(Known::Computes),
                     (false, false) => None,
@@ -278,18 +283,11 @@ impl Lowerer<'_> {
 
     /// `cp.async.ca.shared.global [to], [from], bytes {, bytes that are read}` (*PTX ISA*, cp.async), where the destination
     /// is the address of an object that is in sight.
-    fn async_copy(&mut self, parts: &[&str], operands: &Operands<'_>) -> Option<Known> {
-        let [to, from, bytes, rest @ ..] = parts else { return None };
-        let to = self.shared_pointer(*operands.written.get(operands.input(to)?)?)?;
-        let from = operands.inputs.get(operands.input(from)?).filter(|from| is_address(from))?.clone();
-        let bytes = match bytes.strip_prefix('%') {
-            Some(number) => {
-                let input = operands.inputs.get(number.parse::<usize>().ok()?.checked_sub(operands.outputs.len())?)?;
-                self.load(&input.clone())
-            }
-            None => self.int(bytes.parse().ok()?, code::Ty::INT, operands.site),
-        };
-        let to = self.load(&to);
+    fn async_copy(&mut self, parts: &[&str], bytes: Option<code::ExprId>, operands: &Operands<'_>) -> Option<Known> {
+        let [to, from, _, rest @ ..] = parts else { return None };
+        let to = self.shared_pointer(*operands.written.get(operands.address(to)?)?)?;
+        let from = operands.inputs.get(operands.address(from)?).filter(|from| is_address(from))?.clone();
+        let (to, bytes) = (self.load(&to), bytes?);
         if rest.is_empty() {
             return Some(Known::Does(Intrinsic::AsyncCopy, vec![to, self.load(&from), bytes]));
         }
@@ -301,7 +299,7 @@ impl Lowerer<'_> {
 
     /// The pointer that `__cvta_generic_to_shared` has made an operand of, at the operand or where its variable is declared.
     fn shared_pointer(&mut self, mut operand: ir::ExprId) -> Option<Out> {
-        let before = self.node(operand)?.span.start;
+        let use_of_it = self.node(operand)?.span;
         for _ in 0..MAX_STEPS {
             operand = match &self.node(operand)?.kind {
                 ir::Expr::Cast { value, .. } => *value,
@@ -321,7 +319,7 @@ impl Lowerer<'_> {
                     let function = self.context.function?;
                     let variable = function.locals.get(local.index())?;
                     let init = variable.init?;
-                    self.is_unchanged(*local, init, variable.span.end, before).then_some(init)?
+                    self.is_unchanged(*local, init, (variable.span, use_of_it)).then_some(init)?
                 }
                 _ => return None,
             };
@@ -329,8 +327,9 @@ impl Lowerer<'_> {
         None
     }
 
-    /// Whether a variable keeps what it is declared with, and what that names is not written between two places.
-    fn is_unchanged(&self, variable: ir::LocalId, init: ir::ExprId, from: u32, to: u32) -> bool {
+    /// Whether a variable keeps what it is declared with, and what that names is not written between its declaration and its
+    /// use: neither where that is read from top to bottom, nor in a loop around the use alone.
+    fn is_unchanged(&self, variable: ir::LocalId, init: ir::ExprId, (declared, used): (Span, Span)) -> bool {
         let (Some(function), module) = (self.context.function, self.context.ir) else { return false };
         let Some(body) = &function.body else { return false };
         let mut named = Vec::new();
@@ -340,15 +339,32 @@ impl Lowerer<'_> {
             }
             true
         });
+        // What a macro writes stands at the macro's place, in no order.
+        let mut stretches = vec![declared.cover(used)];
         let mut unchanged = true;
         walk(module, function, body, |item| {
-            if let Item::Expr(id) = item
-                && let Some(node) = module.exprs.get(id.index())
-                && let ir::Expr::Assign { target, .. } | ir::Expr::Step { target, .. } = &node.kind
-                && let Some(ir::Expr::Local(written)) = module.exprs.get(target.index()).map(|node| &node.kind)
-            {
-                let between = from <= node.span.start && node.span.start <= to;
-                unchanged &= *written != variable && !(between && named.contains(written));
+            match item {
+                Item::Stmt(id) => {
+                    if let Some(node) = module.stmts.get(id.index())
+                        && matches!(node.kind, ir::Stmt::Loop { .. } | ir::Stmt::ForEach { .. })
+                        && node.span.contains(used)
+                        && !node.span.contains(declared)
+                    {
+                        stretches.push(node.span);
+                    }
+                }
+                Item::Expr(id) => {
+                    if let Some(node) = module.exprs.get(id.index())
+                        && let ir::Expr::Assign { target, .. }
+                        | ir::Expr::Step { target, .. }
+                        | ir::Expr::AddressOf(target) = &node.kind
+                        && let Some(ir::Expr::Local(written)) = module.exprs.get(target.index()).map(|node| &node.kind)
+                    {
+                        let within = stretches.iter().any(|stretch| stretch.contains(node.span));
+                        unchanged &= *written != variable && !(within && named.contains(written));
+                    }
+                }
+                Item::Declare(_) => {}
             }
             unchanged
         });

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::val::{Array, Dtype, Layout};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, ModuleId, Type};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, ModuleId, Type, TypeId};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};
 
@@ -13,12 +13,7 @@ impl Walker<'_> {
         let code = self.project.module(module);
         let Some(body) = &function.body else { return false };
         let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
-        let is_pointer = |ty: cudalint_program::ir::TypeId| {
-            matches!(
-                code.types.get(ty.index()),
-                Some(Type::Pointer(_) | Type::Qualified { .. } | Type::Reference { .. })
-            )
-        };
+        let is_pointer = |ty: TypeId| matches!(code.types.get(ty.index()), Some(Type::Pointer(_) | Type::Reference(_)));
         let mut cast = false;
         walk(code, function, body, |item| {
             if let Item::Expr(id) = item

@@ -4,7 +4,7 @@
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
-use super::numbers::{Cause, Choice, Numbers, fixed, numbers};
+use super::numbers::{Cause, Choice, Numbers, fixed, free, numbers};
 use super::repetitions::drop_repetitions;
 use super::solve::proposals;
 use super::{Basis, KernelRun, report};
@@ -342,7 +342,7 @@ fn make_run(
     assignment: Option<&Assignment>,
     report: report::Report,
 ) -> KernelRun {
-    let Numbers { launch, buffers, mut bindings, free, used, .. } = numbers;
+    let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
     let mut assumptions = used;
     if let Some(assignment) = assignment {
         if let Some(text) = assignment.text() {
@@ -370,7 +370,7 @@ fn make_run(
         block: launch.block,
         dynamic_shared: launch.dynamic_shared,
         bindings,
-        free,
+        free: assignment.map_or_else(Vec::new, |_| free(seen.fact, function)),
         buffers,
         assumptions,
         path: seen.event.path.clone(),

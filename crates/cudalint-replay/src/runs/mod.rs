@@ -69,7 +69,7 @@ pub struct KernelRun {
     pub dynamic_shared: Option<u64>,
     /// Parameters of the kernel with an integer, and inputs that were chosen, by their names: `n` is 513.
     pub bindings: Vec<(String, i64)>,
-    /// Integer parameters with a value that was chosen, of which no size and no part of the configuration depends.
+    /// Integer parameters with a value that was chosen, on which no size and no part of the configuration depends.
     pub free: Vec<String>,
     /// The memory that the report's buffer numbers mean.
     pub buffers: Vec<RunBuffer>,

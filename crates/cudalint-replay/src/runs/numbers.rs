@@ -38,8 +38,6 @@ pub(super) struct Numbers {
     pub buffers: Vec<RunBuffer>,
     /// Parameters with an integer.
     pub bindings: Vec<(String, i64)>,
-    /// Those of them that share no input with any size or with the configuration.
-    pub free: Vec<String>,
     /// Whether every number of the launch that anything can tell is told: no other choice would say more.
     pub complete: bool,
     /// The assumptions of [`Choice::admitted`] that were needed.
@@ -124,11 +122,11 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     }
     let Maker { used, buffers, run, complete, .. } = maker;
     let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
-    Ok(Numbers { launch, buffers: run, bindings, free: free(fact, kernel), complete, used })
+    Ok(Numbers { launch, buffers: run, bindings, complete, used })
 }
 
 /// Integer parameters that are inputs, or computed from inputs, on which no size and no part of the configuration depends.
-fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
+pub(super) fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
     let inputs = |amount: &Amount| match &amount.quantity {
         Quantity::Symbolic(poly) => poly.bases().0,
         _ => BTreeSet::new(),

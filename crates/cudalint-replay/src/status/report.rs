@@ -32,6 +32,7 @@ impl Join<'_> {
 
     /// Whether a call's status is one of the CUDA runtime, be it handed on by functions of this project.
     fn is_of_runtime(&self, index: usize, call: usize, status: &StatusCall) -> bool {
+        // What they call of this project hands on what its own calls give, and is looked at by itself.
         let of_runtime = |site: &CallSite| match &site.callee {
             Callee::Api(api) => api.library == "CUDA runtime",
             _ => true,

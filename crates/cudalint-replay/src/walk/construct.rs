@@ -163,7 +163,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn fill_dim3(&mut self, place: &Place, values: &[Out]) {
+    pub(super) fn fill_dim3(&mut self, place: &Place, values: &[Out]) {
         let lane = Ty::Int { bytes: 4, signed: false };
         for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
             let at = self.field_place(place, &Name::from(name));

@@ -68,18 +68,22 @@ impl<'p> Walker<'p> {
     /// `cudaLaunchConfig_t config = { … }`: what is not given is zero, and an extent is one.
     pub fn construct_launch_config(&mut self, place: &Place, args: &'p [ExprId]) {
         self.memory.store(place, Val::zeroed());
-        for field in ["gridDim", "blockDim"] {
+        for field in EXTENTS {
             let place = self.field_place(place, &Name::from(field));
-            self.store(&place, &Ty::Unknown, Val::typed(Quantity::Known(1), 4, false));
+            self.fill_dim3(&place, &[]);
         }
         for (arg, in_order) in args.iter().zip(LAUNCH_CONFIG) {
             let (field, value) = match self.node(*arg).map(|node| &node.kind) {
                 Some(Expr::Designated { field, value }) => (field.clone(), *value),
                 _ => (Name::from(in_order), *arg),
             };
-            let val = self.config_value(value).val;
+            let out = self.config_value(value);
             let place = self.field_place(place, &field);
-            self.store(&place, &Ty::Unknown, val);
+            if EXTENTS.contains(&field.as_str()) && out.ty.is_scalar() {
+                self.fill_dim3(&place, &[out]);
+            } else {
+                self.store(&place, &Ty::Unknown, out.val);
+            }
         }
     }
 
@@ -91,7 +95,7 @@ impl<'p> Walker<'p> {
         let structure = self.eval(attributes);
         let pointee = structure.ty.pointee().cloned().unwrap_or(Ty::Unknown);
         let place = self.pointed_place(&structure.val, &pointee);
-        let [grid, block] = ["gridDim", "blockDim"].map(|field| {
+        let [grid, block] = EXTENTS.map(|field| {
             let place = self.field_place(&place, &Name::from(field));
             let val = self.load(&place, &Ty::Unknown);
             // A number stands for a row of so many.
@@ -335,6 +339,9 @@ impl<'p> Walker<'p> {
 
 /// The fields of `cudaLaunchConfig_t` in their order: *CUDA Runtime API*, Data types used by CUDA Runtime.
 const LAUNCH_CONFIG: [&str; 6] = ["gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"];
+
+/// Those of them that are extents.
+const EXTENTS: [&str; 2] = ["gridDim", "blockDim"];
 
 /// Whether a type that is out of sight is the configuration of a launch.
 pub(super) fn is_launch_config(name: &Name) -> bool {

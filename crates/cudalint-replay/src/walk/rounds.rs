@@ -15,6 +15,7 @@ impl<'p> Walker<'p> {
         let mut written = Vec::new();
         let mut seen = 0;
         let mut note = |id: ExprId| {
+            // Whoever has an address may write there.
             let target = match module.exprs.get(id.index()).map(|node| &node.kind) {
                 Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) => *target,
                 _ => return,

@@ -3,9 +3,11 @@
 
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower};
+use cudalint_program::ir::ModuleId;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_replay::facts::{Event, EventKind, LaunchFact, Pointer};
+use cudalint_replay::runs::{Counts, KernelRun, collect, execute};
 use cudalint_replay::{ReplayOptions, replay_all};
 use cudalint_syntax::{Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
 
@@ -118,4 +120,23 @@ pub fn config(launch: &LaunchFact) -> String {
 /// Accesses of the host to device memory.
 pub fn host_accesses(events: &[Event]) -> usize {
     events.iter().filter(|event| matches!(event.kind, EventKind::HostAccess { .. })).count()
+}
+
+/// The executions of all kernels of one file.
+pub fn runs_and_counts(text: &str) -> (Vec<KernelRun>, Counts) {
+    let project = project(&[("a.cu", text)]);
+    let facts = replay_all(&project, &ReplayOptions::default());
+    let launches = collect(&project, &facts);
+    let done = execute(&project, ModuleId(0), &launches[0]);
+    (done.runs, done.counts)
+}
+
+/// The executions alone.
+pub fn runs(text: &str) -> Vec<KernelRun> {
+    runs_and_counts(text).0
+}
+
+/// What a run rests on, as text.
+pub fn rests_on(run: &KernelRun) -> String {
+    run.assumptions.as_ref().map(|list| list.join("; ")).unwrap_or_default()
 }
