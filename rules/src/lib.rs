@@ -7,4 +7,4 @@ mod registry;
 pub mod runs;
 pub mod words;
 
-pub use registry::{RECEIPTS, RULES};
+pub use registry::{RECEIPTS, RULES, UNPROVEN};

@@ -1,7 +1,7 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
 use crate::compile_commands::{self, Build};
-use crate::levels::{Choices, Levels};
+use crate::levels::{Choices, Levels, on_by_default};
 use crate::lint::{ProjectInput, Source, lint_project};
 use crate::load;
 use crate::outcome::{Fault, Outcome, Part};
@@ -67,6 +67,7 @@ pub struct UsageError(pub String);
 #[derive(Clone, Copy)]
 pub struct Engine {
     rules: &'static [&'static Rule],
+    unproven: &'static [&'static str],
 }
 
 /// Files of one project.
@@ -79,7 +80,23 @@ struct Group {
 impl Engine {
     /// An engine with these rules.
     pub const fn new(rules: &'static [&'static Rule]) -> Self {
-        Self { rules }
+        Self { rules, unproven: &[] }
+    }
+
+    /// The same engine in which these rules, whose pages no GPU has confirmed yet, run only when they are asked for.
+    #[must_use]
+    pub const fn with_unproven(self, unproven: &'static [&'static str]) -> Self {
+        Self { unproven, ..self }
+    }
+
+    /// Whether no GPU has confirmed a rule's page yet.
+    pub fn is_unproven(&self, rule: &Rule) -> bool {
+        self.unproven.contains(&rule.info.name)
+    }
+
+    /// Whether a rule runs without being asked for: those of groups that do, once a GPU has confirmed their pages.
+    pub fn runs_by_default(&self, rule: &Rule) -> bool {
+        on_by_default(rule.info.group) && !self.is_unproven(rule)
     }
 
     /// The rule table.
@@ -103,7 +120,7 @@ impl Engine {
             }),
         };
         // Wrong names on the command line are told even when no file is found.
-        Levels::new(self.rules, &Settings::default(), &request.choices).map_err(UsageError)?;
+        Levels::new(self, &Settings::default(), &request.choices).map_err(UsageError)?;
         let architectures = request
             .architectures
             .iter()
@@ -122,7 +139,7 @@ impl Engine {
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
         let mut projects = Vec::new();
         for mut group in groups {
-            let levels = Levels::new(self.rules, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let levels = Levels::new(self, &group.settings.settings, &request.choices).map_err(UsageError)?;
             // The project around a file without GPU code is not looked at: a commit hook names many such files.
             let kinds = load::kinds_to_lint(&group.sources, &disk);
             let root = group.root.as_deref().filter(|_| !kinds.is_empty());
@@ -183,7 +200,7 @@ impl Engine {
             select: if settings.lint.select.is_empty() { vec!["all".to_owned()] } else { vec![] },
             ..Choices::default()
         };
-        let levels = Levels::new(self.rules, &settings, &choices)?;
+        let levels = Levels::new(self, &settings, &choices)?;
         let mut memory = Memory::default();
         let mut sources = Vec::new();
         for (name, text) in files {

@@ -1,8 +1,9 @@
 //! Which rules run and how bad their findings are: defaults by group, then settings, then the command line. Of two
 //! selectors the more specific wins: a rule over its group, a group over `all`.
 
+use crate::engine::Engine;
 use crate::names::{Selector, selector};
-use crate::rule::{Rule, default_severity};
+use crate::rule::default_severity;
 use crate::settings::{Level, MinConfidence, Settings};
 use cudalint_findings::{Confidence, Finding, Group, Severity};
 
@@ -32,7 +33,8 @@ impl Levels {
     ///
     /// # Errors
     /// With a sentence, when a selector of the command line names no rule or group.
-    pub fn new(rules: &[&Rule], settings: &Settings, choices: &Choices) -> Result<Self, String> {
+    pub fn new(engine: &Engine, settings: &Settings, choices: &Choices) -> Result<Self, String> {
+        let rules = engine.rules();
         let read = |names: &[String]| names.iter().map(|name| selector(rules, name)).collect::<Result<Vec<_>, _>>();
         let selected = if choices.select.is_empty() { read(&settings.lint.select)? } else { read(&choices.select)? };
         let mut ignored = read(&choices.ignore)?;
@@ -58,7 +60,7 @@ impl Levels {
                         .max()
                         .unwrap_or(0)
                 };
-                let mut runs = if selected.is_empty() { on_by_default(rule.info.group) } else { false };
+                let mut runs = selected.is_empty() && engine.runs_by_default(rule);
                 let select = strongest(&selected);
                 runs |= select > 0;
                 let mut severity = None;
@@ -115,6 +117,6 @@ impl Levels {
 }
 
 /// Whether the rules of a group run without being asked for.
-pub const fn on_by_default(group: Group) -> bool {
+pub(crate) const fn on_by_default(group: Group) -> bool {
     matches!(group, Group::Correctness | Group::Suspicious | Group::Portability)
 }

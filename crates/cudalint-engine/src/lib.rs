@@ -26,7 +26,7 @@ mod walk;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
 pub use engine::{Configuration, Engine, Request, StandardInput, UsageError};
 pub use guard::keep_panics_quiet;
-pub use levels::{Choices, Levels, on_by_default};
+pub use levels::{Choices, Levels};
 pub use outcome::{Executed, Fault, Outcome, Remains, Statistics};
 pub use provider::add_text;
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};

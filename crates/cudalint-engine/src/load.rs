@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_told_and_the_others_are_linted() {
         let settings = Settings::default();
-        let levels = Levels::new(&[], &settings, &Choices::default()).unwrap();
+        let levels = Levels::new(&crate::Engine::new(&[]), &settings, &Choices::default()).unwrap();
         let mut provider = Refusing(Memory::default());
         provider.0.files.insert("a.cu".into(), b"int a;\xff\n".to_vec());
         let sources = ["a.cu", "locked.cu"].map(|path| Source {

@@ -359,3 +359,16 @@ fn texts_in_memory_are_linted_with_their_settings() {
     assert_eq!(lint(Some("[lint]\nselect = [\"bad-call\"]\n")), Ok(1));
     assert!(lint(Some("[lint]\nselect = [\"bad-cal\"]\n")).unwrap_err().contains("did you mean `bad-call`"));
 }
+
+#[test]
+fn a_rule_that_no_gpu_has_confirmed_runs_only_when_asked_for() {
+    let folder = project(&[("a.py", "import cupy\nbad(1)\n")]);
+    let engine = Engine::new(RULES).with_unproven(&["bad-call"]);
+    let count = |select: &[&str]| {
+        let choices = Choices { select: select.iter().map(|name| (*name).to_owned()).collect(), ..Choices::default() };
+        let request = Request { choices, ..paths(&[folder.path().to_owned()]) };
+        engine.check(&request, &|_| {}).unwrap().report.findings.len()
+    };
+    assert_eq!(check(&paths(&[folder.path().to_owned()])).report.findings.len(), 1, "proven, it runs");
+    assert_eq!((count(&[]), count(&["bad-call"]), count(&["correctness"])), (0, 1, 1));
+}

@@ -21,6 +21,8 @@ pub struct RuleFiles {
     pub page: PathBuf,
     /// The record of its GPU run, where there is one.
     pub receipt: Option<PathBuf>,
+    /// Whether its page has examples for a GPU, and no record of a run.
+    pub unproven: bool,
 }
 
 /// All rules below the `rules` folder, sorted by name.
@@ -45,11 +47,19 @@ pub fn rule_files(rules: &Path) -> io::Result<Vec<RuleFiles>> {
             }
             let name = code.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let receipt = Some(code.with_extension("receipt.toml")).filter(|file| file.is_file());
-            found.push(RuleFiles { name, group, code, page, receipt });
+            let unproven = receipt.is_none() && has_experiments(&page)?;
+            found.push(RuleFiles { name, group, code, page, receipt, unproven });
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// Whether a page marks examples with `verify=`.
+fn has_experiments(page: &Path) -> io::Result<bool> {
+    let parsed = Page::parse(&fs::read_to_string(page)?)
+        .map_err(|error| io::Error::other(format!("{}: {error}", page.display())))?;
+    Ok(parsed.fences.iter().any(|fence| fence.verify.is_some()))
 }
 
 /// The text of `rules/src/registry.rs`.
@@ -84,6 +94,11 @@ pub fn registry(rules: &[RuleFiles]) -> String {
         }
     }
     text.push_str("];\n");
+    text.push_str(
+        "\n/// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.\npub static UNPROVEN: &[&str] = &[",
+    );
+    let unproven: Vec<_> = rules.iter().filter(|rule| rule.unproven).map(|rule| format!("\"{}\"", rule.name)).collect();
+    let _ = writeln!(text, "{}];", unproven.join(", "));
     text
 }
 
@@ -106,10 +121,11 @@ pub fn rule_index(rules: &[RuleFiles]) -> io::Result<String> {
                 .map_err(|error| io::Error::other(format!("{}: {error}", rule.page.display())))?;
             let _ = writeln!(
                 text,
-                "| [{0}](../../rules/{1}/{0}.md) | {2} |",
+                "| [{0}](../../rules/{1}/{0}.md){3} | {2} |",
                 rule.name,
                 rule.group,
-                page.summary.replace('|', "\\|")
+                page.summary.replace('|', "\\|"),
+                if rule.unproven { " (unproven)" } else { "" }
             );
         }
     }

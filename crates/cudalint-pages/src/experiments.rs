@@ -96,63 +96,99 @@ pub fn experiments(page: &Page) -> Vec<Experiment<'_>> {
     found
 }
 
-/// What a receipt lacks to vouch for a page, in words; empty when every experiment of the page is in it, came out as the page says,
+/// What keeps a receipt from vouching for a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// A run on a GPU would mend it: there is no receipt, or an example is new or has changed since its run. Such a page is
+    /// *unproven*; a release refuses it.
+    Unproven(String),
+    /// The page or its receipt is wrong, whatever a GPU says.
+    Wrong(String),
+}
+
+impl Gap {
+    /// In words.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Unproven(words) | Self::Wrong(words) => words,
+        }
+    }
+}
+
+/// What a receipt lacks to vouch for a page; empty when every experiment of the page is in it, came out as the page says,
 /// and is unchanged since.
-pub fn unproven(page: &Page, method: &str, receipt: Option<&str>) -> Vec<String> {
+pub fn gaps(page: &Page, method: &str, receipt: Option<&str>) -> Vec<Gap> {
     let experiments = experiments(page);
+    let mut gaps: Vec<Gap> = faults_of_page(&experiments, method).into_iter().map(Gap::Wrong).collect();
+    if method == "none" {
+        return gaps;
+    }
+    let Some(receipt) = receipt else {
+        gaps.push(Gap::Unproven(format!(
+            "no receipt: run `cargo xtask receipts {}` on a machine with a GPU",
+            page.name
+        )));
+        return gaps;
+    };
+    let receipt = match Receipt::parse(receipt) {
+        Ok(receipt) => receipt,
+        Err(error) => {
+            gaps.push(Gap::Wrong(format!("the receipt cannot be read: {error}")));
+            return gaps;
+        }
+    };
+    if receipt.rule != page.name {
+        gaps.push(Gap::Wrong(format!("the receipt is of `{}`", receipt.rule)));
+    }
+    for experiment in &experiments {
+        let hash = experiment.hash();
+        match receipt.experiments.iter().find(|entry| entry.hash == hash) {
+            None => gaps.push(Gap::Unproven(format!(
+                "line {}: the example is new or has changed since its run: `cargo xtask receipts {}` on a machine with a GPU renews the receipt",
+                experiment.line, page.name
+            ))),
+            Some(entry) if !entry.result.is_good() => gaps.push(Gap::Wrong(format!(
+                "line {}: the run did not bear it out: {}",
+                experiment.line,
+                entry.evidence.join("; ")
+            ))),
+            Some(_) => {}
+        }
+    }
+    for entry in &receipt.experiments {
+        if !experiments.iter().any(|experiment| experiment.hash() == entry.hash) {
+            gaps.push(Gap::Unproven(format!(
+                "the receipt holds an example of `{}` that the page no longer has: `cargo xtask receipts {}` renews it",
+                entry.section, page.name
+            )));
+        }
+    }
+    gaps
+}
+
+/// What is wrong with the marks of a page, in words.
+fn faults_of_page(experiments: &[Experiment<'_>], method: &str) -> Vec<String> {
     if method == "none" {
         return experiments
             .iter()
             .map(|experiment| format!("line {}: `verify=` in the page of a rule that no run can show", experiment.line))
             .collect();
     }
-    let mut problems = Vec::new();
+    let mut faults = Vec::new();
     for (side, words) in [(Side::Bad, "bad"), (Side::Good, "good")] {
         if !experiments.iter().any(|experiment| experiment.side == side) {
-            problems.push(format!("no {words} example with `verify=`"));
+            faults.push(format!("no {words} example with `verify=`"));
         }
     }
-    for experiment in &experiments {
+    for experiment in experiments {
         // What a package of Python refuses ends in an exception, whatever the rule's other findings come to.
         let by_exception = experiment.is_python() && experiment.method == "exception";
         if experiment.method != method && !by_exception {
-            problems.push(format!(
+            faults.push(format!(
                 "line {}: `verify={}`, but the rule's method is `{method}`",
                 experiment.line, experiment.method
             ));
         }
     }
-    let Some(receipt) = receipt else {
-        problems.push("no receipt: run `cargo xtask receipts` on a machine with a GPU".to_owned());
-        return problems;
-    };
-    let receipt = match Receipt::parse(receipt) {
-        Ok(receipt) => receipt,
-        Err(error) => {
-            problems.push(format!("the receipt cannot be read: {error}"));
-            return problems;
-        }
-    };
-    if receipt.rule != page.name {
-        problems.push(format!("the receipt is of `{}`", receipt.rule));
-    }
-    for experiment in &experiments {
-        let hash = experiment.hash();
-        match receipt.experiments.iter().find(|entry| entry.hash == hash) {
-            None => problems.push(format!(
-                "line {}: the example is new or has changed since its run: `cargo xtask receipts {}` on a machine with a GPU renews the receipt",
-                experiment.line, page.name
-            )),
-            Some(entry) if !entry.result.is_good() => {
-                problems.push(format!("line {}: the run did not bear it out: {}", experiment.line, entry.evidence.join("; ")));
-            }
-            Some(_) => {}
-        }
-    }
-    for entry in &receipt.experiments {
-        if !experiments.iter().any(|experiment| experiment.hash() == entry.hash) {
-            problems.push(format!("the receipt holds an example of `{}` that the page no longer has", entry.section));
-        }
-    }
-    problems
+    faults
 }

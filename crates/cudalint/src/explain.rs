@@ -3,10 +3,13 @@
 use crate::args::{ExplainArgs, ListFormat, PageFormat};
 use crate::check::{CLEAN, TROUBLE};
 use crate::out;
-use cudalint_engine::{Engine, Rule, names, on_by_default};
+use cudalint_engine::{Engine, Rule, names};
 use cudalint_verify::receipt::Receipt;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+
+/// What is said of a rule whose page has no receipt.
+const UNPROVEN: &str = "Unproven: no GPU has confirmed the examples of this page yet. The rule runs only when it is asked for by name or group.";
 
 /// Runs `explain` and gives its exit code.
 pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
@@ -25,10 +28,10 @@ pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
         }
     };
     let text = match args.format {
-        PageFormat::Json if args.all => pretty(&rules.iter().map(|rule| as_json(rule)).collect()),
-        PageFormat::Json => rules.first().map(|rule| pretty(&as_json(rule))).unwrap_or_default(),
-        PageFormat::Markdown => rules.iter().map(|rule| markdown(rule)).collect::<Vec<_>>().join("\n\n") + "\n",
-        PageFormat::Text => rules.iter().map(|rule| plain(rule)).collect::<Vec<_>>().join("\n\n"),
+        PageFormat::Json if args.all => pretty(&rules.iter().map(|rule| as_json(engine, rule)).collect()),
+        PageFormat::Json => rules.first().map(|rule| pretty(&as_json(engine, rule))).unwrap_or_default(),
+        PageFormat::Markdown => rules.iter().map(|rule| markdown(engine, rule)).collect::<Vec<_>>().join("\n\n") + "\n",
+        PageFormat::Text => rules.iter().map(|rule| plain(engine, rule)).collect::<Vec<_>>().join("\n\n"),
     };
     print(&text)
 }
@@ -36,12 +39,16 @@ pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
 /// Runs `rules` and gives its exit code.
 pub fn list(engine: &Engine, format: ListFormat) -> u8 {
     let text = match format {
-        ListFormat::Json => pretty(&engine.rules().iter().map(|rule| as_json(rule)).collect()),
+        ListFormat::Json => pretty(&engine.rules().iter().map(|rule| as_json(engine, rule)).collect()),
         ListFormat::Text => {
             let width = engine.rules().iter().map(|rule| rule.info.name.len()).max().unwrap_or(0);
             engine.rules().iter().fold(String::new(), |mut text, rule| {
                 let group = rule.info.group.name();
-                let off = if on_by_default(rule.info.group) { "" } else { " (off by default)" };
+                let off = match (engine.runs_by_default(rule), engine.is_unproven(rule)) {
+                    (true, _) => "",
+                    (false, true) => " (unproven, off by default)",
+                    (false, false) => " (off by default)",
+                };
                 let _ = writeln!(text, "{:width$}  {group:11}  {}{off}", rule.info.name, rule.info.summary);
                 text
             })
@@ -70,12 +77,13 @@ fn receipt(rule: &Rule) -> Option<Receipt> {
     Receipt::parse(text).ok()
 }
 
-fn as_json(rule: &Rule) -> Value {
+fn as_json(engine: &Engine, rule: &Rule) -> Value {
     json!({
         "name": rule.info.name,
         "group": rule.info.group.name(),
         "summary": rule.info.summary,
-        "on-by-default": on_by_default(rule.info.group),
+        "on-by-default": engine.runs_by_default(rule),
+        "unproven": engine.is_unproven(rule),
         "confidence": rule.confidence.iter().map(|confidence| confidence.name()).collect::<Vec<_>>(),
         "fix": rule.fix.map(cudalint_findings::Applicability::name),
         "verification": rule.info.method.name(),
@@ -87,13 +95,16 @@ fn as_json(rule: &Rule) -> Value {
 }
 
 /// The page as it is, with its GPU run at the end.
-fn markdown(rule: &Rule) -> String {
+fn markdown(engine: &Engine, rule: &Rule) -> String {
     let page = rule.info.page.trim_end();
+    if engine.is_unproven(rule) {
+        return format!("{page}\n\n## Unproven\n\n{UNPROVEN}");
+    }
     receipt(rule).map_or_else(|| page.to_owned(), |receipt| format!("{page}\n\n## Confirmed\n\n{}", receipt.summary()))
 }
 
 /// A page as plain text: headings underlined, fences indented, the rule's facts below the title.
-fn plain(rule: &Rule) -> String {
+fn plain(engine: &Engine, rule: &Rule) -> String {
     let mut text = String::new();
     let mut fence = false;
     for line in rule.info.page.lines() {
@@ -104,7 +115,9 @@ fn plain(rule: &Rule) -> String {
         } else if let Some(title) = line.strip_prefix("# ") {
             let _ = writeln!(text, "{title}\n{}", "=".repeat(title.chars().count()));
             let _ = writeln!(text, "\n{}", facts(rule));
-            if let Some(receipt) = receipt(rule) {
+            if engine.is_unproven(rule) {
+                let _ = writeln!(text, "\n{UNPROVEN}");
+            } else if let Some(receipt) = receipt(rule) {
                 let _ = writeln!(text, "\n{}", receipt.summary());
             }
         } else if let Some(heading) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {

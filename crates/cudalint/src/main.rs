@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { check::TROUBLE } else { check::CLEAN });
         }
     };
-    let engine = Engine::new(cudalint_rules::RULES);
+    let engine = Engine::new(cudalint_rules::RULES).with_unproven(cudalint_rules::UNPROVEN);
     let run = std::panic::catch_unwind(|| match cli.command {
         None => check::run(&engine, &cli.check),
         Some(Command::Check(args)) => check::run(&engine, &args),

@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `python-tables`. Not part of the product.
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
@@ -8,6 +8,7 @@ mod mutants;
 mod new_rule;
 mod python_tables;
 mod receipts;
+mod release;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ enum Chore {
     },
     /// Rewrites the files that are derived from the rules.
     Sync,
+    /// Builds the program for a release, unless a page's examples lack their run on a GPU.
+    Release,
     /// Lints the projects of `test-corpus/projects.toml` found below a folder and prints what changed.
     Corpus {
         /// The folder that holds the projects.
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Chore::Sync => cudalint_pages::derive::sync(&root)
             .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
             .map_err(|error| error.to_string()),
+        Chore::Release => release::run(&root),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
         Chore::Differential { count, seed, out, jobs, lint_only, reread } => {
