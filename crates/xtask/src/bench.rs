@@ -19,7 +19,10 @@ struct Read {
     reported: bool,
 }
 
-/// Benchmarks the release binary over folders and prints its ratios and the peak memory.
+/// The cargo profile whose binary is measured: what users are given.
+const PROFILE: &str = "dist";
+
+/// Benchmarks the binary of [`PROFILE`] over folders and prints its ratios and the peak memory.
 ///
 /// The parse alone is tree-sitter over the raw bytes, in this process, on one thread: once over the files that the run
 /// reports on, once over all that it reads, which has the headers without GPU code that those include.
@@ -28,9 +31,9 @@ struct Read {
 /// # Errors
 /// When the binary is missing, or a folder cannot be read.
 pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
-    let program = root.join("target/release/cudalint");
+    let program = root.join("target").join(PROFILE).join("cudalint");
     if !program.is_file() {
-        return Err(format!("{} is missing: run `cargo build --release` first", program.display()));
+        return Err(format!("{} is missing: run `cargo build --profile {PROFILE}` first", program.display()));
     }
     let mut found = BTreeMap::new();
     for folder in folders {
@@ -61,6 +64,7 @@ pub fn run(root: &Path, folders: &[PathBuf]) -> Result<(), String> {
     let (parse, one, two) = (median(&mut parse), median(&mut one), median(&mut two));
     let parse_read = median(&mut parse_read);
     let size = |files: &[&Read]| files.iter().map(|file| file.text.len()).sum::<usize>() as f64 / 1e6;
+    println!("profile          {PROFILE} (parsing alone: that of xtask)");
     println!("files            {} ({:.2} MB)", reported.len(), size(&reported));
     println!("files read       {} ({:.2} MB)", all.len(), size(&all));
     println!("parse alone      {:.1} ms", milliseconds(parse));
