@@ -22,7 +22,7 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.space_faults {
-        let Some(caller) = context.module.functions.get(fault.caller.index()) else { continue };
+        let Some(caller) = context.module.functions.get(fault.caller) else { continue };
         let (message, help) = match fault.kind {
             SpaceFaultKind::DeviceCallsHost => (
                 format!(

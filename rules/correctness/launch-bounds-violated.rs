@@ -50,7 +50,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let mut finding = event_finding(&RULE, context, event, launch.block.span, assumed, message)?;
     finding.label = format!("{threads} threads a block");
     if let Some((module, function)) = launch.kernel
-        && let Some(kernel) = context.project.module(module).functions.get(function.index())
+        && let Some(kernel) = context.project.module(module).functions.get(function)
     {
         let place = context.place_of(Site { module, span: kernel.name_span });
         finding.related.push(Label { place, message: format!("compiled for at most {limit} threads a block") });

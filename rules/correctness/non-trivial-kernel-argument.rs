@@ -3,7 +3,7 @@
 use crate::words::{assumptions, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
-use cudalint_program::ir::Type;
+use cudalint_program::ir::{LocalId, Type};
 use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind, Site};
 
 /// The rule.
@@ -38,8 +38,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 }
 
 fn at_parameter(context: &ModuleContext<'_>, fault: &ParameterFault) -> Option<Finding> {
-    let kernel = context.module.functions.get(fault.kernel.index())?;
-    let parameter = kernel.locals.get(fault.parameter as usize)?;
+    let kernel = context.module.functions.get(fault.kernel)?;
+    let parameter = kernel.locals.get(LocalId(fault.parameter))?;
     let message = format!(
         "the kernel `{}` takes a `{}` by value, whose elements stay in host memory",
         kernel.name, fault.type_name
@@ -57,11 +57,11 @@ fn at_parameter(context: &ModuleContext<'_>, fault: &ParameterFault) -> Option<F
 fn host_local(context: &ModuleContext<'_>, event: &Event, text: &str) -> Option<Site> {
     let (module, function) = event.function;
     let module_ir = context.project.module(module);
-    let function = module_ir.functions.get(function.index())?;
+    let function = module_ir.functions.get(function)?;
     let variable = function.locals.iter().find(|variable| variable.name == text)?;
-    let mut ty = module_ir.types.get(variable.ty.index())?;
+    let mut ty = module_ir.types.get(variable.ty)?;
     if let Type::Qualified { ty: inner, .. } = ty {
-        ty = module_ir.types.get(inner.index())?;
+        ty = module_ir.types.get(*inner)?;
     }
     let plain =
         matches!(ty, Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. } | Type::Named { .. });

@@ -46,7 +46,7 @@ fn static_over_limit(
     let at_run_time = context.module.language == Language::Python || context.module.inside.is_some();
     let limit = if at_run_time { largest(context)? } else { WITHOUT_OPT_IN };
     let bytes = summary.static_shared.filter(|bytes| *bytes > limit)?;
-    let kernel = context.module.functions.get(id.index())?;
+    let kernel = context.module.functions.get(id)?;
     let fails = if at_run_time { "the kernel does not compile" } else { "the file does not assemble" };
     let message = format!(
         "`{}` declares {bytes} bytes of static shared memory; a block may have {limit}, and {fails}",

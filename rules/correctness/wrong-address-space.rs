@@ -3,6 +3,7 @@
 use crate::words::{allocation_label, assumptions, event_finding, is_python, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
     Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
 };
@@ -56,7 +57,7 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     }
     // Directives run loops on the device, where the pointer is right.
     let (module, function) = event.function;
-    let body = context.project.module(module).functions.get(function.index())?.span;
+    let body = context.project.module(module).functions.get(function)?.span;
     let text = context.project.text(module, body);
     if text.contains("#pragma") && ["pragma acc", "pragma omp target"].iter().any(|directive| text.contains(directive))
     {
@@ -96,7 +97,7 @@ fn converted(
 
 fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact) -> Option<Finding> {
     let (module, function) = launch.kernel?;
-    let kernel = context.project.module(module).functions.get(function.index())?;
+    let kernel = context.project.module(module).functions.get(function)?;
     // A kernel whose body is not in sight may only pass the pointer on.
     kernel.body.as_ref()?;
     let (index, argument, buffer) =
@@ -114,7 +115,8 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     if !used {
         return None;
     }
-    let parameter = kernel.locals.get(index).map(|parameter| parameter.name.to_string()).unwrap_or_default();
+    let parameter =
+        kernel.locals.get(LocalId::from(index)).map(|parameter| parameter.name.to_string()).unwrap_or_default();
     let by_value = launch.spelling.is_python();
     // One element is handed over as its bytes; more are refused when the launch is made.
     let refused = by_value

@@ -61,7 +61,7 @@ fn elements_of(array: &ArrayShape) -> String {
 pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Pointer) -> bool {
     let Pointer::Into { buffer, .. } = pointer else { return false };
     let (module, function) = event.function;
-    let Some(function) = context.project.module(module).functions.get(function.index()) else { return false };
+    let Some(function) = context.project.module(module).functions.get(function) else { return false };
     let site = buffer.site;
     site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }
@@ -108,7 +108,7 @@ pub fn function_of(context: &ModuleContext<'_>, event: &Event) -> String {
         .project
         .module(module)
         .functions
-        .get(function.index())
+        .get(function)
         .filter(|function| !function.python.as_ref().is_some_and(|python| python.is_module))
         .map(|function| function.name.to_string())
         .unwrap_or_default()
@@ -144,7 +144,7 @@ pub fn fault_finding(
     let confidence = confidence_for(&assumed)?;
     let mut finding = rule.finding(confidence, context.place_of(fault.site), message);
     let (module, function) = fault.function;
-    let around = context.project.module(module).functions.get(function.index());
+    let around = context.project.module(module).functions.get(function);
     finding.function = around
         .filter(|function| !function.python.as_ref().is_some_and(|python| python.is_module))
         .map(|function| function.name.to_string())

@@ -43,7 +43,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         Label { place: context.place_of(*launch), message: format!("and launched again here, with {before}") },
     ];
     let (module, function) = *function;
-    if let Some(function) = context.project.module(module).functions.get(function.index()) {
+    if let Some(function) = context.project.module(module).functions.get(function) {
         let site = Site { module, span: function.name_span };
         finding.related.push(Label { place: context.place_of(site), message: "the kernel".to_owned() });
     }

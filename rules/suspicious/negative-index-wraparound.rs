@@ -62,7 +62,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
 /// Whether the kernel computes other indices with a remainder, or says in words that it wraps around.
 fn is_meant(context: &ModuleContext<'_>, shown: &Shown<'_>) -> bool {
     let (module, function) = shown.run.kernel;
-    let Some(function) = context.project.module(module).functions.get(function.index()) else { return true };
+    let Some(function) = context.project.module(module).functions.get(function) else { return true };
     let code = context.project.text(module, function.span).to_lowercase();
     code.contains(" % ") || MEANT.iter().any(|word| code.contains(word))
 }

@@ -88,7 +88,7 @@ fn finding(
 
 /// "`run`", "the destructor of `Pool`", "a lambda".
 fn describe(context: &ModuleContext<'_>, status: &FunctionStatus) -> String {
-    let Some(function) = context.module.functions.get(status.function.index()) else {
+    let Some(function) = context.module.functions.get(status.function) else {
         return "this function".to_owned();
     };
     if function.python.as_ref().is_some_and(|python| python.is_module) {

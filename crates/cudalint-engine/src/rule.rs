@@ -74,7 +74,7 @@ impl ModuleContext<'_> {
 
     /// The name of a function of this module, for [`Finding::function`].
     pub fn function_name(&self, id: FunctionId) -> String {
-        self.module.functions.get(id.index()).map(|f| f.name.to_string()).unwrap_or_default()
+        self.module.functions.get(id).map(|f| f.name.to_string()).unwrap_or_default()
     }
 }
 

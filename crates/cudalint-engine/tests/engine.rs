@@ -60,7 +60,7 @@ fn bad_function(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 fn far_call(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for node in &context.module.exprs {
         let Expr::Call { callee, .. } = &node.kind else { continue };
-        let Some(Expr::Name { path, .. }) = context.module.exprs.get(callee.index()).map(|callee| &callee.kind) else {
+        let Some(Expr::Name { path, .. }) = context.module.exprs.get(*callee).map(|callee| &callee.kind) else {
             continue;
         };
         let Some(name) = path.last() else { continue };

@@ -10,20 +10,10 @@ mod operations;
 pub use operations::{AtomicOp, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 
 use crate::report::Site;
+use cudalint_program::ids;
 use cudalint_program::ir::Dialect;
 use std::sync::Arc;
-
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// Position in its table.
-            pub const fn index(self) -> usize { self.0 as usize }
-        }
-    )*};
-}
+use typed_index_collections::TiVec;
 
 ids! {
     /// An expression.
@@ -42,13 +32,13 @@ ids! {
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     /// The kernel is the first.
-    pub functions: Vec<Function>,
+    pub functions: TiVec<FunctionId, Function>,
     /// Expressions of all functions.
-    pub exprs: Vec<ExprNode>,
+    pub exprs: TiVec<ExprId, ExprNode>,
     /// Statements of all functions.
-    pub stmts: Vec<StmtNode>,
+    pub stmts: TiVec<StmtId, StmtNode>,
     /// Memory with static storage.
-    pub objects: Vec<StaticObject>,
+    pub objects: TiVec<ObjectId, StaticObject>,
     /// `__launch_bounds__`: most threads of a block.
     pub launch_bounds: Option<u32>,
     /// The compiler of the kernel, where it is written in Python.
@@ -67,7 +57,7 @@ pub struct Function {
     /// The definition's name.
     pub site: Site,
     /// Parameters first.
-    pub variables: Vec<Variable>,
+    pub variables: TiVec<VariableId, Variable>,
     /// How many of them are parameters (`this` included, as the first).
     pub parameters: u32,
     /// What it returns; a reference is a pointer.
@@ -443,11 +433,11 @@ impl Code {
 
     /// An expression. Ids come from this code alone, so it is there.
     pub fn expr(&self, id: ExprId) -> &ExprNode {
-        &self.exprs[id.index()]
+        &self.exprs[id]
     }
 
     /// A statement.
     pub fn stmt(&self, id: StmtId) -> &StmtNode {
-        &self.stmts[id.index()]
+        &self.stmts[id]
     }
 }

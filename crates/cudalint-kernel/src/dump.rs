@@ -79,14 +79,14 @@ impl Dump<'_, '_, '_> {
     }
 
     fn declaration(&mut self, id: VariableId) -> fmt::Result {
-        let Some(variable) = self.function.variables.get(id.index()) else { return self.out.write_str("??") };
+        let Some(variable) = self.function.variables.get(id) else { return self.out.write_str("??") };
         write!(self.out, "{} ", variable.ty)?;
         self.variable(id)?;
         if variable.in_memory { self.out.write_str("@") } else { Ok(()) }
     }
 
     fn variable(&mut self, id: VariableId) -> fmt::Result {
-        match self.function.variables.get(id.index()) {
+        match self.function.variables.get(id) {
             Some(variable) if !variable.name.is_empty() => self.out.write_str(&variable.name),
             _ => write!(self.out, "%{}", id.0),
         }
@@ -97,7 +97,7 @@ impl Dump<'_, '_, '_> {
     }
 
     fn stmt(&mut self, id: StmtId, indent: usize) -> fmt::Result {
-        let Some(node) = self.code.stmts.get(id.index()) else { return Ok(()) };
+        let Some(node) = self.code.stmts.get(id) else { return Ok(()) };
         if indent > MAX_DEPTH {
             return self.out.write_str("…\n");
         }
@@ -187,7 +187,7 @@ impl Dump<'_, '_, '_> {
     }
 
     fn expr(&mut self, id: ExprId) -> fmt::Result {
-        let Some(node) = self.code.exprs.get(id.index()) else { return self.out.write_str("??") };
+        let Some(node) = self.code.exprs.get(id) else { return self.out.write_str("??") };
         if self.depth > MAX_DEPTH {
             return self.out.write_char('…');
         }
@@ -224,7 +224,7 @@ impl Dump<'_, '_, '_> {
                 self.variable(*variable)
             }
             Expr::ObjectAddress(object) => {
-                let name = self.code.objects.get(object.index()).map_or("??", |object| object.name.as_str());
+                let name = self.code.objects.get(*object).map_or("??", |object| object.name.as_str());
                 write!(self.out, "&{name}")
             }
             Expr::Offset { base, index, stride } => {
@@ -270,7 +270,7 @@ impl Dump<'_, '_, '_> {
                 if *count == 1 { Ok(()) } else { write!(self.out, "+{count}") }
             }
             Expr::Call(function, args) => {
-                let name = self.code.functions.get(function.index()).map_or("??", |function| function.name.as_str());
+                let name = self.code.functions.get(*function).map_or("??", |function| function.name.as_str());
                 write!(self.out, "{name}#{}(", function.0)?;
                 self.list(args)?;
                 self.out.write_char(')')

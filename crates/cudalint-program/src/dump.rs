@@ -124,10 +124,9 @@ impl<'m> Dump<'m> {
                 let _ = write!(head, "{} ", format!("{role:?}").to_lowercase());
             }
         }
-        let (params, _) = function.locals.split_at((function.param_count as usize).min(function.locals.len()));
         let params: Vec<String> = match &function.python {
             Some(python) => self.python_params(function, python),
-            None => params.iter().map(|param| self.variable(param)).collect(),
+            None => function.params().iter().map(|param| self.variable(param)).collect(),
         };
         let _ = write!(head, "{}{}({}", scope(&function.scope), function.name, params.join(", "));
         if function.variadic {
@@ -211,7 +210,7 @@ impl<'m> Dump<'m> {
         self.depth += 1;
         self.indent += 1;
         for id in block {
-            if let Some(node) = self.module.stmts.get(id.index()) {
+            if let Some(node) = self.module.stmts.get(*id) {
                 self.stmt(&node.kind);
             }
         }
@@ -228,14 +227,14 @@ impl<'m> Dump<'m> {
     fn stmt(&mut self, stmt: &'m Stmt) {
         match stmt {
             Stmt::Expr(value) => {
-                if let Some(Expr::Statements(block)) = self.module.exprs.get(value.index()).map(|node| &node.kind) {
+                if let Some(Expr::Statements(block)) = self.module.exprs.get(*value).map(|node| &node.kind) {
                     return self.braced("statements", block);
                 }
                 let text = self.expr(*value);
                 self.line(&text);
             }
             Stmt::Declare(local) => {
-                let text = match self.function.and_then(|function| function.locals.get(local.index())) {
+                let text = match self.function.and_then(|function| function.locals.get(*local)) {
                     Some(variable) => self.variable(variable),
                     None => "?".to_owned(),
                 };
@@ -264,7 +263,7 @@ impl<'m> Dump<'m> {
                 self.braced(&format!("{word} {condition}{step}"), body);
             }
             Stmt::ForEach { variable, range, body } => {
-                let name = match self.function.and_then(|function| function.locals.get(variable.index())) {
+                let name = match self.function.and_then(|function| function.locals.get(*variable)) {
                     Some(variable) => self.variable(variable),
                     None => "?".to_owned(),
                 };
@@ -320,7 +319,7 @@ impl<'m> Dump<'m> {
     }
 
     fn expr(&mut self, id: ExprId) -> String {
-        let Some(node) = self.module.exprs.get(id.index()) else { return "?".to_owned() };
+        let Some(node) = self.module.exprs.get(id) else { return "?".to_owned() };
         if self.depth > MAX_DEPTH {
             return "…".to_owned();
         }
@@ -340,7 +339,7 @@ impl<'m> Dump<'m> {
             Expr::Float { value, bytes } => format!("{value:?}f{}", u32::from(*bytes) * 8),
             Expr::Str(text) => format!("{text:?}"),
             Expr::Null => "null".to_owned(),
-            Expr::Local(local) => match self.function.and_then(|function| function.locals.get(local.index())) {
+            Expr::Local(local) => match self.function.and_then(|function| function.locals.get(*local)) {
                 Some(variable) => format!("%{}", variable.name),
                 None => format!("%{}", local.0),
             },
@@ -443,7 +442,7 @@ impl<'m> Dump<'m> {
     }
 
     fn ty(&mut self, id: TypeId) -> String {
-        let Some(ty) = self.module.types.get(id.index()) else { return "?".to_owned() };
+        let Some(ty) = self.module.types.get(id) else { return "?".to_owned() };
         if self.depth > MAX_DEPTH {
             return "…".to_owned();
         }

@@ -178,7 +178,7 @@ impl Context<'_> {
         if let Some(value) = self.frame.get(local.index()) {
             return *value;
         }
-        let variable = self.code_function()?.locals.get(local.index())?;
+        let variable = self.code_function()?.locals.get(local)?;
         self.eval_variable(variable)
     }
 
@@ -196,14 +196,14 @@ impl Context<'_> {
     }
 
     fn is_const(&self, ty: TypeId) -> bool {
-        let mut ty = self.code().types.get(ty.index());
+        let mut ty = self.code().types.get(ty);
         let mut found = false;
         for _ in 0..8 {
             match ty {
                 Some(Type::Qualified { is_volatile: true, .. }) => return false,
                 Some(Type::Qualified { ty: inner, is_const, .. }) => {
                     found |= is_const;
-                    ty = self.code().types.get(inner.index());
+                    ty = self.code().types.get(*inner);
                 }
                 _ => return found,
             }
@@ -364,13 +364,13 @@ impl Context<'_> {
             return None;
         }
         let [only] = function.body.as_ref()?.as_slice() else { return None };
-        let Stmt::Return(Some(result)) = &self.project.module(module).stmts.get(only.index())?.kind else {
+        let Stmt::Return(Some(result)) = &self.project.module(module).stmts.get(*only)?.kind else {
             return None;
         };
         let around = self.env_of_scope(module, &function.scope);
         let env = around.with(env.iter().cloned());
         let declared = Context { function: Some(id), ..self.at(module, &function.scope, &env) };
-        let params = function.locals.get(..function.param_count as usize)?;
+        let params = function.params();
         let mut frame = Vec::with_capacity(params.len());
         for (index, param) in params.iter().enumerate() {
             let value = match args.get(index) {

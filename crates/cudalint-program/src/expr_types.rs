@@ -76,7 +76,7 @@ impl Context<'_> {
     }
 
     fn type_of_local(&self, local: LocalId) -> Ty {
-        let Some(variable) = self.code_function().and_then(|function| function.locals.get(local.index())) else {
+        let Some(variable) = self.code_function().and_then(|function| function.locals.get(local)) else {
             return Ty::Unknown;
         };
         let declared = self.resolve(variable.ty);
@@ -290,7 +290,7 @@ impl Context<'_> {
     }
 
     fn type_of_statements(&self, block: &[StmtId]) -> Ty {
-        match block.last().and_then(|last| self.code().stmts.get(last.index())).map(|node| &node.kind) {
+        match block.last().and_then(|last| self.code().stmts.get(*last)).map(|node| &node.kind) {
             Some(Stmt::Expr(value)) => self.type_of(*value),
             _ => Ty::Unknown,
         }

@@ -146,7 +146,7 @@ impl Context<'_> {
         if nesting > MAX_NESTING {
             return Fit::Open;
         }
-        match self.code().types.get(written.index()) {
+        match self.code().types.get(written) {
             Some(Type::Named { path, args }) => {
                 if args.is_empty()
                     && let [name] = &*path.segments

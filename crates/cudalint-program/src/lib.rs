@@ -8,6 +8,7 @@ pub mod cuda;
 mod dump;
 pub mod eval;
 mod expr_types;
+mod ids;
 pub mod includes;
 mod instances;
 pub mod ir;

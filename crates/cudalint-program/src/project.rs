@@ -17,6 +17,7 @@ use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
 use cudalint_syntax::Span;
 use std::sync::{Arc, OnceLock};
+use typed_index_collections::TiVec;
 
 /// A module on its way into a project.
 #[derive(Debug, Default)]
@@ -43,8 +44,8 @@ pub struct ProjectOptions {
 /// All modules of a run.
 #[derive(Debug, Default)]
 pub struct Project {
-    modules: Vec<Module>,
-    sources: Vec<(Arc<str>, Arc<str>)>,
+    modules: TiVec<ModuleId, Module>,
+    sources: TiVec<ModuleId, (Arc<str>, Arc<str>)>,
     macros: MacroIndex<MacroDefinition>,
     pub(crate) tables: Tables,
     pub(crate) python: PythonModules,
@@ -72,7 +73,7 @@ impl Project {
         let macros = MacroIndex::assemble(graph, definitions, &defines);
         let mut project = Self { macros, ..Self::default() };
         for source in sources {
-            let id = ModuleId(project.modules.len() as u32);
+            let id = project.modules.next_key();
             project.tables.add(id, &source.module);
             project.python.add(id, &source.path, &source.module, source.alone);
             project.modules.push(source.module);
@@ -88,22 +89,22 @@ impl Project {
 
     /// A module.
     pub fn module(&self, id: ModuleId) -> &Module {
-        &self.modules[id.index()]
+        &self.modules[id]
     }
 
     /// The path of a module's file as given by the user.
     pub fn path(&self, id: ModuleId) -> &Arc<str> {
-        &self.sources[id.index()].0
+        &self.sources[id].0
     }
 
     /// The whole text of a module's file.
     pub fn source(&self, id: ModuleId) -> &Arc<str> {
-        &self.sources[id.index()].1
+        &self.sources[id].1
     }
 
     /// Text of a span of a module's file; empty when out of range.
     pub fn text(&self, id: ModuleId, span: Span) -> &str {
-        self.sources[id.index()].1.get(span.range()).unwrap_or("")
+        self.sources[id].1.get(span.range()).unwrap_or("")
     }
 
     /// Whether some file hands a symbol of this name to the runtime: `cudaMemcpyToSymbol(name, …)`.

@@ -158,7 +158,7 @@ impl Project {
 
     /// A function by its position.
     pub fn function_at(&self, module: ModuleId, function: FunctionId) -> Option<&Function> {
-        self.module(module).functions.get(function.index())
+        self.module(module).functions.get(function)
     }
 
     fn function_entry(&self, entry: Entry) -> Option<&Function> {
@@ -295,12 +295,11 @@ impl Project {
         let plain = first.template_params.is_empty() && second.template_params.is_empty();
         let params = |entry: Entry, function: &Function| -> Vec<(Name, Ty)> {
             let scope = Scope::new(self, entry.module, Some(FunctionId(entry.index)), &TypeEnv::default());
-            let params = function.locals.iter().take(function.param_count as usize);
+            let params = function.params().iter();
             params.map(|param| (param.name.clone(), scope.resolve(param.ty))).collect()
         };
         let (Some(one), Some(other)) = (&first.body, &second.body) else { return false };
-        let text =
-            |id: StmtId| self.module(a.module).stmts.get(id.index()).map(|stmt| self.text(a.module, stmt.span).trim());
+        let text = |id: StmtId| self.module(a.module).stmts.get(id).map(|stmt| self.text(a.module, stmt.span).trim());
         plain
             && one.len() == other.len()
             && one.iter().zip(other).all(|(one, other)| text(*one).is_some() && text(*one) == text(*other))
@@ -440,7 +439,7 @@ impl Project {
 
 /// Whether a function can be called with so many arguments, by this declaration of it.
 fn accepts(function: &Function, args: usize) -> bool {
-    let params = function.locals.get(..function.param_count as usize).unwrap_or(&function.locals);
+    let params = function.params();
     let pack = function.template_params.iter().any(|param| param.pack);
     let required = params.iter().take_while(|param| param.init.is_none()).count();
     if pack {

@@ -188,7 +188,7 @@ impl<'a> Context<'a> {
     }
 
     pub fn expr(&self, id: ExprId) -> Option<&'a Expr> {
-        self.code().exprs.get(id.index()).map(|node: &ExprNode| &node.kind)
+        self.code().exprs.get(id).map(|node: &ExprNode| &node.kind)
     }
 
     /// The record whose member a name such as `S<T>::size` means.
@@ -214,7 +214,7 @@ impl<'a> Context<'a> {
     }
 
     fn resolve_inner(&self, ty: TypeId) -> Ty {
-        let Some(ty) = self.code().types.get(ty.index()) else { return Ty::Unknown };
+        let Some(ty) = self.code().types.get(ty) else { return Ty::Unknown };
         match ty {
             Type::Void => Ty::Void,
             Type::Bool => Ty::Bool,
@@ -286,7 +286,7 @@ impl<'a> Context<'a> {
     /// `typedef struct X X;`: the alias adds nothing.
     fn names_itself(&self, entry: Entry) -> bool {
         let Some(alias) = self.project.alias_at(entry) else { return false };
-        match self.project.module(entry.module).types.get(alias.ty.index()) {
+        match self.project.module(entry.module).types.get(alias.ty) {
             Some(Type::Named { path, args }) => args.is_empty() && *path.segments == [alias.name.clone()],
             _ => false,
         }
@@ -430,17 +430,17 @@ impl<'a> Context<'a> {
             return None;
         }
         let types = &self.project.module(module).types;
-        let params = function.locals.get(..function.param_count as usize)?;
+        let params = function.params();
         for (variable, arg) in params.iter().zip(args) {
             let mut pointers = 0;
-            let mut ty = types.get(variable.ty.index());
+            let mut ty = types.get(variable.ty);
             let mut is_param = false;
             for _ in 0..8 {
                 match ty {
-                    Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) => ty = types.get(inner.index()),
+                    Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) => ty = types.get(*inner),
                     Some(Type::Pointer(inner) | Type::Array(inner, _)) => {
                         pointers += 1;
-                        ty = types.get(inner.index());
+                        ty = types.get(*inner);
                     }
                     Some(Type::Named { path, args }) => {
                         is_param = args.is_empty() && *path.segments == [param.name.clone()];

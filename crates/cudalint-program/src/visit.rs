@@ -100,15 +100,15 @@ pub fn walk(module: &Module, function: &crate::ir::Function, block: &Block, mut 
         let first = stack.len();
         match item {
             Item::Stmt(id) => {
-                if let Some(node) = module.stmts.get(id.index()) {
+                if let Some(node) = module.stmts.get(id) {
                     statement_parts(&node.kind, &mut stack);
                 }
             }
             Item::Declare(id) => {
-                stack.extend(function.locals.get(id.index()).and_then(|local| local.init).map(Item::Expr));
+                stack.extend(function.locals.get(id).and_then(|local| local.init).map(Item::Expr));
             }
             Item::Expr(id) => {
-                let Some(node) = module.exprs.get(id.index()) else { continue };
+                let Some(node) = module.exprs.get(id) else { continue };
                 match &node.kind {
                     // Most expressions have no parts.
                     Expr::Int { .. } | Expr::Local(_) => continue,
@@ -132,7 +132,7 @@ pub fn walk_expr<'m>(module: &'m Module, root: ExprId, mut visit: impl FnMut(Exp
     let mut stack = Vec::with_capacity(8);
     stack.push(root);
     while let Some(id) = stack.pop() {
-        let Some(node) = module.exprs.get(id.index()) else { continue };
+        let Some(node) = module.exprs.get(id) else { continue };
         if visit(id, &node.kind) {
             let first = stack.len();
             operands(&node.kind, |operand| stack.push(operand));

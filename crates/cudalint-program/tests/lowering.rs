@@ -297,9 +297,9 @@ fn deep_and_long_code_ends_in_unknown() {
     assert!(module(&parens).exprs.iter().any(|node| matches!(node.kind, Expr::Int { value: 1, .. })));
     let blocks = format!("void f() {{ {} {} }}", "{".repeat(900), "}".repeat(900));
     let deep = module(&blocks);
-    assert!(deep.functions[0].damaged, "what was cut off must not count as read");
+    assert!(deep.functions.raw[0].damaged, "what was cut off must not count as read");
     let calls = format!("int f() {{ return {}1{}; }}", "g(".repeat(900), ")".repeat(900));
-    assert!(module(&calls).functions[0].damaged);
+    assert!(module(&calls).functions.raw[0].damaged);
     let sum = format!("int f(int a) {{ return a{}; }}", " + a".repeat(5_000));
     let long = module(&sum);
     assert!(long.exprs.iter().any(|node| matches!(&node.kind, Expr::Unknown(parts) if parts.len() == 5_001)));
@@ -307,9 +307,9 @@ fn deep_and_long_code_ends_in_unknown() {
     let arms = module(&chain);
     assert!(arms.stmts.iter().any(|node| matches!(&node.kind, Stmt::Unknown { blocks, .. } if blocks.len() > 2_000)));
     let members = format!("void f() {{ a{}; }}", ".b()".repeat(5_000));
-    assert!(module(&members).functions[0].damaged);
+    assert!(module(&members).functions.raw[0].damaged);
     let unary = format!("int f(int a) {{ return {}a; }}", "!".repeat(5_000));
-    assert!(module(&unary).functions[0].damaged);
+    assert!(module(&unary).functions.raw[0].damaged);
 }
 
 #[test]

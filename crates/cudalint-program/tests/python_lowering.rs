@@ -301,7 +301,7 @@ fn what_cannot_be_read_is_unknown_and_its_function_damaged() {
     let module = module(text);
     assert!(!function(&module, "good").damaged && !function(&module, "also_good").damaged);
     assert!(function(&module, "bad").damaged);
-    assert!(!module.functions[0].damaged);
+    assert!(!module.functions.raw[0].damaged);
     assert!(function(&module, "good").space.global);
 }
 

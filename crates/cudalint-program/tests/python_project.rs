@@ -73,7 +73,7 @@ fn folders_are_those_of_the_paths_as_given() {
 fn cpp_in_strings_belongs_to_its_file_and_its_fence() {
     let text = "a = 'kernel one'\nb = 'kernel two'\n";
     let mut host = python(text);
-    host.functions[0].span = Span::new(0, 17);
+    host.functions.raw[0].span = Span::new(0, 17);
     let (first, second) = (Span::new(4, 16), Span::new(21, 33));
     let embedded = |span| Module { inside: Some(span), ..Module::default() };
     let sources = vec![

@@ -23,7 +23,7 @@ fn returned(project: &Project, name: &str) -> Option<i64> {
     let id = function(project, HERE, name);
     let found = project.function_at(HERE, id).unwrap();
     let last = *found.body.as_ref().unwrap().last().unwrap();
-    let Stmt::Return(Some(value)) = &project.module(HERE).stmts[last.index()].kind else { panic!("{name} returns") };
+    let Stmt::Return(Some(value)) = &project.module(HERE).stmts[last].kind else { panic!("{name} returns") };
     Scope::new(project, HERE, Some(id), &TypeEnv::default()).eval(*value)
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
     for node in &module.exprs {
         let Some(expansion) = module.expansion(node) else { continue };
         let Expr::Call { callee, .. } = &node.kind else { continue };
-        let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|callee| &callee.kind) else {
+        let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|callee| &callee.kind) else {
             continue;
         };
         let Some(name) = path.last() else { continue };

@@ -27,7 +27,7 @@ fn global_indices(module: &Module, kernel: &Function, body: &Block) -> Option<Fx
     walk(module, kernel, body, |item| {
         match item {
             Item::Declare(local) => {
-                let init = kernel.locals.get(local.index()).and_then(|variable| variable.init);
+                let init = kernel.locals.get(local).and_then(|variable| variable.init);
                 if let Some(axis) = init.and_then(|init| global_index(module, init)) {
                     indices.insert(local, axis);
                 }
@@ -70,10 +70,8 @@ fn global_indices(module: &Module, kernel: &Function, body: &Block) -> Option<Fx
                 _ => {}
             },
             Item::Stmt(id) => {
-                strange |= matches!(
-                    module.stmts.get(id.index()).map(|s| &s.kind),
-                    Some(Stmt::Unknown { .. } | Stmt::Asm { .. })
-                );
+                strange |=
+                    matches!(module.stmts.get(id).map(|s| &s.kind), Some(Stmt::Unknown { .. } | Stmt::Asm { .. }));
             }
         }
         true
@@ -102,7 +100,7 @@ fn top_level(
         return;
     }
     for id in block {
-        match module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+        match module.stmts.get(*id).map(|stmt| &stmt.kind) {
             Some(Stmt::Block(inner)) => top_level(module, kernel, inner, indices, claims, depth + 1),
             Some(Stmt::If { condition, then, otherwise, .. }) if otherwise.is_empty() => {
                 let leaves = leaves(module, then);
@@ -124,11 +122,11 @@ fn top_level(
 /// Whether a block does nothing but leave the kernel.
 fn leaves(module: &Module, block: &Block) -> bool {
     match block.as_slice() {
-        [only] => match module.stmts.get(only.index()).map(|stmt| &stmt.kind) {
+        [only] => match module.stmts.get(*only).map(|stmt| &stmt.kind) {
             Some(Stmt::Return(None)) => true,
             Some(Stmt::Block(inner)) if inner.len() == 1 => inner
                 .first()
-                .and_then(|id| module.stmts.get(id.index()))
+                .and_then(|id| module.stmts.get(*id))
                 .is_some_and(|stmt| matches!(stmt.kind, Stmt::Return(None))),
             _ => false,
         },
@@ -164,8 +162,7 @@ fn has_loop_on(module: &Module, kernel: &Function, block: &Block, indices: &FxHa
     let mut found = false;
     walk(module, kernel, block, |item| {
         if let Item::Stmt(id) = item
-            && let Some(Stmt::Loop { condition: Some(condition), init, .. }) =
-                module.stmts.get(id.index()).map(|s| &s.kind)
+            && let Some(Stmt::Loop { condition: Some(condition), init, .. }) = module.stmts.get(id).map(|s| &s.kind)
         {
             walk_expr(module, *condition, |_, inner| {
                 found |= matches!(inner, Expr::Local(local) if indices.contains_key(local));
@@ -211,7 +208,7 @@ fn bounds(
                 let Some(Expr::Local(local)) = expr(module, index) else { continue };
                 let Some(axis) = indices.get(local) else { continue };
                 let Some((parameter, offset)) = parameter_bound(module, kernel, bound) else { continue };
-                let span = module.exprs.get(id.index()).map(|node| node.span).unwrap_or_default();
+                let span = module.exprs.get(id).map(|node| node.span).unwrap_or_default();
                 claims.push(CoverageClaim {
                     axis: *axis,
                     parameter,
@@ -307,5 +304,5 @@ fn strip_casts(module: &Module, mut id: ExprId) -> ExprId {
 }
 
 fn expr(module: &Module, id: ExprId) -> Option<&Expr> {
-    module.exprs.get(id.index()).map(|node| &node.kind)
+    module.exprs.get(id).map(|node| &node.kind)
 }

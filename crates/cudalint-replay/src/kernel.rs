@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
     /// Reads a function and gives the parameters that it dereferences.
     fn function(&mut self, id: ModuleId, function_id: FunctionId, env: &TypeEnv, sure: bool, calls: u32) -> Vec<u32> {
         let module = self.project.module(id);
-        let Some(function) = module.functions.get(function_id.index()) else { return Vec::new() };
+        let Some(function) = module.functions.get(function_id) else { return Vec::new() };
         let Some(body) = &function.body else {
             self.summary.incomplete = true;
             return Vec::new();
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
                 if instance
                     && let Item::Stmt(id) = item
                     && let Some(Stmt::If { condition, then, otherwise, .. }) =
-                        frame.module.stmts.get(id.index()).map(|node| &node.kind)
+                        frame.module.stmts.get(id).map(|node| &node.kind)
                     && let Some(value) = frame.scope.eval(*condition)
                 {
                     open.push(if value == 0 { otherwise } else { then });
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
 
     fn derive(&mut self, frame: &mut Frame<'a>, local: LocalId, value: ExprId) {
         let is_pointer = |frame: &Frame<'_>| {
-            frame.function.locals.get(local.index()).is_some_and(|variable| {
+            frame.function.locals.get(local).is_some_and(|variable| {
                 frame.scope.resolve(variable.ty).pointee().is_some() || frame.scope.type_of(value).is_pointer()
             })
         };
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         }
         let mut sure = sure;
         for id in block {
-            let Some(stmt) = frame.module.stmts.get(id.index()) else { continue };
+            let Some(stmt) = frame.module.stmts.get(*id) else { continue };
             match &stmt.kind {
                 Stmt::Expr(expr) => self.expr(frame, *expr, sure, depth),
                 Stmt::Return(value) => {
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
                     return;
                 }
                 Stmt::Declare(local) => {
-                    if let Some(init) = frame.function.locals.get(local.index()).and_then(|variable| variable.init) {
+                    if let Some(init) = frame.function.locals.get(*local).and_then(|variable| variable.init) {
                         self.expr(frame, init, sure, depth);
                     }
                 }
@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
             Some(Origin::Parameter(index)) if frame.dereferenced.contains(&index) => {}
             Some(Origin::Parameter(index)) => frame.dereferenced.push(index),
             Some(Origin::Dynamic(position)) => {
-                let span = frame.module.exprs.get(whole.index()).map(|node| node.span).unwrap_or_default();
+                let span = frame.module.exprs.get(whole).map(|node| node.span).unwrap_or_default();
                 let shifted = is_shifted(frame, whole);
                 self.touch(position, span, write, sure, shifted);
             }
@@ -423,7 +423,7 @@ fn origin_of(frame: &Frame<'_>, pointer: ExprId) -> Option<Origin> {
         match kind(frame.module, id)? {
             Expr::Local(local) => {
                 if let Some((_, origin)) = frame.origins.iter().rev().find(|(known, _)| known == local) {
-                    let is_pointer = frame.function.locals.get(local.index()).is_some_and(|variable| {
+                    let is_pointer = frame.function.locals.get(*local).is_some_and(|variable| {
                         frame.scope.resolve(variable.ty).pointee().is_some() || matches!(origin, Origin::Dynamic(_))
                     });
                     if is_pointer {
@@ -459,7 +459,7 @@ fn mentions_index(frame: &Frame<'_>, expr: ExprId) -> bool {
 fn leaves(module: &Module, block: &Block) -> bool {
     let mut last = block.last();
     for _ in 0..8 {
-        match last.and_then(|id| module.stmts.get(id.index())).map(|stmt| &stmt.kind) {
+        match last.and_then(|id| module.stmts.get(*id)).map(|stmt| &stmt.kind) {
             Some(Stmt::Return(_) | Stmt::Goto(_)) => return true,
             Some(Stmt::Block(inner)) => last = inner.last(),
             _ => return false,
@@ -476,5 +476,5 @@ fn builtin(module: &Module, id: ExprId) -> Option<&str> {
 }
 
 fn kind(module: &Module, id: ExprId) -> Option<&Expr> {
-    module.exprs.get(id.index()).map(|node| &node.kind)
+    module.exprs.get(id).map(|node| &node.kind)
 }

@@ -89,14 +89,14 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
     let mut walked = Walked::default();
     let summaries = crate::walk::Summaries::default();
     let caches = Rc::new(crate::walk::Caches::with(scan.library.take()));
-    let mut order: Vec<usize> = (0..module.functions.len()).collect();
-    let is_main = |index: &usize| {
+    let mut order: Vec<FunctionId> = module.functions.keys().collect();
+    let is_main = |index: &FunctionId| {
         let function = &module.functions[*index];
         function.name == "main" && function.scope.segments.is_empty()
     };
     // Callers come before what they call: a function that was walked with what its callers give it needs no walk with
     // parameters that nobody gives it.
-    let called = |index: usize| {
+    let called = |index: FunctionId| {
         let function = &module.functions[index];
         function.name.is_empty() || scan.traits.is_mentioned(&function.name)
     };
@@ -109,14 +109,14 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
             && !function.space.global
             && (function.space.host || !function.space.device)
             && function.role != FunctionRole::Lambda
-            && scan.traits.of(id, FunctionId(index as u32)).gpu;
-        if !entry || visited.contains(&(id, FunctionId(index as u32))) {
+            && scan.traits.of(id, index).gpu;
+        if !entry || visited.contains(&(id, index)) {
             continue;
         }
         let mut walker = Walker::new(project, scan, *options);
         walker.summaries = summaries.clone();
         walker.caches = Rc::clone(&caches);
-        walker.run(id, FunctionId(index as u32));
+        walker.run(id, index);
         walked.events.append(&mut walker.events);
         visited.extend(walker.visited);
         for (cause, count) in walker.limits {

@@ -41,9 +41,9 @@ const RELEASES: [&str; 9] = [
 /// The faults of a kernel's parameters; template parameters are left open.
 pub fn parameter_faults(project: &Project, id: ModuleId, kernel_id: FunctionId) -> Vec<ParameterFault> {
     let module = project.module(id);
-    let Some(kernel) = module.functions.get(kernel_id.index()) else { return Vec::new() };
+    let Some(kernel) = module.functions.get(kernel_id) else { return Vec::new() };
     let mut faults = Vec::new();
-    for (index, parameter) in kernel.locals.iter().take(kernel.param_count as usize).enumerate() {
+    for (index, parameter) in kernel.params().iter().enumerate() {
         if let Some((kind, type_name)) = judge(project, id, kernel, parameter.ty) {
             faults.push(ParameterFault { kernel: kernel_id, parameter: index as u32, type_name, kind });
         }
@@ -57,7 +57,7 @@ fn judge(project: &Project, id: ModuleId, kernel: &Function, ty: TypeId) -> Opti
     // Through qualifiers and aliases to the type itself.
     for _ in 0..16 {
         let module = project.module(module_id);
-        match module.types.get(ty.index())? {
+        match module.types.get(ty)? {
             Type::Qualified { ty: inner, .. } => ty = *inner,
             Type::Reference(_) => return Some((ParameterFaultKind::Reference, String::new())),
             Type::Named { path, .. } => {
@@ -104,7 +104,7 @@ fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<Para
                 .locals
                 .first()
                 .filter(|_| method.param_count >= 1)
-                .is_some_and(|first| matches!(module.types.get(first.ty.index()), Some(Type::Reference(_))))
+                .is_some_and(|first| matches!(module.types.get(first.ty), Some(Type::Reference(_))))
     });
     if copies {
         return None;
@@ -118,16 +118,14 @@ fn record_fault(project: &Project, id: ModuleId, record: &Record) -> Option<Para
 fn unconditional_release(module: &Module, destructor: &Function) -> Option<String> {
     let mut stack: Vec<_> = destructor.body.as_ref()?.iter().rev().copied().collect();
     while let Some(id) = stack.pop() {
-        match &module.stmts.get(id.index())?.kind {
+        match &module.stmts.get(id)?.kind {
             Stmt::Block(inner) => stack.extend(inner.iter().rev().copied()),
             Stmt::Expr(expr) => {
                 let mut found = None;
                 walk_expr(module, *expr, |_, expr| {
                     match expr {
                         Expr::Call { callee, .. } => {
-                            if let Some(Expr::Name { path, .. }) =
-                                module.exprs.get(callee.index()).map(|node| &node.kind)
-                            {
+                            if let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|node| &node.kind) {
                                 found = found.take().or_else(|| release(path));
                             }
                         }

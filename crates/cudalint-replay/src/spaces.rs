@@ -37,11 +37,11 @@ pub(crate) fn space_faults(project: &Project, id: ModuleId) -> Vec<SpaceFault> {
         let mut seen: Vec<Span> = Vec::new();
         walk(module, caller, body, |item| {
             let Item::Expr(expr) = item else { return true };
-            let Some(node) = module.exprs.get(expr.index()) else { return false };
+            let Some(node) = module.exprs.get(expr) else { return false };
             match &node.kind {
                 Expr::SizeOfExpr(_) => return false,
                 Expr::Call { callee, args } => {
-                    let Some(name) = module.exprs.get(callee.index()) else { return true };
+                    let Some(name) = module.exprs.get(*callee) else { return true };
                     // What a macro brings in may hold other code for the other side.
                     if let Expr::Name { path, .. } = &name.kind
                         && node.expansion.is_none()
@@ -156,7 +156,7 @@ fn judge(
         return None;
     }
     let takes = |function: &Function| {
-        let required = function.locals.iter().take(function.param_count as usize).filter(|p| p.init.is_none()).count();
+        let required = function.params().iter().filter(|p| p.init.is_none()).count();
         function.variadic || (required..=function.param_count as usize).contains(&args)
     };
     if !candidates.iter().filter_map(|(module, function)| project.function_at(*module, *function)).all(takes) {

@@ -4,6 +4,7 @@ use cudalint_program::ir::{Expr, ExprId, FunctionId, Module, ModuleId, Stmt, Typ
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
+use typed_index_collections::TiVec;
 
 /// Longest function without a loop worth skipping over, in statements and expressions.
 const SMALL: u32 = 80;
@@ -26,7 +27,7 @@ pub(crate) struct Traits {
 #[derive(Debug, Default)]
 pub(crate) struct AllTraits {
     /// By module and function.
-    functions: Vec<Vec<Traits>>,
+    functions: TiVec<ModuleId, TiVec<FunctionId, Traits>>,
     /// Names that some other function mentions.
     mentioned: FxHashSet<Name>,
 }
@@ -54,7 +55,7 @@ impl AllTraits {
         let mut calls: Vec<&Name> = Vec::new();
         for id in project.modules() {
             let module = project.module(id);
-            for (index, function) in module.functions.iter().enumerate() {
+            for (index, function) in module.functions.iter_enumerated() {
                 calls.clear();
                 let traits = read(module, index, &mut calls);
                 let mut number = |name| {
@@ -95,7 +96,7 @@ impl AllTraits {
 
     /// The traits of one function.
     pub fn of(&self, module: ModuleId, function: FunctionId) -> Traits {
-        let known = self.functions.get(module.index()).and_then(|functions| functions.get(function.index()));
+        let known = self.functions.get(module).and_then(|functions| functions.get(function));
         known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, dear: false })
     }
 }
@@ -127,7 +128,7 @@ fn settle(open: &mut [Open], names: usize) {
 fn type_name(module: &Module, ty: TypeId) -> Option<&Name> {
     let mut current = ty;
     for _ in 0..6 {
-        match module.types.get(current.index())? {
+        match module.types.get(current)? {
             Type::Named { path, .. } | Type::Member { path, .. } => return path.last(),
             Type::Qualified { ty, .. } | Type::Pointer(ty) | Type::Reference(ty) | Type::Array(ty, _) => current = *ty,
             _ => return None,
@@ -136,7 +137,7 @@ fn type_name(module: &Module, ty: TypeId) -> Option<&Name> {
     None
 }
 
-fn read<'a>(module: &'a Module, index: usize, calls: &mut Vec<&'a Name>) -> Traits {
+fn read<'a>(module: &'a Module, index: FunctionId, calls: &mut Vec<&'a Name>) -> Traits {
     let mut traits = Traits::default();
     let (mut size, mut loops) = (0, false);
     let mut pending = vec![index];
@@ -160,13 +161,13 @@ fn read<'a>(module: &'a Module, index: usize, calls: &mut Vec<&'a Name>) -> Trai
             match item {
                 Item::Stmt(id) => {
                     if let Some(Stmt::Loop { .. } | Stmt::ForEach { .. } | Stmt::Goto(_)) =
-                        module.stmts.get(id.index()).map(|node| &node.kind)
+                        module.stmts.get(id).map(|node| &node.kind)
                     {
                         loops = true;
                     }
                 }
                 Item::Expr(id) => {
-                    if let Some(node) = module.exprs.get(id.index()) {
+                    if let Some(node) = module.exprs.get(id) {
                         expression(module, &node.kind, &mut traits, calls, &mut lambdas);
                     }
                 }
@@ -193,7 +194,7 @@ fn expression<'a>(
     kind: &'a Expr,
     traits: &mut Traits,
     calls: &mut Vec<&'a Name>,
-    lambdas: &mut Vec<usize>,
+    lambdas: &mut Vec<FunctionId>,
 ) {
     match kind {
         Expr::Launch(_) => traits.gpu = true,
@@ -208,7 +209,7 @@ fn expression<'a>(
         // A call may take its arguments by reference.
         Expr::Call { args, .. } => traits.shared |= args.iter().any(|arg| is_name(module, *arg)),
         Expr::Construct { ty, .. } => calls.extend(type_name(module, *ty)),
-        Expr::Lambda { function, .. } => lambdas.push(function.index()),
+        Expr::Lambda { function, .. } => lambdas.push(*function),
         // A function may also be handed on.
         Expr::Name { path, .. } => {
             let Some(name) = path.last() else { return };
@@ -248,14 +249,14 @@ fn moves_memory(name: &str) -> bool {
 }
 
 fn is_name(module: &Module, id: ExprId) -> bool {
-    matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Name { .. }))
+    matches!(module.exprs.get(id).map(|node| &node.kind), Some(Expr::Name { .. }))
 }
 
 /// Whether what an lvalue stands in is no local variable.
 fn written_outside(module: &Module, target: ExprId) -> bool {
     let mut current = target;
     for _ in 0..16 {
-        match module.exprs.get(current.index()).map(|node| &node.kind) {
+        match module.exprs.get(current).map(|node| &node.kind) {
             Some(Expr::Local(_)) => return false,
             Some(
                 Expr::Member { base, .. }

@@ -52,8 +52,8 @@ fn is_over(context: &ModuleContext<'_>, read: Site, write: Site) -> bool {
             nobody |= span_of(&source, *target) == Some(write.span) && is_negative(&source, *value);
         }
         if let Item::Stmt(id) = item
-            && let Some(Stmt::If { condition, then, .. }) = source.module.stmts.get(id.index()).map(|node| &node.kind)
-            && then.iter().any(|id| source.module.stmts.get(id.index()).is_some_and(|it| it.span.contains(write.span)))
+            && let Some(Stmt::If { condition, then, .. }) = source.module.stmts.get(id).map(|node| &node.kind)
+            && then.iter().any(|id| source.module.stmts.get(*id).is_some_and(|it| it.span.contains(write.span)))
         {
             walk_expr(source.module, *condition, |id, _| {
                 over |= kept(&source, id) == Some(read.span);
@@ -84,5 +84,5 @@ fn kept(source: &Source<'_>, comparison: ExprId) -> Option<Span> {
 }
 
 fn span_of(source: &Source<'_>, id: ExprId) -> Option<Span> {
-    source.module.exprs.get(id.index()).map(|node| node.span)
+    source.module.exprs.get(id).map(|node| node.span)
 }

@@ -177,7 +177,7 @@ impl<'a> Source<'a> {
         let mut place = None;
         walk(self.module, self.function, body, |item| {
             if let Item::Expr(id) = item
-                && let Some(node) = self.module.exprs.get(id.index())
+                && let Some(node) = self.module.exprs.get(id)
                 && node.span == access.span
                 && matches!(node.kind, Expr::Index { .. } | Expr::Deref(_))
                 && node.expansion.is_none()
@@ -197,7 +197,7 @@ impl<'a> Source<'a> {
             match expr {
                 Expr::Local(local) => {
                     let parameter = self.definitions.get(local.index()) == Some(&Definition::Parameter);
-                    let name = self.function.locals.get(local.index()).map(|local| local.name.as_str());
+                    let name = self.function.locals.get(*local).map(|local| local.name.as_str());
                     named = true;
                     plain &= parameter && name.is_some_and(|name| free.iter().any(|free| free == name));
                 }
@@ -259,12 +259,12 @@ impl<'a> Source<'a> {
     }
 
     fn formula(&self, expr: ExprId, mistake: Mistake) -> Option<Formula> {
-        let span = self.module.exprs.get(expr.index())?.span;
+        let span = self.module.exprs.get(expr)?.span;
         Some(Formula { site: Site { module: self.site.module, span }, mistake })
     }
 
     pub(super) fn kind(&self, id: ExprId) -> Option<&'a Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn definition(&self, local: LocalId) -> Option<ExprId> {
@@ -390,14 +390,14 @@ fn definitions(module: &Module, function: &Function) -> Vec<Definition> {
         .collect();
     // A variable without an initializer may be given its value by one assignment.
     let mut bare: Vec<bool> = found.iter().map(|definition| *definition == Definition::Several).collect();
-    let local_of = |id: ExprId| match module.exprs.get(id.index()).map(|node| &node.kind) {
+    let local_of = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
         Some(Expr::Local(local)) => Some(local.index()),
         _ => None,
     };
     let Some(body) = &function.body else { return found };
     walk(module, function, body, |item| {
         let Item::Expr(id) = item else { return true };
-        let (changed, value) = match module.exprs.get(id.index()).map(|node| &node.kind) {
+        let (changed, value) = match module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Assign { op: None, target, value }) => (local_of(*target), Some(*value)),
             Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) => {
                 (local_of(*target), None)

@@ -40,7 +40,7 @@ pub fn findings(rule: &'static Rule, context: &ModuleContext<'_>) -> Vec<Finding
     let mut found: Vec<Finding> = Vec::new();
     for run in context.facts.runs.iter().filter(|run| run.launch.is_some() && run.assumptions.is_none()) {
         let module = context.project.module(run.kernel.0);
-        let Some(function) = module.functions.get(run.kernel.1.index()) else { continue };
+        let Some(function) = module.functions.get(run.kernel.1) else { continue };
         let Some(body) = &function.body else { continue };
         let reader = Reader { module, function, body, run };
         for unguarded in reader.unguarded() {
@@ -60,11 +60,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn kind(&self, id: ExprId) -> Option<&'a Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn site(&self, id: ExprId) -> Option<Site> {
-        let span = self.module.exprs.get(id.index())?.span;
+        let span = self.module.exprs.get(id)?.span;
         Some(Site { module: self.run.kernel.0, span })
     }
 
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         let mut found = Vec::new();
         walk(self.module, self.function, self.body, |item| {
             if let Item::Stmt(id) = item
-                && let Some(Stmt::If { condition, then, .. }) = self.module.stmts.get(id.index()).map(|stmt| &stmt.kind)
+                && let Some(Stmt::If { condition, then, .. }) = self.module.stmts.get(id).map(|stmt| &stmt.kind)
                 && let Some(index) = self.vacuous(*condition)
                 && self.reads_memory(index)
             {
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                 matches!(self.kind(*callee), Some(Expr::Name { path, .. }) if path.last().is_some_and(|name| name == "len"))
             }
             Some(Expr::Local(local)) if local.0 < self.function.param_count => {
-                let name = self.function.locals.get(local.index()).map(|local| local.name.as_str());
+                let name = self.function.locals.get(*local).map(|local| local.name.as_str());
                 self.definition(*local) == Definition::Never
                     && self.run.bindings.iter().any(|(known, value)| Some(known.as_str()) == name && *value >= 0)
             }
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
     }
 
     fn definition(&self, local: LocalId) -> Definition {
-        let init = self.function.locals.get(local.index()).and_then(|local| local.init);
+        let init = self.function.locals.get(local).and_then(|local| local.init);
         let mut found = init.map_or(Definition::Never, Definition::Once);
         walk(self.module, self.function, self.body, |item| {
             if let Item::Expr(id) = item
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
 
     /// Elements of an array of one axis.
     fn elements(&self, array: LocalId) -> Option<(i64, &'a cudalint_replay::facts::Buffer)> {
-        let name = &self.function.locals.get(array.index())?.name;
+        let name = &self.function.locals.get(array)?.name;
         let buffer = self.run.buffers.iter().find(|buffer| buffer.parameter == name.as_str())?;
         let allocation = buffer.allocation.as_ref()?;
         let count = match &allocation.array {
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
             .events
             .iter()
             .any(|event| matches!(&event.kind, EventKind::OutOfBounds { access: seen, .. } if seen.site == access));
-        let name = |local: LocalId| self.function.locals.get(local.index()).map(|local| local.name.to_string());
+        let name = |local: LocalId| self.function.locals.get(local).map(|local| local.name.to_string());
         let (array, index) = (name(found.array)?, name(found.index)?);
         if shown {
             return None;

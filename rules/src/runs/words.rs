@@ -32,7 +32,7 @@ pub fn text<'a>(context: &'a ModuleContext<'_>, site: Site) -> &'a str {
 /// The kernel's name in its source, without template arguments.
 pub fn kernel(context: &ModuleContext<'_>, run: &KernelRun) -> String {
     let (module, function) = run.kernel;
-    context.project.module(module).functions.get(function.index()).map(|f| f.name.to_string()).unwrap_or_default()
+    context.project.module(module).functions.get(function).map(|f| f.name.to_string()).unwrap_or_default()
 }
 
 /// `232`, `(3, 4)`: an index with as many axes as the launch has.

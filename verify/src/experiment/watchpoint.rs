@@ -14,7 +14,6 @@ use crate::watch::{HEADER, HEADER_NAME, flags, whole};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method, Verdict};
 use cudalint_program::Project;
-use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -417,11 +416,8 @@ fn hidden_order(project: &Project, copy: &Copy) -> Option<String> {
     let mut bodies: HashMap<String, String> = HashMap::new();
     for id in project.modules() {
         let module = project.module(id);
-        for index in 0..module.functions.len() {
-            if let Some(function) = module.functions.get(index)
-                && function.body.is_some()
-                && crate::watch::sites::runs_on_device(module, FunctionId(index as u32))
-            {
+        for (function_id, function) in module.functions.iter_enumerated() {
+            if function.body.is_some() && crate::watch::sites::runs_on_device(module, function_id) {
                 let text = project.text(id, function.span);
                 let name = function.name.as_str().to_owned();
                 functions.push(Reached { words: identifiers(text), unfollowed: unfollowed(text), name });

@@ -38,7 +38,7 @@ impl Body<'_> {
         if depth > 32 {
             return None;
         }
-        match &self.module.exprs.get(id.index())?.kind {
+        match &self.module.exprs.get(id)?.kind {
             Expr::Local(local) => {
                 let mut at = (Var::Local(*local), 0);
                 for _ in 0..16 {
@@ -66,7 +66,7 @@ impl Body<'_> {
 
     /// The variable of the file that a name means.
     pub fn global(&self, id: ExprId) -> Option<Var> {
-        let Expr::Name { path, targs } = &self.module.exprs.get(id.index())?.kind else { return None };
+        let Expr::Name { path, targs } = &self.module.exprs.get(id)?.kind else { return None };
         match self.project.global(self.id, &self.function.scope, path) {
             Some(entry) => (entry.module == self.id).then_some(Var::Global(entry.index)),
             None => {
@@ -80,7 +80,7 @@ impl Body<'_> {
     /// Whether a variable followed so often still is a pointer or array.
     pub fn is_pointer(&self, (var, level): &(Var, i16)) -> bool {
         let variable = match var {
-            Var::Local(local) => self.function.locals.get(local.index()),
+            Var::Local(local) => self.function.locals.get(*local),
             Var::Global(index) => self.module.globals.get(*index as usize),
             // Nothing says what it is: as a whole it may be a pointer.
             Var::Undeclared(_) => return *level == 0,
@@ -89,7 +89,7 @@ impl Body<'_> {
         let mut ty = variable.ty;
         let mut left = *level;
         for _ in 0..16 {
-            match self.module.types.get(ty.index()) {
+            match self.module.types.get(ty) {
                 Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) => ty = *inner,
                 Some(Type::Pointer(inner) | Type::Array(inner, _)) if left > 0 => {
                     left -= 1;
@@ -114,8 +114,8 @@ impl Body<'_> {
     pub fn learn(&mut self, item: Item) {
         match item {
             Item::Declare(local) => {
-                let Some(variable) = self.function.locals.get(local.index()) else { return };
-                if matches!(self.module.types.get(variable.ty.index()), Some(Type::Array(..))) {
+                let Some(variable) = self.function.locals.get(local) else { return };
+                if matches!(self.module.types.get(variable.ty), Some(Type::Array(..))) {
                     self.homes.insert(Var::Local(local), Home::Host);
                 }
                 if let Some(init) = variable.init {
@@ -123,9 +123,9 @@ impl Body<'_> {
                     self.given(Var::Local(local), init);
                 }
             }
-            Item::Expr(id) => match self.module.exprs.get(id.index()).map(|node| &node.kind) {
+            Item::Expr(id) => match self.module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::Assign { op: None, target, value }) => {
-                    match self.module.exprs.get(target.index()).map(|node| &node.kind) {
+                    match self.module.exprs.get(*target).map(|node| &node.kind) {
                         Some(Expr::Local(local)) => self.given(Var::Local(*local), *value),
                         Some(Expr::Name { .. }) => {
                             if let Some(var) = self.global(*target) {
@@ -136,8 +136,7 @@ impl Body<'_> {
                     }
                 }
                 Some(Expr::Call { callee, args }) => {
-                    let Some(Expr::Name { path, .. }) = self.module.exprs.get(callee.index()).map(|node| &node.kind)
-                    else {
+                    let Some(Expr::Name { path, .. }) = self.module.exprs.get(*callee).map(|node| &node.kind) else {
                         return;
                     };
                     let home = match path.last().map_or("", |name| name.as_str()) {
@@ -159,12 +158,12 @@ impl Body<'_> {
 
     fn given(&mut self, var: Var, value: ExprId) {
         let plain = self.without_casts(value);
-        match self.module.exprs.get(plain.index()).map(|node| &node.kind) {
+        match self.module.exprs.get(plain).map(|node| &node.kind) {
             Some(Expr::New { .. } | Expr::Str(_)) => {
                 self.homes.insert(var, Home::Host);
             }
             Some(Expr::Call { callee, .. }) => {
-                let name = match self.module.exprs.get(callee.index()).map(|node| &node.kind) {
+                let name = match self.module.exprs.get(*callee).map(|node| &node.kind) {
                     Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
                     _ => "",
                 };
@@ -187,7 +186,7 @@ impl Body<'_> {
 
     fn without_casts(&self, mut id: ExprId) -> ExprId {
         for _ in 0..16 {
-            match self.module.exprs.get(id.index()).map(|node| &node.kind) {
+            match self.module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::Cast { value, .. }) => id = *value,
                 _ => break,
             }
@@ -261,7 +260,7 @@ impl Body<'_> {
     /// The two sides of a copy by its direction. Where the memory of one side is known to be elsewhere, the direction is
     /// wrong, and the copy was meant to go the other way.
     fn copy(&mut self, args: &[ExprId], to: usize, from: usize, kind: usize) {
-        let kind = args.get(kind).and_then(|kind| self.module.exprs.get(kind.index()));
+        let kind = args.get(kind).and_then(|kind| self.module.exprs.get(*kind));
         let direction = match kind.map(|node| &node.kind) {
             Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
             _ => "",

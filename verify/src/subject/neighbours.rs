@@ -268,8 +268,8 @@ fn needed(module: &Module) -> BTreeSet<String> {
         let Some(block) = &function.body else { continue };
         visit::walk(module, function, block, |item| {
             if let visit::Item::Expr(id) = item
-                && let Some(Expr::Call { callee, .. }) = module.exprs.get(id.index()).map(|node| &node.kind)
-                && let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|node| &node.kind)
+                && let Some(Expr::Call { callee, .. }) = module.exprs.get(id).map(|node| &node.kind)
+                && let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|node| &node.kind)
                 && let Some(name) = path.last()
                 && !own.contains(name.as_str())
             {

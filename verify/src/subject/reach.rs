@@ -89,7 +89,7 @@ fn collect(module: &Module, block: &Block, place: Span, way: &mut Vec<(ExprId, b
         return false;
     }
     for id in block {
-        let Some(node) = module.stmts.get(id.index()) else { continue };
+        let Some(node) = module.stmts.get(*id) else { continue };
         let inside = node.span.start <= place.start && place.start < node.span.end;
         if !inside {
             if let Stmt::If { condition, then, otherwise, .. } = &node.kind
@@ -146,21 +146,21 @@ fn collect(module: &Module, block: &Block, place: Span, way: &mut Vec<(ExprId, b
 }
 
 fn holds_place(module: &Module, id: StmtId, place: Span) -> bool {
-    module.stmts.get(id.index()).is_some_and(|node| node.span.start <= place.start && place.start < node.span.end)
+    module.stmts.get(id).is_some_and(|node| node.span.start <= place.start && place.start < node.span.end)
 }
 
 /// Whether control never comes out behind a block.
 fn leaves(module: &Module, block: &Block, depth: u32) -> bool {
-    let Some(node) = block.last().and_then(|id| module.stmts.get(id.index())) else { return false };
+    let Some(node) = block.last().and_then(|id| module.stmts.get(*id)) else { return false };
     match &node.kind {
         Stmt::Return(_) | Stmt::Break | Stmt::Continue | Stmt::Goto(_) => true,
         Stmt::Block(inner) if depth < MAX_DEPTH => leaves(module, inner, depth + 1),
         Stmt::If { then, otherwise, .. } if depth < MAX_DEPTH => {
             leaves(module, then, depth + 1) && leaves(module, otherwise, depth + 1)
         }
-        Stmt::Expr(id) => match module.exprs.get(id.index()).map(|node| &node.kind) {
+        Stmt::Expr(id) => match module.exprs.get(*id).map(|node| &node.kind) {
             Some(Expr::Throw(_)) => true,
-            Some(Expr::Call { callee, .. }) => match module.exprs.get(callee.index()).map(|node| &node.kind) {
+            Some(Expr::Call { callee, .. }) => match module.exprs.get(*callee).map(|node| &node.kind) {
                 Some(Expr::Name { path, .. }) => {
                     path.last().is_some_and(|name| matches!(name.as_str(), "exit" | "abort" | "_exit" | "quick_exit"))
                 }
@@ -181,7 +181,7 @@ struct Eval<'p> {
 
 impl Eval<'_> {
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn truth(&self, id: ExprId, values: &Values, depth: u32) -> Option<bool> {
@@ -241,10 +241,10 @@ impl Eval<'_> {
 
     /// A local that is only ever what it is declared to be, or the counter of a loop at its start.
     fn local(&self, local: LocalId, values: &Values, depth: u32) -> Option<i64> {
-        let variable = self.function.locals.get(local.index())?;
+        let variable = self.function.locals.get(local)?;
         if local.0 < self.function.param_count {
             // A pointer that the harness hands over is not null.
-            let is_pointer = matches!(self.module.types.get(variable.ty.index()), Some(Type::Pointer(_)));
+            let is_pointer = matches!(self.module.types.get(variable.ty), Some(Type::Pointer(_)));
             return is_pointer.then_some(1);
         }
         self.value(variable.init?, values, depth + 1)
@@ -261,7 +261,7 @@ impl Eval<'_> {
                     numbers.extend([Some(*value), value.checked_add(1), value.checked_sub(1)].into_iter().flatten());
                 }
                 Expr::Local(local) if local.0 < self.function.param_count => locals.push(*local),
-                Expr::Local(local) => inner.extend(self.function.locals.get(local.index()).and_then(|it| it.init)),
+                Expr::Local(local) => inner.extend(self.function.locals.get(*local).and_then(|it| it.init)),
                 _ => {}
             }
             true

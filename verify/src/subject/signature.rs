@@ -68,13 +68,12 @@ impl Subject {
     pub fn signature_in(&self, of: ModuleId, id: FunctionId) -> Option<Signature> {
         let module = self.project.module(of);
         let text = self.project.source(of);
-        let function = module.functions.get(id.index())?;
+        let function = module.functions.get(id)?;
         let scope = Scope::new(&self.project, of, Some(id), &TypeEnv::default());
         let texts = parameter_texts(text, function);
         let parameters = function
-            .locals
+            .params()
             .iter()
-            .take(function.param_count as usize)
             .enumerate()
             .map(|(index, local)| {
                 let place = texts.get(index).copied();
@@ -297,7 +296,7 @@ impl Scan<'_> {
 
 /// How C++ spells a type of a module; empty where it cannot be said in one piece.
 pub fn spelled(module: &Module, ty: TypeId, depth: u32) -> String {
-    let Some(ty) = module.types.get(ty.index()).filter(|_| depth < 16) else { return String::new() };
+    let Some(ty) = module.types.get(ty).filter(|_| depth < 16) else { return String::new() };
     let inner = |ty: TypeId| spelled(module, ty, depth + 1);
     let suffixed = |ty: TypeId, suffix: &str| match inner(ty) {
         text if text.is_empty() => text,

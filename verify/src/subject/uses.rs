@@ -148,7 +148,7 @@ impl Reader<'_> {
     }
 
     fn expression(&self, body: &mut Body<'_>, id: ExprId) {
-        let Some(node) = body.module.exprs.get(id.index()) else { return };
+        let Some(node) = body.module.exprs.get(id) else { return };
         let on_device = body.function.space.global || (body.function.space.device && !body.function.space.host);
         match &node.kind {
             Expr::AddressOf(inner) => {
@@ -200,7 +200,7 @@ impl Reader<'_> {
     }
 
     fn call(&self, body: &mut Body<'_>, callee: ExprId, args: &[ExprId]) {
-        let name = match body.module.exprs.get(callee.index()).map(|node| &node.kind) {
+        let name = match body.module.exprs.get(callee).map(|node| &node.kind) {
             Some(Expr::Name { path, .. }) => path.clone(),
             Some(Expr::Member { name, .. }) => Path::single(name.clone()),
             _ => Path::default(),
@@ -256,13 +256,13 @@ pub fn calls(module: &Module, function: &Function) -> Vec<ExprId> {
     visit::walk(module, function, block, |item| {
         if let Item::Expr(id) = item
             && matches!(
-                module.exprs.get(id.index()).map(|node| &node.kind),
+                module.exprs.get(id).map(|node| &node.kind),
                 Some(Expr::Call { .. } | Expr::Launch(_) | Expr::Construct { .. })
             )
         {
             found.push(id);
         }
-        !matches!(item, Item::Stmt(id) if matches!(module.stmts.get(id.index()).map(|s| &s.kind), Some(Stmt::Break)))
+        !matches!(item, Item::Stmt(id) if matches!(module.stmts.get(id).map(|s| &s.kind), Some(Stmt::Break)))
     });
     found
 }

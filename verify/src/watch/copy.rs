@@ -59,7 +59,7 @@ pub fn at_places(
     for place in places {
         let Some(line) = line_of(lines.line(place.span.start as usize) as u32 + 1) else { continue };
         let id = copy.sites.len() as u32;
-        let function = module.functions.get(place.function.index());
+        let function = module.functions.get(place.function);
         copy.sites.push(Site {
             id,
             line,

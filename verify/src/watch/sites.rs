@@ -81,10 +81,8 @@ pub fn places(module: &Module, text: &str, on_line: impl Fn(u32) -> bool) -> Vec
     let lines = LineIndex::new(text);
     let on_line = |offset: u32| on_line(lines.line(offset as usize) as u32 + 1);
     let mut found: Vec<Place> = Vec::new();
-    for index in 0..module.functions.len() {
-        let id = FunctionId(index as u32);
-        let Some(function) = module.functions.get(index).filter(|_| runs_on_device(module, id)) else { continue };
-        if let Some(body) = &function.body {
+    for (id, function) in module.functions.iter_enumerated() {
+        if let Some(body) = function.body.as_ref().filter(|_| runs_on_device(module, id)) {
             let mut finder = Finder { module, text, function, id, on_line: &on_line, found: &mut found };
             finder.body(body);
         }
@@ -98,7 +96,7 @@ pub fn places(module: &Module, text: &str, on_line: impl Fn(u32) -> bool) -> Vec
 pub fn runs_on_device(module: &Module, function: FunctionId) -> bool {
     let mut at = Some(function);
     // A lambda's parent comes before it.
-    while let Some(function) = at.and_then(|id| module.functions.get(id.index())) {
+    while let Some(function) = at.and_then(|id| module.functions.get(id)) {
         if function.space.device || function.space.global {
             return true;
         }
@@ -123,7 +121,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
         let mut statements: Vec<StmtId> = body.iter().rev().copied().collect();
         let mut seen = BTreeSet::new();
         while let Some(id) = statements.pop() {
-            let Some(node) = self.module.stmts.get(id.index()).filter(|_| seen.insert(id)) else { continue };
+            let Some(node) = self.module.stmts.get(id).filter(|_| seen.insert(id)) else { continue };
             let mut exprs: Vec<(ExprId, Wanted)> = Vec::new();
             match &node.kind {
                 Stmt::Expr(expr) => exprs.push((*expr, Wanted::Value)),
@@ -153,14 +151,14 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
     }
 
     fn initializer(&self, local: LocalId) -> Option<(ExprId, Wanted)> {
-        let variable = self.function.locals.get(local.index())?;
+        let variable = self.function.locals.get(local)?;
         let wanted = if self.is_reference(variable.ty) { Wanted::Address } else { Wanted::Value };
         Some((variable.init?, wanted))
     }
 
     fn expressions(&mut self, mut open: Vec<(ExprId, Wanted)>, statements: &mut Vec<StmtId>) {
         while let Some((id, wanted)) = open.pop() {
-            let Some(node) = self.module.exprs.get(id.index()) else { continue };
+            let Some(node) = self.module.exprs.get(id) else { continue };
             self.note(id, wanted);
             match &node.kind {
                 Expr::Assign { op, target, value } => {
@@ -217,7 +215,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
 
     /// Takes note of an expression that is an access.
     fn note(&mut self, id: ExprId, wanted: Wanted) {
-        let Some(node) = self.module.exprs.get(id.index()) else { return };
+        let Some(node) = self.module.exprs.get(id) else { return };
         let access = match wanted {
             Wanted::Value => Access::Read,
             Wanted::Target => Access::Write,
@@ -273,7 +271,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
     }
 
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn called(&self, callee: ExprId) -> Option<&str> {
@@ -308,7 +306,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
     /// The variable that an expression is.
     fn variable(&self, id: ExprId) -> Option<&Variable> {
         match self.kind(id)? {
-            Expr::Local(local) => self.function.locals.get(local.index()),
+            Expr::Local(local) => self.function.locals.get(*local),
             Expr::Name { path, .. } => {
                 let name = path.last()?;
                 self.module.globals.iter().find(|global| global.name == *name)
@@ -319,15 +317,15 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
 
     /// A type without qualifiers.
     fn plain(&self, ty: TypeId) -> Option<&Type> {
-        let mut ty = self.module.types.get(ty.index())?;
+        let mut ty = self.module.types.get(ty)?;
         while let Type::Qualified { ty: inner, .. } = ty {
-            ty = self.module.types.get(inner.index())?;
+            ty = self.module.types.get(*inner)?;
         }
         Some(ty)
     }
 
     fn is_reference(&self, ty: TypeId) -> bool {
-        matches!(self.module.types.get(ty.index()), Some(Type::Reference(_)))
+        matches!(self.module.types.get(ty), Some(Type::Reference(_)))
     }
 
     /// The variable that an element is an element of. A pointer that is itself an element or a member leads elsewhere.
@@ -350,7 +348,7 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
             }
         }
         let variable = self.variable(at)?;
-        let name = self.text.get(self.module.exprs.get(at.index())?.span.range())?;
+        let name = self.text.get(self.module.exprs.get(at)?.span.range())?;
         let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
         if name.is_empty() || !name.chars().all(is_name) {
             return None;

@@ -27,13 +27,13 @@ pub fn of_shared_array(module: &Module, text: &str, at: Span) -> Result<Vec<Plac
         |place: &&Place| place.access != Access::Write && place.span.start < at.end && at.start < place.span.end;
     let variable = |place: &Place| {
         let (local, _) = place.variable?;
-        let space = module.functions.get(place.function.index())?.locals.get(local.index())?.space;
+        let space = module.functions.get(place.function)?.locals.get(local)?.space;
         matches!(space, Space::Shared | Space::DynamicShared).then_some((place.function, local))
     };
     let Some((id, local)) = all.iter().filter(reads).find_map(variable) else {
         return Err("no read of a shared array stands there whose accesses could all be logged".to_owned());
     };
-    let Some(function) = module.functions.get(id.index()) else { return Err("no function".to_owned()) };
+    let Some(function) = module.functions.get(id) else { return Err("no function".to_owned()) };
     all.retain(|place| variable(place) == Some((id, local)));
     let uses = Uses { module, text, function, id, local };
     uses.check(&all).map(|()| all)
@@ -50,7 +50,7 @@ struct Uses<'u> {
 
 impl Uses<'_> {
     fn check(&self, all: &[Place]) -> Result<(), String> {
-        let name = self.function.locals.get(self.local.index()).map_or("", |variable| &*variable.name);
+        let name = self.function.locals.get(self.local).map_or("", |variable| &*variable.name);
         if self.function.damaged {
             return Err(format!("a part of the function with `{name}` could not be read"));
         }
@@ -86,7 +86,7 @@ impl Uses<'_> {
             }
             true
         });
-        match other.and_then(|id| self.module.exprs.get(id.index())) {
+        match other.and_then(|id| self.module.exprs.get(id)) {
             Some(node) => Err(format!(
                 "`{name}` is handed on{}, and what is done with it there is not followed",
                 self.at(node.span)
@@ -98,7 +98,7 @@ impl Uses<'_> {
     /// Dynamic shared memory has as many names as the program gives it.
     fn check_space(&self, name: &str) -> Result<(), String> {
         let is_dynamic = |space: Space| space == Space::DynamicShared;
-        let own = self.function.locals.get(self.local.index());
+        let own = self.function.locals.get(self.local);
         if !own.is_some_and(|variable| is_dynamic(variable.space)) {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl Uses<'_> {
     }
 
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     /// ` in line 12`.
@@ -142,10 +142,10 @@ impl Uses<'_> {
         let mut known = self.module.functions.iter().filter(|function| function.name == *name).peekable();
         if known.peek().is_some() {
             return known.all(|function| {
-                let parameters = function.locals.iter().take(function.param_count as usize);
+                let parameters = function.params().iter();
                 parameters
                     .into_iter()
-                    .all(|parameter| !matches!(self.module.types.get(parameter.ty.index()), Some(Type::Reference(_))))
+                    .all(|parameter| !matches!(self.module.types.get(parameter.ty), Some(Type::Reference(_))))
             });
         }
         let plain = name.strip_suffix('f').filter(|plain| BY_VALUE.contains(plain)).unwrap_or(name);
@@ -154,9 +154,9 @@ impl Uses<'_> {
 
     /// Whether a type has no constructors of its own.
     fn is_plain(&self, ty: cudalint_program::ir::TypeId) -> bool {
-        let mut ty = self.module.types.get(ty.index());
+        let mut ty = self.module.types.get(ty);
         while let Some(Type::Qualified { ty: inner, .. }) = ty {
-            ty = self.module.types.get(inner.index());
+            ty = self.module.types.get(*inner);
         }
         matches!(ty, Some(Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Vector { .. } | Type::Pointer(_)))
     }

@@ -85,7 +85,7 @@ impl Machine<'_> {
         let values: Vec<Val> = arguments.iter().map(|&argument| self.eval(argument)).collect();
         let code = self.code;
         let node = code.expr(id);
-        let Some(callee) = code.functions.get(function.index()) else {
+        let Some(callee) = code.functions.get(function) else {
             self.suffer(Effect::Anything, &values);
             return unknown_of(&node.ty);
         };
@@ -134,13 +134,13 @@ impl Machine<'_> {
         let Some(info) = self
             .frames
             .last()
-            .and_then(|frame| self.code.functions.get(frame.function.index()))
-            .and_then(|function| function.variables.get(variable.index()))
+            .and_then(|frame| self.code.functions.get(frame.function))
+            .and_then(|function| function.variables.get(variable))
         else {
             return;
         };
         if !info.in_memory {
-            if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
+            if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable)) {
                 slot.value = value.clone();
             }
             return;

@@ -60,7 +60,7 @@ impl Machine<'_> {
             Stmt::Declare(variable) => {
                 let lanes = self.act.count();
                 let mut object = 0;
-                if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
+                if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(*variable)) {
                     slot.value = Val::undefined();
                     slot.declared = lanes;
                     object = slot.object;

@@ -148,7 +148,7 @@ impl Machine<'_> {
         let all = walk(self.code, id, |expr| match expr {
             Expr::Read(Place::Register { variable, .. }) if index.contains(variable) => some = true,
             Expr::Read(Place::Register { variable, .. }) => {
-                let slot = frame.slots.get(variable.index());
+                let slot = frame.slots.get(*variable);
                 others |= slot.is_none_or(|slot| common(&slot.value).is_none());
             }
             Expr::Builtin(Builtin::ThreadIdx(_)) => others = true,
@@ -164,7 +164,7 @@ impl Machine<'_> {
         let mut found = BTreeSet::new();
         walk(self.code, id, |expr| {
             if let Expr::Read(Place::Register { variable, .. }) = expr
-                && let Some(slot) = slots.get(variable.index())
+                && let Some(slot) = slots.get(*variable)
                 && !slot.value.all_known()
                 && common(&slot.value).is_none()
                 && !matches!(slot.value.data, Data::Aggregate(_))

@@ -125,7 +125,7 @@ impl Machine<'_> {
     fn read(&mut self, at: ExprId, place: &Place, ty: &Ty, kind: AccessKind) -> (Val, Option<Val>) {
         match place {
             Place::Register { variable, first, count } => {
-                let slot = self.frames.last().and_then(|frame| frame.slots.get(variable.index()));
+                let slot = self.frames.last().and_then(|frame| frame.slots.get(*variable));
                 let value = slot.map_or_else(Val::unknown, |slot| slot.value.clone());
                 if *count == 0 {
                     let value = if matches!(value.data, Data::Undefined) { unknown_of(ty) } else { value };
@@ -160,7 +160,7 @@ impl Machine<'_> {
     fn write_register(&mut self, variable: VariableId, first: usize, count: usize, value: &Val) {
         let act = self.act.clone();
         let leaves = self.leaf_count(variable);
-        let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) else { return };
+        let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable)) else { return };
         let all = act.count() == slot.declared;
         let put = |old: &Val, new: &Val| if all { new.clone() } else { old.blended(new, &act) };
         if count == 0 {
@@ -189,8 +189,7 @@ impl Machine<'_> {
 
     fn leaf_count(&self, variable: VariableId) -> usize {
         let function = self.frames.last().map(|frame| frame.function);
-        let info =
-            function.and_then(|f| self.code.functions.get(f.index())).and_then(|f| f.variables.get(variable.index()));
+        let info = function.and_then(|f| self.code.functions.get(f)).and_then(|f| f.variables.get(variable));
         match info.map(|info| &info.ty) {
             Some(Ty::Aggregate(layout)) => layout.leaves.len(),
             _ => 1,

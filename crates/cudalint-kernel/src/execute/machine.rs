@@ -18,6 +18,7 @@ use crate::launch::{Budget, Launch};
 use crate::report::{ObjectKind, Site};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use typed_index_collections::TiVec;
 
 /// A lane has left the kernel.
 pub(super) const EXIT_SURE: u8 = 1;
@@ -50,7 +51,7 @@ pub(super) struct Slot {
 /// A call that is running.
 pub(super) struct Frame {
     pub(super) function: FunctionId,
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: TiVec<VariableId, Slot>,
     pub(super) result: Val,
     /// Lanes active at the call.
     pub(super) lanes: u32,
@@ -311,14 +312,12 @@ impl<'a> Machine<'a> {
     /// The object that a variable in memory is.
     pub(super) fn variable_object(&mut self, variable: VariableId) -> u32 {
         let Some(frame) = self.frames.last() else { return 0 };
-        let Some(slot) = frame.slots.get(variable.index()) else { return 0 };
+        let Some(slot) = frame.slots.get(variable) else { return 0 };
         if slot.object != 0 {
             return slot.object;
         }
         let lanes = slot.declared;
-        let Some(info) =
-            self.code.functions.get(frame.function.index()).and_then(|f| f.variables.get(variable.index()))
-        else {
+        let Some(info) = self.code.functions.get(frame.function).and_then(|f| f.variables.get(variable)) else {
             return 0;
         };
         let bytes = info.ty.bytes().filter(|&bytes| bytes > 0).map(u64::from);
@@ -326,7 +325,7 @@ impl<'a> Machine<'a> {
         memory.local = Some(LocalCells::new(lanes));
         memory.initial = Initial::Nothing;
         let object = self.add_object(memory);
-        if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable.index())) {
+        if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(variable)) {
             slot.object = object;
         }
         object
@@ -403,7 +402,7 @@ impl<'a> Machine<'a> {
 
     /// Registers of the running function, copied.
     pub(super) fn snapshot(&self, variables: &[VariableId]) -> Vec<Val> {
-        let slots = self.frames.last().map_or(&[][..], |frame| &frame.slots);
+        let slots = self.frames.last().map_or(&[][..], |frame| &frame.slots.raw);
         variables.iter().map(|v| slots.get(v.index()).map_or_else(Val::unknown, |slot| slot.value.clone())).collect()
     }
 
@@ -411,7 +410,7 @@ impl<'a> Machine<'a> {
     pub(super) fn each_register(&mut self, variables: &[VariableId], mut f: impl FnMut(usize, &Val) -> Val) {
         let Some(frame) = self.frames.last_mut() else { return };
         for (number, variable) in variables.iter().enumerate() {
-            if let Some(slot) = frame.slots.get_mut(variable.index()) {
+            if let Some(slot) = frame.slots.get_mut(*variable) {
                 slot.value = f(number, &slot.value);
             }
         }

@@ -46,7 +46,7 @@ impl Machine<'_> {
         let kernel = code.functions.first();
         for (number, buffer) in self.launch.buffers.iter().enumerate() {
             let parameter = self.launch.arguments.iter().position(|argument| reaches(argument, number, 0));
-            let variable = parameter.and_then(|at| kernel?.variables.get(at));
+            let variable = parameter.and_then(|at| kernel?.variables.get(VariableId::from(at)));
             let name = variable.map_or_else(String::new, |variable| format!("{}{}", variable.name, buffer.field));
             let site = variable.map(|variable| variable.site);
             // An allocation of nothing gives no memory at all: more likely its size was not understood.
@@ -164,11 +164,11 @@ impl Machine<'_> {
         let slots =
             (0..kernel.variables.len()).map(|_| Slot { value: Val::undefined(), declared: lanes, object: 0 }).collect();
         self.frames.push(Frame { function: FunctionId(0), slots, result: Val::undefined(), lanes });
-        for number in 0..kernel.parameters.min(kernel.variables.len() as u32) {
-            let argument = self.launch.arguments.get(number as usize).unwrap_or(&Argument::Unknown);
-            let value = self.argument(argument, &kernel.variables[number as usize].ty);
-            let value = one_for_all(value, mix(0x5eed, u64::from(number)));
-            self.set_parameter(VariableId(number), &value);
+        for (number, variable) in kernel.variables.iter().enumerate().take(kernel.parameters as usize) {
+            let argument = self.launch.arguments.get(number).unwrap_or(&Argument::Unknown);
+            let value = self.argument(argument, &variable.ty);
+            let value = one_for_all(value, mix(0x5eed, number as u64));
+            self.set_parameter(VariableId::from(number), &value);
         }
         self.run_block(&kernel.body);
         if !self.stopped {

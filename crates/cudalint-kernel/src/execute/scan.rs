@@ -234,7 +234,7 @@ impl<'c> Walk<'c> {
                 }
                 if self.calls >= 6 {
                     self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true };
-                } else if let Some(function) = self.code.functions.get(function.index()) {
+                } else if let Some(function) = self.code.functions.get(*function) {
                     self.calls += 1;
                     self.block(&function.body, depth);
                     self.calls -= 1;

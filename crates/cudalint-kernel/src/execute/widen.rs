@@ -61,8 +61,8 @@ impl Machine<'_> {
     }
 
     fn is_pointer(&self, variable: VariableId) -> bool {
-        let function = self.frames.last().and_then(|frame| self.code.functions.get(frame.function.index()));
-        function.and_then(|f| f.variables.get(variable.index())).is_some_and(|variable| variable.ty == Ty::Pointer)
+        let function = self.frames.last().and_then(|frame| self.code.functions.get(frame.function));
+        function.and_then(|f| f.variables.get(variable)).is_some_and(|variable| variable.ty == Ty::Pointer)
     }
 
     /// The last round of a loop that counts to a bound which is known now, for the lanes that are in it.
@@ -101,7 +101,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let bound = self.eval(bound);
-        let now = self.frames.last()?.slots.get(variable.index())?.value.clone();
+        let now = self.frames.last()?.slots.get(variable)?.value.clone();
         if nature.may_leave || self.act.maybe() > 0 || (nature.has_barrier && (now.varies() || bound.varies())) {
             return None;
         }

@@ -317,7 +317,7 @@ impl Lowerer<'_> {
                 }
                 ir::Expr::Local(local) => {
                     let function = self.context.function?;
-                    let variable = function.locals.get(local.index())?;
+                    let variable = function.locals.get(*local)?;
                     let init = variable.init?;
                     self.is_unchanged(*local, init, (variable.span, use_of_it)).then_some(init)?
                 }
@@ -345,7 +345,7 @@ impl Lowerer<'_> {
         walk(module, function, body, |item| {
             match item {
                 Item::Stmt(id) => {
-                    if let Some(node) = module.stmts.get(id.index())
+                    if let Some(node) = module.stmts.get(id)
                         && matches!(node.kind, ir::Stmt::Loop { .. } | ir::Stmt::ForEach { .. })
                         && node.span.contains(used)
                         && !node.span.contains(declared)
@@ -354,11 +354,11 @@ impl Lowerer<'_> {
                     }
                 }
                 Item::Expr(id) => {
-                    if let Some(node) = module.exprs.get(id.index())
+                    if let Some(node) = module.exprs.get(id)
                         && let ir::Expr::Assign { target, .. }
                         | ir::Expr::Step { target, .. }
                         | ir::Expr::AddressOf(target) = &node.kind
-                        && let Some(ir::Expr::Local(written)) = module.exprs.get(target.index()).map(|node| &node.kind)
+                        && let Some(ir::Expr::Local(written)) = module.exprs.get(*target).map(|node| &node.kind)
                     {
                         let within = stretches.iter().any(|stretch| stretch.contains(node.span));
                         unchanged &= *written != variable && !(within && named.contains(written));

@@ -271,23 +271,23 @@ impl<'p> Lowerer<'p> {
     pub(super) fn told(&self, found: &Found, function: &ir::Function, args: &[Out]) -> Vec<(u32, Ty)> {
         let module = self.project.module(found.module);
         let mut told = Vec::new();
-        for (index, (local, arg)) in function.locals.iter().take(function.param_count as usize).zip(args).enumerate() {
+        for (index, (local, arg)) in function.params().iter().zip(args).enumerate() {
             if matches!(arg.ty, Ty::Unknown | Ty::Auto | Ty::Void) {
                 continue;
             }
-            let mut ty = module.types.get(local.ty.index());
+            let mut ty = module.types.get(local.ty);
             let mut reference = false;
             let mut pointer = false;
             for _ in 0..6 {
                 match ty {
-                    Some(Type::Qualified { ty: inner, .. }) => ty = module.types.get(inner.index()),
+                    Some(Type::Qualified { ty: inner, .. }) => ty = module.types.get(*inner),
                     Some(Type::Reference(inner)) => {
                         reference = true;
-                        ty = module.types.get(inner.index());
+                        ty = module.types.get(*inner);
                     }
                     Some(Type::Pointer(inner)) => {
                         pointer = true;
-                        ty = module.types.get(inner.index());
+                        ty = module.types.get(*inner);
                     }
                     _ => break,
                 }

@@ -79,7 +79,7 @@ impl Lowerer<'_> {
 
     /// `[=](int i) { … }`.
     pub(super) fn lambda(&mut self, function: FunctionId, by_reference: bool, site: Site) -> Out {
-        let Some(found) = self.context.ir.functions.get(function.index()) else {
+        let Some(found) = self.context.ir.functions.get(function) else {
             return self.not_read(&[], "lambda", code::Effect::Anything, site);
         };
         let mut captures = Vec::new();

@@ -193,7 +193,7 @@ impl<'p> Lowerer<'p> {
         record
             .methods
             .iter()
-            .filter_map(|method| module.functions.get(method.index()))
+            .filter_map(|method| module.functions.get(*method))
             .any(|method| method.role == ir::FunctionRole::Constructor && !is_copy(module, method))
     }
 
@@ -352,7 +352,7 @@ impl<'p> Lowerer<'p> {
     fn has_default_constructor(&self, entry: Entry) -> bool {
         let Some(record) = self.project.record_at(entry) else { return false };
         let module = self.project.module(entry.module);
-        record.methods.iter().filter_map(|method| module.functions.get(method.index())).any(|method| {
+        record.methods.iter().filter_map(|method| module.functions.get(*method)).any(|method| {
             method.role == ir::FunctionRole::Constructor && method.param_count == 0 && method.body.is_none()
         })
     }
@@ -451,11 +451,11 @@ impl<'p> Lowerer<'p> {
 
 /// Whether a constructor takes an object of its own class by reference.
 fn is_copy(module: &ir::Module, method: &ir::Function) -> bool {
-    let [only] = method.locals.get(..method.param_count as usize).unwrap_or(&[]) else { return false };
-    let Some(ir::Type::Reference(to)) = module.types.get(only.ty.index()) else { return false };
-    let mut ty = module.types.get(to.index());
+    let [only] = &method.params().raw else { return false };
+    let Some(ir::Type::Reference(to)) = module.types.get(only.ty) else { return false };
+    let mut ty = module.types.get(*to);
     if let Some(ir::Type::Qualified { ty: inner, .. }) = ty {
-        ty = module.types.get(inner.index());
+        ty = module.types.get(*inner);
     }
     matches!(ty, Some(ir::Type::Named { path, .. }) if path.last() == Some(&method.name))
 }

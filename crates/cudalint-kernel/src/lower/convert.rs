@@ -45,7 +45,7 @@ impl Lowerer<'_> {
 
     /// A scalar in another type.
     pub(super) fn convert_code(&mut self, id: ExprId, target: code::Ty) -> ExprId {
-        let Some(node) = self.code.exprs.get(id.index()) else { return id };
+        let Some(node) = self.code.exprs.get(id) else { return id };
         if node.ty == target || matches!(target, code::Ty::Void | code::Ty::Opaque { bytes: None }) {
             return id;
         }

@@ -11,9 +11,9 @@ impl Lowerer<'_> {
     /// Replaces whole reads of records by reads of the leaves that the function uses.
     pub(super) fn narrow(&mut self) {
         for copy in std::mem::take(&mut self.body.copies) {
-            let Some(node) = self.code.exprs.get(copy.index()) else { continue };
+            let Some(node) = self.code.exprs.get(copy) else { continue };
             let Expr::Write(Place::Register { variable, count: 0, .. }, value) = node.kind else { continue };
-            let Some(found) = self.body.variables.get(variable.index()).filter(|found| !found.in_memory) else {
+            let Some(found) = self.body.variables.get(variable).filter(|found| !found.in_memory) else {
                 continue;
             };
             let code::Ty::Aggregate(layout) = found.ty.clone() else { continue };
@@ -21,7 +21,7 @@ impl Lowerer<'_> {
             if used.iter().all(|used| *used) {
                 continue;
             }
-            let Some(value_node) = self.code.exprs.get(value.index()).cloned() else { continue };
+            let Some(value_node) = self.code.exprs.get(value).cloned() else { continue };
             let Expr::Read(Place::Memory { address, element, volatile: false }) = value_node.kind else { continue };
             if value_node.ty != found.ty || !self.can_repeat(address, 0) {
                 continue;
@@ -36,7 +36,7 @@ impl Lowerer<'_> {
                     self.unused(leaf, value_node.site)
                 });
             }
-            if let Some(node) = self.code.exprs.get_mut(value.index()) {
+            if let Some(node) = self.code.exprs.get_mut(value) {
                 node.kind = Expr::Aggregate(parts);
             }
         }
@@ -56,7 +56,7 @@ impl Lowerer<'_> {
     fn used_leaves(&self, variable: VariableId, leaves: usize) -> Option<Vec<bool>> {
         let mut used = vec![false; leaves];
         for id in &self.body.register_uses {
-            let node = self.code.exprs.get(id.index())?;
+            let node = self.code.exprs.get(*id)?;
             let (Expr::Read(place) | Expr::Update { place, .. }) = &node.kind else { continue };
             let Place::Register { variable: of, first, count } = place else { continue };
             if *of != variable {

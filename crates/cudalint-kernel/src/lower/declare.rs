@@ -12,7 +12,7 @@ impl<'p> Lowerer<'p> {
     /// A variable of the function around, as written.
     pub(super) fn local(&self, local: LocalId) -> Option<&'p ir::Variable> {
         let function: &'p ir::Function = self.context.function?;
-        function.locals.get(local.index())
+        function.locals.get(local)
     }
 
     /// `T x = init;`
@@ -48,7 +48,7 @@ impl<'p> Lowerer<'p> {
         let ty = self.ty(&declared);
         let variable = self.variable(&found.name, ty, place);
         if matches!(declared, Ty::Array(..))
-            && let Some(variable) = self.body.variables.get_mut(variable.index())
+            && let Some(variable) = self.body.variables.get_mut(variable)
         {
             variable.in_memory = true;
         }
@@ -66,31 +66,26 @@ impl<'p> Lowerer<'p> {
     /// `const` numbers with a value need no memory.
     fn is_constant_scalar(&self, found: &ir::Variable) -> bool {
         matches!(
-            self.context.ir.types.get(found.ty.index()),
+            self.context.ir.types.get(found.ty),
             Some(ir::Type::Qualified { is_const: true, .. } | ir::Type::Int { .. } | ir::Type::Float { .. })
         ) && found.init.is_some()
             && (found.is_constexpr
-                || matches!(
-                    self.context.ir.types.get(found.ty.index()),
-                    Some(ir::Type::Qualified { is_const: true, .. })
-                ))
+                || matches!(self.context.ir.types.get(found.ty), Some(ir::Type::Qualified { is_const: true, .. })))
             && matches!(self.resolve(found.ty), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool | Ty::Enum { .. })
     }
 
     /// `auto x(v)` and `auto x{v}` mean `auto x = v`.
     fn plain_initializer(&self, init: ir::ExprId) -> ir::ExprId {
         match self.node(init).map(|node| &node.kind) {
-            Some(ir::Expr::Construct { ty, args, .. }) => {
-                match (self.context.ir.types.get(ty.index()), args.as_slice()) {
-                    (Some(ir::Type::Auto), [one]) => *one,
-                    (Some(ir::Type::Qualified { ty, .. } | ir::Type::Reference(ty)), [one])
-                        if super::instances::is_auto(&self.resolve(*ty)) =>
-                    {
-                        *one
-                    }
-                    _ => init,
+            Some(ir::Expr::Construct { ty, args, .. }) => match (self.context.ir.types.get(*ty), args.as_slice()) {
+                (Some(ir::Type::Auto), [one]) => *one,
+                (Some(ir::Type::Qualified { ty, .. } | ir::Type::Reference(ty)), [one])
+                    if super::instances::is_auto(&self.resolve(*ty)) =>
+                {
+                    *one
                 }
-            }
+                _ => init,
+            },
             Some(ir::Expr::InitList(args)) => match args.as_slice() {
                 [one] => *one,
                 _ => init,
@@ -167,7 +162,7 @@ impl<'p> Lowerer<'p> {
 
     /// The whole of a variable.
     pub(super) fn variable_place(&mut self, variable: code::VariableId, ty: &Ty, volatile: bool, site: Site) -> Out {
-        let in_memory = self.body.variables.get(variable.index()).is_some_and(|found| found.in_memory);
+        let in_memory = self.body.variables.get(variable).is_some_and(|found| found.in_memory);
         let at = if in_memory {
             let address = self.push(Expr::VariableAddress(variable), code::Ty::Pointer, site);
             At::Memory { address, element: self.size_of(ty).unwrap_or(0) }

@@ -191,11 +191,10 @@ impl<'p> Lowerer<'p> {
 
     fn statement_expression(&mut self, block: &'p [ir::StmtId], site: Site) -> Out {
         let module: &'p ir::Module = self.context.ir;
-        let value =
-            block.split_last().and_then(|(last, rest)| match module.stmts.get(last.index()).map(|node| &node.kind) {
-                Some(ir::Stmt::Expr(value)) => Some((rest, *value)),
-                _ => None,
-            });
+        let value = block.split_last().and_then(|(last, rest)| match module.stmts.get(*last).map(|node| &node.kind) {
+            Some(ir::Stmt::Expr(value)) => Some((rest, *value)),
+            _ => None,
+        });
         let Some((rest, value)) = value else {
             let block = self.block(block);
             let id = self.push(Expr::Statements(block, None), code::Ty::Void, site);
@@ -291,7 +290,7 @@ impl<'p> Lowerer<'p> {
             }
             Ty::Unknown | Ty::Auto => {
                 let id = self.load(&out);
-                if matches!(self.context.ir.types.get(ty.index()), Some(ir::Type::Auto)) {
+                if matches!(self.context.ir.types.get(ty), Some(ir::Type::Auto)) {
                     return self.loaded(&out);
                 }
                 self.gap("cast to unknown type");

@@ -29,7 +29,7 @@ impl Lowerer<'_> {
         if nesting > MAX_NESTING {
             return None;
         }
-        let node = self.code.exprs.get(id.index())?;
+        let node = self.code.exprs.get(id)?;
         let below = |id: ExprId| self.fold_within(id, nesting + 1);
         let value = match &node.kind {
             Expr::Int(value) => *value,
@@ -56,7 +56,7 @@ impl Lowerer<'_> {
             },
             Expr::Select(condition, yes, no) => below(if below(*condition)? != 0 { *yes } else { *no })?,
             Expr::Binary(op, a, b) => {
-                let code::Ty::Int { signed, bytes } = self.code.exprs.get(a.index())?.ty else { return None };
+                let code::Ty::Int { signed, bytes } = self.code.exprs.get(*a)?.ty else { return None };
                 binary(*op, below(*a)?, below(*b)?, signed, bytes)?
             }
             _ => return None,

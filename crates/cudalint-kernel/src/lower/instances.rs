@@ -10,6 +10,7 @@ use cudalint_program::{Name, Scope};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use typed_index_collections::TiVec;
 
 /// What tells one instance of a function from another.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,9 +81,8 @@ impl<'p> Lowerer<'p> {
         let scope = Scope::new(self.project, key.module, Some(key.function), &key.env);
         let module = self.project.module(key.module);
         let params: Vec<Param> = function
-            .locals
+            .params()
             .iter()
-            .take(function.param_count as usize)
             .enumerate()
             .map(|(index, local)| {
                 let told = key.told.iter().find(|(at, _)| *at as usize == index).map(|(_, ty)| ty.clone());
@@ -101,14 +101,14 @@ impl<'p> Lowerer<'p> {
         };
         let deduced = is_auto(&returns);
         let instance = Instance {
-            id: code::FunctionId(self.code.functions.len() as u32),
+            id: self.code.functions.next_key(),
             returns: if deduced { Ty::Unknown } else { returns.clone() },
             params: params.into(),
         };
         self.code.functions.push(Function {
             name: function.name.to_string(),
             site: Site { module: key.module, span: function.name_span },
-            variables: Vec::new(),
+            variables: TiVec::new(),
             parameters: 0,
             returns: code::Ty::Void,
             body: Vec::new(),
@@ -190,7 +190,7 @@ impl<'p> Lowerer<'p> {
         self.finish();
         let body = std::mem::replace(&mut self.body, outer_body);
         let code_returns = self.ty(&returns);
-        if let Some(slot) = self.code.functions.get_mut(instance.id.index()) {
+        if let Some(slot) = self.code.functions.get_mut(instance.id) {
             slot.variables = body.variables;
             slot.parameters = first + instance.params.len() as u32;
             slot.returns = code_returns;
@@ -204,11 +204,11 @@ impl<'p> Lowerer<'p> {
     fn finish(&mut self) {
         self.narrow();
         for id in std::mem::take(&mut self.body.register_uses) {
-            let Some(node) = self.code.exprs.get(id.index()) else { continue };
+            let Some(node) = self.code.exprs.get(id) else { continue };
             let (Expr::Read(place) | Expr::Write(place, _) | Expr::Update { place, .. }) = &node.kind else { continue };
             let Place::Register { variable, first, .. } = place else { continue };
             let (variable, first) = (*variable, *first);
-            let Some(found) = self.body.variables.get(variable.index()).filter(|variable| variable.in_memory) else {
+            let Some(found) = self.body.variables.get(variable).filter(|variable| variable.in_memory) else {
                 continue;
             };
             let offset = match &found.ty {
@@ -219,7 +219,7 @@ impl<'p> Lowerer<'p> {
             let address = self.push(Expr::VariableAddress(variable), code::Ty::Pointer, site);
             let address = self.offset(address, offset, site);
             let memory = Place::Memory { address, element, volatile: false };
-            if let Some(node) = self.code.exprs.get_mut(id.index())
+            if let Some(node) = self.code.exprs.get_mut(id)
                 && let Expr::Read(place) | Expr::Write(place, _) | Expr::Update { place, .. } = &mut node.kind
             {
                 *place = memory;
@@ -324,7 +324,7 @@ impl<'p> Lowerer<'p> {
     /// The value of a variable that is a pointer in a register.
     pub(super) fn read_register(&mut self, variable: VariableId, site: Site) -> code::ExprId {
         let place = Place::Register { variable, first: 0, count: 0 };
-        let ty = self.body.variables.get(variable.index()).map_or(code::Ty::Pointer, |found| found.ty.clone());
+        let ty = self.body.variables.get(variable).map_or(code::Ty::Pointer, |found| found.ty.clone());
         let id = self.push(Expr::Read(place), ty, site);
         self.body.register_uses.push(id);
         id

@@ -68,7 +68,7 @@ impl Lowerer<'_> {
         let mut declared = false;
         let mut found = Vec::new();
         for id in &record.methods {
-            let Some(method) = module.functions.get(id.index()).filter(|method| method.name == *name) else { continue };
+            let Some(method) = module.functions.get(*id).filter(|method| method.name == *name) else { continue };
             if method.body.is_some() {
                 found.push((entry.module, *id));
             } else {
@@ -101,7 +101,7 @@ impl Lowerer<'_> {
         let types = |it: &(ModuleId, FunctionId)| {
             function(it).map(|found| {
                 let scope = cudalint_program::Scope::new(self.project, it.0, Some(it.1), &TypeEnv::default());
-                let params = found.locals.iter().take(found.param_count as usize);
+                let params = found.params().iter();
                 params.map(|local| scope.resolve(local.ty)).collect::<Vec<_>>()
             })
         };
@@ -270,7 +270,7 @@ impl Lowerer<'_> {
             let Some(record) = self.project.record_at(entry) else { break };
             let module = self.project.module(entry.module);
             for id in &record.methods {
-                let Some(method) = module.functions.get(id.index()) else { continue };
+                let Some(method) = module.functions.get(*id) else { continue };
                 let conversion = method.role == FunctionRole::Operator && method.name.starts_with("operator ");
                 if conversion && method.body.is_some() {
                     let record = Some((entry, env.clone()));

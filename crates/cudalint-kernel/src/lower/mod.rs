@@ -40,6 +40,7 @@ use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Project, Scope};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
 
 /// Most function instances of one kernel.
 const MAX_INSTANCES: usize = 64;
@@ -125,7 +126,7 @@ struct Context<'p> {
 /// The function instance under construction.
 #[derive(Default)]
 struct Body {
-    variables: Vec<code::Variable>,
+    variables: TiVec<VariableId, code::Variable>,
     /// Expressions whose place is a register, for [`Lowerer::finish`].
     register_uses: Vec<ExprId>,
     /// Stores of a record from memory into a register variable: see [`Lowerer::narrow`].
@@ -188,7 +189,7 @@ impl<'p> Lowerer<'p> {
 
     fn node(&self, id: ir::ExprId) -> Option<&'p ir::ExprNode> {
         let module: &'p Module = self.context.ir;
-        module.exprs.get(id.index())
+        module.exprs.get(id)
     }
 
     fn site_of(&self, id: ir::ExprId) -> Site {
@@ -197,23 +198,19 @@ impl<'p> Lowerer<'p> {
     }
 
     fn push(&mut self, kind: Expr, ty: code::Ty, site: Site) -> ExprId {
-        let id = ExprId(self.code.exprs.len() as u32);
-        self.code.exprs.push(ExprNode { kind, ty, site });
-        id
+        self.code.exprs.push_and_get_key(ExprNode { kind, ty, site })
     }
 
     fn push_stmt(&mut self, kind: Stmt, site: Site) -> StmtId {
-        let id = StmtId(self.code.stmts.len() as u32);
-        self.code.stmts.push(StmtNode { kind, site });
-        id
+        self.code.stmts.push_and_get_key(StmtNode { kind, site })
     }
 
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.code.exprs.get(id.index()).map(|node| &node.kind)
+        self.code.exprs.get(id).map(|node| &node.kind)
     }
 
     fn code_ty(&self, id: ExprId) -> code::Ty {
-        self.code.exprs.get(id.index()).map_or(code::Ty::Opaque { bytes: None }, |node| node.ty.clone())
+        self.code.exprs.get(id).map_or(code::Ty::Opaque { bytes: None }, |node| node.ty.clone())
     }
 
     /// Runs `work` one level deeper; `None` where the nesting or the size of the code is out of bounds.
@@ -237,7 +234,7 @@ impl<'p> Lowerer<'p> {
     }
 
     fn variable(&mut self, name: &str, ty: code::Ty, site: Site) -> VariableId {
-        let id = VariableId(self.body.variables.len() as u32);
+        let id = self.body.variables.next_key();
         // A value without leaves cannot be taken apart in a register.
         let in_memory = matches!(&ty, code::Ty::Aggregate(layout) if layout.leaves.is_empty() && layout.bytes > 0);
         self.body.variables.push(code::Variable { name: name.to_owned(), site, ty, in_memory });

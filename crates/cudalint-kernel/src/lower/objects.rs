@@ -47,9 +47,7 @@ impl<'p> Lowerer<'p> {
             align,
             values,
         };
-        let id = ObjectId(self.code.objects.len() as u32);
-        self.code.objects.push(object);
-        id
+        self.code.objects.push_and_get_key(object)
     }
 
     fn is_const(&self, found: &ir::Variable) -> bool {

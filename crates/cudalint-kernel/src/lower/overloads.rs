@@ -175,7 +175,7 @@ impl Lowerer<'_> {
     ) -> Option<u32> {
         let scope = Scope::new(self.project, module, Some(id), env);
         let mut total = 1;
-        for (local, arg) in function.locals.iter().take(function.param_count as usize).zip(args) {
+        for (local, arg) in function.params().iter().zip(args) {
             let param = super::types::canonical(scope.resolve(local.ty));
             total += self.fit(&param, &arg.ty)?;
         }
@@ -225,7 +225,7 @@ impl Lowerer<'_> {
 
 /// Whether a function can be called with so many arguments.
 pub(super) fn takes(function: &Function, args: usize) -> bool {
-    let params = function.locals.get(..function.param_count as usize).unwrap_or(&function.locals);
+    let params = function.params();
     let required = params.iter().take_while(|param| param.init.is_none()).count();
     let pack = function.template_params.iter().any(|param| param.pack);
     args >= required && (function.variadic || pack || args <= params.len())

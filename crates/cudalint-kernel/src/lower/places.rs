@@ -118,7 +118,7 @@ impl Lowerer<'_> {
             At::Memory { address, .. } => address,
             At::Register { variable, first, .. } => {
                 let mut offset = 0;
-                if let Some(found) = self.body.variables.get_mut(variable.index()) {
+                if let Some(found) = self.body.variables.get_mut(variable) {
                     found.in_memory = true;
                     if let code::Ty::Aggregate(layout) = &found.ty {
                         offset = layout.leaves.get(usize::from(first)).map_or(0, |leaf| leaf.offset);
@@ -136,7 +136,7 @@ impl Lowerer<'_> {
         let ty = self.code_ty(value);
         let element = ty.bytes().unwrap_or(0);
         let variable = self.variable("", ty.clone(), site);
-        if let Some(found) = self.body.variables.get_mut(variable.index()) {
+        if let Some(found) = self.body.variables.get_mut(variable) {
             found.in_memory = true;
         }
         let address = self.push(Expr::VariableAddress(variable), code::Ty::Pointer, site);
@@ -211,7 +211,7 @@ impl Lowerer<'_> {
                     if let Some(Expr::Aggregate(parts)) = self.kind(id)
                         && let Some(part) = parts.get(usize::from(at)).copied()
                         && parts.iter().all(|part| {
-                            self.code.exprs.get(part.index()).is_some_and(|node| {
+                            self.code.exprs.get(*part).is_some_and(|node| {
                                 matches!(node.kind, Expr::Builtin(_) | Expr::Int(_) | Expr::Float(_))
                             })
                         })

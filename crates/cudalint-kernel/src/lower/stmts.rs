@@ -18,7 +18,7 @@ impl<'p> Lowerer<'p> {
 
     fn statement(&mut self, id: ir::StmtId, out: &mut code::Block) {
         let module: &'p ir::Module = self.context.ir;
-        let Some(node) = module.stmts.get(id.index()) else { return };
+        let Some(node) = module.stmts.get(id) else { return };
         let site = self.site(node.span);
         let done = self.deeper(|this| this.statement_inner(&node.kind, site, out));
         if done.is_none() {
@@ -221,7 +221,7 @@ impl<'p> Lowerer<'p> {
         value: code::ExprId,
         site: Site,
     ) -> code::ExprId {
-        let ty = self.body.variables.get(variable.index()).map_or(code::Ty::Pointer, |found| found.ty.clone());
+        let ty = self.body.variables.get(variable).map_or(code::Ty::Pointer, |found| found.ty.clone());
         let place = Place::Register { variable, first: 0, count: 0 };
         let id = self.push(Expr::Write(place, value), ty, site);
         self.body.register_uses.push(id);

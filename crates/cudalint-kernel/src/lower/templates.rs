@@ -78,7 +78,7 @@ impl Lowerer<'_> {
             }
             bound.push((param.name.clone(), argument.clone()));
         }
-        let locals = function.locals.get(..function.param_count as usize).unwrap_or(&[]);
+        let locals = function.params();
         for (local, arg) in locals.iter().zip(args) {
             unify(module, params, local.ty, &arg.ty, &mut bound, 0, |entry| {
                 self.project.record_at(entry).map(|record| record.name.clone())
@@ -123,14 +123,14 @@ fn unify(
     if nesting > MAX_NESTING || matches!(actual, Ty::Unknown | Ty::Auto) {
         return;
     }
-    let Some(ty) = module.types.get(written.index()) else { return };
+    let Some(ty) = module.types.get(written) else { return };
     match ty {
         Type::Qualified { ty, .. } => unify(module, params, *ty, actual, bound, nesting + 1, name_of),
         Type::Reference(to) => {
             // An array stays an array only behind a reference.
-            let mut inner = module.types.get(to.index());
+            let mut inner = module.types.get(*to);
             if let Some(Type::Qualified { ty, .. }) = inner {
-                inner = module.types.get(ty.index());
+                inner = module.types.get(*ty);
             }
             match inner {
                 Some(Type::Array(of, count)) => {
@@ -191,7 +191,7 @@ fn unify(
 }
 
 fn bind_value(module: &Module, params: &[TemplateParam], value: ir::ExprId, actual: i64, bound: &mut Bindings) {
-    let Some(Expr::Name { path, .. }) = module.exprs.get(value.index()).map(|node| &node.kind) else { return };
+    let Some(Expr::Name { path, .. }) = module.exprs.get(value).map(|node| &node.kind) else { return };
     let [name] = &*path.segments else { return };
     let is_param = params.iter().any(|param| param.name == *name && param.value_type.is_some());
     if is_param && !bound.iter().any(|(known, _)| known == name) {

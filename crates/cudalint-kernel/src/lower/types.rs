@@ -32,7 +32,7 @@ const MAX_NESTING: u32 = 24;
 impl<'p> Lowerer<'p> {
     /// A type of the current module, resolved.
     pub(super) fn resolve(&self, ty: TypeId) -> Ty {
-        match self.context.ir.types.get(ty.index()) {
+        match self.context.ir.types.get(ty) {
             Some(Type::Int { bytes, signed }) => Ty::Int { bytes: *bytes, signed: *signed },
             Some(Type::Float { bytes }) => Ty::Float { bytes: *bytes },
             Some(Type::Bool) => Ty::Bool,
@@ -306,26 +306,26 @@ pub(super) fn is_volatile(module: &ir::Module, ty: TypeId) -> bool {
 
 /// Whether a type as written is `const T&`.
 pub(super) fn is_const_reference(module: &ir::Module, ty: TypeId) -> bool {
-    match module.types.get(ty.index()) {
+    match module.types.get(ty) {
         Some(Type::Reference(to)) => {
-            matches!(module.types.get(to.index()), Some(Type::Qualified { is_const: true, is_volatile: false, .. }))
+            matches!(module.types.get(*to), Some(Type::Qualified { is_const: true, is_volatile: false, .. }))
         }
         _ => false,
     }
 }
 
 fn any_qualifier(module: &ir::Module, ty: TypeId, test: impl Fn(bool, bool) -> bool) -> bool {
-    let mut ty = module.types.get(ty.index());
+    let mut ty = module.types.get(ty);
     for _ in 0..12 {
         match ty {
             Some(Type::Qualified { ty: inner, is_const, is_volatile }) => {
                 if test(*is_const, *is_volatile) {
                     return true;
                 }
-                ty = module.types.get(inner.index());
+                ty = module.types.get(*inner);
             }
             Some(Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _)) => {
-                ty = module.types.get(inner.index());
+                ty = module.types.get(*inner);
             }
             _ => return false,
         }
@@ -368,11 +368,11 @@ fn library_scalar(name: &str, args: &[Argument]) -> Option<Ty> {
 
 /// Whether `const` stands at the top of a type as written, or around the elements of an array.
 pub(super) fn is_const(module: &ir::Module, ty: TypeId) -> bool {
-    let mut ty = module.types.get(ty.index());
+    let mut ty = module.types.get(ty);
     for _ in 0..8 {
         match ty {
             Some(Type::Qualified { is_const: true, .. }) => return true,
-            Some(Type::Qualified { ty: inner, .. } | Type::Array(inner, _)) => ty = module.types.get(inner.index()),
+            Some(Type::Qualified { ty: inner, .. } | Type::Array(inner, _)) => ty = module.types.get(*inner),
             _ => return false,
         }
     }

@@ -105,7 +105,7 @@ impl Lowerer<'_> {
             return self.out_of_sight(arguments, site);
         };
         let mut values: Vec<Value> = arguments.given.clone();
-        let params = function.locals.iter().take(function.param_count as usize);
+        let params = function.params().iter();
         for param in params.skip(values.len()) {
             let given = arguments.named.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value.clone());
             let value = match (given, param.init) {

@@ -32,25 +32,22 @@ impl<'p> Lowerer<'p> {
         let module: &'p ir::Module = self.context.ir;
         let mut found = None;
         let mut count = 0;
-        let is_target = |id: ir::ExprId| matches!(module.exprs.get(id.index()).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local);
+        let is_target = |id: ir::ExprId| matches!(module.exprs.get(id).map(|node| &node.kind), Some(ir::Expr::Local(target)) if *target == local);
         cudalint_program::visit::walk(module, function, body, |item| {
             match item {
                 cudalint_program::visit::Item::Expr(id) => {
-                    if let Some(ir::Expr::Assign { op, target, value }) =
-                        module.exprs.get(id.index()).map(|node| &node.kind)
-                    {
+                    if let Some(ir::Expr::Assign { op, target, value }) = module.exprs.get(id).map(|node| &node.kind) {
                         if is_target(*target) {
                             count += if op.is_some() { 2 } else { 1 };
                             found = Some(*value);
-                        } else if let Some(ir::Expr::Python(python)) =
-                            module.exprs.get(target.index()).map(|node| &node.kind)
+                        } else if let Some(ir::Expr::Python(python)) = module.exprs.get(*target).map(|node| &node.kind)
                         {
                             python.operands(|part| count += if is_target(part) { 2 } else { 0 });
                         }
                     }
                 }
                 cudalint_program::visit::Item::Stmt(id) => {
-                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id.index()).map(|node| &node.kind)
+                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind)
                         && let PythonStmt::For { target, .. } = &**python
                         && is_target(*target)
                     {
@@ -145,7 +142,7 @@ impl<'p> Lowerer<'p> {
         match value {
             Value::None | Value::Fixed(_) => true,
             Value::Number(id, _) => {
-                matches!(self.code.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Int(_) | Expr::Float(_)))
+                matches!(self.code.exprs.get(*id).map(|node| &node.kind), Some(Expr::Int(_) | Expr::Float(_)))
             }
             Value::Tuple(all) => all.iter().all(|one| self.is_fixed(one)),
             _ => false,

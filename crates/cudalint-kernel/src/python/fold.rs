@@ -16,7 +16,7 @@ impl Lowerer<'_> {
         if nesting > MAX_NESTING {
             return None;
         }
-        let node = self.code.exprs.get(id.index())?;
+        let node = self.code.exprs.get(id)?;
         let below = |id: ExprId| self.fold_within(id, nesting + 1);
         let value = match &node.kind {
             Expr::Int(value) => *value,
@@ -62,7 +62,7 @@ impl Lowerer<'_> {
     }
 
     fn natural_within(&self, id: ExprId, nesting: u32) -> bool {
-        let Some(node) = self.code.exprs.get(id.index()) else { return false };
+        let Some(node) = self.code.exprs.get(id) else { return false };
         if nesting > MAX_NESTING {
             return false;
         }

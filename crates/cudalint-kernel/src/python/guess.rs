@@ -96,7 +96,7 @@ impl<'m> Reader<'m> {
             for item in &items {
                 match item {
                     Item::Expr(id) => reader.expr(*id),
-                    Item::Stmt(id) => reader.stmt(module.stmts.get(id.index()).map(|node| &node.kind)),
+                    Item::Stmt(id) => reader.stmt(module.stmts.get(*id).map(|node| &node.kind)),
                     Item::Declare(_) => {}
                 }
             }
@@ -105,7 +105,7 @@ impl<'m> Reader<'m> {
     }
 
     fn kind(&self, id: ExprId) -> Option<&'m Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn param(&mut self, id: ExprId) -> Option<&mut Seen> {
@@ -134,7 +134,7 @@ impl<'m> Reader<'m> {
         match self.kind(id)? {
             Expr::Name { path, .. } => path.last().map(cudalint_program::Name::as_str),
             Expr::Member { name, .. } => Some(name.as_str()),
-            Expr::Local(local) => self.function.locals.get(local.index()).map(|local| local.name.as_str()),
+            Expr::Local(local) => self.function.locals.get(*local).map(|local| local.name.as_str()),
             _ => None,
         }
     }

@@ -313,8 +313,7 @@ impl Lowerer<'_> {
             _ => {}
         }
         let at = self.site_of_code(id);
-        let from_end =
-            matches!(self.code.exprs.get(id.index()).map(|node| &node.kind), Some(Expr::Unary(UnaryOp::Minus, _)));
+        let from_end = matches!(self.code.exprs.get(id).map(|node| &node.kind), Some(Expr::Unary(UnaryOp::Minus, _)));
         let id = self.convert(id, ty, &Ty::LONG);
         let wrap =
             Intrinsic::WrapIndex { array: Arc::clone(&array.name), axis: axis as u8, access, element: site, from_end };

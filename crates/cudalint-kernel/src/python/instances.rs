@@ -10,6 +10,7 @@ use cudalint_program::Name;
 use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, ModuleId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use typed_index_collections::TiVec;
 
 /// Most function instances of one kernel.
 const MAX_INSTANCES: usize = 64;
@@ -109,13 +110,13 @@ impl<'p> Lowerer<'p> {
         let project: &'p cudalint_program::Project = self.project;
         let function = project.function_at(key.module, key.function)?;
         function.body.as_ref()?;
-        let id = code::FunctionId(self.code.functions.len() as u32);
+        let id = self.code.functions.next_key();
         let at = self.instances.len();
         self.instances.push(Instance { key: key.clone(), id, returns: PyTy::Opaque, wants_literals: false });
         self.code.functions.push(Function {
             name: function.name.to_string(),
             site: Site { module: key.module, span: function.name_span },
-            variables: Vec::new(),
+            variables: TiVec::new(),
             parameters: 0,
             returns: Ty::Void,
             body: Vec::new(),
@@ -172,7 +173,7 @@ impl<'p> Lowerer<'p> {
             all.extend(statements);
             let count = self.body.variables.iter().take_while(|v| v.in_memory).count();
             debug_assert!(count <= self.body.variables.len());
-            if let Some(made) = self.code.functions.get_mut(id.index()) {
+            if let Some(made) = self.code.functions.get_mut(id) {
                 made.variables = std::mem::take(&mut self.body.variables);
                 made.parameters = parameters.len() as u32;
                 made.returns = returns.as_returned();
@@ -202,7 +203,7 @@ impl<'p> Lowerer<'p> {
         let mut all = Vec::new();
         let names: Vec<Name> = function.locals.iter().map(|local| local.name.clone()).collect();
         for (index, ty) in key.arguments.iter().enumerate() {
-            let Some(local) = function.locals.get(index) else { break };
+            let Some(local) = function.locals.get(LocalId::from(index)) else { break };
             let site = self.site(local.span);
             let name = names.get(index).cloned().unwrap_or_default();
             let mut leaves = Vec::new();
@@ -215,7 +216,7 @@ impl<'p> Lowerer<'p> {
             slot.value = value;
         }
         for index in key.arguments.len()..function.param_count as usize {
-            let Some(local) = function.locals.get(index) else { break };
+            let Some(local) = function.locals.get(LocalId::from(index)) else { break };
             let site = self.site(local.span);
             let value = local.init.and_then(|init| self.written_constant(init, None, site));
             let value = value.unwrap_or_else(|| self.unknown(Vec::new(), code::Effect::None, site));
@@ -277,7 +278,7 @@ impl<'p> Lowerer<'p> {
                 slot.negative = true;
                 continue;
             }
-            let Some(declared) = function.locals.get(index as usize) else { continue };
+            let Some(declared) = function.locals.get(LocalId(index)) else { continue };
             let site = self.site(declared.span);
             let value = self.body.slots.get_mut(&local).and_then(|slot| slot.value.take());
             if let Some(value) = value {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 impl Lowerer<'_> {
     pub(super) fn local_name(&self, local: LocalId) -> Name {
         let local = self.context.scan.origin(local);
-        let found = self.context.function.and_then(|function| function.locals.get(local.index()));
+        let found = self.context.function.and_then(|function| function.locals.get(local));
         found.map(|found| found.name.clone()).unwrap_or_default()
     }
 
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
 
     /// A number read here; what is more keeps the place where it came to be.
     fn at_site(&mut self, value: &Value, site: Site) -> Value {
-        let moved = |this: &mut Self, id: ExprId| match this.code.exprs.get(id.index()).map(|n| n.kind.clone()) {
+        let moved = |this: &mut Self, id: ExprId| match this.code.exprs.get(id).map(|n| n.kind.clone()) {
             Some(kind @ (Expr::Int(_) | Expr::Float(_) | Expr::Read(Place::Register { .. }))) => {
                 let ty = this.ty_of(id);
                 this.push(kind, ty, site)
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
         held.leaves(&mut registers);
         for (register, leaf) in registers.into_iter().zip(leaves) {
             let Some(Expr::Read(Place::Register { variable, .. })) =
-                self.code.exprs.get(register.index()).map(|node| node.kind.clone())
+                self.code.exprs.get(register).map(|node| node.kind.clone())
             else {
                 continue;
             };
@@ -206,7 +206,7 @@ impl Lowerer<'_> {
             return false;
         };
         let Some(Expr::Read(Place::Register { variable, .. })) =
-            self.code.exprs.get(register.index()).map(|node| node.kind.clone())
+            self.code.exprs.get(register).map(|node| node.kind.clone())
         else {
             return false;
         };
@@ -263,7 +263,7 @@ impl Lowerer<'_> {
             return id;
         }
         let site = self.site_of_code(id);
-        match (self.code.exprs.get(id.index()).map(|node| node.kind.clone()), to) {
+        match (self.code.exprs.get(id).map(|node| node.kind.clone()), to) {
             (Some(Expr::Int(value)), Ty::Int { .. } | Ty::Bool) => {
                 self.push(Expr::Int(super::fold::wrap(to, value)), to.clone(), site)
             }

@@ -67,7 +67,7 @@ impl<'p> Lowerer<'p> {
     fn breaks(&self, body: &[ir::StmtId]) -> bool {
         let mut open: Vec<ir::StmtId> = body.to_vec();
         while let Some(id) = open.pop() {
-            match self.context.ir.stmts.get(id.index()).map(|node| &node.kind) {
+            match self.context.ir.stmts.get(id).map(|node| &node.kind) {
                 Some(ir::Stmt::Break) => return true,
                 Some(ir::Stmt::If { then, otherwise, .. }) => open.extend(then.iter().chain(otherwise)),
                 Some(ir::Stmt::Block(block)) => open.extend(block),
@@ -187,13 +187,13 @@ impl<'p> Lowerer<'p> {
             match item {
                 cudalint_program::visit::Item::Expr(id) => {
                     if let Some(ir::Expr::Assign { target, .. } | ir::Expr::Step { target, .. }) =
-                        module.exprs.get(id.index()).map(|node| &node.kind)
+                        module.exprs.get(id).map(|node| &node.kind)
                     {
                         super::scan::targets(module, *target, &mut bound);
                     }
                 }
                 cudalint_program::visit::Item::Stmt(id) => {
-                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id.index()).map(|node| &node.kind)
+                    if let Some(ir::Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind)
                         && let ir::PythonStmt::For { target, .. } = &**python
                     {
                         super::scan::targets(module, *target, &mut bound);

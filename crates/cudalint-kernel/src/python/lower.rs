@@ -10,13 +10,14 @@ use super::scan::Scan;
 use super::types::{PyTy, unify};
 use super::value::Value;
 use super::{ArgumentType, Constant, Specialization};
-use crate::code::{self, Block, Code, Effect, Expr, ExprId, ExprNode, Place, Stmt, StmtId, StmtNode, Ty, VariableId};
+use crate::code::{self, Block, Code, Effect, Expr, ExprId, ExprNode, Place, Stmt, StmtNode, Ty, VariableId};
 use crate::report::Site;
 use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, Module, ModuleId};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+use typed_index_collections::TiVec;
 
 /// Most expressions of one kernel with all that it calls.
 const MAX_NODES: usize = 200_000;
@@ -55,7 +56,7 @@ pub(super) struct Context<'p> {
 /// The function instance under construction.
 #[derive(Default)]
 pub(super) struct Body {
-    pub variables: Vec<code::Variable>,
+    pub variables: TiVec<VariableId, code::Variable>,
     pub slots: FxHashMap<LocalId, Slot>,
     /// Registers that surely hold no negative number.
     pub natural: FxHashSet<VariableId>,
@@ -124,7 +125,7 @@ pub fn lower_python(
         return Some(lowerer.finished(specialization.dialect));
     }
     // What is left out has a default.
-    let params = function.locals.iter().take(function.param_count as usize);
+    let params = function.params().iter();
     let given = key.arguments.len();
     if given > params.len() || params.skip(given).any(|param| param.init.is_none()) {
         return None;
@@ -211,7 +212,7 @@ impl<'p> Lowerer<'p> {
 
     pub(super) fn node(&self, id: ir::ExprId) -> Option<&'p ir::ExprNode> {
         let module: &'p Module = self.context.ir;
-        module.exprs.get(id.index())
+        module.exprs.get(id)
     }
 
     pub(super) fn site_of(&self, id: ir::ExprId) -> Site {
@@ -220,14 +221,12 @@ impl<'p> Lowerer<'p> {
     }
 
     pub(super) fn push(&mut self, kind: Expr, ty: Ty, site: Site) -> ExprId {
-        let id = ExprId(self.code.exprs.len() as u32);
-        self.code.exprs.push(ExprNode { kind, ty, site });
-        id
+        self.code.exprs.push_and_get_key(ExprNode { kind, ty, site })
     }
 
     /// Puts a statement behind those of the block under construction.
     pub(super) fn emit(&mut self, kind: Stmt, site: Site) {
-        let id = StmtId(self.code.stmts.len() as u32);
+        let id = self.code.stmts.next_key();
         self.code.stmts.push(StmtNode { kind, site });
         self.block.push(id);
     }
@@ -250,7 +249,7 @@ impl<'p> Lowerer<'p> {
         if before.is_empty() {
             return value;
         }
-        let (ty, site) = self.code.exprs.get(value.index()).map_or_else(
+        let (ty, site) = self.code.exprs.get(value).map_or_else(
             || (Ty::Opaque { bytes: None }, self.site(Span::default())),
             |node| (node.ty.clone(), node.site),
         );
@@ -276,32 +275,30 @@ impl<'p> Lowerer<'p> {
     }
 
     pub(super) fn variable(&mut self, name: &str, ty: Ty, site: Site) -> VariableId {
-        let id = VariableId(self.body.variables.len() as u32);
-        self.body.variables.push(code::Variable { name: name.to_owned(), site, ty, in_memory: false });
-        id
+        self.body.variables.push_and_get_key(code::Variable { name: name.to_owned(), site, ty, in_memory: false })
     }
 
     pub(super) fn ty_of(&self, id: ExprId) -> Ty {
-        self.code.exprs.get(id.index()).map_or(Ty::Opaque { bytes: None }, |node| node.ty.clone())
+        self.code.exprs.get(id).map_or(Ty::Opaque { bytes: None }, |node| node.ty.clone())
     }
 
     pub(super) fn site_of_code(&self, id: ExprId) -> Site {
-        self.code.exprs.get(id.index()).map_or_else(|| self.site(Span::default()), |node| node.site)
+        self.code.exprs.get(id).map_or_else(|| self.site(Span::default()), |node| node.site)
     }
 
     pub(super) fn read_register(&mut self, variable: VariableId, site: Site) -> ExprId {
-        let ty = self.body.variables.get(variable.index()).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
+        let ty = self.body.variables.get(variable).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
         self.push(Expr::Read(Place::Register { variable, first: 0, count: 0 }), ty, site)
     }
 
     pub(super) fn write_register(&mut self, variable: VariableId, value: ExprId, site: Site) -> ExprId {
-        let ty = self.body.variables.get(variable.index()).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
+        let ty = self.body.variables.get(variable).map_or(Ty::Opaque { bytes: None }, |v| v.ty.clone());
         self.push(Expr::Write(Place::Register { variable, first: 0, count: 0 }, value), ty, site)
     }
 
     /// Whether an expression always has the same value and costs nothing, so that it may stand in many places.
     pub(super) fn is_constant(&self, id: ExprId) -> bool {
-        match self.code.exprs.get(id.index()).map(|node| &node.kind) {
+        match self.code.exprs.get(id).map(|node| &node.kind) {
             Some(
                 Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::ObjectAddress(_) | Expr::VariableAddress(_),
             ) => true,

@@ -5,9 +5,7 @@ use super::lower::Lowerer;
 use super::types::{Fixed, is_integer};
 use super::value::{Array, Value};
 use super::{Order, Record};
-use crate::code::{
-    BinaryOp, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectId, ObjectSpace, StaticObject, Stmt, Ty,
-};
+use crate::code::{BinaryOp, Expr, ExprId, Intrinsic, Layout, Leaf, MAX_LEAVES, ObjectSpace, StaticObject, Stmt, Ty};
 use crate::report::Site;
 use std::sync::Arc;
 
@@ -87,7 +85,7 @@ impl Lowerer<'_> {
                 let id = self.pure(&format!("extent {axis} {}", site.span.start), Vec::new(), Ty::LONG, site);
                 let id = self.settle(id);
                 if let Some(Expr::Read(crate::code::Place::Register { variable, .. })) =
-                    self.code.exprs.get(id.index()).map(|node| node.kind.clone())
+                    self.code.exprs.get(id).map(|node| node.kind.clone())
                 {
                     self.body.natural.insert(variable);
                 }
@@ -139,7 +137,7 @@ impl Lowerer<'_> {
         space: ObjectSpace,
         site: Site,
     ) -> ExprId {
-        let object = ObjectId(self.code.objects.len() as u32);
+        let object = self.code.objects.next_key();
         self.code.objects.push(StaticObject {
             name: name.to_string(),
             site,
@@ -196,7 +194,7 @@ impl Lowerer<'_> {
             }
         };
         let variable = self.variable(&name, ty, site);
-        if let Some(made) = self.body.variables.get_mut(variable.index()) {
+        if let Some(made) = self.body.variables.get_mut(variable) {
             made.in_memory = true;
         }
         let ((), declare) = {

@@ -63,7 +63,7 @@ impl<'p> Lowerer<'p> {
         let mut around = self.context.function.and_then(|function| function.parent);
         for _ in 0..MAX_LOOKUPS {
             let Some(id) = around else { break };
-            let Some(function) = module.functions.get(id.index()) else { break };
+            let Some(function) = module.functions.get(id) else { break };
             let is_module = function.python.as_ref().is_some_and(|python| python.is_module);
             if !is_module && let Some(value) = self.in_function(id, function, name, site) {
                 return value;

@@ -125,7 +125,7 @@ impl Walk<'_> {
         }
         let module = self.module;
         for id in block {
-            let Some(node) = module.stmts.get(id.index()) else { continue };
+            let Some(node) = module.stmts.get(*id) else { continue };
             self.statement(&node.kind);
         }
     }
@@ -215,7 +215,7 @@ impl Walk<'_> {
                     assigned.extend(bound.iter().map(|(_, id)| *id));
                 }
                 Expr::Assign { op: Some(_), target, .. } | Expr::Step { target, .. } => {
-                    if let Some(Expr::Local(local)) = module.exprs.get(target.index()).map(|node| &node.kind) {
+                    if let Some(Expr::Local(local)) = module.exprs.get(*target).map(|node| &node.kind) {
                         found.push((*local, *target, 2));
                     }
                 }
@@ -234,7 +234,7 @@ impl Walk<'_> {
             true
         });
         // What the function always comes to, as a statement of its own.
-        let plain = match module.exprs.get(root.index()).map(|node| &node.kind) {
+        let plain = match module.exprs.get(root).map(|node| &node.kind) {
             Some(Expr::Assign { op: None, target, .. }) if self.path.is_empty() => {
                 let mut bound = Vec::new();
                 targets(module, *target, &mut bound);
@@ -290,7 +290,7 @@ impl Walk<'_> {
 pub(super) fn targets(module: &Module, target: ir::ExprId, out: &mut Vec<(LocalId, ir::ExprId)>) {
     let mut open = vec![target];
     while let Some(id) = open.pop() {
-        match module.exprs.get(id.index()).map(|node| &node.kind) {
+        match module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Local(local)) => out.push((*local, id)),
             Some(Expr::Python(python)) => match &**python {
                 PythonExpr::Tuple(all) | PythonExpr::List(all) => open.extend(all.iter().rev()),

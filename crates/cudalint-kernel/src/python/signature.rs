@@ -25,7 +25,7 @@ pub fn stated_signatures(project: &Project, module: ModuleId, function: Function
         let arguments = of_expr(ir, id, 0)?;
         Some(Signature { arguments, returns: returned(ir, id, 0) })
     };
-    match &ir.exprs.get(stated.index())?.kind {
+    match &ir.exprs.get(stated)?.kind {
         Expr::Python(python) => match &**python {
             PythonExpr::List(all) => all.iter().map(|id| one(*id)).collect(),
             // A tuple of types, or of signatures.
@@ -37,7 +37,7 @@ pub fn stated_signatures(project: &Project, module: ModuleId, function: Function
         },
         Expr::Name { path, .. } => {
             let named = global(ir, path.last()?)?;
-            match &ir.exprs.get(named.index())?.kind {
+            match &ir.exprs.get(named)?.kind {
                 Expr::Python(python) => match &**python {
                     PythonExpr::List(all) => all.iter().map(|id| one(*id)).collect(),
                     _ => None,
@@ -54,7 +54,7 @@ fn returned(module: &Module, id: ExprId, depth: u32) -> Option<Ty> {
     if depth > MAX_DEPTH {
         return None;
     }
-    match &module.exprs.get(id.index())?.kind {
+    match &module.exprs.get(id)?.kind {
         Expr::Str(text) => named(text.get(..text.find('(')?)?.trim().rsplit('.').next().unwrap_or_default()),
         Expr::Call { callee, .. } => match argument(module, *callee, depth + 1)? {
             ArgumentType::Scalar(ty) => Some(ty),
@@ -73,7 +73,7 @@ pub(super) fn of_expr(module: &Module, id: ExprId, depth: u32) -> Option<Vec<Arg
     if depth > MAX_DEPTH {
         return None;
     }
-    match &module.exprs.get(id.index())?.kind {
+    match &module.exprs.get(id)?.kind {
         Expr::Str(text) => of_text(text),
         // `void(float32[:], int32)`.
         Expr::Call { callee, args } => {
@@ -100,7 +100,7 @@ fn global(module: &Module, name: &Name) -> Option<ExprId> {
 
 /// The last part of a name or attribute.
 fn name_of(module: &Module, id: ExprId) -> Option<&Name> {
-    match &module.exprs.get(id.index())?.kind {
+    match &module.exprs.get(id)?.kind {
         Expr::Name { path, .. } => path.last(),
         Expr::Member { name, .. } => Some(name),
         _ => None,
@@ -111,17 +111,17 @@ fn argument(module: &Module, id: ExprId, depth: u32) -> Option<ArgumentType> {
     if depth > MAX_DEPTH {
         return None;
     }
-    match &module.exprs.get(id.index())?.kind {
+    match &module.exprs.get(id)?.kind {
         Expr::Index { base, indices } => {
             let ArgumentType::Scalar(element) = argument(module, *base, depth + 1)? else { return None };
             let mut axes = Vec::new();
             for index in indices {
-                match module.exprs.get(index.index()).map(|node| &node.kind) {
+                match module.exprs.get(*index).map(|node| &node.kind) {
                     Some(Expr::Python(python)) => match &**python {
                         PythonExpr::Slice(parts) => axes.push(parts[2].is_some()),
                         PythonExpr::Tuple(all) => {
                             for one in all {
-                                match module.exprs.get(one.index()).map(|node| &node.kind) {
+                                match module.exprs.get(*one).map(|node| &node.kind) {
                                     Some(Expr::Python(inner)) => match &**inner {
                                         PythonExpr::Slice(parts) => axes.push(parts[2].is_some()),
                                         _ => return None,
@@ -155,11 +155,11 @@ fn argument(module: &Module, id: ExprId, depth: u32) -> Option<ArgumentType> {
         Expr::Call { callee, args } if name_of(module, *callee).is_some_and(|name| *name == "Array") => {
             let [element, rank, order] = args.as_slice() else { return None };
             let ArgumentType::Scalar(element) = argument(module, *element, depth + 1)? else { return None };
-            let rank = match module.exprs.get(rank.index()).map(|node| &node.kind) {
+            let rank = match module.exprs.get(*rank).map(|node| &node.kind) {
                 Some(Expr::Int { value, .. }) => u8::try_from(*value).ok()?,
                 _ => return None,
             };
-            let order = match module.exprs.get(order.index()).map(|node| &node.kind) {
+            let order = match module.exprs.get(*order).map(|node| &node.kind) {
                 Some(Expr::Str(text)) if **text == *"C" => Order::C,
                 Some(Expr::Str(text)) if **text == *"F" => Order::Fortran,
                 _ => Order::Strided,

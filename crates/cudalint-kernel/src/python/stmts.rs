@@ -13,7 +13,7 @@ impl<'p> Lowerer<'p> {
     pub(super) fn statements(&mut self, block: &'p [ir::StmtId]) {
         for id in block {
             let module: &'p ir::Module = self.context.ir;
-            let Some(node) = module.stmts.get(id.index()) else { continue };
+            let Some(node) = module.stmts.get(*id) else { continue };
             let site = self.site(node.span);
             if self.deeper(|this| this.statement(&node.kind, site)).is_none() {
                 self.emit(Stmt::Opaque { exprs: Vec::new(), blocks: Vec::new(), effect: Effect::Anything }, site);
@@ -339,7 +339,7 @@ impl<'p> Lowerer<'p> {
             }
             PythonStmt::Define(function) => {
                 // A function inside is a constant; its variable holds it.
-                let found = self.context.ir.functions.get(function.index());
+                let found = self.context.ir.functions.get(*function);
                 let local = found.and_then(|inner| {
                     let locals = &self.context.function?.locals;
                     locals.iter().position(|local| local.name == inner.name)
@@ -399,7 +399,7 @@ impl<'p> Lowerer<'p> {
 
     /// `-number`, folded.
     pub(super) fn negated(&mut self, id: ExprId, ty: &Ty, site: Site) -> ExprId {
-        match self.code.exprs.get(id.index()).map(|node| node.kind.clone()) {
+        match self.code.exprs.get(id).map(|node| node.kind.clone()) {
             Some(Expr::Int(value)) if value != i64::MIN => {
                 self.push(Expr::Int(super::fold::wrap(ty, -value)), ty.clone(), site)
             }

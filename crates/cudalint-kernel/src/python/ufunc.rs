@@ -19,6 +19,7 @@ use crate::code::{self, BinaryOp, Builtin, Expr, Stmt, Ty};
 use crate::report::Site;
 use cudalint_program::ir;
 use std::sync::Arc;
+use typed_index_collections::TiVec;
 
 /// What the array of results is called.
 const RESULTS: &str = "out";
@@ -31,12 +32,12 @@ impl<'p> Lowerer<'p> {
         let (Some(PyTy::Array { rank: 1, .. }), true) = (arguments.last(), arguments.len() == count + 1) else {
             return None;
         };
-        let outer = self.code.functions.len();
+        let outer = self.code.functions.next_key();
         let site = Site { module, span: function.name_span };
         self.code.functions.push(code::Function {
             name: function.name.to_string(),
             site,
-            variables: Vec::new(),
+            variables: TiVec::new(),
             parameters: 0,
             returns: Ty::Void,
             body: Vec::new(),
@@ -48,7 +49,7 @@ impl<'p> Lowerer<'p> {
         let mut values = Vec::new();
         let mut parameters = 0;
         for (index, ty) in arguments.iter().enumerate() {
-            let own = function.locals.get(index).filter(|_| index < count);
+            let own = function.locals.get(ir::LocalId::from(index)).filter(|_| index < count);
             let name = own.map_or(RESULTS, |local| local.name.as_str());
             let at = own.map_or(site, |local| self.site(local.span));
             let mut leaves = Vec::new();

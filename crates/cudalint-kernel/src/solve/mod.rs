@@ -91,7 +91,7 @@ fn leaves(code: &Code, problem: &mut Problem, access: &Access, below: bool) -> O
     }
     let bytes = match access.target {
         Target::Buffer(buffer) => problem.buffers.get(buffer).copied().flatten()?,
-        Target::Object(object) => match code.objects.get(object.index())?.bytes {
+        Target::Object(object) => match code.objects.get(object)?.bytes {
             Some(bytes) => problem.terms.constant(i64::try_from(bytes).ok()?),
             None => problem.dynamic_shared?,
         },

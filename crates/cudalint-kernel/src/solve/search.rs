@@ -36,7 +36,7 @@ impl Search {
             places[id.index()] = place;
         }
         let place = |id: TermId| places[id.index()];
-        let step = |id: &TermId| match terms.nodes[id.index()] {
+        let step = |id: &TermId| match terms.nodes[*id] {
             Term::Constant(value) => Step::Constant(value),
             Term::Variable(variable) => Step::Variable(variable.index()),
             Term::Of(operation, a, b) => Step::Of(operation, place(a), place(b)),

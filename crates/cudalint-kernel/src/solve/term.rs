@@ -1,26 +1,14 @@
 //! Integers over variables with bounds: built once, evaluated at points and over intervals.
 
+use cudalint_program::ids;
 use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
 
-/// A term of [`Terms`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(pub(super) u32);
-
-impl TermId {
-    pub(super) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A variable of [`Terms`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Variable(pub(super) u32);
-
-impl Variable {
-    /// Its position among the variables, in the order of their making.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    /// A term of [`Terms`].
+    TermId;
+    /// A variable of [`Terms`], counted in the order of their making.
+    Variable;
 }
 
 /// Operations on two terms. Division truncates, as in C; a division by 0 and a shift by less than 0 or more than 62 have
@@ -132,7 +120,7 @@ impl Interval {
 /// All terms of one question.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    pub(super) nodes: Vec<Term>,
+    pub(super) nodes: TiVec<TermId, Term>,
     known: FxHashMap<Term, TermId>,
     /// Bounds of the variables, both ends included.
     pub(super) bounds: Vec<(i64, i64)>,
@@ -160,7 +148,7 @@ impl Terms {
 
     /// The value of a constant.
     pub fn as_constant(&self, term: TermId) -> Option<i64> {
-        match self.nodes.get(term.index()) {
+        match self.nodes.get(term) {
             Some(Term::Constant(value)) => Some(*value),
             _ => None,
         }
@@ -183,7 +171,7 @@ impl Terms {
     }
 
     fn make(&mut self, term: Term) -> TermId {
-        let next = TermId(self.nodes.len() as u32);
+        let next = self.nodes.next_key();
         let id = *self.known.entry(term).or_insert(next);
         if id == next {
             self.nodes.push(term);
@@ -199,7 +187,7 @@ impl Terms {
             if std::mem::replace(&mut wanted[id.index()], true) {
                 continue;
             }
-            if let Term::Of(_, a, b) = self.nodes[id.index()] {
+            if let Term::Of(_, a, b) = self.nodes[id] {
                 open.extend([a, b]);
             }
         }

@@ -108,7 +108,7 @@ fn shared_arrays_by_every_spelling() {
     let text = "@cuda.jit\ndef k(a, n):\n    s = cuda.shared.array(n, float32)\n    s[0] = a[0]\n";
     let code = kernel(text).array(F32, &[64]).number(Ty::LONG, 4).code();
     assert_eq!(code.gaps, [("extent of an array", 1)]);
-    assert_eq!(code.objects[0].bytes, None);
+    assert_eq!(code.objects.raw[0].bytes, None);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn type_behind(statements: &str) -> String {
         .number(F32, 0)
         .number(F64, 0);
     let code = case.code();
-    let found = code.functions[0].variables.iter().find(|variable| variable.name == "y");
+    let found = code.functions.raw[0].variables.iter().find(|variable| variable.name == "y");
     found.map_or_else(|| panic!("{code}"), |variable| variable.ty.to_string())
 }
 

@@ -62,7 +62,7 @@ impl Lowerer<'_> {
 
     /// `std::nothrow`.
     fn is_nothrow(&self, id: ExprId) -> bool {
-        let node = self.module.exprs.get(id.index());
+        let node = self.module.exprs.get(id);
         matches!(node.map(|node| &node.kind), Some(Expr::Name { path, .. })
             if path.last().is_some_and(|last| last == "nothrow"))
     }

@@ -167,7 +167,7 @@ impl Lowerer<'_> {
     }
 
     fn combine(&mut self, op: Op, left: ExprId, right: ExprId) -> ExprId {
-        let span = self.module.exprs[left.index()].span.cover(self.module.exprs[right.index()].span);
+        let span = self.module.exprs[left].span.cover(self.module.exprs[right].span);
         let kind = match op {
             Op::Binary(op) => Expr::Binary(op, left, right),
             Op::And => Expr::AndThen(left, right),

@@ -13,12 +13,13 @@
 //! `CuPy`'s `_reduction.pyx`). Which thread has which elements, and how they are put together, is `CuPy`'s own affair.
 
 use crate::ir::{
-    BinaryOp, Expr, ExprId, ExprNode, Function, LocalId, LoopKind, Module, Path, Space, Stmt, StmtId, StmtNode,
-    TemplateArgs, TemplateParam, Type, TypeId, Variable,
+    BinaryOp, Expr, ExprId, ExprNode, Function, FunctionId, LocalId, LoopKind, Module, Path, Space, Stmt, StmtId,
+    StmtNode, TemplateArgs, TemplateParam, Type, TypeId, Variable,
 };
 use crate::name::Name;
 use cudalint_syntax::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Span};
 use std::sync::Arc;
+use typed_index_collections::TiVec;
 
 /// What a parameter of the kernel's code stands for; the number is that of the body's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +67,21 @@ pub fn cupy_slots(body: &CupyBody) -> Vec<CupySlot> {
 
 /// Makes the function that a body was read as the kernel that it becomes.
 pub fn shape_cupy_body(module: &mut Module, body: Arc<CupyBody>) {
-    let Some(index) = module.functions.iter().position(|f| f.space.global && f.name == *CUPY_BODY_FUNCTION) else {
+    let Some(index) = module.functions.position(|f| f.space.global && f.name == *CUPY_BODY_FUNCTION) else {
         return;
     };
     let content = body.content;
     let after = body.after.and_then(|content| {
         let within = |f: &Function| f.body.is_some() && f.name == *CUPY_BODY_FUNCTION && f.span.contains(content);
-        Some((module.functions.iter().position(within)?, content)).filter(|(at, _)| *at != index)
+        Some((module.functions.position(within)?, content)).filter(|(at, _)| *at != index)
     });
-    let own = |at: usize| at == index || after.is_some_and(|(second, _)| second == at);
+    let own = |at: FunctionId| at == index || after.is_some_and(|(second, _)| second == at);
     let inside = |span| content.contains(span) || body.after.is_some_and(|content| content.contains(span));
-    let nested = module.functions.iter().enumerate().any(|(at, f)| !own(at) && inside(f.span));
+    let nested = module.functions.iter_enumerated().any(|(at, f)| !own(at) && inside(f.span));
     let Some(statements) = module.functions[index].body.take().filter(|_| !nested) else { return };
     let slots = cupy_slots(&body);
     let mut shaper = Shaper { module, body: &body, slots: &slots };
-    let mut variables: Vec<Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
+    let mut variables: TiVec<LocalId, Variable> = slots.iter().map(|slot| shaper.parameter(*slot)).collect();
     let parameters = variables.len() as u32;
     let of_kernel = std::mem::take(&mut shaper.module.functions[index].locals);
     let shift = parameters + shaper.counters();
@@ -181,7 +182,7 @@ impl Shaper<'_> {
     }
 
     /// The second loop of a reduction.
-    fn results(&mut self, after: Option<(usize, Span)>, shift: u32) -> (Variable, Vec<StmtId>) {
+    fn results(&mut self, after: Option<(FunctionId, Span)>, shift: u32) -> (Variable, Vec<StmtId>) {
         let mut statements = Vec::new();
         if let Some((second, content)) = after {
             statements = self.module.functions[second].body.take().unwrap_or_default();
@@ -236,7 +237,7 @@ impl Shaper<'_> {
                 _ => {}
             }
         }
-        for at in 0..self.module.exprs.len() {
+        for at in self.module.exprs.keys() {
             let node = &mut self.module.exprs[at];
             let span = node.span;
             if !content.contains(span) {
@@ -254,7 +255,7 @@ impl Shaper<'_> {
     }
 
     fn named(&self, id: ExprId) -> Option<&str> {
-        match &self.module.exprs.get(id.index())?.kind {
+        match &self.module.exprs.get(id)?.kind {
             Expr::Name { path, targs } if targs.is_empty() => match path.segments.as_ref() {
                 [name] => Some(name.as_str()),
                 _ => None,
@@ -263,12 +264,12 @@ impl Shaper<'_> {
         }
     }
 
-    fn meaning(&mut self, at: usize, span: Span, round: Round) -> Option<Expr> {
+    fn meaning(&mut self, at: ExprId, span: Span, round: Round) -> Option<Expr> {
         let of =
             |shaper: &Self, name: &str| shaper.body.parameters.iter().position(|parameter| *parameter.name == *name);
         match &self.module.exprs[at].kind {
             Expr::Name { .. } => {
-                let name = self.named(ExprId(at as u32))?;
+                let name = self.named(at)?;
                 if name == self.counter_name(round) {
                     return Some(Expr::Local(self.counter(round)));
                 }
@@ -303,7 +304,7 @@ impl Shaper<'_> {
             }
             // `x.size()` of a raw array, `_ind.size()`.
             Expr::Call { callee, args } if args.is_empty() => {
-                let Expr::Member { base, name, .. } = &self.module.exprs.get(callee.index())?.kind else { return None };
+                let Expr::Member { base, name, .. } = &self.module.exprs.get(*callee)?.kind else { return None };
                 if name != "size" {
                     return None;
                 }
@@ -317,7 +318,7 @@ impl Shaper<'_> {
 
     /// What a size is that of: the loop's, or a raw array's. The array's name may have got its meaning already.
     fn size_of(&self, base: ExprId) -> Option<CupySlot> {
-        let parameter = match &self.module.exprs.get(base.index())?.kind {
+        let parameter = match &self.module.exprs.get(base)?.kind {
             Expr::Local(local) => match self.slots.get(local.index())? {
                 CupySlot::Data(parameter) => *parameter,
                 _ => return None,

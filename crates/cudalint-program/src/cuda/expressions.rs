@@ -364,7 +364,7 @@ impl Lowerer<'_> {
     fn construct_or_cast<'t>(&mut self, s: Src<'t>, ty: crate::ir::TypeId, list: Node<'t>, span: Span) -> ExprId {
         let args = self.arguments(s, list);
         let arithmetic = matches!(
-            self.module.types.get(ty.index()),
+            self.module.types.get(ty),
             Some(Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Pointer(_) | Type::Void)
         );
         match args.as_slice() {

@@ -13,6 +13,7 @@ use crate::ir::{
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
+use typed_index_collections::TiVec;
 
 impl Lowerer<'_> {
     /// Lowers a function definition or declaration. `templates` are the parameter lists around it, outermost first.
@@ -26,7 +27,7 @@ impl Lowerer<'_> {
     ) -> Option<FunctionId> {
         let node = parts.node;
         let storage = self.storage(s, parts);
-        let id = FunctionId(self.module.functions.len() as u32);
+        let id = self.module.functions.next_key();
         let body = parts.body();
         let span = s.span(node);
         let placeholder = self.blank_function(span);
@@ -120,7 +121,7 @@ impl Lowerer<'_> {
             captures: Vec::new(),
             python: None,
         };
-        if let Some(slot) = self.module.functions.get_mut(id.index()) {
+        if let Some(slot) = self.module.functions.get_mut(id) {
             *slot = function;
         }
         Some(id)
@@ -137,7 +138,7 @@ impl Lowerer<'_> {
             is_constexpr: false,
             template_params: Vec::new(),
             is_specialization: false,
-            locals: Vec::new(),
+            locals: TiVec::new(),
             param_count: 0,
             variadic: false,
             returns,
@@ -288,7 +289,7 @@ impl Lowerer<'_> {
         if declared.function.is_some() {
             let function = self.push_type(Type::Function);
             ty = self.push_type(Type::Pointer(function));
-        } else if let Some(Type::Array(element, _)) = self.module.types.get(ty.index()) {
+        } else if let Some(Type::Array(element, _)) = self.module.types.get(ty) {
             let element = *element;
             ty = self.push_type(Type::Pointer(element));
         }

@@ -5,7 +5,7 @@ use super::fields::{Field, field};
 use super::scopes::Frame;
 use super::source::{Src, child_of_kind, children, first_child};
 use super::storage::Storage;
-use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionId, FunctionRole, Space, Stmt, Type};
+use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionRole, Space, Stmt, Type};
 use cudalint_syntax::kinds::CudaKind;
 use cudalint_syntax::{MaskKind, Node, Span};
 
@@ -14,7 +14,7 @@ impl Lowerer<'_> {
     /// [`Function::captures`].
     pub(super) fn lambda<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         let span = s.span(node);
-        let id = FunctionId(self.module.functions.len() as u32);
+        let id = self.module.functions.next_key();
         let parent = self.frames.last().map(|frame| frame.function);
         let mut function = self.blank_function(span);
         self.module.functions.push(function.clone());
@@ -86,7 +86,7 @@ impl Lowerer<'_> {
         function.role = FunctionRole::Lambda;
         function.parent = parent;
         function.name_span = captures.map_or(span, |captures| s.span(captures));
-        if let Some(slot) = self.module.functions.get_mut(id.index()) {
+        if let Some(slot) = self.module.functions.get_mut(id) {
             *slot = function;
         }
         self.push(Expr::Lambda { function: id, by_reference }, span)

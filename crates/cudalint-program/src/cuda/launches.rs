@@ -26,7 +26,7 @@ impl Lowerer<'_> {
     /// The launch that a call of the runtime makes, when its kernel is named in the call.
     pub(super) fn launch_call(&mut self, name: &str, args: &[ExprId], span: Span) -> Option<ExprId> {
         let cover = |this: &Self, ids: &[ExprId]| {
-            let spans = ids.iter().filter_map(|id| this.module.exprs.get(id.index()).map(|node| node.span));
+            let spans = ids.iter().filter_map(|id| this.module.exprs.get(*id).map(|node| node.span));
             spans.reduce(Span::cover).unwrap_or(span)
         };
         let launch = match name {
@@ -59,7 +59,7 @@ impl Lowerer<'_> {
     /// The name of a kernel under casts and `&`.
     fn kernel_name(&self, mut id: ExprId) -> Option<ExprId> {
         for _ in 0..8 {
-            match &self.module.exprs.get(id.index())?.kind {
+            match &self.module.exprs.get(id)?.kind {
                 Expr::Cast { value, .. } | Expr::AddressOf(value) => id = *value,
                 Expr::Name { .. } => return Some(id),
                 _ => return None,

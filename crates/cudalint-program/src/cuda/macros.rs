@@ -240,7 +240,7 @@ impl<'a> Lowerer<'a> {
         match self.expand(define, &bindings, span, false) {
             Some(value) => {
                 let whole = s.span(body);
-                match self.module.exprs.get(value.index()).map(|node| &node.kind) {
+                match self.module.exprs.get(value).map(|node| &node.kind) {
                     Some(Expr::Statements(block)) => out.extend(block.clone()),
                     _ => out.push(self.push_stmt(Stmt::Expr(value), span.cover(whole))),
                 }

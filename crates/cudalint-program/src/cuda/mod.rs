@@ -41,6 +41,7 @@ use scopes::Frame;
 use source::Src;
 use std::cell::Cell;
 use std::num::NonZeroU32;
+use typed_index_collections::TiVec;
 
 /// Macros of the files that a file includes (and of the command line), as far as they are in sight.
 pub trait MacroLookup {
@@ -87,7 +88,7 @@ pub struct LowerInput<'a> {
 
 thread_local! {
     /// Where the arenas of a region grow: used again, since growing anew each time touches twice the memory.
-    static ROOM: Cell<(Vec<ExprNode>, Vec<StmtNode>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static ROOM: Cell<(TiVec<ExprId, ExprNode>, TiVec<StmtId, StmtNode>)> = const { Cell::new((TiVec::new(), TiVec::new())) };
 }
 
 /// Nodes nested deeper than this become unknown.
@@ -191,8 +192,8 @@ impl<'a> Lowerer<'a> {
     fn finish(mut self) -> (Module, FxHashSet<Name>) {
         self.join_methods();
         // The room that they grew in serves the next region; what stays is as large as it must be.
-        let exprs = self.module.exprs.drain(..).collect();
-        let stmts = self.module.stmts.drain(..).collect();
+        let exprs = self.module.exprs.raw.drain(..).collect();
+        let stmts = self.module.stmts.raw.drain(..).collect();
         ROOM.set((std::mem::replace(&mut self.module.exprs, exprs), std::mem::replace(&mut self.module.stmts, stmts)));
         for include in &self.directives.includes {
             self.module.includes.push(Include {
@@ -241,16 +242,14 @@ impl<'a> Lowerer<'a> {
     }
 
     fn push(&mut self, kind: Expr, span: Span) -> ExprId {
-        let id = ExprId(self.module.exprs.len() as u32);
+        let id = self.module.exprs.next_key();
         let expansion = self.macros.outermost();
         self.module.exprs.push(ExprNode { kind, span, expansion });
         id
     }
 
     fn push_stmt(&mut self, kind: Stmt, span: Span) -> StmtId {
-        let id = StmtId(self.module.stmts.len() as u32);
-        self.module.stmts.push(StmtNode { kind, span });
-        id
+        self.module.stmts.push_and_get_key(StmtNode { kind, span })
     }
 
     fn push_type(&mut self, ty: Type) -> TypeId {
@@ -277,9 +276,7 @@ impl<'a> Lowerer<'a> {
     }
 
     fn add_type(&mut self, ty: Type) -> TypeId {
-        let id = TypeId(self.module.types.len() as u32);
-        self.module.types.push(ty);
-        id
+        self.module.types.push_and_get_key(ty)
     }
 
     /// Whether one may go one level deeper; pairs with [`Self::leave`]. What is cut off marks the function as damaged,

@@ -5,6 +5,7 @@ use crate::ir::{FunctionId, LocalId, Space, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
+use typed_index_collections::TiVec;
 
 /// What a local name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) struct Frame {
     pub function: FunctionId,
     pub name: Name,
     pub is_lambda: bool,
-    pub locals: Vec<Variable>,
+    pub locals: TiVec<LocalId, Variable>,
     pub captures: Vec<(Name, Option<LocalId>)>,
     pub damaged: bool,
     names: FxHashMap<Name, Meaning>,
@@ -37,7 +38,7 @@ impl Frame {
             function,
             name,
             is_lambda,
-            locals: Vec::new(),
+            locals: TiVec::new(),
             captures: Vec::new(),
             damaged: false,
             names: FxHashMap::default(),
@@ -84,7 +85,7 @@ impl Lowerer<'_> {
     /// Makes a local variable; its name is visible from here on.
     pub(super) fn declare(&mut self, name: Name, ty: TypeId, space: Space, is_constexpr: bool, span: Span) -> LocalId {
         let Some(frame) = self.frames.last_mut() else { return LocalId(0) };
-        let id = LocalId(frame.locals.len() as u32);
+        let id = frame.locals.next_key();
         frame.locals.push(Variable {
             name: name.clone(),
             scope: crate::ir::Path::default(),
@@ -102,7 +103,7 @@ impl Lowerer<'_> {
 
     /// The local of a number, for setting its initializer.
     pub(super) fn local_mut(&mut self, id: LocalId) -> Option<&mut Variable> {
-        self.frames.last_mut()?.locals.get_mut(id.index())
+        self.frames.last_mut()?.locals.get_mut(id)
     }
 
     /// What a name means in the innermost function or, for lambdas, in those around it.

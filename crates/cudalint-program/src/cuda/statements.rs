@@ -155,9 +155,9 @@ impl Lowerer<'_> {
 
     /// A statement expression of one expression is that expression.
     fn single_statement_value(&self, value: ExprId) -> ExprId {
-        if let Some(Expr::Statements(block)) = self.module.exprs.get(value.index()).map(|node| &node.kind)
+        if let Some(Expr::Statements(block)) = self.module.exprs.get(value).map(|node| &node.kind)
             && let [only] = block.as_slice()
-            && let Some(Stmt::Expr(inner)) = self.module.stmts.get(only.index()).map(|node| &node.kind)
+            && let Some(Stmt::Expr(inner)) = self.module.stmts.get(*only).map(|node| &node.kind)
         {
             return *inner;
         }
@@ -188,7 +188,7 @@ impl Lowerer<'_> {
             Some(value) if cuda_kind(value) == CudaKind::Declaration => {
                 let first = before.len();
                 self.local_declaration(s, value, before);
-                let declared = before.get(first).and_then(|id| match self.module.stmts.get(id.index()) {
+                let declared = before.get(first).and_then(|id| match self.module.stmts.get(*id) {
                     Some(crate::ir::StmtNode { kind: Stmt::Declare(local), .. }) => Some(*local),
                     _ => None,
                 });
@@ -313,11 +313,11 @@ impl Lowerer<'_> {
     fn redeclare_in_condition(&mut self, init: &Block, condition: &mut Option<ExprId>) {
         let Some(id) = *condition else { return };
         let [only] = init.as_slice() else { return };
-        let Some(Stmt::Declare(local)) = self.module.stmts.get(only.index()).map(|node| node.kind.clone()) else {
+        let Some(Stmt::Declare(local)) = self.module.stmts.get(*only).map(|node| node.kind.clone()) else {
             return;
         };
         let Some(value) = self.local_mut(local).and_then(|variable| variable.init.take()) else { return };
-        let span = self.module.exprs.get(id.index()).map(|node| node.span).unwrap_or_default();
+        let span = self.module.exprs.get(id).map(|node| node.span).unwrap_or_default();
         *condition = Some(self.push(Expr::Assign { op: None, target: id, value }, span));
     }
 

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 impl<'m> Dump<'m> {
     /// Parameters with their defaults, which are written with the names of the function around.
     pub(super) fn python_params(&mut self, function: &'m Function, python: &PythonFunction) -> Vec<String> {
-        let around = function.parent.or(self.module.body).and_then(|parent| self.module.functions.get(parent.index()));
+        let around = function.parent.or(self.module.body).and_then(|parent| self.module.functions.get(parent));
         let own = std::mem::replace(&mut self.function, around);
         let mut params = Vec::new();
-        for (index, param) in function.locals.iter().take(function.param_count as usize).enumerate() {
+        for (index, param) in function.params().iter().enumerate() {
             let is = |local: Option<crate::ir::LocalId>| local.is_some_and(|local| local.index() == index);
             let star = if is(python.rest) {
                 "*"
@@ -72,7 +72,7 @@ impl<'m> Dump<'m> {
                 self.braced(&format!("with {}", items.join(", ")), body);
             }
             PythonStmt::Define(function) => {
-                let name = self.module.functions.get(function.index()).map_or("?", |function| &function.name);
+                let name = self.module.functions.get(*function).map_or("?", |function| &function.name);
                 let line = format!("define {name}");
                 self.line(&line);
             }

@@ -14,23 +14,13 @@ pub use python::{
     Comprehension, Dialect, ForClause, FormatPart, Import, KernelDecorator, PythonExpr, PythonFunction, PythonStmt,
 };
 
+use crate::ids;
 use crate::name::Name;
 use cudalint_syntax::{CupyBody, Language, Span};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// Position in the arena.
-            pub const fn index(self) -> usize { self.0 as usize }
-        }
-    )*};
-}
+use typed_index_collections::{TiSlice, TiVec};
 
 ids! {
     /// An expression of a module.
@@ -64,13 +54,13 @@ pub struct Module {
     /// What `CuPy` made a kernel of, where the program is that: its one kernel is described in `cuda/cupy_bodies.rs`.
     pub cupy_body: Option<Arc<CupyBody>>,
     /// Expression arena.
-    pub exprs: Vec<ExprNode>,
+    pub exprs: TiVec<ExprId, ExprNode>,
     /// Statement arena.
-    pub stmts: Vec<StmtNode>,
+    pub stmts: TiVec<StmtId, StmtNode>,
     /// Type arena.
-    pub types: Vec<Type>,
+    pub types: TiVec<TypeId, Type>,
     /// Functions in source order: kernels, device, host, methods, and lambdas (which are functions without a name).
-    pub functions: Vec<Function>,
+    pub functions: TiVec<FunctionId, Function>,
     /// Variables at namespace scope and static members.
     pub globals: Vec<Variable>,
     /// Structs, classes and unions.
@@ -351,7 +341,7 @@ pub struct Function {
     /// Whether this is an explicit specialization.
     pub is_specialization: bool,
     /// Variables; the first `param_count` are the parameters.
-    pub locals: Vec<Variable>,
+    pub locals: TiVec<LocalId, Variable>,
     /// How many of `locals` are parameters.
     pub param_count: u32,
     /// Whether it ends in `...`.
@@ -384,6 +374,14 @@ pub struct Function {
     pub captures: Vec<(Name, Option<LocalId>)>,
     /// What only a Python function has.
     pub python: Option<Box<PythonFunction>>,
+}
+
+impl Function {
+    /// Its parameters.
+    pub fn params(&self) -> &TiSlice<LocalId, Variable> {
+        let count = (self.param_count as usize).min(self.locals.len());
+        self.locals.split_at(LocalId::from(count)).0
+    }
 }
 
 /// Kinds of functions.

@@ -275,7 +275,7 @@ impl Function {
     pub fn python_local(&self, name: &str) -> Option<LocalId> {
         let python = self.python.as_ref()?;
         let is_it = |local: &LocalId| {
-            self.locals.get(local.index()).is_some_and(|variable| variable.name == *name)
+            self.locals.get(*local).is_some_and(|variable| variable.name == *name)
                 && python.inner.binary_search(local).is_err()
         };
         (0..self.locals.len() as u32).map(LocalId).find(is_it)

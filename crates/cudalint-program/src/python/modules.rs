@@ -101,7 +101,7 @@ impl Project {
     /// The C++ in the strings of a Python module, in order.
     pub fn embedded(&self, host: ModuleId) -> impl Iterator<Item = ModuleId> + '_ {
         let module = self.module(host);
-        let own = module.body.and_then(|body| Some(module.functions.get(body.index())?.span));
+        let own = module.body.and_then(|body| Some(module.functions.get(body)?.span));
         let all = self.python.embedded.get(self.path(host)).map_or(&[][..], Vec::as_slice);
         // Of a document each fence has its own.
         all.iter().copied().filter(move |id| {

@@ -10,10 +10,10 @@ const MAX_ATTRIBUTES: usize = 16;
 /// `cuda` means nothing else in its scope. `function` is the one in which the expression stands.
 pub fn dotted(module: &Module, function: FunctionId, expr: ExprId) -> Option<String> {
     let mut attributes: Vec<&Name> = Vec::new();
-    let mut at = &module.exprs.get(expr.index())?.kind;
+    let mut at = &module.exprs.get(expr)?.kind;
     while let Expr::Member { base, name, .. } = at {
         attributes.push(name);
-        at = module.exprs.get(base.index()).map(|node| &node.kind).filter(|_| attributes.len() < MAX_ATTRIBUTES)?;
+        at = module.exprs.get(*base).map(|node| &node.kind).filter(|_| attributes.len() < MAX_ATTRIBUTES)?;
     }
     let (name, scope) = root(module, function, at)?;
     let import = module.imports.iter().find(|import| import.local == *name && import.function == scope)?;
@@ -33,8 +33,8 @@ fn root<'m>(module: &'m Module, function: FunctionId, expr: &'m Expr) -> Option<
     let within = |id: FunctionId| Some(id).filter(|id| Some(*id) != module.body);
     match expr {
         Expr::Local(local) => {
-            let owner = module.functions.get(function.index())?;
-            let name = &owner.locals.get(local.index())?.name;
+            let owner = module.functions.get(function)?;
+            let name = &owner.locals.get(*local)?.name;
             owner.python_local(name).filter(|own| own == local)?;
             Some((name, within(function)))
         }
@@ -42,8 +42,8 @@ fn root<'m>(module: &'m Module, function: FunctionId, expr: &'m Expr) -> Option<
             let name = path.last()?;
             let mut at = function;
             // A captured name belongs to the nearest function around that has it as its own.
-            while let Some((_, local)) = module.functions.get(at.index())?.captures.iter().find(|(it, _)| it == name) {
-                at = module.functions.get(at.index())?.parent?;
+            while let Some((_, local)) = module.functions.get(at)?.captures.iter().find(|(it, _)| it == name) {
+                at = module.functions.get(at)?.parent?;
                 if local.is_some() {
                     return Some((name, within(at)));
                 }

@@ -45,7 +45,7 @@ impl Walker<'_> {
                     _ => {}
                 },
                 Item::Stmt(id) => {
-                    if let Some(Stmt::Python(python)) = module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+                    if let Some(Stmt::Python(python)) = module.stmts.get(id).map(|stmt| &stmt.kind) {
                         match &**python {
                             PythonStmt::For { target, .. } => self.target(*target, &mut found, 0),
                             PythonStmt::With { items, .. } => {

@@ -97,7 +97,7 @@ impl Walker<'_> {
         let Some(function) = self.project.function_at(method.module, method.function) else { return false };
         let module = self.project.module(method.module);
         function.python.iter().flat_map(|python| &python.decorators).any(|decorator| {
-            let span = module.exprs.get(decorator.index()).map(|node| node.span).unwrap_or_default();
+            let span = module.exprs.get(*decorator).map(|node| node.span).unwrap_or_default();
             self.project.text(method.module, span).contains("property")
         })
     }
@@ -122,7 +122,7 @@ impl Walker<'_> {
         }
         let module = self.project.module(method.module);
         let is_static = python.into_iter().flat_map(|python| &python.decorators).any(|decorator| {
-            let span = module.exprs.get(decorator.index()).map(|node| node.span).unwrap_or_default();
+            let span = module.exprs.get(*decorator).map(|node| node.span).unwrap_or_default();
             self.project.text(method.module, span).contains("staticmethod")
         });
         match receiver {

@@ -332,7 +332,7 @@ impl Walker<'_> {
         let mut others = Vec::new();
         for (name, value) in args.keywords {
             let at = (0..count).find(|index| {
-                function.locals[*index].name == name
+                function.locals[LocalId::from(*index)].name == name
                     && Some(LocalId(*index as u32)) != rest
                     && Some(LocalId(*index as u32)) != keywords
             });
@@ -350,7 +350,7 @@ impl Walker<'_> {
         values
             .into_iter()
             .enumerate()
-            .map(|(index, value)| match (value, function.locals[index].init) {
+            .map(|(index, value)| match (value, function.locals[LocalId::from(index)].init) {
                 (Some(value), _) => value,
                 (None, Some(default)) => self.default_of(closure, default),
                 (None, None) => Val::unknown(),
@@ -471,12 +471,12 @@ impl Walker<'_> {
             .methods
             .iter()
             .rev()
-            .find(|id| found.functions.get(id.index()).is_some_and(|function| function.name == *name));
+            .find(|id| found.functions.get(**id).is_some_and(|function| function.name == *name));
         if let Some(method) = method {
             return Some(Rc::new(Closure { module, function: *method, scope: None }));
         }
         class.bases.iter().find_map(|base| {
-            let Some(Type::Named { path, .. }) = found.types.get(base.index()) else { return None };
+            let Some(Type::Named { path, .. }) = found.types.get(*base) else { return None };
             let name_of_base = path.last()?;
             let at = found.records.iter().position(|record| record.name == *name_of_base)?;
             self.method(module, at as u32, name, depth + 1)

@@ -29,7 +29,7 @@ impl Walker<'_> {
         let mut names: Vec<Name> = Vec::new();
         walk(module, function, body, |item| {
             if let Item::Expr(id) = item
-                && let Some(Expr::Name { path, .. }) = module.exprs.get(id.index()).map(|node| &node.kind)
+                && let Some(Expr::Name { path, .. }) = module.exprs.get(id).map(|node| &node.kind)
                 && let [name] = path.segments.as_ref()
                 && !names.contains(name)
             {

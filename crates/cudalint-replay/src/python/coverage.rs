@@ -33,8 +33,7 @@ pub(crate) fn claims(
     arguments: &[ArgumentType],
 ) -> Vec<CoverageClaim> {
     let Some(body) = &kernel.body else { return Vec::new() };
-    let names: Vec<Name> =
-        kernel.locals.iter().take(kernel.param_count as usize).map(|local| local.name.clone()).collect();
+    let names: Vec<Name> = kernel.params().iter().map(|local| local.name.clone()).collect();
     let code = parameters(&names, arguments).into_iter().map(|parameter| (parameter.of, parameter.part)).collect();
     let module = project.module(id);
     let mut reader = Reader { module, kernel, code, indices: FxHashMap::default(), written: FxHashMap::default() };
@@ -51,11 +50,11 @@ pub(crate) fn claims(
 
 impl<'a> Reader<'a> {
     fn expr(&self, id: ExprId) -> Option<&'a Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn span(&self, id: ExprId) -> Span {
-        self.module.exprs.get(id.index()).map(|node| node.span).unwrap_or_default()
+        self.module.exprs.get(id).map(|node| node.span).unwrap_or_default()
     }
 
     /// Finds the locals that hold the index; `false` when the kernel distributes work in any other way.
@@ -96,8 +95,7 @@ impl<'a> Reader<'a> {
                     _ => {}
                 },
                 Item::Stmt(id) => {
-                    strange |=
-                        matches!(module.stmts.get(id.index()).map(|stmt| &stmt.kind), Some(Stmt::Unknown { .. }));
+                    strange |= matches!(module.stmts.get(id).map(|stmt| &stmt.kind), Some(Stmt::Unknown { .. }));
                 }
                 Item::Declare(_) => {}
             }
@@ -203,7 +201,7 @@ impl<'a> Reader<'a> {
             return;
         }
         for id in block {
-            match self.module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+            match self.module.stmts.get(*id).map(|stmt| &stmt.kind) {
                 Some(Stmt::Block(inner)) => self.top_level(inner, claims, depth + 1),
                 Some(Stmt::If { condition, then, otherwise, .. }) if otherwise.is_empty() => {
                     let leaves = self.leaves(then);
@@ -220,7 +218,7 @@ impl<'a> Reader<'a> {
 
     fn leaves(&self, block: &Block) -> bool {
         matches!(block.as_slice(), [only]
-            if matches!(self.module.stmts.get(only.index()).map(|stmt| &stmt.kind), Some(Stmt::Return(None))))
+            if matches!(self.module.stmts.get(*only).map(|stmt| &stmt.kind), Some(Stmt::Return(None))))
     }
 
     /// Whether an index stands between brackets somewhere.
@@ -253,7 +251,7 @@ impl<'a> Reader<'a> {
                     !found
                 });
             };
-            match self.module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+            match self.module.stmts.get(id).map(|stmt| &stmt.kind) {
                 Some(Stmt::Loop { condition: Some(condition), .. }) => look(*condition),
                 Some(Stmt::Python(python)) => {
                     if let cudalint_program::ir::PythonStmt::For { iterable, .. } = &**python {
@@ -359,7 +357,7 @@ impl<'a> Reader<'a> {
     /// A kernel without any condition or loop that writes `out[i]`: each thread fills one element.
     fn fills(&self, body: &Block, claims: &mut Vec<CoverageClaim>) {
         for id in body {
-            let Some(Stmt::Expr(expr)) = self.module.stmts.get(id.index()).map(|stmt| &stmt.kind) else { return };
+            let Some(Stmt::Expr(expr)) = self.module.stmts.get(*id).map(|stmt| &stmt.kind) else { return };
             let Some(Expr::Assign { target, .. }) = self.expr(*expr) else { continue };
             let Some(Expr::Index { base, indices }) = self.expr(*target) else { continue };
             let (Some(Expr::Local(array)), [index]) = (self.expr(*base), indices.as_slice()) else { continue };

@@ -79,7 +79,7 @@ impl Walker<'_> {
         for expr in mentioned {
             walk_expr(module, *expr, |_, kind| {
                 let found = match kind {
-                    Expr::Local(local) => function.locals.get(local.index()).map(|variable| {
+                    Expr::Local(local) => function.locals.get(*local).map(|variable| {
                         let site = Site { module: self.module_id(), span: variable.span };
                         (variable.name.clone(), self.local(*local), site)
                     }),

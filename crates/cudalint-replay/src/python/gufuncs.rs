@@ -68,7 +68,7 @@ impl Walker<'_> {
         let module = self.project.module(closure.module);
         let function = self.project.function_at(closure.module, closure.function)?;
         let decorator = function.python.as_ref()?.kernel.as_ref()?.expr;
-        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
         let Expr::Call { args, .. } = kind(decorator)? else { return None };
         args.iter().find_map(|arg| match kind(*arg)? {
             Expr::Str(text) if text.contains("->") => layout(text),

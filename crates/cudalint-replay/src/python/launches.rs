@@ -15,7 +15,7 @@ use crate::given::Given;
 use crate::value::{Quantity, assume};
 use cudalint_kernel::python::{ArgumentType, Constant, Specialization};
 use cudalint_program::Name;
-use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, ModuleId};
+use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::TypeEnv;
 use cudalint_syntax::Span;
 use std::rc::Rc;
@@ -225,7 +225,7 @@ impl Walker<'_> {
         }
         let mut values: Vec<(Val, Option<ExprId>)> = Vec::new();
         for index in 0..count {
-            let name = &function.locals[index].name;
+            let name = &function.locals[LocalId::from(index)].name;
             let value = args.get(index, name).cloned().unwrap_or_else(Val::unknown);
             values.push((value, args.expr(index, name)));
         }

@@ -294,7 +294,7 @@ impl<'p> Walker<'p> {
         let called = self.scan.traits.is_mentioned(&function.name);
         let is_method = matches!(function.role, FunctionRole::Method | FunctionRole::Constructor)
             && !function.scope.segments.is_empty();
-        for (index, variable) in function.locals.iter().take(function.param_count as usize).enumerate() {
+        for (index, variable) in function.params().iter().enumerate() {
             let python = function.python.as_deref();
             let starred = python.is_some_and(|python| {
                 [python.rest, python.keywords].contains(&Some(cudalint_program::ir::LocalId(index as u32)))
@@ -433,7 +433,7 @@ impl<'p> Walker<'p> {
     }
 
     fn node(&self, id: ExprId) -> Option<&'p ExprNode> {
-        self.module().exprs.get(id.index())
+        self.module().exprs.get(id)
     }
 
     fn kind(&self, id: ExprId) -> Option<&'p Expr> {

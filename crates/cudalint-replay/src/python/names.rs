@@ -94,8 +94,7 @@ impl Walker<'_> {
 
     pub(super) fn set_local(&mut self, id: LocalId, value: Val) {
         let Some(scope) = self.frame().map(|frame| frame.scope) else { return };
-        if let Some(name) = self.function().and_then(|function| function.locals.get(id.index())).map(|v| v.name.clone())
-        {
+        if let Some(name) = self.function().and_then(|function| function.locals.get(id)).map(|v| v.name.clone()) {
             self.name_value(&value, &name);
         }
         if let Some(scope) = self.heap.scope_mut(scope)

@@ -9,7 +9,7 @@ use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
 use crate::value::Quantity;
-use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr, Type};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, PythonExpr, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
 use std::rc::Rc;
@@ -268,7 +268,7 @@ impl Walker<'_> {
 
     fn parameter_type(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv, index: usize) -> Option<Ty> {
         let function = self.project.function_at(module, id)?;
-        let parameter = function.locals.get(index).filter(|_| index < function.param_count as usize)?;
+        let parameter = function.locals.get(LocalId::from(index)).filter(|_| index < function.param_count as usize)?;
         Some(Scope::new(self.project, module, Some(id), env).resolve(parameter.ty))
     }
 
@@ -362,12 +362,12 @@ impl Walker<'_> {
     fn points_to_const(&self, (module, id): (ModuleId, FunctionId), index: usize) -> bool {
         let types = &self.project.module(module).types;
         let Some(function) = self.project.function_at(module, id) else { return false };
-        let mut ty = function.locals.get(index).map(|parameter| parameter.ty);
+        let mut ty = function.locals.get(LocalId::from(index)).map(|parameter| parameter.ty);
         for _ in 0..4 {
-            match ty.and_then(|ty| types.get(ty.index())) {
+            match ty.and_then(|ty| types.get(ty)) {
                 Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
                 Some(Type::Pointer(to)) => {
-                    return matches!(types.get(to.index()), Some(Type::Qualified { is_const: true, .. }));
+                    return matches!(types.get(*to), Some(Type::Qualified { is_const: true, .. }));
                 }
                 _ => return false,
             }
@@ -389,7 +389,7 @@ impl Walker<'_> {
         }
         for (index, (value, expr)) in values.iter().enumerate() {
             let Some(ty) = self.parameter_type(kernel, env, index) else { continue };
-            let parameter = &function.locals[index];
+            let parameter = &function.locals[LocalId::from(index)];
             let declared = Site { module: kernel.0, span: parameter.span };
             let site = expr.map_or_else(|| self.call_site(), |expr| self.site(expr));
             let text = expr.map(|expr| self.text(expr).to_owned()).unwrap_or_default();

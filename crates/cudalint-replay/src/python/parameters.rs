@@ -12,8 +12,8 @@ impl Walker<'_> {
         let Some(function) = self.project.function_at(module, id) else { return false };
         let code = self.project.module(module);
         let Some(body) = &function.body else { return false };
-        let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
-        let is_pointer = |ty: TypeId| matches!(code.types.get(ty.index()), Some(Type::Pointer(_) | Type::Reference(_)));
+        let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
+        let is_pointer = |ty: TypeId| matches!(code.types.get(ty), Some(Type::Pointer(_) | Type::Reference(_)));
         let mut cast = false;
         walk(code, function, body, |item| {
             if let Item::Expr(id) = item
@@ -37,7 +37,7 @@ impl Walker<'_> {
         let code = self.project.module(module);
         let Some(body) = &function.body else { return false };
         // A kernel that is told strides does its own arithmetic.
-        let strided = function.locals.iter().take(function.param_count as usize).any(|parameter| {
+        let strided = function.params().iter().any(|parameter| {
             let name = parameter.name.to_lowercase();
             name.contains("stride") || name.contains("pitch") || name.starts_with("ld") || name.contains("step")
         });
@@ -48,7 +48,7 @@ impl Walker<'_> {
             return true;
         }
         let mut product = false;
-        let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
+        let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
         walk(code, function, body, |item| {
             if let Item::Expr(id) = item
                 && let Some(Expr::Index { base, indices }) = kind(id)

@@ -47,7 +47,7 @@ pub(crate) fn functions(project: &Project, module_id: ModuleId) -> Vec<FunctionS
 
 /// The expressions that a notebook shows below its cells: each the last statement of one, without a semicolon behind.
 fn shown_by_cells(project: &Project, id: ModuleId, module: &Module, function: FunctionId) -> Vec<ExprId> {
-    let Some(body) = module.functions.get(function.index()).and_then(|function| function.body.as_ref()) else {
+    let Some(body) = module.functions.get(function).and_then(|function| function.body.as_ref()) else {
         return Vec::new();
     };
     if module.body != Some(function) || module.cells.is_empty() {
@@ -56,7 +56,7 @@ fn shown_by_cells(project: &Project, id: ModuleId, module: &Module, function: Fu
     let text = project.source(id);
     let ends = module.cells.iter().skip(1).copied().chain([usize::MAX]);
     let within = |end: usize| {
-        let last = body.iter().filter_map(|stmt| module.stmts.get(stmt.index()));
+        let last = body.iter().filter_map(|stmt| module.stmts.get(*stmt));
         last.take_while(|stmt| (stmt.span.start as usize) < end).last()
     };
     let is_shown = |span: Span| !text.get(span.end as usize..).unwrap_or("").trim_start_matches(' ').starts_with(';');
@@ -75,7 +75,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     /// The calls, without those that a notebook shows the result of.
@@ -86,7 +86,7 @@ impl Reader<'_> {
         walk(self.module, self.function, body, |item| {
             match item {
                 Item::Stmt(id) => {
-                    if let Some(Stmt::Expr(expr)) = self.module.stmts.get(id.index()).map(|stmt| &stmt.kind)
+                    if let Some(Stmt::Expr(expr)) = self.module.stmts.get(id).map(|stmt| &stmt.kind)
                         && !shown.contains(expr)
                     {
                         fates.insert(*expr, (StatusUse::Dropped, None));
@@ -123,7 +123,7 @@ impl Reader<'_> {
             .filter_map(|(id, api)| {
                 let known = status_api(&api).filter(|known| known.role != ApiRole::LastError)?;
                 let (usage, stored) = fates.get(&id).cloned().unwrap_or((StatusUse::Consumed, None));
-                let span = self.module.exprs.get(id.index())?.span;
+                let span = self.module.exprs.get(id)?.span;
                 Some(StatusCall { api, library: known.library, span, usage, weight: known.weight, stored })
             })
             .collect();
@@ -153,7 +153,7 @@ impl Reader<'_> {
                 _ => None,
             },
             Expr::Local(local) => {
-                let name = &self.function.locals.get(local.index())?.name;
+                let name = &self.function.locals.get(*local)?.name;
                 self.imported(name, Some(self.id))
             }
             _ => None,
@@ -187,7 +187,7 @@ impl Reader<'_> {
 
     fn name_of(&self, id: ExprId) -> Option<Name> {
         match self.kind(id)? {
-            Expr::Local(local) => self.function.locals.get(local.index()).map(|local| local.name.clone()),
+            Expr::Local(local) => self.function.locals.get(*local).map(|local| local.name.clone()),
             Expr::Name { path, .. } => match path.segments.as_ref() {
                 [name] => Some(name.clone()),
                 _ => None,

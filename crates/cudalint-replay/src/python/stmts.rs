@@ -26,14 +26,14 @@ impl Walker<'_> {
     }
 
     fn stmt_inner(&mut self, id: StmtId) -> Flow {
-        let Some(stmt) = self.module().stmts.get(id.index()) else { return Flow::Next };
+        let Some(stmt) = self.module().stmts.get(id) else { return Flow::Next };
         match &stmt.kind {
             Stmt::Expr(expr) => {
                 self.eval(*expr);
                 Flow::Next
             }
             Stmt::Declare(local) => {
-                if let Some(init) = self.function().and_then(|function| function.locals.get(local.index())?.init) {
+                if let Some(init) = self.function().and_then(|function| function.locals.get(*local)?.init) {
                     let value = self.eval(init);
                     self.set_local(*local, value);
                 }
@@ -346,7 +346,7 @@ impl Walker<'_> {
 
     fn is_import(&self, body: &Block) -> bool {
         body.iter().any(|id| {
-            matches!(self.module().stmts.get(id.index()).map(|stmt| &stmt.kind),
+            matches!(self.module().stmts.get(*id).map(|stmt| &stmt.kind),
                 Some(Stmt::Python(python)) if matches!(**python, PythonStmt::Import(_)))
         })
     }

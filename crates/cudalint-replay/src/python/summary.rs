@@ -122,10 +122,10 @@ impl DynamicUses {
 fn object_of(code: &Code, address: ExprId) -> Option<usize> {
     let mut address = address;
     for _ in 0..MAX_STEPS {
-        match &code.exprs.get(address.index())?.kind {
+        match &code.exprs.get(address)?.kind {
             Expr::Offset { base, .. } | Expr::Convert(base) => address = *base,
             Expr::ObjectAddress(object) => {
-                return (code.objects.get(object.index())?.space == ObjectSpace::DynamicShared).then(|| object.index());
+                return (code.objects.get(*object)?.space == ObjectSpace::DynamicShared).then(|| object.index());
             }
             _ => return None,
         }

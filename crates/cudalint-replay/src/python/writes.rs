@@ -32,7 +32,7 @@ fn read_uses(project: &cudalint_program::Project, module: ModuleId, id: Function
     let Some(function) = project.function_at(module, id) else { return Vec::new() };
     let mut uses = vec![Use::default(); function.param_count as usize];
     let code = project.module(module);
-    let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
+    let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
     let local = |id: ExprId| match kind(id) {
         Some(Expr::Local(LocalId(local))) => Some(*local as usize),
         _ => None,

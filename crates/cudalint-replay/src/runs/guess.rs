@@ -88,8 +88,8 @@ fn axes_used(project: &Project, module: ModuleId, function: &Function) -> [bool;
     let Some(body) = &function.body else { return axes };
     walk(module, function, body, |item| {
         if let Item::Expr(id) = item
-            && let Some(Expr::Member { base, name, .. }) = module.exprs.get(id.index()).map(|node| &node.kind)
-            && let Some(Expr::Name { path, .. }) = module.exprs.get(base.index()).map(|node| &node.kind)
+            && let Some(Expr::Member { base, name, .. }) = module.exprs.get(id).map(|node| &node.kind)
+            && let Some(Expr::Name { path, .. }) = module.exprs.get(*base).map(|node| &node.kind)
             && path.last().map(Name::as_str) == Some("threadIdx")
             && let Some(axis) = ["x", "y", "z"].iter().position(|axis| name == axis)
             && let Some(used) = axes.get_mut(axis)
@@ -146,7 +146,7 @@ pub(super) fn bare_launch(
     let function = project.function_at(module, kernel)?;
     let scope = Scope::new(project, module, Some(kernel), env);
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in function.locals.iter().take(function.param_count as usize) {
+    for parameter in function.params().iter() {
         if !scope.resolve(parameter.ty).is_pointer() {
             arguments.push(Argument::Unknown);
             continue;

@@ -149,8 +149,7 @@ pub(super) fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
 
 /// The parameters of a kernel's code by name, each with the number of the argument that it belongs to.
 fn parameters(fact: &LaunchFact, kernel: &Function) -> Vec<(Name, usize)> {
-    let mut names: Vec<Name> =
-        kernel.locals.iter().take(kernel.param_count as usize).map(|parameter| parameter.name.clone()).collect();
+    let mut names: Vec<Name> = kernel.params().iter().map(|parameter| parameter.name.clone()).collect();
     if fact.python.as_ref().is_some_and(|made| made.dialect == Dialect::Vectorize) {
         names.push(Name::from("out"));
     }

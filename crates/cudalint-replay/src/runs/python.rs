@@ -55,7 +55,7 @@ fn axes_used(project: &Project, module: ModuleId, function: &Function) -> i64 {
     let code = project.module(module);
     let mut axes = 1;
     let Some(body) = &function.body else { return axes };
-    let kind = |id: cudalint_program::ir::ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
+    let kind = |id: cudalint_program::ir::ExprId| code.exprs.get(id).map(|node| &node.kind);
     let last = |id| match kind(id) {
         Some(Expr::Name { path, .. }) => path.last().map(Name::as_str),
         Some(Expr::Member { name, .. }) => Some(name.as_str()),
@@ -83,8 +83,7 @@ fn axes_used(project: &Project, module: ModuleId, function: &Function) -> i64 {
 
 /// A launch with nothing known but the block: numbers unknown, arrays with memory of their own.
 pub(super) fn bare_launch(function: &Function, made: &Specialization, block: [u32; 3]) -> (Launch, Vec<RunBuffer>) {
-    let names: Vec<Name> =
-        function.locals.iter().take(function.param_count as usize).map(|local| local.name.clone()).collect();
+    let names: Vec<Name> = function.params().iter().map(|local| local.name.clone()).collect();
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
     for parameter in parameters(&names, &made.arguments) {
         if parameter.part != Part::Data {

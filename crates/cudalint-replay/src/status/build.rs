@@ -112,7 +112,7 @@ impl Builder<'_> {
     /// `fate`: what becomes of the value when the statement is the last of a statement expression.
     pub(super) fn stmt(&mut self, id: StmtId, fate: Fate) {
         let module = self.module;
-        let Some(node) = module.stmts.get(id.index()) else { return };
+        let Some(node) = module.stmts.get(id) else { return };
         if self.depth > MAX_DEPTH {
             self.flow.lost = true;
             return;
@@ -204,7 +204,7 @@ impl Builder<'_> {
         self.expr(condition, Fate::Consumed);
         let from = self.here();
         let (yes, after) = (self.new_segment(), self.new_segment());
-        let constant = match self.module.exprs.get(condition.index()).map(|node| &node.kind) {
+        let constant = match self.module.exprs.get(condition).map(|node| &node.kind) {
             Some(Expr::Int { value, .. }) => Some(*value != 0),
             _ => None,
         };
@@ -253,7 +253,7 @@ impl Builder<'_> {
         self.start(head);
         let mut again = None;
         if let Some(condition) = condition {
-            if let Some(Expr::Int { value, .. }) = self.module.exprs.get(condition.index()).map(|node| &node.kind) {
+            if let Some(Expr::Int { value, .. }) = self.module.exprs.get(condition).map(|node| &node.kind) {
                 again = Some(*value != 0);
             }
             self.expr(condition, Fate::Consumed);
@@ -331,7 +331,7 @@ impl Builder<'_> {
     }
 
     fn declare(&mut self, id: LocalId) {
-        let Some(variable) = self.function.locals.get(id.index()) else { return };
+        let Some(variable) = self.function.locals.get(id) else { return };
         let Some(init) = variable.init else { return };
         let init = self.unwrap_single(init, variable.ty);
         if self.holds_status(variable.ty) && variable.space == cudalint_program::ir::Space::Ordinary {
@@ -343,7 +343,7 @@ impl Builder<'_> {
 
     /// `T x(v)` and `T x{v}` of a type that holds a status are `T x = v`.
     fn unwrap_single(&self, init: ExprId, ty: TypeId) -> ExprId {
-        match self.module.exprs.get(init.index()).map(|node| &node.kind) {
+        match self.module.exprs.get(init).map(|node| &node.kind) {
             Some(Expr::Construct { args, .. } | Expr::InitList(args)) if args.len() == 1 && self.holds_status(ty) => {
                 args.first().copied().unwrap_or(init)
             }
@@ -353,9 +353,9 @@ impl Builder<'_> {
 
     /// Whether a variable of this type is a plain copy of a status: a status type, an integer, `bool` or `auto`.
     pub(super) fn holds_status(&self, ty: TypeId) -> bool {
-        match self.module.types.get(ty.index()) {
+        match self.module.types.get(ty) {
             Some(Type::Int { .. } | Type::Bool | Type::Auto) => true,
-            Some(Type::Qualified { ty: inner, .. }) => match self.module.types.get(inner.index()) {
+            Some(Type::Qualified { ty: inner, .. }) => match self.module.types.get(*inner) {
                 Some(Type::Named { path, .. }) => is_status_name(path.last()),
                 Some(Type::Int { .. } | Type::Bool | Type::Auto) => true,
                 _ => false,
@@ -376,7 +376,7 @@ impl Builder<'_> {
     /// `if (cudaGetLastError() != cudaSuccess) … cudaGetLastError() …`: the second read finds nothing.
     fn note_double_read(&mut self, condition: ExprId, then: &[StmtId]) {
         let module = self.module;
-        let Some(Expr::Binary(op, left, right)) = module.exprs.get(condition.index()).map(|node| &node.kind) else {
+        let Some(Expr::Binary(op, left, right)) = module.exprs.get(condition).map(|node| &node.kind) else {
             return;
         };
         if *op != cudalint_program::ir::BinaryOp::Ne {
@@ -386,7 +386,7 @@ impl Builder<'_> {
         let Some(first) = [left, right].into_iter().find(|id| is_read(id)) else { return };
         if let Some(second) = first_cuda_call(module, then)
             && is_read(&second)
-            && let (Some(first), Some(second)) = (module.exprs.get(first.index()), module.exprs.get(second.index()))
+            && let (Some(first), Some(second)) = (module.exprs.get(*first), module.exprs.get(second))
             && first.expansion.is_none()
         {
             self.flow.double_reads.push((first.span, second.span));
@@ -403,7 +403,7 @@ pub(super) fn is_status_name(name: Option<&Name>) -> bool {
 fn first_cuda_call(module: &Module, block: &[StmtId]) -> Option<ExprId> {
     let mut work: Vec<ExprId> = Vec::new();
     for stmt in block {
-        let value = match module.stmts.get(stmt.index()).map(|node| &node.kind) {
+        let value = match module.stmts.get(*stmt).map(|node| &node.kind) {
             Some(Stmt::Expr(value)) => *value,
             _ => return None,
         };
@@ -411,7 +411,7 @@ fn first_cuda_call(module: &Module, block: &[StmtId]) -> Option<ExprId> {
         let mut budget = 200;
         while let Some(id) = work.pop() {
             budget -= 1;
-            let node = module.exprs.get(id.index())?;
+            let node = module.exprs.get(id)?;
             if budget == 0 || matches!(node.kind, Expr::Statements(_) | Expr::Lambda { .. }) {
                 return None;
             }

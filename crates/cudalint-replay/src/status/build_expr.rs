@@ -14,7 +14,7 @@ const MAX_DEPTH: u32 = 400;
 impl Builder<'_> {
     pub(super) fn expr(&mut self, id: ExprId, fate: Fate) {
         let module = self.module;
-        let Some(node) = module.exprs.get(id.index()) else { return };
+        let Some(node) = module.exprs.get(id) else { return };
         if self.depth > MAX_DEPTH {
             self.flow.lost = true;
             return;
@@ -46,13 +46,13 @@ impl Builder<'_> {
             | Expr::Designated { value: a, .. }
             | Expr::Delete { value: a, .. } => self.expr(*a, Fate::Consumed),
             Expr::AddressOf(a) => {
-                if let Some(Expr::Local(local)) = module.exprs.get(a.index()).map(|inner| &inner.kind) {
+                if let Some(Expr::Local(local)) = module.exprs.get(*a).map(|inner| &inner.kind) {
                     self.flow.escaped.push(*local);
                 }
                 self.expr(*a, Fate::Consumed);
             }
             Expr::Cast { ty, value } => {
-                let voided = matches!(module.types.get(ty.index()), Some(Type::Void));
+                let voided = matches!(module.types.get(*ty), Some(Type::Void));
                 self.expr(*value, if voided { Fate::Voided } else { fate });
             }
             Expr::Construct { ty, args, .. } if args.len() == 1 && self.holds_status(*ty) => {
@@ -67,7 +67,7 @@ impl Builder<'_> {
             }
             Expr::AndThen(a, b) | Expr::OrElse(a, b) => {
                 self.expr(*a, Fate::Consumed);
-                if matters(module.exprs.get(b.index())) {
+                if matters(module.exprs.get(*b)) {
                     let b = *b;
                     self.optional(|builder| builder.expr(b, Fate::Consumed));
                 } else {
@@ -151,7 +151,7 @@ impl Builder<'_> {
     }
 
     fn assign(&mut self, compound: bool, target: ExprId, value: ExprId, fate: Fate) {
-        let local = match self.module.exprs.get(target.index()).map(|node| &node.kind) {
+        let local = match self.module.exprs.get(target).map(|node| &node.kind) {
             Some(Expr::Local(local)) => *local,
             target_kind => {
                 // `std::ignore = call()` is an explicit drop.
@@ -161,7 +161,7 @@ impl Builder<'_> {
                 return;
             }
         };
-        let Some(variable) = self.function.locals.get(local.index()) else { return };
+        let Some(variable) = self.function.locals.get(local) else { return };
         let plain = self.holds_status(variable.ty) && variable.space == Space::Ordinary;
         if plain && matches!(fate, Fate::Dropped | Fate::Voided) {
             self.define(local, value, compound);
@@ -176,7 +176,7 @@ impl Builder<'_> {
 
     fn call(&mut self, node: &ExprNode, callee: ExprId, args: &[ExprId], fate: Fate) {
         let module = self.module;
-        let Some(callee_node) = module.exprs.get(callee.index()) else { return };
+        let Some(callee_node) = module.exprs.get(callee) else { return };
         let (who, name) = match &callee_node.kind {
             Expr::Name { path, .. } => {
                 let name = path.last().cloned().unwrap_or_default();
@@ -201,9 +201,9 @@ impl Builder<'_> {
                 let lambda = self
                     .function
                     .locals
-                    .get(local.index())
+                    .get(*local)
                     .and_then(|variable| variable.init)
-                    .and_then(|init| module.exprs.get(init.index()))
+                    .and_then(|init| module.exprs.get(init))
                     .and_then(|init| match &init.kind {
                         Expr::Lambda { function, .. } => Some(*function),
                         _ => None,
@@ -227,7 +227,7 @@ impl Builder<'_> {
         let is_assert = matches!(callee_node.kind, Expr::Name { .. }) && *name == *"assert";
         let initializer = is_api
             && *name == *"cudaFree"
-            && args.first().and_then(|arg| module.exprs.get(arg.index())).is_some_and(|arg| is_null(module, arg));
+            && args.first().and_then(|arg| module.exprs.get(*arg)).is_some_and(|arg| is_null(module, arg));
         let site = self.site(node, who, name, args.len() as u32, fate, initializer);
         self.flow.calls.push(site);
         let outside = self.in_assert;
@@ -281,10 +281,9 @@ impl Builder<'_> {
         for value in launch.config.iter().chain(&launch.args) {
             self.expr(*value, Fate::Consumed);
         }
-        let kernel =
-            self.module.exprs.get(launch.kernel.index()).map_or("", |kernel| self.project.text(self.id, kernel.span));
+        let kernel = self.module.exprs.get(launch.kernel).map_or("", |kernel| self.project.text(self.id, kernel.span));
         if launch.chevron {
-            let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(id.index()));
+            let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(*id));
             let site = LaunchSite {
                 span: node.span,
                 kernel: kernel.to_owned(),
@@ -316,7 +315,7 @@ impl Builder<'_> {
             "cublasSetMatrix",
             "cublasGetMatrix",
         ];
-        let flag = args.first().and_then(|arg| self.module.exprs.get(arg.index()));
+        let flag = args.first().and_then(|arg| self.module.exprs.get(*arg));
         let by_flag = flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }));
         (self.legacy_blas || by_flag) && !WITH_STATUS.contains(&name)
     }
@@ -347,10 +346,9 @@ fn matters(node: Option<&ExprNode>) -> bool {
 fn is_null(module: &cudalint_program::ir::Module, node: &ExprNode) -> bool {
     match &node.kind {
         Expr::Null | Expr::Int { value: 0, .. } => true,
-        Expr::Cast { value, .. } => module
-            .exprs
-            .get(value.index())
-            .is_some_and(|inner| matches!(inner.kind, Expr::Null | Expr::Int { value: 0, .. })),
+        Expr::Cast { value, .. } => {
+            module.exprs.get(*value).is_some_and(|inner| matches!(inner.kind, Expr::Null | Expr::Int { value: 0, .. }))
+        }
         _ => false,
     }
 }

@@ -69,7 +69,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
             continue;
         }
         let flow = build::build(project, id, function, legacy_blas, &mut draft);
-        let parameters = function.locals.iter().take(function.param_count as usize);
+        let parameters = function.params().iter();
         functions.push(FunctionSurvey {
             id: FunctionId(index as u32),
             name: function.name.clone(),
@@ -80,7 +80,7 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
             variadic: function.variadic || function.template_params.iter().any(|parameter| parameter.pack),
             returns_status: is_status_type(module, function.returns),
             extern_c: function.extern_c,
-            returns_number: matches!(module.types.get(function.returns.index()), Some(Type::Int { .. } | Type::Bool)),
+            returns_number: matches!(module.types.get(function.returns), Some(Type::Int { .. } | Type::Bool)),
             damaged: function.damaged || flow.lost,
             flow,
         });
@@ -97,10 +97,10 @@ fn file_name(path: &str) -> &str {
 }
 
 fn is_status_type(module: &Module, ty: TypeId) -> bool {
-    match module.types.get(ty.index()) {
+    match module.types.get(ty) {
         Some(Type::Named { path, .. }) => build::is_status_name(path.last()),
         Some(Type::Qualified { ty: inner, .. }) => {
-            matches!(module.types.get(inner.index()), Some(Type::Named { path, .. }) if build::is_status_name(path.last()))
+            matches!(module.types.get(*inner), Some(Type::Named { path, .. }) if build::is_status_name(path.last()))
         }
         _ => false,
     }
@@ -108,13 +108,13 @@ fn is_status_type(module: &Module, ty: TypeId) -> bool {
 
 /// The name of the function that an expression calls, where it is a plain name.
 fn call_name(module: &Module, id: ExprId) -> Option<&str> {
-    match &module.exprs.get(id.index())?.kind {
-        Expr::Call { callee, .. } => match &module.exprs.get(callee.index())?.kind {
+    match &module.exprs.get(id)?.kind {
+        Expr::Call { callee, .. } => match &module.exprs.get(*callee)?.kind {
             Expr::Name { path, .. } => path.last().map(Name::as_str),
             _ => None,
         },
-        Expr::Cast { value, .. } => match &module.exprs.get(value.index())?.kind {
-            Expr::Call { callee, .. } => match &module.exprs.get(callee.index())?.kind {
+        Expr::Cast { value, .. } => match &module.exprs.get(*value)?.kind {
+            Expr::Call { callee, .. } => match &module.exprs.get(*callee)?.kind {
                 Expr::Name { path, .. } => path.last().map(Name::as_str),
                 _ => None,
             },

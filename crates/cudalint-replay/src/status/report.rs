@@ -132,8 +132,8 @@ impl Join<'_> {
             Fate::Stored(local) if usage == StatusUse::Dropped => {
                 let (module, _) = self.functions[index];
                 let module = self.project.module(ModuleId(module as u32));
-                let function = module.functions.get(self.function(index).id.index())?;
-                function.locals.get(local.index()).map(|local| local.name.clone())
+                let function = module.functions.get(self.function(index).id)?;
+                function.locals.get(local).map(|local| local.name.clone())
             }
             _ => None,
         };

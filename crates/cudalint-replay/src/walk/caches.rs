@@ -110,7 +110,7 @@ pub(crate) enum Standard {
 
 /// A type that means the same everywhere.
 pub(super) fn plain_type(module: &Module, ty: TypeId) -> Option<Ty> {
-    Some(match module.types.get(ty.index())? {
+    Some(match module.types.get(ty)? {
         Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
         Type::Float { bytes } => Ty::Float { bytes: *bytes },
         Type::Bool => Ty::Bool,
@@ -226,10 +226,10 @@ impl Walker<'_> {
 
     fn assigned_locals(&self, module: ModuleId, function: FunctionId) -> Vec<bool> {
         let module = self.project.module(module);
-        let Some(function) = module.functions.get(function.index()) else { return Vec::new() };
+        let Some(function) = module.functions.get(function) else { return Vec::new() };
         let mut assigned = vec![false; function.locals.len()];
         let Some(body) = &function.body else { return assigned };
-        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
         walk(module, function, body, |item| {
             if let Item::Expr(id) = item
                 && let Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) =

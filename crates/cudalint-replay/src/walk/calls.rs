@@ -260,7 +260,7 @@ impl<'p> Walker<'p> {
             return function.body.is_some().then_some((entry, found));
         }
         for base in &record.bases {
-            if let Some(Type::Named { path, .. }) = self.project.module(entry.module).types.get(base.index())
+            if let Some(Type::Named { path, .. }) = self.project.module(entry.module).types.get(*base)
                 && let Some(base) = self.project.record(entry.module, &record.scope, path)
                 && let Some(found) = self.find_method(base, name, args, depth + 1)
             {
@@ -347,12 +347,11 @@ impl<'p> Walker<'p> {
     /// on success, which is the path that goes on, it does nothing that matters here.
     fn only_checks(&self, module: ModuleId, function: &Function, id: FunctionId, args: &[Out]) -> bool {
         let types = &self.project.module(module).types;
-        let by_value =
-            function.locals.iter().take(function.param_count as usize).all(|param| match types.get(param.ty.index()) {
-                Some(Type::Pointer(to) | Type::Reference(to)) => const_type(types, *to),
-                Some(_) => true,
-                None => false,
-            });
+        let by_value = function.params().iter().all(|param| match types.get(param.ty) {
+            Some(Type::Pointer(to) | Type::Reference(to)) => const_type(types, *to),
+            Some(_) => true,
+            None => false,
+        });
         let plain = args.iter().all(|arg| {
             matches!(arg.val.kind, Kind::Status | Kind::Str(_) | Kind::Int(_) | Kind::Unknown | Kind::Success(_))
         });
@@ -365,7 +364,7 @@ impl<'p> Walker<'p> {
     fn bind_parameters(&mut self, function: &'p Function, args: Vec<Out>) {
         let mut args = args.into_iter();
         for index in 0..function.param_count {
-            let Some(variable) = function.locals.get(index as usize) else { break };
+            let Some(variable) = function.locals.get(LocalId(index)) else { break };
             let id = LocalId(index);
             let ty = self.resolve(variable.ty);
             let out = args.next();
@@ -480,9 +479,9 @@ impl<'p> Walker<'p> {
 
     /// The value of a `return`.
     pub fn returned(&mut self, value: ExprId) -> Out {
-        let reference = self.function().is_some_and(|function| {
-            matches!(self.module().types.get(function.returns.index()), Some(Type::Reference(_)))
-        });
+        let reference = self
+            .function()
+            .is_some_and(|function| matches!(self.module().types.get(function.returns), Some(Type::Reference(_))));
         if reference {
             let (place, ty) = self.place(value, Access::Address);
             let val = self.load(&place, &ty);

@@ -7,7 +7,7 @@ use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
 use crate::value::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::ir::{Expr, ExprId, LocalId};
 use cudalint_syntax::Span;
 use std::rc::Rc;
 
@@ -202,8 +202,8 @@ impl Walker<'_> {
             });
         }
         for local in named {
-            let Some(variable) = function.locals.get(local as usize) else { continue };
-            let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(local as usize))
+            let Some(variable) = function.locals.get(LocalId(local)) else { continue };
+            let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(LocalId(local)))
             else {
                 continue;
             };

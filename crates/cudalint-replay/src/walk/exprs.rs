@@ -10,7 +10,7 @@ use crate::memory::Place;
 use crate::ty::Ty;
 use crate::val::{Closure, Int, Kind, Val};
 use crate::value::{Quantity, union};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId};
 use std::rc::Rc;
 
 impl<'p> Walker<'p> {
@@ -47,7 +47,7 @@ impl<'p> Walker<'p> {
 
     /// As [`Self::read`] for a local variable, the most frequent of all expressions, without the ways that other lvalues
     /// take. It costs as many steps.
-    fn read_local(&mut self, id: ExprId, local: usize) -> Out {
+    fn read_local(&mut self, id: ExprId, local: LocalId) -> Out {
         let Some(Slot::Object(object_id)) = self.frames.last().and_then(|frame| frame.slots.get(local)) else {
             return self.read(id);
         };
@@ -96,7 +96,7 @@ impl<'p> Walker<'p> {
                 )
             }
             Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
-            Expr::Local(local) => self.read_local(id, local.index()),
+            Expr::Local(local) => self.read_local(id, *local),
             Expr::Deref(_) | Expr::Index { .. } => self.read(id),
             Expr::Name { path, targs } => match self.meaning(path, targs) {
                 Meaning::Place(place, ty) => self.look(place, ty),
@@ -202,7 +202,7 @@ impl<'p> Walker<'p> {
         let mut out = Out::unknown();
         for (index, id) in block.iter().enumerate() {
             let last = index + 1 == block.len();
-            match module.stmts.get(id.index()).map(|stmt| &stmt.kind) {
+            match module.stmts.get(*id).map(|stmt| &stmt.kind) {
                 Some(cudalint_program::ir::Stmt::Expr(expr)) if last => out = self.eval(*expr),
                 _ => {
                     if self.statement(*id) != Flow::Next {
@@ -427,13 +427,12 @@ impl<'p> Walker<'p> {
     fn lambda(&mut self, function: FunctionId, by_reference: bool) -> Out {
         let Some(current) = self.function() else { return Out::unknown() };
         let mut captured = Vec::new();
-        let count = self.frames.last().map_or(0, |frame| frame.slots.len());
         let outer = self.frames.last().and_then(|frame| frame.closure.clone());
         if let Some(outer) = outer {
             captured.extend(outer.captured.iter().cloned());
         }
-        for index in 0..count {
-            if let (Some((place, ty)), Some(variable)) = (self.local_place(index), current.locals.get(index)) {
+        for (local, variable) in current.locals.iter_enumerated() {
+            if let Some((place, ty)) = self.local_place(local) {
                 let place = if by_reference {
                     place
                 } else {

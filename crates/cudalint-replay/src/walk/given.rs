@@ -7,7 +7,7 @@ use crate::memory::{CellPath, Key, extend};
 use crate::ty::{Env, Ty};
 use crate::val::{Int, Kind, Ptr, Val};
 use crate::value::{Assumptions, Quantity, union};
-use cudalint_program::ir::{FunctionId, ModuleId, Type};
+use cudalint_program::ir::{FunctionId, LocalId, ModuleId, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Walker<'_> {
         let env = Rc::new(env.clone());
         (0..function.param_count as usize)
             .map(|index| {
-                let Some(parameter) = function.locals.get(index) else { return Given::Unknown };
+                let Some(parameter) = function.locals.get(LocalId::from(index)) else { return Given::Unknown };
                 let ty = self.resolve_in(module, &env, parameter.ty);
                 match args.get(index) {
                     Some(out) => {
@@ -265,15 +265,15 @@ impl Walker<'_> {
         if index >= function.param_count as usize {
             return false;
         }
-        let mut ty = function.locals.get(index).map(|parameter| parameter.ty);
+        let mut ty = function.locals.get(LocalId::from(index)).map(|parameter| parameter.ty);
         for _ in 0..4 {
-            match ty.and_then(|ty| types.get(ty.index())) {
+            match ty.and_then(|ty| types.get(ty)) {
                 Some(Type::Qualified { ty: inner, .. }) => ty = Some(*inner),
                 Some(Type::Pointer(to)) => {
-                    return match types.get(to.index()) {
+                    return match types.get(*to) {
                         // What lies behind a pointer in it may still be written.
                         Some(Type::Qualified { ty, is_const: true, .. }) => {
-                            !matches!(types.get(ty.index()), Some(Type::Pointer(_)))
+                            !matches!(types.get(*ty), Some(Type::Pointer(_)))
                         }
                         _ => false,
                     };

@@ -269,7 +269,7 @@ impl<'p> Walker<'p> {
     fn divided_by_grid(&self, launch: &Launch) -> Option<Site> {
         let (grid, block) = (self.plain_local(*launch.config.first()?)?, self.plain_local(*launch.config.get(1)?)?);
         let function = self.function()?;
-        let init = function.locals.get(block.index())?.init?;
+        let init = function.locals.get(block)?.init?;
         let module = self.module();
         let mut found = None;
         cudalint_program::visit::walk_expr(module, init, |id, kind| {

@@ -224,7 +224,7 @@ impl<'p> Walker<'p> {
     /// Whether nothing in a loop's body leaves it early or writes the variables that these expressions name.
     fn runs_through(&self, body: &Block, bounds: &[ExprId]) -> bool {
         let (module, Some(function)) = (self.module(), self.function()) else { return false };
-        let kind = |id: ExprId| module.exprs.get(id.index()).map(|node| &node.kind);
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
         let locals: Vec<LocalId> = bounds
             .iter()
             .filter_map(|id| if let Some(Expr::Local(local)) = kind(*id) { Some(*local) } else { None })
@@ -236,7 +236,7 @@ impl<'p> Walker<'p> {
             seen += 1;
             match item {
                 Item::Stmt(id) => {
-                    let statement = module.stmts.get(id.index()).map(|node| &node.kind);
+                    let statement = module.stmts.get(id).map(|node| &node.kind);
                     through &=
                         !matches!(statement, Some(Stmt::Break | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Label(_)));
                 }
@@ -385,7 +385,7 @@ impl<'p> Walker<'p> {
         walk(module, function, body, |item| {
             seen += 1;
             if let Item::Expr(id) = item
-                && let Some(node) = module.exprs.get(id.index())
+                && let Some(node) = module.exprs.get(id)
             {
                 found |= match &node.kind {
                     Expr::Launch(_) | Expr::New { .. } => true,
@@ -404,7 +404,7 @@ impl<'p> Walker<'p> {
         let start = self.memory.mark();
         let base = self.pendings.len();
         let Some(function) = self.function() else { return Flow::Next };
-        let Some(local) = function.locals.get(variable.index()) else { return Flow::Next };
+        let Some(local) = function.locals.get(variable) else { return Flow::Next };
         let ty = self.resolve(local.ty);
         let element = match out.ty.value() {
             Ty::Container(Container::Vector | Container::Array, inner, _) | Ty::Array(inner, _) => (**inner).clone(),

@@ -148,7 +148,7 @@ impl Walker<'_> {
         if args.len() < count || self.ended || self.stopped.is_some() {
             return None;
         }
-        let returns = self.project.module(module).types.get(function.returns.index());
+        let returns = self.project.module(module).types.get(function.returns);
         if !matches!(returns, Some(Type::Void)) && !self.is_by_value(module, env, function.returns) {
             return None;
         }
@@ -361,7 +361,7 @@ impl Walker<'_> {
     fn find_printed(&self, module: ModuleId, function: &Function) -> Vec<bool> {
         let code = self.project.module(module);
         let count = function.param_count as usize;
-        let kind = |id: ExprId| code.exprs.get(id.index()).map(|node| &node.kind);
+        let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
         // Uses that do not print.
         let mut uses = vec![0_i32; count];
         let mut unclear = false;
@@ -400,7 +400,7 @@ impl Walker<'_> {
         for local in function.locals.iter().skip(count) {
             let mut ty = local.ty;
             for _ in 0..6 {
-                match code.types.get(ty.index()) {
+                match code.types.get(ty) {
                     Some(Type::Array(of, length)) => {
                         unclear |= length.is_some_and(|length| !matches!(kind(length), Some(Expr::Int { .. })));
                         ty = *of;
@@ -421,7 +421,7 @@ impl Walker<'_> {
         let types = &self.project.module(module).types;
         let mut current = ty;
         for _ in 0..3 {
-            match types.get(current.index()) {
+            match types.get(current) {
                 Some(Type::Qualified { ty, .. }) => current = *ty,
                 Some(Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Pointer(_) | Type::Array(_, None)) => {
                     return true;

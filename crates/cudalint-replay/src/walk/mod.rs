@@ -43,6 +43,7 @@ use flow::Pending;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use typed_index_collections::{TiVec, ti_vec};
 
 /// What a program is taken to be started with when nothing says otherwise.
 pub(crate) const NO_ARGUMENTS: &str = "no command-line argument is given";
@@ -89,7 +90,7 @@ pub(crate) struct Frame {
     /// `None` for a frame that only evaluates constants.
     pub function: Option<FunctionId>,
     pub env: Rc<Env>,
-    pub slots: Vec<Slot>,
+    pub slots: TiVec<LocalId, Slot>,
     pub this: Option<(Place, Ty)>,
     pub closure: Option<Rc<Closure>>,
     /// The call in the caller.
@@ -247,7 +248,7 @@ impl<'p> Walker<'p> {
 
     /// Walks a function with unknown parameters (`main`: as started without arguments).
     pub fn run(&mut self, module: ModuleId, id: FunctionId) {
-        let Some(function) = self.project.module(module).functions.get(id.index()) else { return };
+        let Some(function) = self.project.module(module).functions.get(id) else { return };
         let Some(body) = &function.body else { return };
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
         self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
@@ -306,7 +307,7 @@ impl<'p> Walker<'p> {
     }
 
     fn bind_entry_parameter(&mut self, function: &'p Function, id: LocalId) {
-        let variable = &function.locals[id.index()];
+        let variable = &function.locals[id];
         let ty = self.resolve(variable.ty);
         let value_ty = ty.value().clone();
         let no_arguments = || crate::value::assume(NO_ARGUMENTS);
@@ -348,13 +349,13 @@ impl<'p> Walker<'p> {
 
     pub fn push_frame(&mut self, module: ModuleId, function: Option<FunctionId>, env: Rc<Env>, call: Option<Site>) {
         let slots = function
-            .and_then(|id| self.project.module(module).functions.get(id.index()))
+            .and_then(|id| self.project.module(module).functions.get(id))
             .map_or(0, |function| function.locals.len());
         self.frames.push(Frame {
             module,
             function,
             env,
-            slots: vec![Slot::Unset; slots],
+            slots: ti_vec![Slot::Unset; slots],
             this: None,
             closure: None,
             call,
@@ -403,11 +404,11 @@ impl<'p> Walker<'p> {
 
     pub fn function(&self) -> Option<&'p Function> {
         let frame = self.frames.last()?;
-        self.project.module(frame.module).functions.get(frame.function?.index())
+        self.project.module(frame.module).functions.get(frame.function?)
     }
 
     pub fn node(&self, id: ExprId) -> Option<&'p ExprNode> {
-        self.module().exprs.get(id.index())
+        self.module().exprs.get(id)
     }
 
     pub fn span(&self, id: ExprId) -> Span {
@@ -423,7 +424,7 @@ impl<'p> Walker<'p> {
     }
 
     pub fn set_slot(&mut self, id: LocalId, slot: Slot) {
-        if let Some(place) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(id.index())) {
+        if let Some(place) = self.frames.last_mut().and_then(|frame| frame.slots.get_mut(id)) {
             *place = slot;
         }
     }

@@ -6,7 +6,7 @@ use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
 use crate::value::Quantity;
-use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, Path, Space, TemplateArg};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
 
@@ -259,8 +259,8 @@ impl Walker<'_> {
     }
 
     /// A local's place and type.
-    pub fn local_place(&mut self, index: usize) -> Option<(Place, Ty)> {
-        match self.frames.last()?.slots.get(index)? {
+    pub fn local_place(&mut self, local: LocalId) -> Option<(Place, Ty)> {
+        match self.frames.last()?.slots.get(local)? {
             Slot::Object(id) => {
                 let id = *id;
                 Some((Place::Cell(id, root()), self.memory.get(id).info.ty.clone()))

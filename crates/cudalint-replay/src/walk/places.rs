@@ -34,7 +34,7 @@ impl<'p> Walker<'p> {
     fn place_inside(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
         let Some(node) = self.node(id) else { return (Place::Unknown, Ty::Unknown) };
         match &node.kind {
-            Expr::Local(local) => self.local_place(local.index()).unwrap_or((Place::Unknown, Ty::Unknown)),
+            Expr::Local(local) => self.local_place(*local).unwrap_or((Place::Unknown, Ty::Unknown)),
             Expr::Name { path, targs } => match self.meaning(path, targs) {
                 Meaning::Place(place, ty) => (place, ty),
                 Meaning::Value(out) => self.temporary(out),

@@ -16,7 +16,7 @@ impl<'p> Walker<'p> {
         let mut seen = 0;
         let mut note = |id: ExprId| {
             // Whoever has an address may write there.
-            let target = match module.exprs.get(id.index()).map(|node| &node.kind) {
+            let target = match module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) => *target,
                 _ => return,
             };
@@ -59,7 +59,7 @@ impl<'p> Walker<'p> {
 /// The variable that an lvalue is, or is a part of.
 fn variable_of(module: &Module, mut id: ExprId) -> Option<LocalId> {
     loop {
-        id = match module.exprs.get(id.index()).map(|node| &node.kind)? {
+        id = match module.exprs.get(id).map(|node| &node.kind)? {
             Expr::Local(local) => return Some(*local),
             Expr::Member { base, arrow: false, .. } | Expr::Index { base, .. } => *base,
             _ => return None,

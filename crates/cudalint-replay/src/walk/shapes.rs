@@ -75,7 +75,7 @@ impl Walker<'_> {
             return;
         };
         let module = self.project.module(module_id);
-        let Some(node) = module.exprs.get(expr.index()) else { return };
+        let Some(node) = module.exprs.get(expr) else { return };
         match &node.kind {
             Expr::Int { .. } | Expr::Float { .. } => {}
             Expr::SizeOfType(_) | Expr::SizeOfExpr(_) => {
@@ -159,7 +159,7 @@ impl Walker<'_> {
             }
             return;
         }
-        match function.locals.get(local.index()).and_then(|variable| variable.init) {
+        match function.locals.get(local).and_then(|variable| variable.init) {
             Some(init) => self.shape_in(frame, init, found, steps),
             None => found.opaque = true,
         }

@@ -43,9 +43,8 @@ impl<'p> Walker<'p> {
 
     fn find_label(&self, rest: &[StmtId], wanted: &Name) -> Option<usize> {
         let module = self.module();
-        rest.iter().position(
-            |id| matches!(&module.stmts.get(id.index()).map(|s| &s.kind), Some(Stmt::Label(name)) if name == wanted),
-        )
+        rest.iter()
+            .position(|id| matches!(&module.stmts.get(*id).map(|s| &s.kind), Some(Stmt::Label(name)) if name == wanted))
     }
 
     /// The next label that some pending path waits for, whose state then becomes the current one.
@@ -55,7 +54,7 @@ impl<'p> Walker<'p> {
         if !self.pendings[base.min(self.pendings.len())..].iter().any(|p| matches!(p.flow, Flow::Goto(_))) {
             return None;
         }
-        rest.iter().position(|id| match module.stmts.get(id.index()).map(|s| &s.kind) {
+        rest.iter().position(|id| match module.stmts.get(*id).map(|s| &s.kind) {
             Some(Stmt::Label(name)) => {
                 self.pendings[base..].iter().any(|p| matches!(&p.flow, Flow::Goto(label) if label == name))
             }
@@ -100,7 +99,7 @@ impl<'p> Walker<'p> {
 
     fn statement_inside(&mut self, id: StmtId) -> Flow {
         let module = self.module();
-        let Some(node) = module.stmts.get(id.index()) else { return Flow::Next };
+        let Some(node) = module.stmts.get(id) else { return Flow::Next };
         match &node.kind {
             Stmt::Expr(expr) => self.expression_statement(*expr),
             Stmt::Declare(local) => {
@@ -178,7 +177,7 @@ impl<'p> Walker<'p> {
 
     fn expression_statement(&mut self, expr: ExprId) -> Flow {
         let module = self.module();
-        match module.exprs.get(expr.index()).map(|node| &node.kind) {
+        match module.exprs.get(expr).map(|node| &node.kind) {
             // The branches of a macro's statements leave the function around.
             Some(Expr::Statements(block)) => self.block(block),
             Some(Expr::Throw(value)) => {
@@ -233,7 +232,7 @@ impl<'p> Walker<'p> {
     /// A local variable comes into being.
     pub fn declare(&mut self, id: LocalId) {
         let Some(function) = self.function() else { return };
-        let Some(variable) = function.locals.get(id.index()) else { return };
+        let Some(variable) = function.locals.get(id) else { return };
         if matches!(variable.space, Space::Static) {
             self.declare_static(id);
             return;
@@ -271,10 +270,10 @@ impl<'p> Walker<'p> {
     /// Whether the declared type of the current module is of a kind.
     fn function_type(&self, ty: cudalint_program::ir::TypeId, test: impl Fn(&Type) -> bool) -> bool {
         let types = &self.module().types;
-        let mut current = types.get(ty.index());
+        let mut current = types.get(ty);
         for _ in 0..4 {
             match current {
-                Some(Type::Qualified { ty, .. }) => current = types.get(ty.index()),
+                Some(Type::Qualified { ty, .. }) => current = types.get(*ty),
                 Some(ty) => return test(ty),
                 None => return false,
             }
@@ -290,7 +289,7 @@ impl<'p> Walker<'p> {
         let object = match self.statics.get(&key) {
             Some(object) => *object,
             None => {
-                let variable = &function.locals[id.index()];
+                let variable = &function.locals[id];
                 let ty = self.resolve(variable.ty);
                 let ty = self.counted(ty, variable.init);
                 // Earlier calls may have changed it, unless it cannot change.

@@ -6,7 +6,7 @@ use crate::ty::{Argument, Container, Env, Ty};
 use crate::val::Val;
 use crate::value::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::{Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
+use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
 use std::rc::Rc;
 
 /// How deep types may nest.
@@ -30,7 +30,7 @@ impl<'p> Walker<'p> {
     /// A type of the current frame's module, this deep inside another.
     pub fn resolve_at(&mut self, id: TypeId, depth: u32) -> Ty {
         let module = self.module();
-        let Some(ty) = module.types.get(id.index()) else { return Ty::Unknown };
+        let Some(ty) = module.types.get(id) else { return Ty::Unknown };
         if depth > MAX_TYPE_DEPTH {
             return Ty::Unknown;
         }
@@ -209,7 +209,7 @@ impl<'p> Walker<'p> {
     /// Completes template arguments from defaults and from the types of call arguments.
     pub fn deduce(&mut self, module: ModuleId, function: &'p Function, env: &mut Env, args: &[super::Out]) {
         for (index, out) in args.iter().enumerate().take(function.param_count as usize) {
-            let Some(param) = function.locals.get(index) else { break };
+            let Some(param) = function.locals.get(LocalId::from(index)) else { break };
             self.match_type(module, function, param.ty, out.ty.value(), env, 0);
         }
         for param in &function.template_params {
@@ -242,7 +242,7 @@ impl<'p> Walker<'p> {
         if depth > 6 || found.is_unknown() {
             return;
         }
-        match self.project.module(module).types.get(id.index()) {
+        match self.project.module(module).types.get(id) {
             Some(Type::Qualified { ty, .. } | Type::Reference(ty)) => {
                 self.match_type(module, function, *ty, found, env, depth + 1);
             }
@@ -289,7 +289,7 @@ impl<'p> Walker<'p> {
         let types = &self.module().types;
         let mut current = ty;
         for _ in 0..6 {
-            match types.get(current.index()) {
+            match types.get(current) {
                 Some(Type::Qualified { is_const: true, .. }) => return true,
                 Some(Type::Qualified { ty, .. } | Type::Array(ty, _)) => current = *ty,
                 _ => return false,

@@ -6,10 +6,11 @@ use crate::memory::Place;
 use crate::ty::Ty;
 use crate::val::{Kind, Val};
 use cudalint_program::ir::{
-    Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Type, TypeId, Variable,
+    Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Type, TypeId, Variable,
 };
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
+use typed_index_collections::TiSlice;
 
 /// Most classes between an object's and the one that has a method.
 const MAX_BASES: u32 = 6;
@@ -43,7 +44,7 @@ impl<'p> Walker<'p> {
         let record = self.project.record_at(entry).filter(|_| depth < MAX_BASES)?;
         let module = self.project.module(entry.module);
         let own = |id: &FunctionId| {
-            module.functions.get(id.index()).is_some_and(|method| {
+            module.functions.get(*id).is_some_and(|method| {
                 method.name == *name && matches!(method.role, FunctionRole::Method | FunctionRole::Operator)
             })
         };
@@ -51,7 +52,7 @@ impl<'p> Walker<'p> {
             return Some(record);
         }
         record.bases.iter().find_map(|base| {
-            let Some(Type::Named { path, .. }) = module.types.get(base.index()) else { return None };
+            let Some(Type::Named { path, .. }) = module.types.get(*base) else { return None };
             let base = self.project.record(entry.module, &record.scope, path)?;
             self.holder_of(base, name, depth + 1)
         })
@@ -87,12 +88,12 @@ impl<'p> Walker<'p> {
     pub(super) fn hand_over(&mut self, exprs: &[ExprId], outs: &[Out], declared: Option<(ModuleId, &'p Function)>) {
         for (index, out) in outs.iter().enumerate() {
             let by = declared.and_then(|(module, function)| {
-                (index < function.param_count as usize).then(|| (module, &function.locals[index]))
+                (index < function.param_count as usize).then(|| (module, &function.locals[LocalId::from(index)]))
             });
             let (reads_only, by_value) = match by {
                 Some((module, variable)) => {
                     let types = &self.project.module(module).types;
-                    match types.get(variable.ty.index()) {
+                    match types.get(variable.ty) {
                         Some(Type::Pointer(to)) => (const_type(types, *to), true),
                         // A pointer behind it may still be written through.
                         Some(Type::Reference(to)) => (false, const_type(types, *to)),
@@ -138,7 +139,7 @@ pub(super) fn pack_parameter(module: &Module, function: &Function) -> Option<usi
     let mentions = |variable: &Variable| {
         let mut ty = variable.ty;
         for _ in 0..4 {
-            match module.types.get(ty.index()) {
+            match module.types.get(ty) {
                 Some(Type::Pointer(to) | Type::Reference(to) | Type::Qualified { ty: to, .. }) => ty = *to,
                 Some(Type::Named { path, .. }) => return path.last().is_some_and(|name| packs.contains(&name)),
                 _ => return false,
@@ -146,9 +147,9 @@ pub(super) fn pack_parameter(module: &Module, function: &Function) -> Option<usi
         }
         false
     };
-    function.locals.iter().take(function.param_count as usize).position(mentions)
+    function.params().iter().position(mentions)
 }
 
-pub(super) fn const_type(types: &[Type], id: TypeId) -> bool {
-    matches!(types.get(id.index()), Some(Type::Qualified { is_const: true, .. }))
+pub(super) fn const_type(types: &TiSlice<TypeId, Type>, id: TypeId) -> bool {
+    matches!(types.get(id), Some(Type::Qualified { is_const: true, .. }))
 }

@@ -103,7 +103,7 @@ impl Finder<'_> {
         walk(self.module, function, body, |item| {
             match item {
                 Item::Stmt(id) => {
-                    if let Some(Stmt::If { condition, .. }) = self.module.stmts.get(id.index()).map(|node| &node.kind)
+                    if let Some(Stmt::If { condition, .. }) = self.module.stmts.get(id).map(|node| &node.kind)
                         && device
                     {
                         conditions.push(*condition);
@@ -123,7 +123,7 @@ impl Finder<'_> {
     }
 
     fn span(&self, id: ExprId) -> Option<Span> {
-        let node = self.module.exprs.get(id.index())?;
+        let node = self.module.exprs.get(id)?;
         node.expansion.is_none().then_some(node.span)
     }
 
@@ -141,7 +141,7 @@ impl Finder<'_> {
     fn guard(&mut self, condition: ExprId, function: &Function) {
         let mut open = vec![condition];
         while let Some(id) = open.pop() {
-            match self.module.exprs.get(id.index()).map(|node| &node.kind) {
+            match self.module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::AndThen(a, b)) => open.extend([*a, *b]),
                 Some(Expr::Binary(BinaryOp::Lt, a, b)) => {
                     let (Some(_), Some(left), Some(right)) = (self.span(id), self.span(*a), self.span(*b)) else {
@@ -161,7 +161,7 @@ impl Finder<'_> {
 
     fn call(&mut self, id: ExprId, function: &Function, device: bool) {
         let Some(span) = self.span(id) else { return };
-        match self.module.exprs.get(id.index()).map(|node| &node.kind) {
+        match self.module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Call { callee, args }) => {
                 let Some(callee) = self.span(*callee).map(|span| self.slice(span).to_owned()) else { return };
                 let last = callee.rsplit([':', '.']).next().unwrap_or("").trim();
@@ -197,10 +197,10 @@ impl Finder<'_> {
     }
 
     fn is_dim3(&self, function: &Function, block: ExprId) -> bool {
-        let Some(Expr::Local(local)) = self.module.exprs.get(block.index()).map(|node| &node.kind) else {
+        let Some(Expr::Local(local)) = self.module.exprs.get(block).map(|node| &node.kind) else {
             return false;
         };
-        let ty = function.locals.get(local.index()).and_then(|variable| self.module.types.get(variable.ty.index()));
+        let ty = function.locals.get(*local).and_then(|variable| self.module.types.get(variable.ty));
         matches!(ty, Some(Type::Vector { .. }))
     }
 
@@ -210,7 +210,7 @@ impl Finder<'_> {
         walk_expr(self.module, size, |_, kind| {
             if let Expr::Binary(BinaryOp::Mul, a, b) = kind {
                 let is_sizeof = |id: &ExprId| {
-                    let kind = self.module.exprs.get(id.index()).map(|node| &node.kind);
+                    let kind = self.module.exprs.get(*id).map(|node| &node.kind);
                     matches!(kind, Some(Expr::SizeOfType(_) | Expr::SizeOfExpr(_)))
                 };
                 found = [a, b].into_iter().find(|side| is_sizeof(side)).copied().or(found);

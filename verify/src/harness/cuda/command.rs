@@ -20,7 +20,7 @@ pub(super) fn arguments(subject: &Subject, stretch: &Stretch) -> Vec<String> {
     let mut count = 1;
     let mut kinds: BTreeMap<usize, String> = BTreeMap::new();
     for _ in 0..MAX_HANDED {
-        let Some(function) = module.functions.get(at.index()) else { break };
+        let Some(function) = module.functions.get(at) else { break };
         let (Some(argc), argv) = (parameter(function, "argc"), parameter(function, "argv")) else { break };
         count = count.max(needed(subject, stretch, at, function, argc));
         if let Some(argv) = argv {
@@ -38,14 +38,14 @@ pub(super) fn arguments(subject: &Subject, stretch: &Stretch) -> Vec<String> {
 }
 
 fn parameter(function: &Function, name: &str) -> Option<LocalId> {
-    let parameters = function.locals.get(..function.param_count as usize)?;
+    let parameters = function.params();
     parameters.iter().position(|local| local.name == *name).map(|index| LocalId(index as u32))
 }
 
 /// The least `argc` that leads to the end of a function.
 fn needed(subject: &Subject, stretch: &Stretch, id: FunctionId, function: &Function, argc: LocalId) -> i64 {
     let (Some(of), Some(module)) = (stretch.module, subject.module(stretch)) else { return 1 };
-    let last = function.body.as_ref().and_then(|body| body.last()).and_then(|id| module.stmts.get(id.index()));
+    let last = function.body.as_ref().and_then(|body| body.last()).and_then(|id| module.stmts.get(*id));
     let Some(place) = last.map(|node| Span { start: node.span.start, end: node.span.end }) else { return 1 };
     let usual: Values = [(argc, 1)].into();
     values_that_reach(&subject.project, of, id, place, &usual, &[]).get(&argc).copied().unwrap_or(1)
@@ -61,8 +61,8 @@ fn handed_on(
 ) -> Option<FunctionId> {
     let own = stretch.module?;
     calls(module, function).into_iter().find_map(|call| {
-        let Expr::Call { callee, args } = &module.exprs.get(call.index())?.kind else { return None };
-        let first = args.first().and_then(|arg| module.exprs.get(arg.index()))?;
+        let Expr::Call { callee, args } = &module.exprs.get(call)?.kind else { return None };
+        let first = args.first().and_then(|arg| module.exprs.get(*arg))?;
         if !matches!(&first.kind, Expr::Local(local) if *local == argc) {
             return None;
         }
@@ -73,7 +73,7 @@ fn handed_on(
 }
 
 fn name_of(module: &Module, id: ExprId) -> Option<&Path> {
-    match &module.exprs.get(id.index())?.kind {
+    match &module.exprs.get(id)?.kind {
         Expr::Name { path, .. } => Some(path),
         _ => None,
     }
@@ -86,16 +86,16 @@ fn read_kinds(module: &Module, function: &Function, argv: LocalId, kinds: &mut B
     visit::walk(module, function, body, |item| {
         match item {
             Item::Declare(local) => {
-                if let Some(local) = function.locals.get(local.index())
+                if let Some(local) = function.locals.get(local)
                     && let Some(init) = local.init
                 {
                     target.insert(init, local.name.to_string());
                 }
             }
-            Item::Expr(id) => match module.exprs.get(id.index()).map(|node| &node.kind) {
+            Item::Expr(id) => match module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::Assign { target: to, value, .. }) => {
-                    let name = match module.exprs.get(to.index()).map(|node| &node.kind) {
-                        Some(Expr::Local(local)) => function.locals.get(local.index()).map(|it| it.name.to_string()),
+                    let name = match module.exprs.get(*to).map(|node| &node.kind) {
+                        Some(Expr::Local(local)) => function.locals.get(*local).map(|it| it.name.to_string()),
                         Some(Expr::Name { path, .. }) => path.last().map(ToString::to_string),
                         _ => None,
                     };
@@ -120,10 +120,10 @@ fn read_kinds(module: &Module, function: &Function, argv: LocalId, kinds: &mut B
 
 /// The `k` of `argv[k]`.
 fn argument_at(module: &Module, id: ExprId, argv: LocalId) -> Option<usize> {
-    let Expr::Index { base, indices } = &module.exprs.get(id.index())?.kind else { return None };
-    let is_argv = matches!(&module.exprs.get(base.index())?.kind, Expr::Local(local) if *local == argv);
+    let Expr::Index { base, indices } = &module.exprs.get(id)?.kind else { return None };
+    let is_argv = matches!(&module.exprs.get(*base)?.kind, Expr::Local(local) if *local == argv);
     let index = indices.first().filter(|_| is_argv)?;
-    match module.exprs.get(index.index())?.kind {
+    match module.exprs.get(*index)?.kind {
         Expr::Int { value, .. } => usize::try_from(value).ok(),
         _ => None,
     }

@@ -28,7 +28,7 @@ pub(super) fn entries(finding: &FindingEntry, subject: &Subject, stretch: &Stret
         // Among equals the one with the witness's launch comes first.
         round.sort_by_key(|(id, _)| {
             let has_launch = launch_line.is_some_and(|line| {
-                module.functions.get(id.index()).is_some_and(|function| {
+                module.functions.get(*id).is_some_and(|function| {
                     (subject.line_of(function.span.start)..=subject.line_of(function.span.end)).contains(&line)
                 })
             });
@@ -39,7 +39,7 @@ pub(super) fn entries(finding: &FindingEntry, subject: &Subject, stretch: &Stret
             if !seen.insert(id) {
                 continue;
             }
-            let Some(function) = module.functions.get(id.index()) else { continue };
+            let Some(function) = module.functions.get(id) else { continue };
             if can_start(function) {
                 called.push(Start { function: id, place, direct: false });
             } else if can_launch(function) {
@@ -61,7 +61,7 @@ pub(super) fn all(subject: &Subject, stretch: &Stretch) -> Vec<Start> {
     let Some(module) = subject.module(stretch) else { return Vec::new() };
     let callers = callers(subject, stretch, module);
     let ids: Vec<FunctionId> = (0..module.functions.len() as u32).map(FunctionId).collect();
-    let function = |id: &FunctionId| module.functions.get(id.index());
+    let function = |id: &FunctionId| module.functions.get(*id);
     let called = ids.iter().filter(|id| function(id).is_some_and(can_start));
     let lone = ids.iter().filter(|id| function(id).is_some_and(can_launch) && !callers.contains_key(id));
     called
@@ -108,21 +108,20 @@ fn users_of_macro(subject: &Subject, stretch: &Stretch, place: Span) -> Vec<Func
         let text = subject.slice(function.span);
         names.iter().any(|name| super::page::has_word(text, name))
     };
-    let with_body = |id: &FunctionId| module.functions.get(id.index()).is_some_and(|it| it.body.is_some());
+    let with_body = |id: &FunctionId| module.functions.get(*id).is_some_and(|it| it.body.is_some());
     let ids: Vec<FunctionId> = (0..module.functions.len() as u32).map(FunctionId).filter(with_body).collect();
-    let users: Vec<FunctionId> =
-        ids.iter().copied().filter(|id| module.functions.get(id.index()).is_some_and(uses)).collect();
+    let users: Vec<FunctionId> = ids.iter().copied().filter(|id| module.functions.get(*id).is_some_and(uses)).collect();
     if users.is_empty() { ids } else { users }
 }
 
 /// What a call or launch names, and with how many arguments.
 fn callee(module: &Module, call: ExprId) -> Option<(Path, usize)> {
-    let (callee, args) = match &module.exprs.get(call.index())?.kind {
+    let (callee, args) = match &module.exprs.get(call)?.kind {
         Expr::Call { callee, args } => (*callee, args.len()),
         Expr::Launch(launch) => (launch.kernel, launch.args.len()),
         _ => return None,
     };
-    match &module.exprs.get(callee.index())?.kind {
+    match &module.exprs.get(callee)?.kind {
         Expr::Name { path, .. } => Some((path.clone(), args)),
         Expr::Member { name, .. } => Some((Path::single(name.clone()), args)),
         _ => None,
@@ -137,14 +136,14 @@ fn callers(subject: &Subject, stretch: &Stretch, module: &Module) -> BTreeMap<Fu
         let mut caller = FunctionId(index as u32);
         // What a lambda calls is called by the function around it.
         for _ in 0..16 {
-            match module.functions.get(caller.index()).and_then(|function| function.parent) {
+            match module.functions.get(caller).and_then(|function| function.parent) {
                 Some(parent) => caller = parent,
                 None => break,
             }
         }
         for call in calls(module, function) {
             let Some((path, args)) = callee(module, call) else { continue };
-            let span = module.exprs.get(call.index()).map_or_else(Span::default, |node| node.span);
+            let span = module.exprs.get(call).map_or_else(Span::default, |node| node.span);
             let resolved = subject.project.function(own, &function.scope, &path, args);
             let targets: Vec<FunctionId> = match resolved {
                 Some((module, target)) if module == own => vec![target],
@@ -174,9 +173,9 @@ pub(super) fn kernel_at(subject: &Subject, stretch: &Stretch, module: &Module, l
     let own = stretch.module?;
     launches_at(subject, module, line).into_iter().find_map(|(function, call)| {
         let (path, args) = callee(module, call)?;
-        let scope = &module.functions.get(function.index())?.scope;
+        let scope = &module.functions.get(function)?.scope;
         let (of, target) = subject.project.kernel(own, scope, &path, Some(args))?;
-        (of == own && module.functions.get(target.index())?.body.is_some()).then_some(target)
+        (of == own && module.functions.get(target)?.body.is_some()).then_some(target)
     })
 }
 
@@ -185,7 +184,7 @@ pub(super) fn launches_at(subject: &Subject, module: &Module, line: u32) -> Vec<
     let mut found = Vec::new();
     for (index, function) in module.functions.iter().enumerate() {
         for call in calls(module, function) {
-            let Some(node) = module.exprs.get(call.index()) else { continue };
+            let Some(node) = module.exprs.get(call) else { continue };
             if matches!(node.kind, Expr::Launch(_)) && subject.line_of(node.span.start) == line {
                 found.push((FunctionId(index as u32), call));
             }

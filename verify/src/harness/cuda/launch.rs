@@ -50,7 +50,7 @@ fn usual(shared_bytes: u64) -> Configuration {
 fn uses_dynamic_shared(module: &Module, kernel: FunctionId) -> bool {
     module
         .functions
-        .get(kernel.index())
+        .get(kernel)
         .is_some_and(|function| function.locals.iter().any(|local| local.space == Space::DynamicShared))
 }
 
@@ -60,8 +60,8 @@ fn launched_with(subject: &Subject, stretch: &Stretch, module: &Module, kernel: 
     for (index, function) in module.functions.iter().enumerate() {
         let scope = Scope::new(&subject.project, own, Some(FunctionId(index as u32)), &TypeEnv::default());
         for call in calls(module, function) {
-            let Some(Expr::Launch(launch)) = module.exprs.get(call.index()).map(|node| &node.kind) else { continue };
-            let Some(Expr::Name { path, .. }) = module.exprs.get(launch.kernel.index()).map(|node| &node.kind) else {
+            let Some(Expr::Launch(launch)) = module.exprs.get(call).map(|node| &node.kind) else { continue };
+            let Some(Expr::Name { path, .. }) = module.exprs.get(launch.kernel).map(|node| &node.kind) else {
                 continue;
             };
             let found = subject.project.kernel(own, &function.scope, path, Some(launch.args.len()));
@@ -85,7 +85,7 @@ fn shape(scope: &Scope<'_>, module: &Module, id: ExprId) -> Option<[u64; 3]> {
     if let Some(x) = number(id) {
         return Some([x, 1, 1]);
     }
-    let Expr::Construct { args, .. } = &module.exprs.get(id.index())?.kind else { return None };
+    let Expr::Construct { args, .. } = &module.exprs.get(id)?.kind else { return None };
     let mut shape = [1; 3];
     for (slot, arg) in shape.iter_mut().zip(args) {
         *slot = number(*arg)?;

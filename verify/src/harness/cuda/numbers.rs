@@ -122,8 +122,8 @@ pub(super) fn extents(
         }
         let Some(line) = witness.launch.as_ref().map(|launch| launch.line) else { continue };
         for (function, call) in entries::launches_at(subject, module, line) {
-            let Some(Expr::Launch(launch)) = module.exprs.get(call.index()).map(|node| &node.kind) else { continue };
-            let argument = launch.args.get(local.index()).and_then(|id| module.exprs.get(id.index()));
+            let Some(Expr::Launch(launch)) = module.exprs.get(call).map(|node| &node.kind) else { continue };
+            let argument = launch.args.get(local.index()).and_then(|id| module.exprs.get(*id));
             if let (true, Some(Expr::Local(passed))) = (function == start.function, argument.map(|node| &node.kind)) {
                 found.entry(*passed).or_insert(access.extent);
             }
@@ -140,10 +140,10 @@ fn accessed(subject: &Subject, stretch: &Stretch, line: u32) -> Option<(Function
         let mut found = None;
         visit::walk(module, function, body, |item| {
             if let Item::Expr(id) = item
-                && let Some(node) = module.exprs.get(id.index())
+                && let Some(node) = module.exprs.get(id)
                 && let Expr::Index { base, .. } = &node.kind
                 && subject.line_of(node.span.start) == line
-                && let Some(Expr::Local(local)) = module.exprs.get(base.index()).map(|node| &node.kind)
+                && let Some(Expr::Local(local)) = module.exprs.get(*base).map(|node| &node.kind)
                 && local.0 < function.param_count
             {
                 found = found.or(Some(*local));

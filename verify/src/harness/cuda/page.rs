@@ -145,7 +145,7 @@ fn launches_on_device(module: &Module) -> bool {
     let on_device = |function: &&Function| function.space.global || (function.space.device && !function.space.host);
     module.functions.iter().filter(on_device).any(|function| {
         let calls = calls(module, function);
-        calls.iter().any(|call| matches!(module.exprs.get(call.index()).map(|node| &node.kind), Some(Expr::Launch(_))))
+        calls.iter().any(|call| matches!(module.exprs.get(*call).map(|node| &node.kind), Some(Expr::Launch(_))))
     })
 }
 

@@ -69,7 +69,7 @@ impl Writer<'_> {
         let own = |id: &FunctionId| {
             module
                 .functions
-                .get(id.index())
+                .get(*id)
                 .is_some_and(|function| function.role == FunctionRole::Constructor && function.scope == scope)
         };
         (0..module.functions.len() as u32)

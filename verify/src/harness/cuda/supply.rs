@@ -178,10 +178,10 @@ fn stand_ins(subject: &Subject, stretch: &Stretch, module: &Module) -> Vec<Strin
         }
         let bare = bare_calls(module, function);
         for call in calls(module, function) {
-            let Some(Expr::Call { callee, .. }) = module.exprs.get(call.index()).map(|node| &node.kind) else {
+            let Some(Expr::Call { callee, .. }) = module.exprs.get(call).map(|node| &node.kind) else {
                 continue;
             };
-            let Some(Expr::Name { path, targs }) = module.exprs.get(callee.index()).map(|node| &node.kind) else {
+            let Some(Expr::Name { path, targs }) = module.exprs.get(*callee).map(|node| &node.kind) else {
                 continue;
             };
             let [name] = &*path.segments else { continue };
@@ -212,7 +212,7 @@ fn bare_calls(module: &Module, function: &Function) -> BTreeSet<cudalint_program
     let Some(body) = &function.body else { return found };
     visit::walk(module, function, body, |item| {
         if let Item::Stmt(id) = item
-            && let Some(Stmt::Expr(expr)) = module.stmts.get(id.index()).map(|node| &node.kind)
+            && let Some(Stmt::Expr(expr)) = module.stmts.get(id).map(|node| &node.kind)
         {
             found.insert(*expr);
         }
@@ -253,7 +253,7 @@ fn elided(subject: &Subject, stretch: &Stretch, id: FunctionId, function: &Funct
     if let Some(body) = &function.body {
         visit::walk(module, function, body, |item| {
             if let Item::Stmt(id) = item
-                && let Some(node) = module.stmts.get(id.index())
+                && let Some(node) = module.stmts.get(id)
                 && let Stmt::Elided { names } = &node.kind
             {
                 comments.push((node.span.end, names.iter().map(ToString::to_string).collect()));
@@ -301,8 +301,8 @@ fn definitions(subject: &Subject, stretch: &Stretch) -> Vec<String> {
         let module = subject.project.module(id);
         for function in module.functions.iter().filter(|function| function.body.is_some()) {
             for call in calls(module, function) {
-                if let Some(Expr::Call { callee, .. }) = module.exprs.get(call.index()).map(|node| &node.kind)
-                    && let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|node| &node.kind)
+                if let Some(Expr::Call { callee, .. }) = module.exprs.get(call).map(|node| &node.kind)
+                    && let Some(Expr::Name { path, .. }) = module.exprs.get(*callee).map(|node| &node.kind)
                     && let Some(name) = path.last()
                 {
                     called.insert(name.to_string());

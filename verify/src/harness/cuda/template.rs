@@ -120,12 +120,12 @@ fn seen_arguments(subject: &Subject, module: ModuleId, target: FunctionId) -> Op
     for (index, function) in lowered.functions.iter().enumerate() {
         let scope = Scope::new(&subject.project, module, Some(FunctionId(index as u32)), &TypeEnv::default());
         for call in calls(lowered, function) {
-            let (callee, args) = match lowered.exprs.get(call.index()).map(|node| &node.kind) {
+            let (callee, args) = match lowered.exprs.get(call).map(|node| &node.kind) {
                 Some(Expr::Call { callee, args }) => (*callee, args.as_slice()),
                 Some(Expr::Launch(launch)) => (launch.kernel, launch.args.as_slice()),
                 _ => continue,
             };
-            let Some(Expr::Name { path, targs }) = lowered.exprs.get(callee.index()).map(|node| &node.kind) else {
+            let Some(Expr::Name { path, targs }) = lowered.exprs.get(callee).map(|node| &node.kind) else {
                 continue;
             };
             let found = subject.project.function(module, &function.scope, path, args.len());

@@ -131,7 +131,7 @@ fn look(
     let Some(own) = stretch.module else { return };
     let name_of = |id: ExprId| name_of(module, id);
     for call in calls(module, function) {
-        let (callee, args) = match module.exprs.get(call.index()).map(|node| &node.kind) {
+        let (callee, args) = match module.exprs.get(call).map(|node| &node.kind) {
             Some(Expr::Call { callee, args }) => (*callee, args),
             Some(Expr::Launch(launch)) => {
                 if let Some(stream) = launch.config.get(3).and_then(|id| name_of(*id)).and_then(|it| known.get_mut(&it))
@@ -142,7 +142,7 @@ fn look(
             }
             _ => continue,
         };
-        let Some(Expr::Name { path, .. }) = module.exprs.get(callee.index()).map(|node| &node.kind) else { continue };
+        let Some(Expr::Name { path, .. }) = module.exprs.get(callee).map(|node| &node.kind) else { continue };
         let target = subject.project.function(own, &function.scope, path, args.len());
         let signature = target.and_then(|(module, id)| subject.signature_in(module, id));
         for (index, arg) in args.iter().enumerate() {
@@ -190,7 +190,7 @@ fn by_runtime(module: &Module, path: &Path, args: &[ExprId], index: usize, found
 /// What an expression says of a name in it by its shape.
 fn by_shape(module: &Module, id: ExprId, known: &mut BTreeMap<String, Known>) {
     let name_of = |id: ExprId| name_of(module, id);
-    match module.exprs.get(id.index()).map(|node| &node.kind) {
+    match module.exprs.get(id).map(|node| &node.kind) {
         Some(Expr::Index { base, .. } | Expr::Deref(base) | Expr::Member { base, arrow: true, .. }) => {
             if let Some(found) = name_of(*base).and_then(|name| known.get_mut(&name)) {
                 found.is_pointer = true;
@@ -202,8 +202,8 @@ fn by_shape(module: &Module, id: ExprId, known: &mut BTreeMap<String, Known>) {
             }
         }
         Some(Expr::Assign { target, value, .. }) => {
-            let of_runtime = match module.exprs.get(value.index()).map(|node| &node.kind) {
-                Some(Expr::Call { callee, .. }) => match module.exprs.get(callee.index()).map(|node| &node.kind) {
+            let of_runtime = match module.exprs.get(*value).map(|node| &node.kind) {
+                Some(Expr::Call { callee, .. }) => match module.exprs.get(*callee).map(|node| &node.kind) {
                     Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| name.starts_with("cuda")),
                     _ => false,
                 },
@@ -220,7 +220,7 @@ fn by_shape(module: &Module, id: ExprId, known: &mut BTreeMap<String, Known>) {
 /// The name that an expression is, casts, `&` and sums with a number aside.
 fn name_of(module: &Module, mut id: ExprId) -> Option<String> {
     for _ in 0..8 {
-        match &module.exprs.get(id.index())?.kind {
+        match &module.exprs.get(id)?.kind {
             Expr::Name { path, targs } if targs.is_empty() => match &*path.segments {
                 [name] => return Some(name.to_string()),
                 _ => return None,

@@ -184,7 +184,7 @@ impl Extractor<'_, '_> {
     fn call(&mut self, function: FunctionId, args: &[ExprId]) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.value(*arg)).collect();
         let code = self.code;
-        let Some(callee) = code.functions.get(function.index()) else { return Value::Unknown };
+        let Some(callee) = code.functions.get(function) else { return Value::Unknown };
         if self.frames.len() > 8 {
             return Value::Unknown;
         }

@@ -198,15 +198,15 @@ fn is_extended_or_simulated(module: &Module) -> bool {
 /// Where exceptions are expected: the bodies of `try` with handlers, and of `with pytest.raises(…)` and its like.
 fn expecting(module: &Module) -> Vec<Span> {
     let span_of = |block: &[crate::ir::StmtId]| {
-        let mut spans = block.iter().filter_map(|id| module.stmts.get(id.index())).map(|node| node.span);
+        let mut spans = block.iter().filter_map(|id| module.stmts.get(*id)).map(|node| node.span);
         let first = spans.next()?;
         Some(spans.fold(first, Span::cover))
     };
     let asserts = |item: ExprId| {
-        let Some(Expr::Call { callee, .. }) = module.exprs.get(item.index()).map(|node| &node.kind) else {
+        let Some(Expr::Call { callee, .. }) = module.exprs.get(item).map(|node| &node.kind) else {
             return false;
         };
-        let name = match module.exprs.get(callee.index()).map(|node| &node.kind) {
+        let name = match module.exprs.get(*callee).map(|node| &node.kind) {
             Some(Expr::Member { name, .. }) => name.as_str(),
             Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
             _ => "",
@@ -230,9 +230,9 @@ fn expecting(module: &Module) -> Vec<Span> {
 /// Whether a function, or a use of its name, stands where an exception is expected; or all of that inside one function,
 /// which then is a test of what happens.
 fn is_expected(module: &Module, expecting: &[Span], id: FunctionId) -> bool {
-    let Some(function) = module.functions.get(id.index()) else { return false };
+    let Some(function) = module.functions.get(id) else { return false };
     let hit = |span: Span| expecting.iter().any(|around| around.contains(span));
-    let outermost = std::iter::successors(Some(function), |inner| module.functions.get(inner.parent?.index()))
+    let outermost = std::iter::successors(Some(function), |inner| module.functions.get(inner.parent?))
         .last()
         .filter(|outer| outer.span != function.span);
     let in_test = |outer: &Function| {
@@ -282,7 +282,7 @@ impl Usage {
     /// Counts names everywhere in a module, of attributes too. What a function has of its own is no name there but a local.
     fn of_names(module: &Module) -> FxHashMap<&str, Uses> {
         let mut found: FxHashMap<&str, Uses> = FxHashMap::default();
-        let name = |id: ExprId| match module.exprs.get(id.index()).map(|node| &node.kind) {
+        let name = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
             Some(Expr::Name { path, .. }) => path.last().map(Name::as_str),
             Some(Expr::Member { name, .. }) => Some(name.as_str()),
             _ => None,
@@ -301,11 +301,11 @@ impl Usage {
     /// How a module uses a function, given what its names stand for.
     fn of(module: &Module, function: &Function, names: &FxHashMap<&str, Uses>) -> Self {
         let mut uses = names.get(function.name.as_str()).copied().unwrap_or_default();
-        let parent = function.parent.and_then(|parent| module.functions.get(parent.index()));
+        let parent = function.parent.and_then(|parent| module.functions.get(parent));
         if let Some((around, body)) = parent.and_then(|around| Some((around, around.body.as_ref()?))) {
-            let is_it = |id: ExprId| match module.exprs.get(id.index()).map(|node| &node.kind) {
+            let is_it = |id: ExprId| match module.exprs.get(id).map(|node| &node.kind) {
                 Some(Expr::Local(local)) => {
-                    around.locals.get(local.index()).is_some_and(|variable| variable.name == function.name)
+                    around.locals.get(*local).is_some_and(|variable| variable.name == function.name)
                 }
                 _ => false,
             };
@@ -323,7 +323,7 @@ impl Usage {
 
 /// What is launched, where an expression is what stands before a launch's arguments: `k[grid, block]`, `k.forall`.
 fn launched(module: &Module, id: ExprId) -> Option<ExprId> {
-    match module.exprs.get(id.index()).map(|node| &node.kind)? {
+    match module.exprs.get(id).map(|node| &node.kind)? {
         Expr::Index { base, .. } => Some(*base),
         Expr::Member { base, name, .. } if *name == "forall" => Some(*base),
         _ => None,
@@ -338,14 +338,12 @@ impl<'m> View<'m> {
             crate::visit::walk(module, function, body, |item| {
                 match item {
                     crate::visit::Item::Expr(id) => {
-                        if let Some(Expr::Assign { op, target, value }) =
-                            module.exprs.get(id.index()).map(|node| &node.kind)
-                        {
+                        if let Some(Expr::Assign { op, target, value }) = module.exprs.get(id).map(|node| &node.kind) {
                             targets.push((*target, Some(*value).filter(|_| op.is_none())));
                         }
                     }
                     crate::visit::Item::Stmt(id) => {
-                        if let Some(Stmt::Python(python)) = module.stmts.get(id.index()).map(|node| &node.kind) {
+                        if let Some(Stmt::Python(python)) = module.stmts.get(id).map(|node| &node.kind) {
                             match &**python {
                                 PythonStmt::For { target, .. } => targets.push((*target, None)),
                                 PythonStmt::With { items, .. } => {
@@ -361,11 +359,11 @@ impl<'m> View<'m> {
             });
         }
         for (target, value) in targets {
-            let value = value.map(|value| match module.exprs.get(value.index()).map(|node| &node.kind) {
+            let value = value.map(|value| match module.exprs.get(value).map(|node| &node.kind) {
                 Some(Expr::Assign { op: None, value, .. }) => *value,
                 _ => value,
             });
-            if let Some(Expr::Local(local)) = module.exprs.get(target.index()).map(|node| &node.kind) {
+            if let Some(Expr::Local(local)) = module.exprs.get(target).map(|node| &node.kind) {
                 assigned.entry(*local).or_default().push(value);
                 continue;
             }
@@ -381,11 +379,11 @@ impl<'m> View<'m> {
     }
 
     fn expr(&self, id: ExprId) -> Option<&'m Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn span(&self, id: ExprId) -> Span {
-        self.module.exprs.get(id.index()).map_or_else(Span::default, |node| node.span)
+        self.module.exprs.get(id).map_or_else(Span::default, |node| node.span)
     }
 
     /// The dotted path of something of a package.
@@ -410,7 +408,7 @@ impl<'m> View<'m> {
 
     /// Whether a local is a parameter of a kernel that every launch gives: its type is that of a value, never of a constant.
     fn is_argument(&self, local: LocalId) -> bool {
-        let plain = self.function.locals.get(local.index()).is_some_and(|variable| variable.init.is_none());
+        let plain = self.function.locals.get(local).is_some_and(|variable| variable.init.is_none());
         let positional = self.function.python.as_ref().map_or(0, |python| python.positional);
         self.may_be_launched() && plain && local.0 < positional && self.assignments(local).is_empty()
     }

@@ -60,7 +60,7 @@ fn culprit(view: &View<'_>, part: ExprId, hops: u32) -> Option<Culprit> {
     match view.expr(part)? {
         Expr::Float { .. } => at(Reason::NotInteger),
         Expr::Local(local) => {
-            let variable = view.function.locals.get(local.index())?;
+            let variable = view.function.locals.get(*local)?;
             if view.is_argument(*local) {
                 return Some(Culprit {
                     span: view.span(part),

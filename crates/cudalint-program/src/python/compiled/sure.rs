@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
     }
 
     fn stmt(&mut self, id: StmtId) -> Flow {
-        let Some(node) = self.view.module.stmts.get(id.index()) else { return Flow::On };
+        let Some(node) = self.view.module.stmts.get(id) else { return Flow::On };
         self.code.stmts.push(id);
         match &node.kind {
             Stmt::Expr(value) => {
@@ -127,7 +127,7 @@ impl Walk<'_, '_> {
         visit::walk(self.view.module, self.view.function, block, |item| {
             let leaves = match item {
                 visit::Item::Stmt(id) => matches!(
-                    self.view.module.stmts.get(id.index()).map(|node| &node.kind),
+                    self.view.module.stmts.get(id).map(|node| &node.kind),
                     Some(Stmt::Return(_) | Stmt::Break | Stmt::Continue)
                 ),
                 visit::Item::Expr(id) => matches!(self.view.expr(id), Some(Expr::Throw(_))),

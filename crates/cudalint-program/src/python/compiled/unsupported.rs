@@ -61,7 +61,7 @@ pub(super) fn find(view: &View<'_>, code: &Code, found: &mut Vec<CompileFault>) 
         found.push(CompileFault { function: view.id, span, kind, assumes });
     };
     for id in &code.stmts {
-        let Some(node) = view.module.stmts.get(id.index()) else { continue };
+        let Some(node) = view.module.stmts.get(*id) else { continue };
         match &node.kind {
             Stmt::Return(Some(value)) if !returned && view.may_be_launched() && is_value(view, *value, 0) => {
                 // One mistake, however often it is made.

@@ -59,7 +59,7 @@ impl<'t> Lowerer<'t> {
             self.block_into(body, &mut block);
         }
         self.close(id, about, count, block);
-        if let (Some((path, record)), Some(function)) = (class, self.module.functions.get_mut(id.index())) {
+        if let (Some((path, record)), Some(function)) = (class, self.module.functions.get_mut(id)) {
             function.scope = path;
             function.role = role;
             if let Some(record) = self.module.records.get_mut(record as usize) {
@@ -97,7 +97,7 @@ impl<'t> Lowerer<'t> {
             self.push_stmt(Stmt::Return(Some(value)), Span::from(body), &mut block);
         }
         self.close(id, about, count, block);
-        if let Some(function) = self.module.functions.get_mut(id.index()) {
+        if let Some(function) = self.module.functions.get_mut(id) {
             function.role = FunctionRole::Lambda;
         }
         self.push(Expr::Lambda { function: id, by_reference: true }, span)
@@ -105,7 +105,7 @@ impl<'t> Lowerer<'t> {
 
     /// Makes room for a function, so that those inside it come later in the list.
     fn open(&mut self, name: &'t str, span: Span, name_span: Span, decorators: &[ExprId]) -> FunctionId {
-        let id = FunctionId(self.module.functions.len() as u32);
+        let id = self.module.functions.next_key();
         let mut function = self.blank_function(name, span, name_span);
         function.parent = Some(self.frame.function).filter(|_| !self.frame.is_module);
         self.module.functions.push(function);
@@ -117,7 +117,7 @@ impl<'t> Lowerer<'t> {
 
     fn close(&mut self, id: FunctionId, mut about: PythonFunction, params: usize, body: Block) {
         let (frame, taken) = self.close_function();
-        let damaged = frame.cut || self.module.functions.get(id.index()).is_some_and(|it| self.is_damaged(it.span));
+        let damaged = frame.cut || self.module.functions.get(id).is_some_and(|it| self.is_damaged(it.span));
         about.is_generator = frame.is_generator;
         for (name, _) in &frame.outer {
             let name = self.name(name);
@@ -129,7 +129,7 @@ impl<'t> Lowerer<'t> {
         for (name, local) in taken {
             captures.push((self.name(name), Some(local)));
         }
-        let Some(function) = self.module.functions.get_mut(id.index()) else { return };
+        let Some(function) = self.module.functions.get_mut(id) else { return };
         if !captures.is_empty() {
             function.parent = Some(around);
         }
@@ -305,7 +305,7 @@ impl<'t> Lowerer<'t> {
                 self.push_stmt(Stmt::Expr(value), Span::from(child), out);
             }
             if let Some(ty) = ty {
-                bases.push(TypeId(self.module.types.len() as u32));
+                bases.push(self.module.types.next_key());
                 self.module.types.push(ty);
             }
         }
@@ -328,7 +328,7 @@ impl<'t> Lowerer<'t> {
                     return Some(root.chain(attributes.into_iter().rev()).collect());
                 }
                 Expr::Local(local) => {
-                    let root = self.frame.locals.get(local.index())?.name.clone();
+                    let root = self.frame.locals.get(*local)?.name.clone();
                     return Some(std::iter::once(root).chain(attributes.into_iter().rev()).collect());
                 }
                 _ => return None,

@@ -110,8 +110,7 @@ impl<'t> Lowerer<'t> {
         for at in 0..self.module.imports.len() {
             let Some(import) = self.module.imports.get(at) else { continue };
             let scope = import.function.unwrap_or(FunctionId(0));
-            let meaning =
-                self.bound.get(scope.index()).and_then(|bound| Some(bound.get(import.local.as_str())?.meaning));
+            let meaning = self.bound.get(scope).and_then(|bound| Some(bound.get(import.local.as_str())?.meaning));
             let Some(Meaning::Import(other)) = meaning else { continue };
             let same = self.module.imports.get(other as usize).is_some_and(|other| {
                 (&other.path, other.level, other.function) == (&import.path, import.level, import.function)

@@ -72,7 +72,7 @@ impl Lowerer<'_> {
             }
             Some(Expr::Name { path, .. }) => path.last().is_some_and(of_package),
             Some(Expr::Local(local)) => {
-                self.frame.locals.get(local.index()).is_some_and(|variable| of_package(&variable.name))
+                self.frame.locals.get(*local).is_some_and(|variable| of_package(&variable.name))
             }
             Some(Expr::Call { .. }) => !self.module.imports.is_empty(),
             _ => false,
@@ -88,7 +88,7 @@ impl Lowerer<'_> {
             return;
         }
         for (id, scope) in std::mem::take(&mut self.decorated) {
-            let function = self.module.functions.get(id.index()).and_then(|function| function.python.as_ref());
+            let function = self.module.functions.get(id).and_then(|function| function.python.as_ref());
             // The innermost one gets the function itself.
             let Some(decorator) = function.and_then(|python| python.decorators.last().copied()) else { continue };
             if let Some((kernel, options)) = self.decorator(decorator, scope) {
@@ -106,7 +106,7 @@ impl Lowerer<'_> {
             // What is compiled in two ways is neither for sure; with several signatures each call has its own.
             let agree = others().all(|other| (other.dialect, other.device) == (kernel.dialect, kernel.device));
             let signature = kernel.signature.filter(|_| others().count() == 1);
-            let function = self.module.functions.get(id.index()).and_then(|function| function.python.as_ref());
+            let function = self.module.functions.get(*id).and_then(|function| function.python.as_ref());
             let plain = function.is_some_and(|python| python.kernel.is_none() && python.decorators.is_empty());
             if agree && plain {
                 self.mark(*id, KernelDecorator { signature, ..kernel.clone() }, options);
@@ -122,7 +122,7 @@ impl Lowerer<'_> {
             },
             _ => Some((bounds, None)),
         });
-        let Some(function) = self.module.functions.get_mut(id.index()) else { return };
+        let Some(function) = self.module.functions.get_mut(id) else { return };
         function.space = ExecutionSpace { host: false, device: kernel.device, global: !kernel.device };
         function.space_written = true;
         function.launch_bounds = bounds.flatten();
@@ -221,20 +221,20 @@ impl Lowerer<'_> {
 
     /// What a name means in a function, by all its bindings.
     fn meaning(&self, expr: &Expr, scope: FunctionId) -> Option<Meaning> {
-        let bound = |function: FunctionId, name: &str| Some(self.bound.get(function.index())?.get(name)?.meaning);
+        let bound = |function: FunctionId, name: &str| Some(self.bound.get(function)?.get(name)?.meaning);
         match expr {
             Expr::Local(local) => {
-                let function = self.module.functions.get(scope.index())?;
+                let function = self.module.functions.get(scope)?;
                 if function.python.as_ref()?.inner.contains(local) {
                     return None;
                 }
-                bound(scope, function.locals.get(local.index())?.name.as_str())
+                bound(scope, function.locals.get(*local)?.name.as_str())
             }
             Expr::Name { path, .. } if path.segments.len() == 1 => {
                 let name = path.last()?;
                 // A captured name belongs to the nearest function around that has it as its own.
                 let mut at = scope;
-                while let Some(function) = self.module.functions.get(at.index())
+                while let Some(function) = self.module.functions.get(at)
                     && let Some((_, local)) = function.captures.iter().find(|(captured, _)| captured == name)
                 {
                     at = function.parent?;

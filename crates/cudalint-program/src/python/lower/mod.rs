@@ -25,6 +25,7 @@ use cudalint_syntax::{Language, Node, ParsedRegion, Span, TreeCursor};
 use rustc_hash::FxHashMap;
 use scopes::{Bound, ClassScope, Frame};
 use std::cell::Cell;
+use typed_index_collections::{TiVec, ti_vec};
 
 /// What a Python region is lowered from.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,7 @@ const MAX_EXPRESSIONS: usize = 6_000_000;
 
 thread_local! {
     /// Where the arenas of a region grow: used again, since growing anew each time touches twice the memory.
-    static ROOM: Cell<(Vec<ExprNode>, Vec<StmtNode>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static ROOM: Cell<(TiVec<ExprId, ExprNode>, TiVec<StmtId, StmtNode>)> = const { Cell::new((TiVec::new(), TiVec::new())) };
 }
 
 /// Lowers a Python region. Without a tree the module is empty but for its damage.
@@ -74,8 +75,8 @@ struct Lowerer<'t> {
     /// Classes whose bodies are being read, innermost last.
     classes: Vec<ClassScope<'t>>,
     /// What each finished function binds, by its number; and the names that it takes from outside.
-    bound: Vec<FxHashMap<&'t str, Bound>>,
-    free: Vec<Vec<&'t str>>,
+    bound: TiVec<FunctionId, FxHashMap<&'t str, Bound>>,
+    free: TiVec<FunctionId, Vec<&'t str>>,
     /// Functions with decorators, each with the function in which they are evaluated.
     decorated: Vec<(FunctionId, FunctionId)>,
     /// Calls that may compile a function for the GPU, each with the function in which it stands.
@@ -108,7 +109,7 @@ impl<'t> Lowerer<'t> {
             language: Language::Python,
             exprs,
             stmts,
-            types: vec![Type::Auto],
+            types: ti_vec![Type::Auto],
             damage: input.parsed.damage.clone(),
             ..Module::default()
         };
@@ -122,8 +123,8 @@ impl<'t> Lowerer<'t> {
             frame: Frame::new(FunctionId(0), true),
             around: Vec::new(),
             classes: Vec::new(),
-            bound: Vec::new(),
-            free: Vec::new(),
+            bound: TiVec::new(),
+            free: TiVec::new(),
             decorated: Vec::new(),
             makers: Vec::new(),
             depth: 0,
@@ -159,8 +160,8 @@ impl<'t> Lowerer<'t> {
         self.settle_kernels();
         self.settle_imports();
         // The room that they grew in serves the next region; what stays is as large as it must be.
-        let exprs = self.module.exprs.drain(..).collect();
-        let stmts = self.module.stmts.drain(..).collect();
+        let exprs = self.module.exprs.raw.drain(..).collect();
+        let stmts = self.module.stmts.raw.drain(..).collect();
         ROOM.set((std::mem::replace(&mut self.module.exprs, exprs), std::mem::replace(&mut self.module.stmts, stmts)));
         self.module
     }
@@ -174,7 +175,7 @@ impl<'t> Lowerer<'t> {
             is_constexpr: false,
             template_params: Vec::new(),
             is_specialization: false,
-            locals: Vec::new(),
+            locals: TiVec::new(),
             param_count: 0,
             variadic: false,
             returns: self.auto,
@@ -209,22 +210,20 @@ impl<'t> Lowerer<'t> {
     }
 
     fn push(&mut self, kind: Expr, span: Span) -> ExprId {
-        let id = ExprId(self.module.exprs.len() as u32);
-        self.module.exprs.push(ExprNode { kind, span, expansion: None });
-        id
+        self.module.exprs.push_and_get_key(ExprNode { kind, span, expansion: None })
     }
 
     fn push_stmt(&mut self, kind: Stmt, span: Span, out: &mut Block) {
-        out.push(StmtId(self.module.stmts.len() as u32));
+        out.push(self.module.stmts.next_key());
         self.module.stmts.push(StmtNode { kind, span });
     }
 
     fn kind(&self, id: ExprId) -> Option<&Expr> {
-        self.module.exprs.get(id.index()).map(|node| &node.kind)
+        self.module.exprs.get(id).map(|node| &node.kind)
     }
 
     fn span_of(&self, id: ExprId) -> Span {
-        self.module.exprs.get(id.index()).map_or_else(Span::default, |node| node.span)
+        self.module.exprs.get(id).map_or_else(Span::default, |node| node.span)
     }
 
     fn text_of(&self, node: Node<'t>) -> &'t str {

@@ -5,13 +5,14 @@ use super::Lowerer;
 use crate::ir::{Expr, ExprId, FunctionId, LocalId, Path, Space, Variable};
 use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use typed_index_collections::TiVec;
 
 /// A function being lowered.
 #[derive(Debug)]
 pub(super) struct Frame<'t> {
     pub function: FunctionId,
     pub is_module: bool,
-    pub locals: Vec<Variable>,
+    pub locals: TiVec<LocalId, Variable>,
     pub bound: FxHashMap<&'t str, Bound>,
     /// Names that it declares `global` or `nonlocal`.
     pub outer: Vec<(&'t str, Outer)>,
@@ -83,7 +84,7 @@ impl Frame<'_> {
         Self {
             function,
             is_module,
-            locals: Vec::new(),
+            locals: TiVec::new(),
             bound: FxHashMap::default(),
             outer: Vec::new(),
             pending: Vec::new(),
@@ -229,7 +230,7 @@ impl<'t> Lowerer<'t> {
 
     /// A variable of a comprehension.
     pub(super) fn comprehension_target(&mut self, text: &'t str, span: Span) -> ExprId {
-        let local = LocalId(self.frame.locals.len() as u32);
+        let local = self.frame.locals.next_key();
         let variable = self.variable(text, span);
         self.frame.locals.push(variable);
         self.frame.inner.push(local);
@@ -266,7 +267,7 @@ impl<'t> Lowerer<'t> {
             match (declared, frame.bound.get(name).and_then(|bound| bound.slot)) {
                 (Some(Outer::Global), _) => {}
                 (None, Some(slot)) => {
-                    let node = id.and_then(|id| self.module.exprs.get_mut(id.index()));
+                    let node = id.and_then(|id| self.module.exprs.get_mut(id));
                     if let Some(node) = node {
                         node.kind = Expr::Local(LocalId(slot));
                     }
@@ -284,7 +285,7 @@ impl<'t> Lowerer<'t> {
                 self.frame.pending.push((None, name));
             }
         }
-        let index = frame.function.index();
+        let index = frame.function;
         if let Some(slot) = self.free.get_mut(index) {
             *slot = free;
         }
@@ -296,20 +297,20 @@ impl<'t> Lowerer<'t> {
 
     /// Says of each function which variables of functions around it uses. Those around come first in the list.
     pub(super) fn settle_captures(&mut self) {
-        for index in 1..self.module.functions.len() {
+        for index in self.module.functions.keys().skip(1) {
             let Some(free) = self.free.get_mut(index).map(std::mem::take) else { continue };
             let Some(parent) = self.module.functions.get(index).and_then(|function| function.parent) else { continue };
             for text in free {
                 let name = self.name(text);
                 let captured = |function: FunctionId| {
-                    let function = self.module.functions.get(function.index());
+                    let function = self.module.functions.get(function);
                     function.is_some_and(|function| function.captures.iter().any(|(other, _)| *other == name))
                 };
-                if captured(FunctionId(index as u32)) {
+                if captured(index) {
                     continue;
                 }
                 let is_module = Some(parent) == self.module.body;
-                let slot = self.bound.get(parent.index()).and_then(|bound| bound.get(text)?.slot);
+                let slot = self.bound.get(parent).and_then(|bound| bound.get(text)?.slot);
                 let local = match slot {
                     Some(slot) if !is_module => Some(LocalId(slot)),
                     _ if captured(parent) => None,

@@ -285,7 +285,7 @@ impl<'t> Lowerer<'t> {
         let mut open: Vec<&Block> = vec![body];
         while let Some(block) = open.pop() {
             for id in block {
-                match self.module.stmts.get(id.index()).map(|node| &node.kind) {
+                match self.module.stmts.get(*id).map(|node| &node.kind) {
                     Some(Stmt::Break) => return true,
                     Some(Stmt::Block(inner)) => open.push(inner),
                     Some(Stmt::If { then, otherwise, .. }) => open.extend([then, otherwise]),
