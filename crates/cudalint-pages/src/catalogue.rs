@@ -1,0 +1,573 @@
+//! The catalogue of functions: from the files that people edit to the table that the program is built with. The format
+//! is described in `docs/adding-an-api.md`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
+
+/// Result of reading a line; the error says what is wrong with it.
+type Read<T> = Result<T, String>;
+
+/// Slots of the hash table; a power of two, at least one and a half times the names.
+const SLOTS: usize = 16384;
+
+/// What a file says until it says otherwise.
+#[derive(Clone, Default)]
+struct Defaults {
+    library: String,
+    section: String,
+    returns: String,
+    side: String,
+    flags: Vec<&'static str>,
+    since: (u8, u8),
+}
+
+/// The table as it grows.
+#[derive(Default)]
+struct Table {
+    /// Rows as Rust, with their numbers.
+    rows: BTreeMap<String, usize>,
+    order: Vec<String>,
+    /// First spellings with their rows.
+    functions: Vec<(String, usize)>,
+    /// Other spellings with their functions.
+    aliases: Vec<(String, usize)>,
+    families: Vec<(String, usize)>,
+    known: HashMap<String, String>,
+    /// Constants: name, type, value.
+    constants: Vec<(String, String, i64)>,
+    /// Types of statuses.
+    statuses: Vec<String>,
+}
+
+/// The text of `table.rs`, from the files of the folder `catalogue`.
+///
+/// # Errors
+/// When a file cannot be read or a line of it not be understood.
+pub fn table(folder: &Path) -> io::Result<String> {
+    let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| entry.map(|it| it.path())).collect::<Result<_, _>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
+    files.sort();
+    let mut table = Table::default();
+    for file in files {
+        let text = fs::read_to_string(&file)?;
+        read(&text, &mut table).map_err(|(line, error)| {
+            io::Error::other(format!("{}, line {line}: {error}", file.file_name().unwrap_or_default().to_string_lossy()))
+        })?;
+    }
+    Ok(table.rust())
+}
+
+/// Reads one file; an error comes with the number of its line.
+fn read(text: &str, table: &mut Table) -> Result<(), (usize, String)> {
+    let mut defaults = Defaults { returns: "Other".to_owned(), side: "Open".to_owned(), ..Defaults::default() };
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let content = line.split('#').next().unwrap_or("").trim_end();
+        if content.is_empty() {
+            continue;
+        }
+        match lines.last_mut() {
+            Some((_, before)) if content.starts_with(' ') => {
+                before.push(' ');
+                before.push_str(content.trim_start());
+            }
+            _ => lines.push((number + 1, content.to_owned())),
+        }
+    }
+    for (number, line) in lines {
+        entry(&line, &mut defaults, table).map_err(|error| (number, error))?;
+    }
+    Ok(())
+}
+
+/// A setting for what follows, or functions with what they do.
+fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
+    if let Some((setting, value)) = line.split_once(' ').filter(|(word, _)| word.starts_with('@')) {
+        let value = value.trim();
+        match setting {
+            "@library" => *defaults = Defaults { library: value.to_owned(), ..fresh() },
+            "@section" => value.clone_into(&mut defaults.section),
+            "@returns" => defaults.returns = returned(value)?,
+            "@side" => defaults.side = side(value)?,
+            "@since" => defaults.since = version(value)?,
+            "@constants" => return table.constants(value),
+            "@statuses" => table.statuses.extend(value.split_whitespace().map(ToOwned::to_owned)),
+            "@all" => defaults.flags = value.split_whitespace().map(flag).collect::<Read<_>>()?,
+            _ => return Err(format!("no setting is called `{setting}`")),
+        }
+        return Ok(());
+    }
+    let (head, clauses) = line.split_once(": ").unwrap_or((line, ""));
+    let (names, params) = match head.split_once('(') {
+        Some((names, params)) => (names, params.trim_end().trim_end_matches(')')),
+        None => (head, ""),
+    };
+    let mut row = Row { params: Vec::new(), outs: 0, ..Row::new(defaults) };
+    for (at, param) in params.split(',').map(str::trim).filter(|param| !param.is_empty()).enumerate() {
+        if param.starts_with('&') {
+            row.outs |= 1 << at.min(15);
+        }
+        row.params.push(param.trim_start_matches('&').to_owned());
+    }
+    for clause in clauses.split(';').map(str::trim).filter(|clause| !clause.is_empty()) {
+        row.clause(clause)?;
+    }
+    let mut words = names.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let (name, since) = match word.split_once('@') {
+            Some((name, since)) => (name, Some(version(since)?)),
+            None => (word, None),
+        };
+        let row = Row { since: since.unwrap_or(row.since), ..row.clone() };
+        let id = table.function(name, &row.rust())?;
+        while words.peek() == Some(&"=") {
+            words.next();
+            let alias = words.next().ok_or("a spelling is missing behind `=`")?;
+            table.alias(alias, id)?;
+        }
+    }
+    Ok(())
+}
+
+fn fresh() -> Defaults {
+    Defaults { returns: "Other".to_owned(), side: "Open".to_owned(), ..Defaults::default() }
+}
+
+/// What is said of a function.
+#[derive(Clone)]
+struct Row {
+    library: String,
+    section: String,
+    since: (u8, u8),
+    side: String,
+    returns: String,
+    role: Option<&'static str>,
+    flags: Vec<&'static str>,
+    params: Vec<String>,
+    outs: u16,
+    effects: Vec<String>,
+}
+
+impl Row {
+    fn new(defaults: &Defaults) -> Self {
+        Self {
+            library: defaults.library.clone(),
+            section: defaults.section.clone(),
+            since: defaults.since,
+            side: defaults.side.clone(),
+            returns: defaults.returns.clone(),
+            role: None,
+            flags: defaults.flags.clone(),
+            params: Vec::new(),
+            outs: 0,
+            effects: Vec::new(),
+        }
+    }
+
+    /// The position of a parameter.
+    fn arg(&self, name: &str) -> Read<String> {
+        if name == "return" {
+            return Ok("Arg::RETURNED".to_owned());
+        }
+        let at = self.params.iter().position(|param| param == name);
+        at.map(|at| format!("Arg({at})")).ok_or_else(|| format!("no parameter is called `{name}`"))
+    }
+
+    /// One clause behind the colon.
+    fn clause(&mut self, clause: &str) -> Read<()> {
+        let words: Vec<&str> = clause.split_whitespace().collect();
+        let [first, rest @ ..] = words.as_slice() else { return Ok(()) };
+        let arg = |at: usize| self.arg(rest.get(at).ok_or_else(|| format!("`{first}` wants more words"))?);
+        let mut role = None;
+        let effect = match *first {
+            "host" | "device" | "both" | "open" if rest.is_empty() => {
+                self.side = side(first)?;
+                return Ok(());
+            }
+            "returns" => {
+                self.returns = returned(&rest.join(" "))?;
+                return Ok(());
+            }
+            "since" => {
+                self.since = version(&rest.join(" "))?;
+                return Ok(());
+            }
+            "starts" => return self.role("Launches"),
+            "clears" => return self.role("Clears"),
+            "peeks" => return self.role("Peeks"),
+            "settles" => return self.role("Settles"),
+            "blocks" => {
+                role = Some("Synchronizes");
+                "Waits(Work::Own)".to_owned()
+            }
+            "waits" | "polls" => {
+                role = Some("Synchronizes");
+                let work = match rest {
+                    ["device"] => "Work::Device".to_owned(),
+                    ["stream", stream] => format!("Work::Stream({})", self.arg(stream)?),
+                    ["event", event] => format!("Work::Event({})", self.arg(event)?),
+                    [] => "Work::Own".to_owned(),
+                    _ => return Err(format!("what does `{clause}` wait for?")),
+                };
+                format!("{}({work})", if *first == "waits" { "Waits" } else { "Polls" })
+            }
+            "allocates" => {
+                let [space, out, size @ ..] = rest else { return Err("allocates SPACE OUT SIZE".to_owned()) };
+                let (zeroed, size) = match size {
+                    ["zeroed", size @ ..] => (true, size),
+                    size => (false, size),
+                };
+                let space = match *space {
+                    "host" => "Host",
+                    "pinned" => "Pinned",
+                    "device" => "Device",
+                    "managed" => "Managed",
+                    other => return Err(format!("no space is called `{other}`")),
+                };
+                let (out, size) = (self.arg(out)?, self.size(size)?.0);
+                format!("Allocates {{ space: Space::{space}, out: {out}, size: {size}, zeroed: {zeroed} }}")
+            }
+            "frees" => format!("Frees({})", arg(0)?),
+            "copies" => self.copies(rest)?,
+            "sets" => {
+                let (size, more) = self.size(rest.get(2..).unwrap_or_default())?;
+                let unit = match more {
+                    [] => 1,
+                    ["unit", unit] => unit.parse::<u8>().map_err(|_| "a unit is a number of bytes")?,
+                    _ => return Err(format!("`{}` is not understood", more.join(" "))),
+                };
+                format!("Sets {{ pointer: {}, value: {}, size: {size}, unit: {unit} }}", arg(0)?, arg(1)?)
+            }
+            "pins" => format!("Pins({})", arg(0)?),
+            "unpins" => format!("Unpins({})", arg(0)?),
+            "maps" => format!("Maps {{ out: {}, of: {} }}", arg(0)?, arg(1)?),
+            "addresses" => format!("AddressOfSymbol {{ out: {}, symbol: {} }}", arg(0)?, arg(1)?),
+            "launches" => {
+                role = Some("Launches");
+                self.launches(rest)?
+            }
+            "attribute" => {
+                format!("SetsAttribute {{ kernel: {}, attribute: {}, value: {} }}", arg(0)?, arg(1)?, arg(2)?)
+            }
+            "captures" => "Captures".to_owned(),
+            "orders" => format!("Orders {{ stream: {}, event: {} }}", arg(0)?, arg(1)?),
+            "creates" | "destroys" => {
+                let kind = rest.first().map(|kind| capital(kind)).unwrap_or_default();
+                format!("{}(Handle::{kind}, {})", capital(first), arg(1)?)
+            }
+            "reads" | "writes" => {
+                for param in rest {
+                    let at = self.arg(param)?;
+                    self.effects.push(format!("Effect::{}({at})", capital(first)));
+                }
+                return Ok(());
+            }
+            "op" => format!("Device({})", device_op(rest)?),
+            word if rest.is_empty() => {
+                let named = flag(word)?;
+                self.flags.push(named);
+                return Ok(());
+            }
+            _ => return Err(format!("`{clause}` is not understood")),
+        };
+        self.effects.push(format!("Effect::{effect}"));
+        role.map_or(Ok(()), |role| self.role(role))
+    }
+
+    fn role(&mut self, role: &'static str) -> Read<()> {
+        // Frees and resets wait, but not for that purpose.
+        if self.role != Some("Settles") {
+            self.role = Some(role);
+        }
+        Ok(())
+    }
+
+    /// A size, and the words behind it.
+    fn size<'a>(&self, words: &'a [&'a str]) -> Read<(String, &'a [&'a str])> {
+        Ok(match words {
+            ["?", rest @ ..] => ("Size::Open".to_owned(), rest),
+            ["all", whole, rest @ ..] => (format!("Size::Whole({})", self.arg(whole)?), rest),
+            [width, "rows", rows, "stores", pitch, rest @ ..] => {
+                let (width, rows, pitch) = (self.arg(width)?, self.arg(rows)?, self.arg(pitch)?);
+                (format!("Size::Pitched {{ width: {width}, rows: {rows}, pitch: {pitch} }}"), rest)
+            }
+            [width, "rows", rows, "pitch", to, from, rest @ ..] => {
+                let (width, rows, to, from) = (self.arg(width)?, self.arg(rows)?, self.arg(to)?, self.arg(from)?);
+                (format!("Size::Rows {{ width: {width}, rows: {rows}, pitch: [{to}, {from}] }}"), rest)
+            }
+            [count, "*", size, rest @ ..] => (format!("Size::Product({}, {})", self.arg(count)?, self.arg(size)?), rest),
+            [bytes, rest @ ..] => (format!("Size::Bytes({})", self.arg(bytes)?), rest),
+            [] => return Err("a size is missing".to_owned()),
+        })
+    }
+
+    fn copies(&self, words: &[&str]) -> Read<String> {
+        match words {
+            ["described", by] => return Ok(format!("CopiesDescribed({})", self.arg(by)?)),
+            [which @ ("to-symbol" | "from-symbol"), symbol, other, bytes, offset, kind] => {
+                let [symbol, other, bytes, offset, kind] = [symbol, other, bytes, offset, kind].map(|name| self.arg(name));
+                return Ok(format!(
+                    "CopiesSymbol {{ symbol: {}, other: {}, bytes: {}, offset: {}, kind: {}, to_symbol: {} }}",
+                    symbol?,
+                    other?,
+                    bytes?,
+                    offset?,
+                    kind?,
+                    *which == "to-symbol"
+                ));
+            }
+            _ => {}
+        }
+        let [to, from, rest @ ..] = words else { return Err("copies TO FROM SIZE DIRECTION".to_owned()) };
+        let (size, direction) = self.size(rest)?;
+        let direction = match direction {
+            ["by", kind] => format!("Direction::By({})", self.arg(kind)?),
+            ["anywhere"] => "Direction::Any".to_owned(),
+            ["to-device"] => "Direction::HostToDevice".to_owned(),
+            ["to-host"] => "Direction::DeviceToHost".to_owned(),
+            ["on-device"] => "Direction::DeviceToDevice".to_owned(),
+            other => return Err(format!("`{}` is no direction", other.join(" "))),
+        };
+        let (to, from) = (self.arg(to)?, self.arg(from)?);
+        Ok(format!("Copies {{ to: {to}, from: {from}, size: {size}, direction: {direction} }}"))
+    }
+
+    /// `kernel K grid G block B packed A shared S`, `kernel K config C args A`.
+    fn launches(&self, words: &[&str]) -> Read<String> {
+        let (mut named, mut cooperative) = (HashMap::new(), "Some(false)");
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "cooperative" => cooperative = "Some(true)",
+                "config" | "kernel" | "grid" | "block" | "packed" | "args" | "shared" => {
+                    let arg = self.arg(words.next().copied().unwrap_or_default())?;
+                    named.insert(*word, arg);
+                }
+                other => return Err(format!("`{other}` is no part of a launch")),
+            }
+        }
+        if named.contains_key("config") {
+            cooperative = "None";
+        }
+        let some = |name: &str| named.get(name).map_or_else(|| "None".to_owned(), |arg| format!("Some({arg})"));
+        let extents = match (named.get("grid"), named.get("block")) {
+            (Some(grid), Some(block)) => format!("Some([{grid}, {block}])"),
+            _ => "None".to_owned(),
+        };
+        let packed = named.contains_key("packed");
+        let (Some(kernel), Some(args)) = (named.get("kernel"), named.get(if packed { "packed" } else { "args" })) else {
+            return Err("a launch has a kernel and arguments".to_owned());
+        };
+        Ok(format!(
+            "Launches(LaunchArgs {{ kernel: {kernel}, extents: {extents}, config: {}, args: {args}, packed: {packed}, shared: {}, cooperative: {cooperative} }})",
+            some("config"),
+            some("shared")
+        ))
+    }
+
+    fn rust(&self) -> String {
+        let flags = match self.flags.as_slice() {
+            [] => "0".to_owned(),
+            flags => flags.join(" | "),
+        };
+        let params: Vec<String> = self.params.iter().map(|param| format!("{param:?}")).collect();
+        format!(
+            "Function {{ library: Library::{}, section: {:?}, since: {:?}, side: Side::{}, returns: Returns::{}, role: ErrorRole::{}, flags: {flags}, params: &[{}], outs: {}, effects: &[{}] }}",
+            self.library,
+            self.section,
+            self.since,
+            self.side,
+            self.returns,
+            self.role.unwrap_or("Plain"),
+            params.join(", "),
+            self.outs,
+            self.effects.join(", ")
+        )
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn side(word: &str) -> Read<String> {
+    match word {
+        "host" | "device" | "both" | "open" => Ok(capital(word)),
+        _ => Err(format!("no side is called `{word}`")),
+    }
+}
+
+fn returned(words: &str) -> Read<String> {
+    match words {
+        "nothing" | "text" | "other" => Ok(capital(words)),
+        _ => match words.split_once(' ') {
+            Some(("status", ty)) => Ok(format!("Status({ty:?})")),
+            Some(("by-handle", ty)) => Ok(format!("StatusByHandle({ty:?})")),
+            _ => Err(format!("`returns {words}` is not understood")),
+        },
+    }
+}
+
+fn version(text: &str) -> Read<(u8, u8)> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    let number = |text: &str| text.parse::<u8>().map_err(|_| format!("`{text}` is no version"));
+    Ok((number(major)?, number(minor)?))
+}
+
+fn flag(word: &str) -> Read<&'static str> {
+    Ok(match word {
+        "quiet" => "QUIET",
+        "core" => "CORE",
+        "pure" => "PURE",
+        "ends" => "ENDS",
+        "unrelated" => "UNRELATED",
+        "async" => "ASYNCHRONOUS",
+        "number" => "NUMBER",
+        "plain-c" => "PLAIN_C",
+        _ => return Err(format!("`{word}` is not understood")),
+    })
+}
+
+fn device_op(words: &[&str]) -> Read<String> {
+    let vote = |how: &str| match how {
+        "all" => Ok("Vote::All"),
+        "any" => Ok("Vote::Any"),
+        "count" => Ok("Vote::Count"),
+        "ballot" => Ok("Vote::Ballot"),
+        "match-any" => Ok("Vote::MatchAny"),
+        "match-all" => Ok("Vote::MatchAll"),
+        "reduce" => Ok("Vote::Reduce"),
+        _ => Err(format!("no vote is called `{how}`")),
+    };
+    let scope = |of: &str| match of {
+        "thread" | "block" | "device" | "system" => Ok(format!("Scope::{}", capital(of))),
+        _ => Err(format!("no scope is called `{of}`")),
+    };
+    let (words, masked) = match words {
+        [words @ .., "masked"] => (words, true),
+        words => (words, false),
+    };
+    let op = match words {
+        ["barrier"] => "BlockBarrier".to_owned(),
+        ["barrier", "named"] => "NamedBarrier".to_owned(),
+        ["block-vote", how] => format!("BlockVote({})", vote(how)?),
+        ["fence", of] => format!("Fence({})", scope(of)?),
+        ["async-copy"] => "AsyncCopy".to_owned(),
+        ["trap"] => "Trap".to_owned(),
+        ["print"] => "Print".to_owned(),
+        ["load"] => "Load".to_owned(),
+        ["store"] => "Store".to_owned(),
+        ["clock"] => "Clock".to_owned(),
+        ["random"] => "Random".to_owned(),
+        ["texture"] => "Texture { writes: false }".to_owned(),
+        ["texture", "writes"] => "Texture { writes: true }".to_owned(),
+        ["shuffle", how @ ("index" | "up" | "down" | "xor")] => {
+            format!("Shuffle {{ how: Shuffle::{}, masked: {masked} }}", capital(how))
+        }
+        ["vote", how] => format!("WarpVote {{ how: {}, masked: {masked} }}", vote(how)?),
+        ["atomic", op, of] => {
+            let op = match *op {
+                "exchange" => "Exchange".to_owned(),
+                "compare-exchange" => "CompareExchange".to_owned(),
+                "add" | "sub" | "min" | "max" | "and" | "or" | "xor" | "inc" | "dec" => capital(op),
+                _ => return Err(format!("no atomic operation is called `{op}`")),
+            };
+            format!("Atomic {{ op: Atomic::{op}, scope: {} }}", scope(of)?)
+        }
+        _ => return Err(format!("`op {}` is not understood", words.join(" "))),
+    };
+    Ok(format!("DeviceOp::{op}"))
+}
+
+impl Table {
+    /// `TYPE NAME=VALUE NAME=VALUE …`.
+    fn constants(&mut self, words: &str) -> Read<()> {
+        let mut words = words.split_whitespace();
+        let ty = words.next().ok_or("a type is missing")?;
+        for word in words {
+            let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}` has no value"))?;
+            let value = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+            self.constants.push((name.to_owned(), ty.to_owned(), value));
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, rust: &str) -> usize {
+        if let Some(number) = self.rows.get(rust) {
+            return *number;
+        }
+        self.order.push(rust.to_owned());
+        self.rows.insert(rust.to_owned(), self.order.len() - 1);
+        self.order.len() - 1
+    }
+
+    /// Takes note of a spelling, which means one function alone.
+    fn spell(&mut self, name: &str, of: &str) -> Read<()> {
+        match self.known.insert(name.to_owned(), of.to_owned()) {
+            Some(before) => Err(format!("`{name}` stands twice: it is a spelling of `{before}` already")),
+            None => Ok(()),
+        }
+    }
+
+    fn function(&mut self, name: &str, row: &str) -> Read<usize> {
+        self.spell(name, name)?;
+        let row = self.row(row);
+        self.functions.push((name.to_owned(), row));
+        let id = self.functions.len() - 1;
+        if let Some(start) = name.strip_suffix('*') {
+            self.families.push((start.to_owned(), id));
+        }
+        Ok(id)
+    }
+
+    fn alias(&mut self, name: &str, id: usize) -> Read<()> {
+        let of = self.functions.get(id).map(|(name, _)| name.clone()).unwrap_or_default();
+        self.spell(name, &of)?;
+        self.aliases.push((name.to_owned(), id));
+        Ok(())
+    }
+
+    fn rust(&self) -> String {
+        let mut text = String::from(
+            "//! The catalogue's table. Derived from `catalogue/*.txt` by `cargo xtask sync`; do not edit.\n\nuse super::effects::*;\nuse super::*;\n",
+        );
+        let names = self.functions.len() + self.aliases.len();
+        let _ = write!(
+            text,
+            "\npub(super) const FUNCTIONS: usize = {};\npub(super) static SLOTS: [u16; {SLOTS}] = slots(&NAMES);\n\npub(super) static ROWS: [Function; {}] = [\n",
+            self.functions.len(),
+            self.order.len()
+        );
+        for row in &self.order {
+            let _ = writeln!(text, "    {row},");
+        }
+        let _ = write!(text, "];\n\npub(super) static NAMES: [(&str, u16); {names}] = [\n");
+        let aliases = self.aliases.iter().map(|(name, id)| (name, self.functions[*id].1));
+        for (name, row) in self.functions.iter().map(|(name, row)| (name, *row)).chain(aliases) {
+            let _ = writeln!(text, "    ({name:?}, {row}),");
+        }
+        let _ = write!(text, "];\n\npub(super) static ALIASES: [u16; {}] = [", self.aliases.len());
+        for (_, id) in &self.aliases {
+            let _ = write!(text, "{id}, ");
+        }
+        let _ = write!(text, "];\n\npub(super) static FAMILIES: [(&str, u16); {}] = [\n", self.families.len());
+        for (start, id) in &self.families {
+            let _ = writeln!(text, "    ({start:?}, {id}),");
+        }
+        let _ = write!(text, "];\n\npub(super) static CONSTANTS: [(&str, Constant); {}] = [\n", self.constants.len());
+        for (name, ty, value) in &self.constants {
+            let _ = writeln!(text, "    ({name:?}, Constant {{ ty: {ty:?}, value: {value} }}),");
+        }
+        let statuses: Vec<String> = self.statuses.iter().map(|ty| format!("{ty:?}")).collect();
+        let _ = write!(
+            text,
+            "];\n\npub(super) static STATUS_TYPES: [&str; {}] = [{}];\n",
+            statuses.len(),
+            statuses.join(", ")
+        );
+        text
+    }
+}

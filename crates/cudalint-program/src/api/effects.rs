@@ -1,0 +1,414 @@
+//! The words that the catalogue says of a function: what it returns, where it may be called, and what it does.
+
+/// The package that a function belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Library {
+    Runtime,
+    Driver,
+    Nvrtc,
+    NvJitLink,
+    CuBlas,
+    CuFft,
+    CuRand,
+    CuSparse,
+    CuSolver,
+    CuDnn,
+    Nccl,
+    Npp,
+    Nvml,
+    Cupti,
+    Nvtx,
+    CuPy,
+    PyCuda,
+    Numba,
+    CudaCore,
+    /// Functions that device code calls: barriers, atomics, conversions.
+    Device,
+    /// CUDA's mathematics, for both sides.
+    Math,
+    /// The C library, POSIX, and what is declared beside them.
+    C,
+    /// The C++ standard library and thrust.
+    Cpp,
+}
+
+impl Library {
+    /// The name for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runtime => "CUDA runtime",
+            Self::Driver => "CUDA driver",
+            Self::Nvrtc => "NVRTC",
+            Self::NvJitLink => "nvJitLink",
+            Self::CuBlas => "cuBLAS",
+            Self::CuFft => "cuFFT",
+            Self::CuRand => "cuRAND",
+            Self::CuSparse => "cuSPARSE",
+            Self::CuSolver => "cuSOLVER",
+            Self::CuDnn => "cuDNN",
+            Self::Nccl => "NCCL",
+            Self::Npp => "NPP",
+            Self::Nvml => "NVML",
+            Self::Cupti => "CUPTI",
+            Self::Nvtx => "NVTX",
+            Self::CuPy => "CuPy",
+            Self::PyCuda => "PyCUDA",
+            Self::Numba => "Numba",
+            Self::CudaCore => "cuda.core",
+            Self::Device => "CUDA device code",
+            Self::Math => "CUDA Math API",
+            Self::C => "C library",
+            Self::Cpp => "C++ library",
+        }
+    }
+}
+
+/// The side that a function can be called from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Never from device code.
+    Host,
+    /// Never from host code.
+    Device,
+    /// From both, or not known for sure.
+    Both,
+    /// Nothing is said.
+    Open,
+}
+
+/// What a call gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Returns {
+    /// A status of this type: success or an error.
+    Status(&'static str),
+    /// A status of this type, where the call is given a handle; the first generation of the library (cuBLAS before
+    /// `cublas_v2.h`) has none and returns nothing.
+    StatusByHandle(&'static str),
+    /// Text about a status.
+    Text,
+    /// Nothing.
+    Nothing,
+    /// Something else: a size, a handle, a pointer.
+    Other,
+}
+
+/// What a call has to do with errors of work that was started before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorRole {
+    /// Returns the last error and forgets it.
+    Clears,
+    /// Returns the last error and leaves it.
+    Peeks,
+    /// Waits for the device or asks it, so that its status carries asynchronous errors.
+    Synchronizes,
+    /// Waits in practice and returns errors of earlier work, but not for that purpose: frees and resets.
+    Settles,
+    /// Starts a kernel.
+    Launches,
+    /// None of these: its status is its own.
+    Plain,
+}
+
+/// Memory that an allocation gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Of the host.
+    Host,
+    /// Of the host, locked in place, so that the device can reach it.
+    Pinned,
+    /// Of the device.
+    Device,
+    /// For both.
+    Managed,
+}
+
+/// The direction of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// An argument says it; where it is left out, nothing is known.
+    By(Arg),
+    /// Each pointer says for itself where it points.
+    Any,
+    /// To the device from the host.
+    HostToDevice,
+    /// To the host from the device.
+    DeviceToHost,
+    /// On the device.
+    DeviceToDevice,
+}
+
+/// The position of an argument, from 0, as C and C++ write the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arg(pub u8);
+
+impl Arg {
+    /// What the call returns, where an argument is asked for.
+    pub const RETURNED: Self = Self(u8::MAX);
+
+    /// The position.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The argument among those of a call.
+    pub fn of<T: Copy>(self, args: &[T]) -> Option<T> {
+        args.get(self.at()).copied()
+    }
+}
+
+/// How many bytes a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// As many as the argument says.
+    Bytes(Arg),
+    /// So many elements of so many bytes.
+    Product(Arg, Arg),
+    /// Rows of `width` bytes, that lie a pitch apart.
+    Rows {
+        /// Bytes of a row that are touched.
+        width: Arg,
+        /// How many rows.
+        rows: Arg,
+        /// From the start of a row to the next: of the destination, of the source.
+        pitch: [Arg; 2],
+    },
+    /// Rows whose pitch the call chooses and stores.
+    Pitched {
+        /// Bytes of a row that are asked for.
+        width: Arg,
+        /// How many rows.
+        rows: Arg,
+        /// Where the pitch is stored.
+        pitch: Arg,
+    },
+    /// An array of the host language says it.
+    Whole(Arg),
+    /// Not said by the arguments alone.
+    Open,
+}
+
+/// Handles that calls make and give back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Handle {
+    Stream,
+    Event,
+    Graph,
+    Module,
+    Context,
+    Texture,
+    Array,
+    Pool,
+    Library,
+    Program,
+}
+
+/// What work a call waits for, or asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// All work on the device.
+    Device,
+    /// The work of a stream.
+    Stream(Arg),
+    /// The work before an event.
+    Event(Arg),
+    /// Its own.
+    Own,
+}
+
+/// A launch as a call states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchArgs {
+    /// The kernel.
+    pub kernel: Arg,
+    /// Grid and block, where they are one argument each.
+    pub extents: Option<[Arg; 2]>,
+    /// A structure that holds the configuration.
+    pub config: Option<Arg>,
+    /// The first of the kernel's arguments, or the array of their addresses.
+    pub args: Arg,
+    /// Whether `args` is an array of addresses.
+    pub packed: bool,
+    /// Dynamic shared memory.
+    pub shared: Option<Arg>,
+    /// Whether the whole grid may meet; unknown where attributes say it.
+    pub cooperative: Option<bool>,
+}
+
+/// An operation of device code that the analysis of kernels knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum DeviceOp {
+    BlockBarrier,
+    BlockVote(Vote),
+    NamedBarrier,
+    Fence(Scope),
+    AsyncCopy,
+    Trap,
+    Print,
+    Load,
+    Store,
+    Shuffle { how: Shuffle, masked: bool },
+    WarpVote { how: Vote, masked: bool },
+    Atomic { op: Atomic, scope: Scope },
+    Clock,
+    Texture { writes: bool },
+    /// A random number from a state that changes: `curand` and its kind.
+    Random,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scope {
+    Thread,
+    Block,
+    Device,
+    System,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Vote {
+    All,
+    Any,
+    Count,
+    Ballot,
+    MatchAny,
+    MatchAll,
+    Reduce,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Shuffle {
+    Index,
+    Up,
+    Down,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Atomic {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exchange,
+    CompareExchange,
+}
+
+/// One thing that a call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Memory comes into being; its address is stored through `out`, or returned.
+    Allocates {
+        /// Where it lives.
+        space: Space,
+        /// What receives the address.
+        out: Arg,
+        /// How much.
+        size: Size,
+        /// Whether all of it is zero.
+        zeroed: bool,
+    },
+    /// Memory is given back.
+    Frees(Arg),
+    /// Bytes are copied between two addresses.
+    Copies {
+        /// Where to.
+        to: Arg,
+        /// Where from.
+        from: Arg,
+        /// How many.
+        size: Size,
+        /// Between which sides.
+        direction: Direction,
+    },
+    /// Bytes are copied to or from a `__device__` variable.
+    CopiesSymbol {
+        /// The variable.
+        symbol: Arg,
+        /// The other side.
+        other: Arg,
+        /// How many bytes.
+        bytes: Arg,
+        /// Bytes from the variable's start.
+        offset: Arg,
+        /// The direction.
+        kind: Arg,
+        /// Whether the variable is written.
+        to_symbol: bool,
+    },
+    /// A structure says what is copied.
+    CopiesDescribed(Arg),
+    /// Elements are set to a value.
+    Sets {
+        /// The first.
+        pointer: Arg,
+        /// The value of each.
+        value: Arg,
+        /// How many elements; of rows, how many in each.
+        size: Size,
+        /// Bytes of one.
+        unit: u8,
+    },
+    /// Memory of the host becomes reachable from the device.
+    Pins(Arg),
+    /// It is no longer.
+    Unpins(Arg),
+    /// Stores another address of the same memory.
+    Maps {
+        /// Where it is stored.
+        out: Arg,
+        /// The memory.
+        of: Arg,
+    },
+    /// Stores the address of a `__device__` variable.
+    AddressOfSymbol {
+        /// Where it is stored.
+        out: Arg,
+        /// The variable.
+        symbol: Arg,
+    },
+    /// Starts a kernel.
+    Launches(LaunchArgs),
+    /// Sets an attribute of a kernel.
+    SetsAttribute {
+        /// The kernel.
+        kernel: Arg,
+        /// Which attribute.
+        attribute: Arg,
+        /// Its value.
+        value: Arg,
+    },
+    /// From here on, work is recorded instead of run.
+    Captures,
+    /// The host waits.
+    Waits(Work),
+    /// The host asks whether work is done.
+    Polls(Work),
+    /// Work of a stream waits for an event.
+    Orders {
+        /// The stream.
+        stream: Arg,
+        /// The event.
+        event: Arg,
+    },
+    /// A handle comes into being and is stored through the argument.
+    Creates(Handle, Arg),
+    /// A handle is given back.
+    Destroys(Handle, Arg),
+    /// Host memory behind the argument is read.
+    Reads(Arg),
+    /// Host memory behind the argument is written.
+    Writes(Arg),
+    /// An operation of device code.
+    Device(DeviceOp),
+}
