@@ -53,7 +53,10 @@ pub fn table(folder: &Path) -> io::Result<String> {
     for file in files {
         let text = fs::read_to_string(&file)?;
         read(&text, &mut table).map_err(|(line, error)| {
-            io::Error::other(format!("{}, line {line}: {error}", file.file_name().unwrap_or_default().to_string_lossy()))
+            io::Error::other(format!(
+                "{}, line {line}: {error}",
+                file.file_name().unwrap_or_default().to_string_lossy()
+            ))
         })?;
     }
     Ok(table.rust())
@@ -297,7 +300,9 @@ impl Row {
                 let (width, rows, to, from) = (self.arg(width)?, self.arg(rows)?, self.arg(to)?, self.arg(from)?);
                 (format!("Size::Rows {{ width: {width}, rows: {rows}, pitch: [{to}, {from}] }}"), rest)
             }
-            [count, "*", size, rest @ ..] => (format!("Size::Product({}, {})", self.arg(count)?, self.arg(size)?), rest),
+            [count, "*", size, rest @ ..] => {
+                (format!("Size::Product({}, {})", self.arg(count)?, self.arg(size)?), rest)
+            }
             [bytes, rest @ ..] => (format!("Size::Bytes({})", self.arg(bytes)?), rest),
             [] => return Err("a size is missing".to_owned()),
         })
@@ -307,7 +312,8 @@ impl Row {
         match words {
             ["described", by] => return Ok(format!("CopiesDescribed({})", self.arg(by)?)),
             [which @ ("to-symbol" | "from-symbol"), symbol, other, bytes, offset, kind] => {
-                let [symbol, other, bytes, offset, kind] = [symbol, other, bytes, offset, kind].map(|name| self.arg(name));
+                let [symbol, other, bytes, offset, kind] =
+                    [symbol, other, bytes, offset, kind].map(|name| self.arg(name));
                 return Ok(format!(
                     "CopiesSymbol {{ symbol: {}, other: {}, bytes: {}, offset: {}, kind: {}, to_symbol: {} }}",
                     symbol?,
@@ -357,7 +363,8 @@ impl Row {
             _ => "None".to_owned(),
         };
         let packed = named.contains_key("packed");
-        let (Some(kernel), Some(args)) = (named.get("kernel"), named.get(if packed { "packed" } else { "args" })) else {
+        let (Some(kernel), Some(args)) = (named.get("kernel"), named.get(if packed { "packed" } else { "args" }))
+        else {
             return Err("a launch has a kernel and arguments".to_owned());
         };
         Ok(format!(

@@ -249,11 +249,22 @@ pub enum DeviceOp {
     Print,
     Load,
     Store,
-    Shuffle { how: Shuffle, masked: bool },
-    WarpVote { how: Vote, masked: bool },
-    Atomic { op: Atomic, scope: Scope },
+    Shuffle {
+        how: Shuffle,
+        masked: bool,
+    },
+    WarpVote {
+        how: Vote,
+        masked: bool,
+    },
+    Atomic {
+        op: Atomic,
+        scope: Scope,
+    },
     Clock,
-    Texture { writes: bool },
+    Texture {
+        writes: bool,
+    },
     /// A random number from a state that changes: `curand` and its kind.
     Random,
 }

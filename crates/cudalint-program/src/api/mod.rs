@@ -161,7 +161,9 @@ impl ApiId {
                 return Self::of_family(name);
             }
             if table::NAMES[at as usize].0 == name {
-                return Some(Self(table::ALIASES.get((at as usize).wrapping_sub(table::FUNCTIONS)).copied().unwrap_or(at)));
+                return Some(Self(
+                    table::ALIASES.get((at as usize).wrapping_sub(table::FUNCTIONS)).copied().unwrap_or(at),
+                ));
             }
             slot = slot.wrapping_add(1);
         }
@@ -304,7 +306,9 @@ mod tests {
 
     #[test]
     fn constants() {
-        assert!(is_success("cudaSuccess") && is_success("CUBLAS_STATUS_SUCCESS") && !is_success("cudaMemcpyHostToHost"));
+        assert!(
+            is_success("cudaSuccess") && is_success("CUBLAS_STATUS_SUCCESS") && !is_success("cudaMemcpyHostToHost")
+        );
         assert_eq!(constant("cudaMemcpyDeviceToHost").map(|it| it.value), Some(2));
         assert!(is_status_type("cudaError_t") && !is_status_type("cudaMemcpyKind"));
     }
