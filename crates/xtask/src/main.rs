@@ -1,9 +1,10 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod corpus;
 mod differential;
+mod modules;
 mod mutants;
 mod new_rule;
 mod python_tables;
@@ -36,6 +37,8 @@ enum Chore {
         #[arg(required = true)]
         folders: Vec<PathBuf>,
     },
+    /// Finds circles between the modules of a crate.
+    Modules,
     /// Rewrites the files that are derived from the rules.
     Sync,
     /// Builds the program for a release, unless a page's examples lack their run on a GPU.
@@ -121,6 +124,7 @@ fn main() -> ExitCode {
         Chore::Sync => cudalint_pages::derive::sync(&root)
             .map(|changed| changed.iter().for_each(|path| println!("rewrote {}", path.display())))
             .map_err(|error| error.to_string()),
+        Chore::Modules => modules::run(&root),
         Chore::Release => release::run(&root),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
