@@ -11,20 +11,20 @@ use std::fmt::Write as _;
 
 /// The driver's files.
 const FILES: [(&str, &str); 14] = [
-    ("cudalint_strings.py", include_str!("driver/cudalint_strings.py")),
-    (MAIN, include_str!("driver/cudalint_watched.py")),
-    ("cudalint_hooks.py", include_str!("driver/cudalint_hooks.py")),
-    ("cudalint_launches.py", include_str!("driver/cudalint_launches.py")),
-    ("cudalint_memory.py", include_str!("driver/cudalint_memory.py")),
-    ("cudalint_lines.py", include_str!("driver/cudalint_lines.py")),
-    ("cudalint_accesses.py", include_str!("driver/cudalint_accesses.py")),
-    ("cudalint_compare.py", include_str!("driver/cudalint_compare.py")),
-    ("cudalint_calls.py", include_str!("driver/cudalint_calls.py")),
-    ("cudalint_jit.py", include_str!("driver/cudalint_jit.py")),
-    ("cudalint_signs.py", include_str!("driver/cudalint_signs.py")),
-    ("cudalint_whole.py", include_str!("driver/cudalint_whole.py")),
-    ("cudalint_statuses.py", include_str!("driver/cudalint_statuses.py")),
-    ("cudalint_signature.py", include_str!("driver/cudalint_signature.py")),
+    ("cudalint_strings.py", include_str!("cudalint_strings.py")),
+    (MAIN, include_str!("cudalint_watched.py")),
+    ("cudalint_hooks.py", include_str!("cudalint_hooks.py")),
+    ("cudalint_launches.py", include_str!("cudalint_launches.py")),
+    ("cudalint_memory.py", include_str!("cudalint_memory.py")),
+    ("cudalint_lines.py", include_str!("cudalint_lines.py")),
+    ("cudalint_accesses.py", include_str!("cudalint_accesses.py")),
+    ("cudalint_compare.py", include_str!("cudalint_compare.py")),
+    ("cudalint_calls.py", include_str!("cudalint_calls.py")),
+    ("cudalint_jit.py", include_str!("cudalint_jit.py")),
+    ("cudalint_signs.py", include_str!("cudalint_signs.py")),
+    ("cudalint_whole.py", include_str!("cudalint_whole.py")),
+    ("cudalint_statuses.py", include_str!("cudalint_statuses.py")),
+    ("cudalint_signature.py", include_str!("cudalint_signature.py")),
 ];
 const MAIN: &str = "cudalint_watched.py";
 /// The folder of what the driver sees, below the scenario's.
