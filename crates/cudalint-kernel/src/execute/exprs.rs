@@ -16,6 +16,11 @@ impl Machine<'_> {
         if self.depth >= DEEPEST {
             self.stop("nesting too deep");
         }
+        // Each costs an operation or more, but for a few that do nothing; parts that several expressions share are met again and again.
+        self.evaluated += 1;
+        if self.evaluated > 2 * self.budget.lane_operations + 50_000 && !self.stopped {
+            self.stop("budget spent");
+        }
         if self.act.is_empty() {
             return Val::unknown();
         }

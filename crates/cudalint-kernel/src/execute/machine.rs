@@ -145,6 +145,8 @@ pub(super) struct Machine<'a> {
     pub(super) polling: bool,
     /// A loop's rest is run without its numbers: what is unknown there says nothing.
     pub(super) uncounted: bool,
+    /// Expressions evaluated so far, in all blocks.
+    pub(super) evaluated: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -217,6 +219,7 @@ impl<'a> Machine<'a> {
             uniform: Uniform::default(),
             polling: false,
             uncounted: false,
+            evaluated: 0,
         };
         machine.place_objects();
         machine

@@ -2,7 +2,7 @@
 
 use super::operators::{assignment_name, binary_name};
 use super::{At, Lowerer, Out};
-use crate::code::{self, BinaryOp, Effect, Expr};
+use crate::code::{self, BinaryOp, Effect, Expr, Place};
 use crate::report::Site;
 use cudalint_program::types::Ty;
 
@@ -42,8 +42,10 @@ impl Lowerer<'_> {
                 return out;
             }
             if binary_name(op).is_some() {
-                let result = self.binary(op, target, value, site);
-                return self.assign(target, &result, site);
+                return self.once(target, |this, target| {
+                    let result = this.binary(op, target, value, site);
+                    this.assign(target, &result, site)
+                });
             }
         }
         if let Ty::Pointer(of) = &target.ty {
@@ -98,10 +100,70 @@ impl Lowerer<'_> {
             self.gap("operator");
         }
         let value = self.load(value);
-        let old = self.load(target);
-        let ty = self.ty(&target.ty);
-        let id = self.push(Expr::Opaque { children: vec![old, value], effect: Effect::None }, ty, target.site);
-        self.store(target, id)
+        if matches!(target.at, At::Value(_)) {
+            return self.store(target, value);
+        }
+        self.once(target, |this, target| {
+            let old = this.load(target);
+            let ty = this.ty(&target.ty);
+            let id = this.push(Expr::Opaque { children: vec![old, value], effect: Effect::None }, ty, target.site);
+            this.store(target, id)
+        })
+    }
+
+    /// Does something with a place that looks at its address more than once: an address that does something itself, or that
+    /// is long, is computed once. Else `*p-- += v` would step `p` twice, and a chain of such targets double with each link.
+    fn once(&mut self, target: &Out, work: impl FnOnce(&mut Self, &Out) -> Out) -> Out {
+        let At::Memory { address, element } = target.at else { return work(self, target) };
+        if self.is_plain(address) {
+            return work(self, target);
+        }
+        let ty = self.code_ty(address);
+        let variable = self.variable("", ty.clone(), target.site);
+        let place = || Place::Register { variable, first: 0, count: 0 };
+        let first = self.push_access(Expr::Write(place(), address), ty.clone(), target.site);
+        let address = self.push_access(Expr::Read(place()), ty, target.site);
+        let done = work(self, &Out { at: At::Memory { address, element }, ..target.clone() });
+        let at = match done.at {
+            At::Value(id) => At::Value(self.behind(first, id)),
+            At::Memory { address, element } => At::Memory { address: self.behind(first, address), element },
+            register @ At::Register { .. } => register,
+        };
+        Out { at, ..done }
+    }
+
+    /// A value that is computed after something else.
+    fn behind(&mut self, first: code::ExprId, value: code::ExprId) -> code::ExprId {
+        let Some(node) = self.code.exprs.get(value.index()) else { return value };
+        let (ty, site) = (node.ty.clone(), node.site);
+        self.push(Expr::Sequence(vec![first, value]), ty, site)
+    }
+
+    /// Whether an expression does nothing besides having a value, and is short.
+    fn is_plain(&self, id: code::ExprId) -> bool {
+        let mut open = vec![id];
+        let mut left = 48;
+        while let Some(id) = open.pop() {
+            left -= 1;
+            let Some(kind) = self.kind(id).filter(|_| left > 0) else { return false };
+            match kind {
+                Expr::Int(_)
+                | Expr::Float(_)
+                | Expr::Builtin(_)
+                | Expr::VariableAddress(_)
+                | Expr::ObjectAddress(_)
+                | Expr::Read(Place::Register { .. }) => {}
+                Expr::Read(Place::Memory { address, .. }) => open.push(*address),
+                Expr::Offset { base, index, .. } => open.extend([*base, *index]),
+                Expr::Unary(_, one) | Expr::Not(one) | Expr::Convert(one) | Expr::Leaves { of: one, .. } => open.push(*one),
+                Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => open.extend([*a, *b]),
+                Expr::Select(a, b, c) => open.extend([*a, *b, *c]),
+                Expr::Aggregate(parts) => open.extend(parts),
+                Expr::Opaque { children, effect: Effect::None | Effect::Pure(_) } => open.extend(children),
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// `++x`, `x--`.

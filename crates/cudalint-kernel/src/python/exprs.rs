@@ -116,14 +116,7 @@ impl Lowerer<'_> {
                         _ => parts.push(self.expr(*one)),
                     }
                 }
-                let mut leaves = Vec::new();
-                for part in &parts {
-                    part.leaves(&mut leaves);
-                }
-                if leaves.len() > MAX_PARTS {
-                    return self.lost("large tuple", &[], Effect::None, site);
-                }
-                Value::Tuple(parts)
+                self.tuple(parts, site)
             }
             PythonExpr::Slice(parts) => {
                 let parts = parts.map(|part| part.map(|part| self.expr(part)));
@@ -353,9 +346,29 @@ impl Lowerer<'_> {
         self.pure(&format!("{op:?}"), children, Ty::Opaque { bytes: None }, site)
     }
 
+    /// A tuple, unless it is too large: `t = (t, t)` doubles with each line.
+    fn tuple(&mut self, parts: Vec<Value>, site: Site) -> Value {
+        let (mut leaves, mut open, mut tuples) = (Vec::new(), vec![parts.as_slice()], 0);
+        while let Some(parts) = open.pop() {
+            for part in parts {
+                match part {
+                    Value::Tuple(inner) => {
+                        tuples += 1;
+                        open.push(inner);
+                    }
+                    part => part.leaves(&mut leaves),
+                }
+                if leaves.len() > MAX_PARTS || tuples > MAX_PARTS {
+                    return self.lost("large tuple", &[], Effect::None, site);
+                }
+            }
+        }
+        Value::Tuple(parts)
+    }
+
     fn tuples(&mut self, op: BinaryOp, a: &[Value], b: &[Value], site: Site) -> Value {
         if op == BinaryOp::Add {
-            return Value::Tuple(a.iter().chain(b).cloned().collect());
+            return self.tuple(a.iter().chain(b).cloned().collect(), site);
         }
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && a.len() == b.len() {
             let mut all = self.push(Expr::Int(1), Ty::Bool, site);

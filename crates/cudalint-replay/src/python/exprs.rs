@@ -153,7 +153,7 @@ impl Walker<'_> {
                         }
                     }
                 }
-                let text = text.map(|text| Rc::from(text.as_str()));
+                let text = text.filter(|text| text.len() <= MAX_TEXT).map(|text| Rc::from(text.as_str()));
                 Val::from(Kind::Str(Rc::new(Text { text, origin: Some(self.site(id)) })))
             }
             PythonExpr::In { value, container, negated } => {
@@ -216,11 +216,13 @@ impl Walker<'_> {
         match &value.kind {
             Kind::Tuple(values) => Some(values.to_vec()),
             Kind::List(id) => match self.heap.get(*id) {
-                Obj::List(Some(values)) => Some(values.clone()),
+                Obj::List(Some(values)) if may_copy(&mut self.copied, values.len()) => Some(values.clone()),
                 _ => None,
             },
             Kind::Dict(id) => match self.heap.get(*id) {
-                Obj::Dict(Some(entries)) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),
+                Obj::Dict(Some(entries)) if may_copy(&mut self.copied, entries.len()) => {
+                    Some(entries.iter().map(|(key, _)| key.clone()).collect())
+                }
                 _ => None,
             },
             Kind::Range(range) => {
@@ -414,4 +416,16 @@ pub(super) fn shown(value: &Val) -> Option<String> {
         Kind::Dtype(dtype) => Some(dtype.name()).filter(|name| !name.is_empty()),
         _ => None,
     }
+}
+
+/// The longest text that a program puts together piece by piece: longer ones are taken for unknown.
+pub(super) const MAX_TEXT: usize = 64 << 10;
+
+/// Counts elements that are copied; `false` for a list that is too long, or when a walk has copied enough: `l = l + l` doubles
+/// with each line.
+fn may_copy(copied: &mut usize, elements: usize) -> bool {
+    const LONGEST: usize = 64 << 10;
+    const MOST: usize = 2 << 20;
+    *copied += elements;
+    elements <= LONGEST && *copied <= MOST
 }

@@ -112,6 +112,8 @@ struct Walker<'p> {
     events: Vec<Event>,
     faults: Vec<(ModuleId, PythonFault)>,
     steps: u32,
+    /// Elements of lists and dictionaries copied so far.
+    copied: usize,
     stopped: Option<&'static str>,
     depth: u32,
     /// Above 0: nothing is reported.
@@ -215,6 +217,7 @@ impl<'p> Walker<'p> {
             events: Vec::new(),
             faults: Vec::new(),
             steps: 0,
+            copied: 0,
             stopped: None,
             depth: 0,
             silent: 0,

@@ -53,7 +53,10 @@ impl Walker<'_> {
         }
         match (&a.kind, &b.kind) {
             (Kind::Str(x), Kind::Str(y)) if op == BinaryOp::Add => {
-                let text = x.text.as_deref().zip(y.text.as_deref()).map(|(x, y)| Rc::from(format!("{x}{y}").as_str()));
+                let both = x.text.as_deref().zip(y.text.as_deref());
+                let text = both
+                    .filter(|(x, y)| x.len() + y.len() <= super::exprs::MAX_TEXT)
+                    .map(|(x, y)| Rc::from(format!("{x}{y}").as_str()));
                 return Val::from(Kind::Str(Rc::new(Text { text, origin: x.origin.or(y.origin) })));
             }
             (Kind::Str(x), _) if op == BinaryOp::Rem => {

@@ -272,8 +272,9 @@ impl Val {
         Self::from(Kind::Str(Rc::new(Text { text: Some(Rc::from(text)), origin: None })))
     }
 
+    /// A tuple; one that holds too much, or nests too deep, is unknown: `t = (t, t)` doubles with each line.
     pub fn tuple(values: Vec<Self>) -> Self {
-        Self::from(Kind::Tuple(Rc::from(values)))
+        if fits(&values) { Self::from(Kind::Tuple(Rc::from(values))) } else { Self::unknown() }
     }
 
     pub fn array(array: Array) -> Self {
@@ -395,4 +396,24 @@ fn same_shape(a: Option<&[Dim]>, b: Option<&[Dim]>) -> bool {
         (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.q == b.q && !a.q.is_unknown()),
         _ => false,
     }
+}
+
+/// Whether a tuple of these is small enough to be walked.
+fn fits(values: &[Val]) -> bool {
+    const MOST: usize = 16 << 10;
+    const DEEPEST: u32 = 24;
+    let mut held = values.len();
+    let mut open: Vec<(&[Val], u32)> = vec![(values, 0)];
+    while let Some((values, depth)) = open.pop() {
+        for value in values {
+            if let Kind::Tuple(inner) = &value.kind {
+                held += inner.len() + 1;
+                if held > MOST || depth >= DEEPEST {
+                    return false;
+                }
+                open.push((inner, depth + 1));
+            }
+        }
+    }
+    true
 }

@@ -11,6 +11,22 @@ use crate::value::{Quantity, union};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
 use cudalint_program::{Entry, Name};
 
+/// How deep records hold records whose fields are set one by one.
+const MAX_RECORDS: u32 = 16;
+/// Fields of one object, those of its parts included, that are set without a step of the budget for each.
+const FREE_FIELDS: u32 = 256;
+/// Fields of one object that are set at all: of a larger one nothing is known.
+const MAX_FIELDS: u32 = 1_024;
+
+/// The object whose fields are being set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Making {
+    /// How many records hold the one whose turn it is.
+    depth: u32,
+    /// Fields so far.
+    fields: u32,
+}
+
 impl<'p> Walker<'p> {
     /// A new object's first value.
     pub fn initialize(&mut self, place: &Place, ty: &Ty, init: ExprId) {
@@ -139,10 +155,20 @@ impl<'p> Walker<'p> {
         if self.frames.len() > super::MAX_FRAMES + 4 {
             return self.forget_place(place);
         }
+        // Records within records may have fields without number; one may even, where its text was read wrongly, hold itself.
+        if self.making.depth >= MAX_RECORDS {
+            return self.forget_place(place);
+        }
         if !record.bases.is_empty() {
             self.forget_place(place);
         }
+        self.making.depth += 1;
         for field in &record.fields {
+            self.making.fields += 1;
+            if self.making.fields > FREE_FIELDS && (self.making.fields > MAX_FIELDS || !self.step()) {
+                self.forget_place(place);
+                break;
+            }
             let needs = field.init.is_some() || {
                 let ty = self.resolve_in(*module, env, field.ty);
                 matches!(ty, Ty::Record(..) | Ty::Container(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Vector { .. })
@@ -160,6 +186,10 @@ impl<'p> Walker<'p> {
                 }
                 None => self.default_initialize(&at, &field_ty),
             }
+        }
+        self.making.depth -= 1;
+        if self.making.depth == 0 {
+            self.making.fields = 0;
         }
     }
 

@@ -183,6 +183,8 @@ pub(crate) struct Walker<'p> {
     pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
+    /// The object whose fields are being set.
+    making: construct::Making,
     /// How many walks of functions are watched.
     watching: u32,
     /// How often something was done that outlasts a function's walk, or looked at that others make.
@@ -236,6 +238,7 @@ impl<'p> Walker<'p> {
             conditions: Vec::new(),
             capturing: false,
             entry_is_called: false,
+            making: construct::Making::default(),
             watching: 0,
             traces: 0,
             slack: i64::MAX,

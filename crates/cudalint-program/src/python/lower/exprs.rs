@@ -149,6 +149,10 @@ impl<'t> Lowerer<'t> {
     }
 
     fn call(&mut self, callee: Node<'t>, arguments: Node<'t>, span: Span) -> Option<ExprId> {
+        // Before anything is lowered: what fails afterwards is lowered once more.
+        if !matches!(python_kind(arguments), PythonKind::ArgumentList | PythonKind::GeneratorExpression) {
+            return None;
+        }
         let callee = self.expr(callee);
         let args = match python_kind(arguments) {
             PythonKind::ArgumentList => {
@@ -160,8 +164,7 @@ impl<'t> Lowerer<'t> {
                 }
                 args
             }
-            PythonKind::GeneratorExpression => vec![self.expr(arguments)],
-            _ => return None,
+            _ => vec![self.expr(arguments)],
         };
         let may_make = self.may_make_kernels(callee) && !args.is_empty();
         let id = self.push(Expr::Call { callee, args }, span);

@@ -40,8 +40,10 @@ pub struct LowerPython<'a> {
 const MAX_DEPTH: u32 = 160;
 /// Operators of one kind in a row, and branches of one `if`: what is longer becomes unknown, with its parts side by side.
 const MAX_CHAIN: usize = 150;
-/// Expressions of one module; what comes after is unknown.
+/// Expressions of one module; what comes after is unknown. There is hardly one to three bytes of text.
 const MAX_EXPRESSIONS: usize = 6_000_000;
+/// Fewer than that of a short text: whose parts are lowered again and again holds more.
+const EXPRESSIONS_PER_BYTE: usize = 2;
 
 thread_local! {
     /// Where the arenas of a region grow: used again, since growing anew each time touches twice the memory.
@@ -63,6 +65,7 @@ pub fn lower(input: LowerPython<'_>) -> Module {
 struct Lowerer<'t> {
     text: &'t str,
     parsed: &'t ParsedRegion,
+    most_expressions: usize,
     module: Module,
     names: FxHashMap<&'t str, Name>,
     /// Paths of one segment, by it.
@@ -116,6 +119,7 @@ impl<'t> Lowerer<'t> {
         Self {
             text: input.text,
             parsed: input.parsed,
+            most_expressions: MAX_EXPRESSIONS.min(1_000 + EXPRESSIONS_PER_BYTE * input.text.len()),
             module,
             names: FxHashMap::default(),
             singles: FxHashMap::default(),
@@ -233,7 +237,7 @@ impl<'t> Lowerer<'t> {
     /// Whether one may go one level deeper; pairs with [`Self::leave`]. What is cut off marks the function as damaged, so that
     /// nothing is concluded from what is missing.
     fn enter(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH || self.module.exprs.len() >= MAX_EXPRESSIONS {
+        if self.depth >= MAX_DEPTH || self.module.exprs.len() >= self.most_expressions {
             self.frame.cut = true;
             return false;
         }
