@@ -423,7 +423,7 @@ pub(super) const MAX_TEXT: usize = 64 << 10;
 
 /// Counts elements that are copied; `false` for a list that is too long, or when a walk has copied enough: `l = l + l` doubles
 /// with each line.
-fn may_copy(copied: &mut usize, elements: usize) -> bool {
+pub(super) fn may_copy(copied: &mut usize, elements: usize) -> bool {
     const LONGEST: usize = 64 << 10;
     const MOST: usize = 2 << 20;
     *copied += elements;

@@ -400,9 +400,14 @@ fn same_shape(a: Option<&[Dim]>, b: Option<&[Dim]>) -> bool {
 
 /// Whether a tuple of these is small enough to be walked.
 fn fits(values: &[Val]) -> bool {
+    const LONGEST: usize = 64 << 10;
     const MOST: usize = 16 << 10;
     const DEEPEST: u32 = 24;
-    let mut held = values.len();
+    // A long table of plain values is walked once; what stands in tuples may be walked from each of them.
+    if values.len() > LONGEST {
+        return false;
+    }
+    let mut held = 0;
     let mut open: Vec<(&[Val], u32)> = vec![(values, 0)];
     while let Some((values, depth)) = open.pop() {
         for value in values {

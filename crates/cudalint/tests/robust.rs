@@ -1,0 +1,114 @@
+//! Sources that once ended a run, never ended, or took all memory: each is over soon, and others beside it are linted.
+//!
+//! What each costs now is milliseconds; the limits are those of a machine with much else to do.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{EMPTY_GRID, Sandbox, finished};
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// What none of these may take: before, each took minutes, or more memory than there is.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A kernel, and a `main` that launches it behind a statement.
+fn program(before: &str, statement: &str) -> String {
+    format!(
+        "{before}\n__global__ void k(int *p) {{ p[threadIdx.x] = 1; }}\n\
+         int main() {{ {statement}; int *t; cudaMalloc(&t, 4); k<<<1, 1>>>(t); }}\n"
+    )
+}
+
+/// The source is linted in time, and so is what stands beside it.
+#[track_caller]
+fn survives(name: &str, source: &str) {
+    let sandbox = Sandbox::new(&[(name, source), ("beside.cu", EMPTY_GRID)]);
+    let start = Instant::now();
+    let ran = finished(&mut limited(sandbox.command(&[".", "--output-format", "concise", "--select", "all"])));
+    let took = start.elapsed();
+    assert!(ran.code == 1, "{name}: {ran:?}");
+    assert!(ran.stdout.contains("beside.cu:4:"), "{name}: {ran:?}");
+    assert!(took < LIMIT, "{name}: {took:?}");
+}
+
+/// The same command with 8 GB of memory at most, so that a test that fails does not take the machine down.
+fn limited(command: Command) -> Command {
+    if !cfg!(unix) {
+        return command;
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 8000000; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    shell.current_dir(command.get_current_dir().unwrap());
+    shell
+}
+
+/// `make(i)` for each of `0..count`, one a line.
+fn lines(count: usize, make: impl Fn(usize) -> String) -> String {
+    (0..count).fold(String::new(), |mut text, index| {
+        let _ = writeln!(text, "{}", make(index));
+        text
+    })
+}
+
+#[test]
+fn an_operator_with_attributes_behind_its_name() {
+    let iterator = "struct At {\n  int *p;\n  At operator- __host__ __device__(int by) { return {p - by}; }\n};";
+    survives("a.cu", &program(iterator, "At at"));
+}
+
+#[test]
+fn records_that_hold_themselves_or_each_other() {
+    survives("a.cu", &program("struct Own { Own inner; int x; };", "Own own; own.x = sizeof(Own)"));
+    survives("b.cu", &program("struct Odd { struct Even e; }; struct Even { Odd o; };", "Odd odd; Even even{}"));
+    survives("c.cu", &program("struct Odd : Even {}; struct Even : Odd {};", "Odd odd; odd.f(); odd.x = sizeof(Even)"));
+    survives("d.cu", &program("typedef Odd Even; typedef Even Odd;", "Odd odd; odd.x = sizeof(Even)"));
+    survives("e.cu", &program("template <int N> struct T { T<N - 1> a; T<N + 1> b; };", "T<3> t; t.a.b = sizeof(t)"));
+}
+
+#[test]
+fn records_that_double() {
+    let records = lines(40, |i| format!("struct R{} {{ R{i} a, b; R{i} c; }};", i + 1));
+    survives("a.cu", &program(&format!("struct R0 {{ int x; }};\n{records}"), "R40 all; R40 more{}; all = more"));
+}
+
+#[test]
+fn targets_that_are_used_twice() {
+    let steps = "--".repeat(60);
+    survives("a.cu", &format!("__global__ void k(int *p) {{ p[0] = (U{steps}); p[1] = {steps}p[2]; }}\n"));
+    let chain = format!("{}p{}", "*(".repeat(40), "++ += q)".repeat(40));
+    survives("b.cu", &format!("__global__ void k(U ***p, V q) {{ {chain}; }}\n"));
+}
+
+#[test]
+fn calls_of_python_side_by_side() {
+    survives("a.py", &format!("import cupy\n{}\n", (0..40).fold(String::new(), |all, i| format!("{all}g{i}()"))));
+}
+
+#[test]
+fn values_of_python_that_double() {
+    for (start, step) in [
+        ("'s'", "v = v + v"),
+        ("'s'", "v = f'{v}{v}'"),
+        ("[1]", "v = v + v"),
+        ("[1]", "v += v"),
+        ("[1]", "v.extend(v)"),
+        ("[1]", "v = [*v, *v]"),
+        ("(1,)", "v = v + v"),
+        ("(1,)", "v = (v, v)"),
+        ("()", "v = (v, v)"),
+        ("[]", "v = [v, v]"),
+    ] {
+        let host = lines(48, |_| step.to_owned());
+        let kernel = lines(48, |_| format!("    {step}"));
+        survives(
+            "a.py",
+            &format!(
+                "from numba import cuda\nimport cupy as cp\n@cuda.jit\ndef k(a, t):\n    v = {start}\n{kernel}    a[0] = len(v)\n\
+                 v = {start}\n{host}k[1, 32](cp.zeros(4), v)\nx = cp.zeros(len(v))\n"
+            ),
+        );
+    }
+}
