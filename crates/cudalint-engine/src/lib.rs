@@ -20,6 +20,7 @@ mod supposed;
 mod suppress;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod unmentioned;
 mod walk;
 
@@ -32,3 +33,4 @@ pub use provider::add_text;
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::Progress;
+pub use threads::threads;

@@ -24,6 +24,7 @@ mod notebook;
 mod parse;
 mod python_mask;
 mod region;
+mod runs;
 mod source;
 mod span;
 mod stretches;

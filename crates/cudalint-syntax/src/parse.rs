@@ -7,7 +7,7 @@ use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
 use crate::region::{Language, Region};
 use crate::span::Span;
-use crate::{indents, names};
+use crate::{indents, names, runs};
 use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
 
@@ -152,6 +152,8 @@ pub fn parse_region_without(
         indents::respell(&mut respelled, &pieces, &gaps);
         names::respell(&mut respelled, raw, &tokens);
         names::respell_comments(&mut respelled, raw, &comments);
+    } else {
+        respelled = runs::respell(bytes).unwrap_or_default();
     }
     let bytes = if respelled.is_empty() { bytes } else { &respelled };
     match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
@@ -193,9 +195,11 @@ fn parse_bytes(
     // The parser calls back every hundred steps: 0.006 times a byte on real code, 0.014 at most. Forty times that is a
     // text that the grammar cannot get through; counting steps instead of time keeps the outcome the same everywhere.
     let mut budget = 20_000 + bytes.len() / 4;
-    let mut progress = |_: &tree_sitter::ParseState| {
+    let mut recovery = Recovery::default();
+    let mut progress = |state: &tree_sitter::ParseState| {
         budget = budget.saturating_sub(1);
-        if budget == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let lost = recovery.step(state.has_error(), state.current_byte_offset());
+        if budget == 0 || lost { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |at: usize, _: Point| bytes.get(at.saturating_sub(offset)..).unwrap_or(&[]);
@@ -204,6 +208,44 @@ fn parse_bytes(
         parser.reset();
     }
     tree
+}
+
+/// Weighs the steps of the parser's recovery. They are not alike: where no reading of the text is without an error, a step
+/// goes through all that was read since the damage began, so that 12 KB of `++)++)…` took half a minute.
+#[derive(Default)]
+struct Recovery {
+    /// Where the damage began that is being read.
+    start: usize,
+    /// Where the parser was last.
+    last: usize,
+    /// Checks in a row at which some reading was sound.
+    sound: u32,
+    weight: usize,
+}
+
+impl Recovery {
+    /// Sound checks in a row after which damage is behind.
+    const BEHIND: u32 = 8;
+    /// In bytes of damage, summed over the checks in it.
+    const MOST: usize = 60_000;
+
+    /// Counts a check; whether this is more than a text is worth.
+    fn step(&mut self, in_error: bool, at: usize) -> bool {
+        if in_error {
+            if self.sound >= Self::BEHIND || self.start == 0 {
+                self.start = self.last.max(1);
+            }
+            self.sound = 0;
+            // At the end of the text the parser tries what could have been missing, without going through it again.
+            if at > self.last {
+                self.weight += at.saturating_sub(self.start);
+            }
+        } else {
+            self.sound = self.sound.saturating_add(1);
+        }
+        self.last = self.last.max(at);
+        self.weight > Self::MOST
+    }
 }
 
 /// What lies between gaps.

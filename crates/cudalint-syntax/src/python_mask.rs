@@ -74,7 +74,7 @@ fn blank(bytes: &mut [u8], span: Span) {
 }
 
 /// Whether only blanks stand before `at` on its line.
-fn opens_line(bytes: &[u8], at: usize) -> bool {
+pub(crate) fn opens_line(bytes: &[u8], at: usize) -> bool {
     bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| *byte == b'\n')
 }
 

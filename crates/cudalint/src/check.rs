@@ -115,12 +115,7 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
 }
 
 pub fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads.map_or(0, usize::from))
-        // Parsers and walks keep their own depth bounds; this leaves them room.
-        .stack_size(16 << 20)
-        .build()
-        .map_err(|error| UsageError(format!("threads cannot be started: {error}")))?;
+    let pool = cudalint_engine::threads(args.threads.map(usize::from))?;
     let progress = progress::Line::new(!args.quiet);
     let outcome = pool.install(|| engine.check(request, &|step| progress.tell(step)));
     progress.clear();

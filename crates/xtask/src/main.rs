@@ -1,13 +1,15 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `modules`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod corpus;
 mod differential;
 mod modules;
+mod fuzz;
 mod mutants;
 mod new_rule;
 mod python_tables;
+mod random;
 mod receipts;
 mod release;
 
@@ -101,6 +103,39 @@ enum Chore {
         #[arg(long, conflicts_with = "lint_only")]
         reread: bool,
     },
+    /// Feeds changed sources, settings, documents and reports to their readers, and keeps what fails.
+    Fuzz {
+        /// Folders of sources to change.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// Folder for what fails.
+        #[arg(long, default_value = "target/fuzz")]
+        out: PathBuf,
+        /// Another seed makes other inputs.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Time for all targets together, in minutes.
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
+        /// Processes at one time.
+        #[arg(long, default_value_t = 1)]
+        jobs: u64,
+        /// Only these.
+        #[arg(long = "target", value_enum)]
+        targets: Vec<fuzz::Target>,
+        /// Seconds after which an input counts as one that never ends.
+        #[arg(long, default_value_t = 20)]
+        hang: u64,
+        /// Milliseconds above which an input is kept as a slow one.
+        #[arg(long, default_value_t = 2_000)]
+        slow: u64,
+        /// Megabytes that a process may take.
+        #[arg(long, default_value_t = 4_000)]
+        memory: u64,
+    },
+    /// How `fuzz` starts itself.
+    #[command(hide = true)]
+    FuzzChild { words: Vec<String> },
     /// Compares the whole run with parsing alone, and one thread with two.
     Bench {
         /// Folders to lint.
@@ -139,6 +174,11 @@ fn main() -> ExitCode {
         Chore::Mutants { folders, rounds, survivors, kinds, gpu } => {
             mutants::run(&folders, rounds, survivors, &kinds, gpu)
         }
+        Chore::Fuzz { folders, out, seed, minutes, jobs, targets, hang, slow, memory } => {
+            let targets = if targets.is_empty() { fuzz::Target::ALL.to_vec() } else { targets };
+            fuzz::run(&fuzz::Plan { folders, out, seed, minutes, jobs, targets, hang, slow, memory })
+        }
+        Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),
         Chore::Bench { folders, .. } => bench::run(&root, &folders),
     };

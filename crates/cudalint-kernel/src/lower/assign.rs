@@ -134,7 +134,7 @@ impl Lowerer<'_> {
 
     /// A value that is computed after something else.
     fn behind(&mut self, first: code::ExprId, value: code::ExprId) -> code::ExprId {
-        let Some(node) = self.code.exprs.get(value.index()) else { return value };
+        let Some(node) = self.code.exprs.get(value) else { return value };
         let (ty, site) = (node.ty.clone(), node.site);
         self.push(Expr::Sequence(vec![first, value]), ty, site)
     }
@@ -155,7 +155,9 @@ impl Lowerer<'_> {
                 | Expr::Read(Place::Register { .. }) => {}
                 Expr::Read(Place::Memory { address, .. }) => open.push(*address),
                 Expr::Offset { base, index, .. } => open.extend([*base, *index]),
-                Expr::Unary(_, one) | Expr::Not(one) | Expr::Convert(one) | Expr::Leaves { of: one, .. } => open.push(*one),
+                Expr::Unary(_, one) | Expr::Not(one) | Expr::Convert(one) | Expr::Leaves { of: one, .. } => {
+                    open.push(*one)
+                }
                 Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => open.extend([*a, *b]),
                 Expr::Select(a, b, c) => open.extend([*a, *b, *c]),
                 Expr::Aggregate(parts) => open.extend(parts),

@@ -6,9 +6,10 @@ mod compare;
 mod generate;
 mod run;
 
+use crate::random::Random;
 use compare::{Claim, Tally};
 use cudalint_engine::{Choices, Configuration, Engine, MinConfidence, Request};
-use generate::{Kernel, Random};
+use generate::Kernel;
 use run::{Observed, Tool};
 use std::fmt::Write as _;
 use std::fs;

@@ -4,37 +4,8 @@
 mod places;
 mod statements;
 
+use crate::random::Random;
 use std::fmt::Write as _;
-
-/// Numbers that look random and are the same on every machine (`SplitMix64`).
-pub struct Random(u64);
-
-impl Random {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to `bound - 1`.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
 
 /// A generated kernel with the function that launches it.
 pub struct Kernel {

@@ -1,0 +1,254 @@
+//! `cargo xtask fuzz`: feeds changed sources, settings, documents and reports to their readers, in processes with bounds on
+//! time and memory. An input that ends its process, or takes far longer than its size is worth, is made smaller and kept.
+
+mod child;
+mod mutate;
+mod reduce;
+mod targets;
+
+pub use child::{run as feed, run_one as feed_one};
+pub use targets::Target;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How a run of the fuzzer is set up.
+pub struct Plan {
+    /// Folders of sources.
+    pub folders: Vec<PathBuf>,
+    /// Where inputs that fail are kept.
+    pub out: PathBuf,
+    pub seed: u64,
+    pub minutes: u64,
+    pub jobs: u64,
+    pub targets: Vec<Target>,
+    /// Seconds after which an input counts as one that never ends.
+    pub hang: u64,
+    /// Milliseconds above which an input is kept as a slow one.
+    pub slow: u64,
+    /// Megabytes that a process may take.
+    pub memory: u64,
+}
+
+/// What a process did that fed inputs of one target.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    executions: u64,
+    seconds: f64,
+    behaviours: u64,
+    /// Microseconds and bytes of the slowest input.
+    slowest: (u64, u64),
+    failures: Vec<String>,
+}
+
+/// Feeds all targets for the time that was given and prints what came out.
+///
+/// # Errors
+/// When files cannot be written or no process can be started, and at the end when an input failed.
+pub fn run(plan: &Plan) -> Result<(), String> {
+    let out = std::path::absolute(&plan.out).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let list = out.join("seeds.txt");
+    let mut seeds = Vec::new();
+    for folder in &plan.folders {
+        collect(folder, &mut seeds, 0);
+    }
+    seeds.sort();
+    let lines: Vec<String> = seeds.iter().map(|path| path.display().to_string()).collect();
+    fs::write(&list, lines.join("\n")).map_err(|error| format!("{}: {error}", list.display()))?;
+    let shares: u32 = plan.targets.iter().map(|target| target.share()).sum();
+    let mut failed = 0;
+    let mut total = Tally::default();
+    println!("target            executions  core-hours  behaviours  failures  slowest");
+    for (place, target) in plan.targets.iter().enumerate() {
+        let time = Duration::from_secs(plan.minutes * 60) * target.share() / shares.max(1);
+        let tallies: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
+            let jobs: Vec<_> = (0..plan.jobs)
+                .map(|job| {
+                    let (out, list) = (&out, &list);
+                    let seed = plan.seed ^ (job << 32) ^ ((place as u64) << 48);
+                    scope.spawn(move || feed_target(plan, *target, out, list, job, seed, time))
+                })
+                .collect();
+            jobs.into_iter().map(|job| job.join().unwrap_or_else(|_| Err("a job failed".to_owned()))).collect()
+        });
+        let mut sum = Tally::default();
+        for tally in tallies {
+            sum.add(&tally?);
+        }
+        println!(
+            "{:<16} {:>11} {:>11.2} {:>11} {:>9}  {} ms for {} bytes",
+            format!("{target:?}"),
+            sum.executions,
+            sum.seconds / 3600.0,
+            sum.behaviours,
+            sum.failures.len(),
+            sum.slowest.0 / 1000,
+            sum.slowest.1
+        );
+        for failure in &sum.failures {
+            println!("  {failure}");
+        }
+        failed += sum.failures.len();
+        total.add(&sum);
+    }
+    println!("all: {} executions, {:.2} core-hours", total.executions, total.seconds / 3600.0);
+    if failed > 0 { Err(format!("{failed} inputs failed; they are in {}", out.display())) } else { Ok(()) }
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.executions += other.executions;
+        self.seconds += other.seconds;
+        self.behaviours = self.behaviours.max(other.behaviours);
+        self.slowest = self.slowest.max(other.slowest);
+        self.failures.extend(other.failures.iter().cloned());
+    }
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>, depth: u32) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        if kind.is_dir() && depth < 24 {
+            collect(&path, found, depth + 1);
+        } else if kind.is_file() && Target::ALL.iter().any(|target| target.wants(&path)) {
+            let small = entry.metadata().is_ok_and(|data| data.len() < 200_000);
+            found.extend(small.then_some(path));
+        }
+    }
+}
+
+/// Feeds one target, in one process after another: a new one after each that ended.
+fn feed_target(
+    plan: &Plan,
+    target: Target,
+    out: &Path,
+    seeds: &Path,
+    job: u64,
+    seed: u64,
+    time: Duration,
+) -> Result<Tally, String> {
+    let work = out.join(format!("work-{target:?}-{job}").to_lowercase());
+    let until = Instant::now() + time;
+    let mut tally = Tally::default();
+    let start = Instant::now();
+    let mut round = 0;
+    while Instant::now() < until {
+        // Each process has a project folder of its own, which the input before has not changed.
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir_all(work.join(".git")).map_err(|error| format!("{}: {error}", work.display()))?;
+        let round_seed = (seed + round).to_string();
+        let (work_name, list) = (work.display().to_string(), seeds.display().to_string());
+        let mut process = Process::start(plan.memory, &["feed", target.file(), &work_name, &list, &round_seed])?;
+        round += 1;
+        let ended = process.watch(plan, target, out, &work, until, &mut tally);
+        let Some(why) = ended else { break };
+        process.end();
+        let name = format!("{why}-{target:?}-{job}-{round}-{}", target.file()).to_lowercase();
+        let kept = out.join(&name);
+        if fs::copy(work.join(target.file()), &kept).is_ok() {
+            let size = reduce::reduce(plan, target, &kept, &work, until)?;
+            tally.failures.push(format!("{name}: {size} bytes"));
+        } else {
+            tally.failures.push(format!("{why}: before the first input"));
+            break;
+        }
+    }
+    tally.seconds = start.elapsed().as_secs_f64();
+    Ok(tally)
+}
+
+/// A process of this program with a bound on its memory.
+struct Process {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Process {
+    fn start(megabytes: u64, args: &[&str]) -> Result<Self, String> {
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut command = if cfg!(unix) {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("ulimit -v {}; ulimit -c 0; exec \"$0\" \"$@\"", megabytes * 1024)]).arg(own);
+            shell
+        } else {
+            Command::new(own)
+        };
+        command.arg("fuzz-child").args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| format!("no process: {error}"))?;
+        let (sender, lines) = channel();
+        if let Some(out) = child.stdout.take() {
+            std::thread::spawn(move || {
+                for line in BufReader::new(out).lines().map_while(Result::ok) {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Self { child, lines })
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Counts what the process feeds. `None` when the time is over, else how the process failed.
+    fn watch(
+        &mut self,
+        plan: &Plan,
+        target: Target,
+        out: &Path,
+        work: &Path,
+        until: Instant,
+        tally: &mut Tally,
+    ) -> Option<&'static str> {
+        loop {
+            let line = match self.lines.recv_timeout(Duration::from_secs(plan.hang)) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => return Some("hang"),
+                Err(RecvTimeoutError::Disconnected) => return Some("crash"),
+            };
+            let Some(did) = line.strip_prefix("did ") else { continue };
+            let numbers: Vec<u64> = did.split(' ').filter_map(|word| word.parse().ok()).collect();
+            let [micros, bytes, behaviours] = numbers[..] else { continue };
+            tally.executions += 1;
+            tally.behaviours = tally.behaviours.max(behaviours);
+            tally.slowest = tally.slowest.max((micros, bytes));
+            if micros / 1000 > plan.slow {
+                // The next input may be on its way already: what is kept then is told by its time when it is looked at.
+                let kept = out.join(format!("slow-{}ms-{}", micros / 1000, target.file()));
+                let _ = fs::copy(work.join(target.file()), kept);
+            }
+            if Instant::now() >= until {
+                self.end();
+                return None;
+            }
+        }
+    }
+}
+
+/// The hidden words with which the fuzzer starts itself.
+///
+/// # Errors
+/// When they are not what the parent writes.
+pub fn child(words: &[String]) -> Result<(), String> {
+    cudalint_engine::keep_panics_quiet();
+    let of_file = |file: &String| Target::ALL.into_iter().find(|target| target.file() == file);
+    match words {
+        [what, file, work, seeds, seed] if what == "feed" => {
+            let target = of_file(file).ok_or("no such target")?;
+            feed(target, Path::new(work), Path::new(seeds), seed.parse().map_err(|_| "no seed")?)
+        }
+        [what, file, work, input] if what == "one" => {
+            feed_one(of_file(file).ok_or("no such target")?, Path::new(work), Path::new(input))
+        }
+        _ => Err("not meant to be called by hand".to_owned()),
+    }
+}
