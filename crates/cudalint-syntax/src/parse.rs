@@ -195,7 +195,7 @@ fn parse_bytes(
     // The parser calls back every hundred steps: 0.006 times a byte on real code, 0.014 at most. Forty times that is a
     // text that the grammar cannot get through; counting steps instead of time keeps the outcome the same everywhere.
     let mut budget = 20_000 + bytes.len() / 4;
-    let mut recovery = Recovery::default();
+    let mut recovery = Recovery { left: 20_000 + bytes.len() / 2, ..Recovery::default() };
     let mut progress = |state: &tree_sitter::ParseState| {
         budget = budget.saturating_sub(1);
         let lost = recovery.step(state.has_error(), state.current_byte_offset());
@@ -218,33 +218,32 @@ struct Recovery {
     start: usize,
     /// Where the parser was last.
     last: usize,
-    /// Checks in a row at which some reading was sound.
-    sound: u32,
-    weight: usize,
+    /// Checks in a row at which some reading was sound; 0 inside of damage.
+    sound: usize,
+    /// Bytes of damage that may still be gone through, summed over the checks in it.
+    left: usize,
 }
 
 impl Recovery {
     /// Sound checks in a row after which damage is behind.
-    const BEHIND: u32 = 8;
-    /// In bytes of damage, summed over the checks in it.
-    const MOST: usize = 60_000;
+    const BEHIND: usize = 8;
 
     /// Counts a check; whether this is more than a text is worth.
     fn step(&mut self, in_error: bool, at: usize) -> bool {
-        if in_error {
+        if !in_error {
+            self.sound += 1;
+        } else {
             if self.sound >= Self::BEHIND || self.start == 0 {
-                self.start = self.last.max(1);
+                self.start = self.last;
             }
             self.sound = 0;
             // At the end of the text the parser tries what could have been missing, without going through it again.
             if at > self.last {
-                self.weight += at.saturating_sub(self.start);
+                self.left = self.left.saturating_sub(at - self.start);
             }
-        } else {
-            self.sound = self.sound.saturating_add(1);
         }
         self.last = self.last.max(at);
-        self.weight > Self::MOST
+        self.left == 0
     }
 }
 
