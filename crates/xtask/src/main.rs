@@ -4,8 +4,8 @@
 mod bench;
 mod corpus;
 mod differential;
-mod modules;
 mod fuzz;
+mod modules;
 mod mutants;
 mod new_rule;
 mod python_tables;
