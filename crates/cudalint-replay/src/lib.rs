@@ -8,6 +8,7 @@ pub mod checkers;
 mod coverage;
 pub mod facts;
 pub mod given;
+mod host;
 pub mod kernel;
 mod memory;
 mod merge;
@@ -23,5 +24,5 @@ mod val;
 pub mod value;
 mod walk;
 
-pub use merge::{ProjectScan, Walked, merge, replay_all, walk_module};
-pub use walk::ReplayOptions;
+pub use host::{ProjectScan, ReplayOptions};
+pub use merge::{Walked, merge, replay_all, walk_module};

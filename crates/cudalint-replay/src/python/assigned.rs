@@ -105,9 +105,9 @@ impl Walker<'_> {
             }
         }
         for (base, attribute) in &assigned.changed {
-            self.silent += 1;
+            self.log.muted += 1;
             let object = self.eval(*base);
-            self.silent -= 1;
+            self.log.muted -= 1;
             match (&object.kind, attribute) {
                 (Kind::Instance(_), Some(name)) => self.set_attribute(&object, name, Val::unknown()),
                 (Kind::Array(array), _) => self.wrote(array.buffer),

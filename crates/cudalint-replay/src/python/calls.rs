@@ -1,9 +1,10 @@
 //! Calls: of functions and classes of the project, and of everything else by what it is.
 
+use super::Walker;
 use super::heap::{Instance, Obj, ObjId};
 use super::val::{Closure, Kernel, Kind, Val};
-use super::{MAX_FRAMES, Walker};
 use crate::facts::Site;
+use crate::host::{MAX_FRAMES, OUT_OF_STEPS};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type};
 use std::collections::BTreeMap;
@@ -248,20 +249,20 @@ impl Walker<'_> {
         for (index, value) in values.into_iter().enumerate() {
             self.set_local(LocalId(index as u32), value);
         }
-        let mark = self.conditions.len();
+        let mark = self.path.known();
         let flow = self.block(body);
         let result = self.leave(flow);
-        self.conditions.truncate(mark);
+        self.path.unlearn(mark);
         if let Some((spared, heap, receiver, args)) = before {
-            let spent = self.steps == 0 && self.stopped == Some(super::OUT_OF_STEPS);
-            self.steps += spared;
+            let spent = self.budget.steps == 0 && self.budget.stopped == Some(OUT_OF_STEPS);
+            self.budget.steps += spared;
             if spent {
                 // Whatever it does from there on: the caller goes on.
-                self.stopped = None;
+                self.budget.stopped = None;
                 self.raised = false;
                 self.heap.restore(&heap);
                 self.costly.insert(key);
-                *self.limits.entry("steps of a call in a host walk").or_insert(0) += 1;
+                self.budget.cut("steps of a call in a host walk");
                 if let Some(receiver) = receiver {
                     self.lose(&receiver);
                 }
@@ -269,7 +270,7 @@ impl Walker<'_> {
                 return self.call_unknown(id, &args);
             }
         }
-        if self.stopped.is_none() && self.silent == 0 {
+        if self.budget.stopped.is_none() && self.log.muted == 0 {
             self.visited.insert((closure.module, closure.function));
         }
         match result {
@@ -284,8 +285,8 @@ impl Walker<'_> {
     /// Keeps a part of the steps from a call; how many.
     fn spare_steps(&mut self) -> Option<u32> {
         const FEWEST: u32 = 400;
-        let spared = (self.steps >= FEWEST).then_some(self.steps / 2)?;
-        self.steps -= spared;
+        let spared = (self.budget.steps >= FEWEST).then_some(self.budget.steps / 2)?;
+        self.budget.steps -= spared;
         Some(spared)
     }
 

@@ -7,16 +7,12 @@ use crate::facts::{
     Amount, ArrayShape, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
     PythonFaultKind, Site, Step,
 };
+use crate::host::steps;
 use crate::value::{Assumptions, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 use cudalint_program::visit::walk_expr;
 use std::sync::Arc;
-
-/// How many defining values a path names.
-const MAX_DEFINITIONS: usize = 5;
-/// How many outcomes of one place a walk reports.
-const MAX_OUTCOMES: u32 = 12;
 
 pub(super) fn amount(dim: &Dim) -> Amount {
     Amount { quantity: dim.q.clone(), assumptions: dim.why.clone() }
@@ -28,9 +24,7 @@ impl Walker<'_> {
         if !self.is_reporting() {
             return false;
         }
-        let count = self.reported.entry(site).or_insert(0);
-        *count += 1;
-        *count <= MAX_OUTCOMES
+        self.log.wants(site)
     }
 
     pub(super) fn emit(&mut self, kind: EventKind, site: Site, mentioned: &[ExprId]) {
@@ -40,9 +34,9 @@ impl Walker<'_> {
         let Some(frame) = self.frame() else { return };
         let function = (frame.module, frame.function);
         let conditional = frame.undecided > 0;
-        let conditions = self.conditions.clone();
+        let conditions = self.path.conditions();
         let path = self.path(mentioned);
-        self.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+        self.log.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
     }
 
     pub(super) fn fault(&mut self, kind: PythonFaultKind, site: Site, assumptions: Assumptions, mentioned: &[ExprId]) {
@@ -64,17 +58,15 @@ impl Walker<'_> {
                 .map(|f| f.name.to_string())
                 .unwrap_or_default()
         };
-        let mut steps = Vec::new();
+        let mut way = Vec::new();
         for pair in self.frames.windows(2) {
             let [caller, callee] = pair else { continue };
             let Some(site) = callee.call else { continue };
             let callee_name = name(callee.module, callee.function);
             let caller_name = name(caller.module, caller.function);
-            let what = if callee_name.is_empty() { "a function".to_owned() } else { format!("`{callee_name}`") };
-            let whence = if caller_name.is_empty() { String::new() } else { format!(" from `{caller_name}`") };
-            steps.push(Step { site, note: format!("{what} is called{whence}") });
+            way.push(steps::call(site, &caller_name, &callee_name, "a function"));
         }
-        let (Some(function), module) = (self.function(), self.module()) else { return steps };
+        let (Some(function), module) = (self.function(), self.module()) else { return way };
         let mut named: Vec<(Name, Val, Site)> = Vec::new();
         for expr in mentioned {
             walk_expr(module, *expr, |_, kind| {
@@ -91,18 +83,14 @@ impl Walker<'_> {
                 {
                     named.push(found);
                 }
-                named.len() < MAX_DEFINITIONS
+                named.len() < steps::MAX_DEFINITIONS
             });
         }
         for (name, value, site) in named {
             let Some(number) = value.known() else { continue };
-            let why = match &value.why {
-                Some(list) => format!(" ({})", list.join("; ")),
-                None => String::new(),
-            };
-            steps.push(Step { site, note: format!("`{name}` is {number}{why}") });
+            way.push(steps::holds(site, &name, number, &value.why));
         }
-        steps
+        way
     }
 
     /// A variable of the module, with where it got its value.

@@ -9,11 +9,11 @@ use std::rc::Rc;
 
 impl Walker<'_> {
     pub(super) fn eval(&mut self, id: ExprId) -> Val {
-        if !self.step() || !self.descend() {
+        if !self.budget.step() || !self.budget.descend() {
             return Val::unknown();
         }
         let value = self.eval_inner(id);
-        self.depth -= 1;
+        self.budget.ascend();
         value
     }
 
@@ -216,11 +216,11 @@ impl Walker<'_> {
         match &value.kind {
             Kind::Tuple(values) => Some(values.to_vec()),
             Kind::List(id) => match self.heap.get(*id) {
-                Obj::List(Some(values)) if may_copy(&mut self.copied, values.len()) => Some(values.clone()),
+                Obj::List(Some(values)) if self.budget.may_copy(values.len()) => Some(values.clone()),
                 _ => None,
             },
             Kind::Dict(id) => match self.heap.get(*id) {
-                Obj::Dict(Some(entries)) if may_copy(&mut self.copied, entries.len()) => {
+                Obj::Dict(Some(entries)) if self.budget.may_copy(entries.len()) => {
                     Some(entries.iter().map(|(key, _)| key.clone()).collect())
                 }
                 _ => None,
@@ -420,12 +420,3 @@ pub(super) fn shown(value: &Val) -> Option<String> {
 
 /// The longest text that a program puts together piece by piece: longer ones are taken for unknown.
 pub(super) const MAX_TEXT: usize = 64 << 10;
-
-/// Counts elements that are copied; `false` for a list that is too long, or when a walk has copied enough: `l = l + l` doubles
-/// with each line.
-pub(super) fn may_copy(copied: &mut usize, elements: usize) -> bool {
-    const LONGEST: usize = 64 << 10;
-    const MOST: usize = 2 << 20;
-    *copied += elements;
-    elements <= LONGEST && *copied <= MOST
-}

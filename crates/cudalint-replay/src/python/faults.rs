@@ -14,7 +14,7 @@ impl Walker<'_> {
             self.fetched(array.buffer);
             return;
         }
-        if self.silent > 0 {
+        if self.log.muted > 0 {
             return;
         }
         let site = self.site(id);

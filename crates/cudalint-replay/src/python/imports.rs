@@ -78,12 +78,12 @@ impl Walker<'_> {
         let Some(function) = self.project.function_at(module, body) else { return };
         let Some(block) = &function.body else { return };
         let scope = self.module_scope(module);
-        self.silent += 1;
+        self.log.muted += 1;
         self.push(module, body, scope, None);
         let flow = self.block(block);
         self.leave(flow);
         self.raised = false;
-        self.silent -= 1;
+        self.log.muted -= 1;
     }
 
     fn project_module(&self, path: &str, level: u32) -> Option<ModuleId> {

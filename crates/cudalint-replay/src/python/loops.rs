@@ -25,11 +25,11 @@ impl Walker<'_> {
         let mut flow = Flow::Next;
         let mut went_on = true;
         let count = items.len() as u32;
-        let steps = self.steps;
+        let steps = self.budget.steps;
         for (at, item) in items.into_iter().enumerate() {
             // What would take all steps is looked at once for all that is left of it.
             let left = count.saturating_sub(at as u32);
-            if at == 1 && (steps - self.steps).saturating_mul(left) > self.steps / 4 * 3 {
+            if at == 1 && (steps - self.budget.steps).saturating_mul(left) > self.budget.steps / 4 * 3 {
                 let flow = self.leave_loop(Flow::Next);
                 return match flow {
                     Flow::Next => self.other_iterations(target, iterable, body, otherwise),
@@ -153,7 +153,7 @@ impl Walker<'_> {
 
     /// The body for any iteration: afterwards it has run some number of times.
     fn generic(&mut self, body: &Block, assigned: &super::assigned::Assigned, before: &Heap) {
-        let mark = self.conditions.len();
+        let mark = self.path.known();
         if let Some(frame) = self.frames.last_mut() {
             frame.undecided += 1;
         }
@@ -168,7 +168,7 @@ impl Walker<'_> {
         if let Some(frame) = self.frames.last_mut() {
             frame.undecided = frame.undecided.saturating_sub(1);
         }
-        self.conditions.truncate(mark);
+        self.path.unlearn(mark);
         self.forget(assigned);
         self.heap.forget_contents();
         self.heap.join(before, None);

@@ -46,10 +46,10 @@ mod val;
 mod writes;
 
 use crate::arith::Atoms;
-use crate::facts::{Event, PythonFault, Site};
-use crate::merge::{ProjectScan, Walked};
-use crate::value::{Condition, Quantity};
-use crate::walk::ReplayOptions;
+use crate::facts::{PythonFault, Site};
+use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
+use crate::merge::Walked;
+use crate::value::Quantity;
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, FunctionRole, Module, ModuleId};
@@ -61,14 +61,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use val::{Kind, Open, Val};
 
-/// How deep calls are followed.
-const MAX_FRAMES: usize = 9;
 /// How deep expressions and statements may nest, over all frames.
 const MAX_DEPTH: u32 = 180;
 /// How many objects one walk may make.
 const MAX_OBJECTS: usize = 20_000;
-/// What a walk stops for that has taken all its steps.
-const OUT_OF_STEPS: &str = "steps of a host walk";
 /// The code of a module is long where that of a function is short.
 const STEPS_OF_A_MODULE: u32 = 3;
 
@@ -109,16 +105,10 @@ struct Walker<'p> {
     heap: Heap,
     atoms: Atoms,
     frames: Vec<Frame>,
-    events: Vec<Event>,
     faults: Vec<(ModuleId, PythonFault)>,
-    steps: u32,
-    /// Elements of lists and dictionaries copied so far.
-    copied: usize,
-    stopped: Option<&'static str>,
-    depth: u32,
-    /// Above 0: nothing is reported.
-    silent: u32,
-    conditions: Vec<Condition>,
+    budget: Budget,
+    log: EventLog,
+    path: PathState,
     /// Variables of modules.
     modules: FxHashMap<ModuleId, ObjId>,
     /// Modules of the project whose code has been run.
@@ -129,8 +119,6 @@ struct Walker<'p> {
     visited: FxHashSet<(ModuleId, FunctionId)>,
     /// Functions that took more steps than a call may have: what they do is out of sight.
     costly: FxHashSet<(ModuleId, FunctionId)>,
-    reported: FxHashMap<Site, u32>,
-    limits: BTreeMap<&'static str, u32>,
     opens: u32,
     /// Numbers asked of unknown values: their sizes, extents, attributes.
     asked: FxHashMap<(u32, String), Val>,
@@ -156,18 +144,18 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
     let two_ways = project.source(id).contains("__name__");
     // As it is when it is imported: what functions find when somebody calls them.
     walker.as_main = !two_ways;
-    walker.silent = u32::from(two_ways);
-    walker.steps = options.steps_per_entry.saturating_mul(STEPS_OF_A_MODULE);
+    walker.log.muted = u32::from(two_ways);
+    walker.budget.steps = options.steps_per_entry.saturating_mul(STEPS_OF_A_MODULE);
     walker.run_entry(id, body);
     let imported = (walker.heap.clone(), walker.modules.clone());
     if two_ways {
-        walker.silent = 0;
+        walker.log.muted = 0;
         walker.visited.clear();
         walker.modules.clear();
         walker.loaded.clear();
         walker.asked.clear();
         walker.as_main = true;
-        walker.steps = options.steps_per_entry.saturating_mul(STEPS_OF_A_MODULE);
+        walker.budget.steps = options.steps_per_entry.saturating_mul(STEPS_OF_A_MODULE);
         walker.run_entry(id, body);
     }
     walker.as_main = false;
@@ -181,7 +169,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         walker.modules.clone_from(&imported.1);
         walker.asked.clear();
         walker.integers.clear();
-        walker.steps = options.steps_per_entry;
+        walker.budget.steps = options.steps_per_entry;
         walker.forget_declared_globals(id, entry);
         walker.run_entry(id, entry);
         if walker.heap.len() > MAX_OBJECTS {
@@ -191,7 +179,12 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
     walker.heap = imported.0;
     walker.modules = imported.1;
     let kernels = walker.own_kernels(id);
-    Walked { events: walker.events, limits: walker.limits.into_iter().collect(), faults: walker.faults, kernels }
+    Walked {
+        events: walker.log.events,
+        limits: walker.budget.limits.into_iter().collect(),
+        faults: walker.faults,
+        kernels,
+    }
 }
 
 /// Whether a function is one that somebody out of sight may call with arguments that nobody knows.
@@ -214,22 +207,16 @@ impl<'p> Walker<'p> {
             heap: Heap::default(),
             atoms: Atoms::default(),
             frames: Vec::new(),
-            events: Vec::new(),
             faults: Vec::new(),
-            steps: 0,
-            copied: 0,
-            stopped: None,
-            depth: 0,
-            silent: 0,
-            conditions: Vec::new(),
+            budget: Budget::new(0, MAX_DEPTH),
+            log: EventLog::default(),
+            path: PathState::default(),
             modules: FxHashMap::default(),
             loaded: FxHashSet::default(),
             as_main: false,
             entry,
             visited: FxHashSet::default(),
             costly: FxHashSet::default(),
-            reported: FxHashMap::default(),
-            limits: BTreeMap::new(),
             opens: 0,
             asked: FxHashMap::default(),
             integers: FxHashSet::default(),
@@ -244,9 +231,8 @@ impl<'p> Walker<'p> {
 
     /// Walks a function as an entry.
     fn run_entry(&mut self, module: ModuleId, id: FunctionId) {
-        self.stopped = None;
-        self.depth = 0;
-        self.conditions.clear();
+        self.budget.restart();
+        self.path.unlearn(0);
         self.frames.clear();
         self.raised = false;
         let Some(function) = self.project.function_at(module, id) else { return };
@@ -267,17 +253,15 @@ impl<'p> Walker<'p> {
         }
         self.uncollected(before, (module, id));
         self.visited.insert((module, id));
-        if let Some(cause) = self.stopped {
-            *self.limits.entry(cause).or_insert(0) += 1;
-        }
+        self.budget.finish();
         self.frames.clear();
-        self.conditions.clear();
+        self.path.unlearn(0);
     }
 
     /// The kernels of a module with the types that they are made for, and what they take from the module.
     fn own_kernels(&mut self, id: ModuleId) -> Vec<(FunctionId, Arc<Specialization>)> {
         let mut found = Vec::new();
-        self.silent = 1;
+        self.log.muted = 1;
         for (index, function) in self.project.module(id).functions.iter().enumerate() {
             let Some(kernel) = function.python.as_ref().and_then(|python| python.kernel.as_ref()) else { continue };
             if kernel.device || function.body.is_none() {
@@ -401,23 +385,6 @@ impl<'p> Walker<'p> {
         Some(result)
     }
 
-    fn step(&mut self) -> bool {
-        if self.steps == 0 {
-            self.stopped.get_or_insert(OUT_OF_STEPS);
-        }
-        self.steps = self.steps.saturating_sub(1);
-        self.stopped.is_none()
-    }
-
-    fn descend(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH {
-            self.stopped.get_or_insert("nesting of host code");
-        } else {
-            self.depth += 1;
-        }
-        self.stopped.is_none()
-    }
-
     fn frame(&self) -> Option<&Frame> {
         self.frames.last()
     }
@@ -456,7 +423,7 @@ impl<'p> Walker<'p> {
     }
 
     fn is_reporting(&self) -> bool {
-        self.silent == 0 && self.stopped.is_none()
+        self.log.muted == 0 && self.budget.stopped.is_none()
     }
 
     /// An unknown value with an identity.

@@ -149,7 +149,7 @@ impl Walker<'_> {
 
     /// Stores a value where an expression says: a variable, an attribute, an element, or several of them.
     pub(super) fn assign(&mut self, target: ExprId, value: Val) {
-        if !self.descend() {
+        if !self.budget.descend() {
             return;
         }
         match self.kind(target) {
@@ -183,7 +183,7 @@ impl Walker<'_> {
             },
             _ => {}
         }
-        self.depth -= 1;
+        self.budget.ascend();
     }
 
     fn unpack(&mut self, targets: &[ExprId], value: &Val) {

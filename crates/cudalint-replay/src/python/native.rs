@@ -211,7 +211,7 @@ impl Walker<'_> {
                 block_divided_by_grid: divided,
             };
             if native.kernel.is_none() {
-                *self.limits.entry("launch of C++ that is not in sight").or_insert(0) += 1;
+                self.budget.cut("launch of C++ that is not in sight");
             }
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);

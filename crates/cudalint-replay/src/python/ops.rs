@@ -64,7 +64,7 @@ impl Walker<'_> {
                 return Val::from(Kind::Str(Rc::new(Text { text: None, origin: x.origin })));
             }
             (Kind::Tuple(x), Kind::Tuple(y)) if op == BinaryOp::Add => {
-                if !super::exprs::may_copy(&mut self.copied, x.len() + y.len()) {
+                if !self.budget.may_copy(x.len() + y.len()) {
                     return Val { kind: Kind::Unknown, why };
                 }
                 return Val::tuple(x.iter().chain(y.iter()).cloned().collect()).because(&why);

@@ -17,11 +17,11 @@ impl Walker<'_> {
     }
 
     fn stmt(&mut self, id: StmtId) -> Flow {
-        if !self.step() || !self.descend() {
+        if !self.budget.step() || !self.budget.descend() {
             return Flow::Raise;
         }
         let flow = self.stmt_inner(id);
-        self.depth -= 1;
+        self.budget.ascend();
         if std::mem::take(&mut self.raised) { Flow::Raise } else { flow }
     }
 
@@ -100,9 +100,9 @@ impl Walker<'_> {
                     return self.block(body);
                 }
                 let before = self.heap.clone();
-                self.silent += 1;
+                self.log.muted += 1;
                 let flow = self.block(body);
-                self.silent -= 1;
+                self.log.muted -= 1;
                 self.heap.join(&before, None);
                 if matches!(flow, Flow::Raise) { Flow::Next } else { flow }
             }
@@ -160,7 +160,7 @@ impl Walker<'_> {
             }
             _ => return false,
         };
-        self.conditions.push(Condition { poly, holds });
+        self.path.learn(Condition { poly, holds }, 0);
         true
     }
 
@@ -183,10 +183,10 @@ impl Walker<'_> {
         let flow = self.block(taken);
         let current = self.heap.clone();
         self.heap.restore(&before);
-        self.silent += 1;
+        self.log.muted += 1;
         let returns = self.frames.last().map_or(0, |frame| frame.returns.len());
         let other_flow = self.block(other);
-        self.silent -= 1;
+        self.log.muted -= 1;
         if let Some(frame) = self.frames.last_mut() {
             frame.returns.truncate(returns);
         }
@@ -208,16 +208,16 @@ impl Walker<'_> {
     /// Two paths.
     fn fork(&mut self, condition: &Val, then: &Block, otherwise: &Block) -> Flow {
         let before = self.heap.clone();
-        let mark = self.conditions.len();
+        let mark = self.path.known();
         let stated = self.assume_condition(condition, true);
         self.undecided(!stated, 1);
         let first = self.block(then);
         let after_first = self.heap.clone();
-        self.conditions.truncate(mark);
+        self.path.unlearn(mark);
         self.heap.restore(&before);
         self.assume_condition(condition, false);
         let second = self.block(otherwise);
-        self.conditions.truncate(mark);
+        self.path.unlearn(mark);
         self.undecided(!stated, -1);
         match (first, second) {
             (Flow::Next, Flow::Next) => {

@@ -1,11 +1,12 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
-use super::flow::Flow;
+use super::exits::Flow;
 use super::memo::{Called, Recall};
 use super::places::Access;
 use super::unseen::{const_type, pack_parameter};
-use super::{Frame, MAX_FRAMES, Out, Slot, Walker};
+use super::{Frame, Out, Slot, Walker};
 use crate::facts::Site;
+use crate::host;
 use crate::memory::{Place, root};
 use crate::ty::{Env, Ty};
 use crate::val::{Closure, Kind, Val};
@@ -279,7 +280,7 @@ impl<'p> Walker<'p> {
             let val = if matches!(returns, Ty::Void) { Val::unknown() } else { Val::from(Kind::Status) };
             return Out::new(val, returns);
         }
-        let depth_reached = self.frames.len() >= if self.dry > 0 { MAX_FRAMES - 3 } else { MAX_FRAMES };
+        let depth_reached = self.frames.len() >= if self.dry > 0 { host::MAX_FRAMES - 3 } else { host::MAX_FRAMES };
         let again =
             self.frames.iter().filter(|frame| frame.module == module && frame.function == Some(function_id)).count();
         let device_only = function.space.global || (function.space.device && !function.space.host);
@@ -289,7 +290,7 @@ impl<'p> Walker<'p> {
         let walked = !depth_reached && again < 1 && !device_only && !passed_over;
         let Some(body) = function.body.as_ref().filter(|_| walked) else {
             if depth_reached || again > 0 {
-                *self.limits.entry("depth of calls").or_insert(0) += 1;
+                self.budget.cut("depth of calls");
             }
             if let Some((place, _)) = &this {
                 let place = place.clone();
@@ -312,18 +313,18 @@ impl<'p> Walker<'p> {
         let watch = if alone {
             match self.recall(Called { module, id: function_id, function, env: &env, args: &args }) {
                 Recall::Known(out) => return out,
-                Recall::Unknown(watch) => Some(watch),
+                Recall::Record(start) => Some(start),
                 Recall::Nothing => None,
             }
         } else {
             None
         };
-        if self.watching > 0 {
-            self.entered.push((module, function_id, false));
+        if self.recording.open > 0 {
+            self.recording.entered.push((module, function_id, false));
         }
         let call = Site { module: self.module_id(), span: self.span(id) };
         let argument_exprs: Vec<Option<ExprId>> = exprs.iter().map(|expr| Some(*expr)).collect();
-        let known = self.conditions.len();
+        let known = self.path.known();
         self.push_frame(module, Some(function_id), env, Some(call));
         if let Some(frame) = self.frames.last_mut() {
             frame.this = this;
@@ -336,9 +337,9 @@ impl<'p> Walker<'p> {
         let flow = self.block(body);
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
-        self.forget_conditions(known, inside);
+        self.path.leave_frame(known, inside);
         if let Some(watch) = watch {
-            self.remember(module, function_id, watch, &out);
+            self.record(module, function_id, watch, &out);
         }
         out
     }
@@ -454,8 +455,8 @@ impl<'p> Walker<'p> {
         {
             let walked = (*module, *id);
             self.visited.insert(walked);
-            if self.watching > 0 {
-                self.entered.push((walked.0, walked.1, true));
+            if self.recording.open > 0 {
+                self.recording.entered.push((walked.0, walked.1, true));
             }
         }
         self.frames.pop();

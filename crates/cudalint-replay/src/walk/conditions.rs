@@ -2,14 +2,12 @@
 
 use super::Walker;
 use super::caches::Look;
-use super::flow::Flow;
+use super::exits::Flow;
 use crate::algebra::{AtomKind, ClosedOp, Poly};
 use crate::val::Val;
 use crate::value::{Condition, Quantity};
 use cudalint_program::ir::{Block, Expr, ExprId, Module, UnaryOp};
 
-/// Most conditions of a path that are kept.
-const MAX_CONDITIONS: usize = 48;
 /// How deep a condition's parts are looked at.
 const MAX_PARTS: u32 = 8;
 
@@ -37,27 +35,27 @@ impl<'p> Walker<'p> {
         }
         self.parts(condition, true, 0, &mut yes, &mut seen);
         self.parts(condition, false, 0, &mut no, &mut seen);
-        let known = self.conditions.len();
+        let known = self.path.known();
         let (mut yes_flow, mut no_flow) = (Flow::Next, Flow::Next);
         let truth = self.truth_of(condition, &mut seen);
         let hushed = u32::from(self.hangs_on_round(condition));
-        self.silent += hushed;
+        self.log.muted += hushed;
         let flow = self.open(
             truth,
             |w| {
                 w.learn(&yes, usize::MAX);
                 yes_flow = w.block(then);
-                w.conditions.truncate(known);
+                w.path.unlearn(known);
                 yes_flow.clone()
             },
             |w| {
                 w.learn(&no, usize::MAX);
                 no_flow = w.block(otherwise);
-                w.conditions.truncate(known);
+                w.path.unlearn(known);
                 no_flow.clone()
             },
         );
-        self.silent -= hushed;
+        self.log.muted -= hushed;
         let (gone, stayed) = match (&yes_flow, &no_flow) {
             (Flow::Next, Flow::Next) => return flow,
             (Flow::Next, gone) => (gone, yes),
@@ -81,21 +79,10 @@ impl<'p> Walker<'p> {
 
     fn learn(&mut self, conditions: &[Condition], until: usize) {
         for condition in conditions {
-            if self.conditions.len() < MAX_CONDITIONS {
-                self.conditions.push((until, condition.clone()));
-            } else {
+            if !self.path.learn(condition.clone(), until) {
                 self.leave_trace();
             }
         }
-    }
-
-    /// Drops what has been learned since `known` and holds only inside the frame with this number, or deeper.
-    pub fn forget_conditions(&mut self, known: usize, frame: usize) {
-        let mut index = 0;
-        self.conditions.retain(|(until, _)| {
-            index += 1;
-            index <= known || *until < frame
-        });
     }
 
     /// What a condition says when it is met, or when it is not, as far as inputs decide it.
@@ -166,9 +153,9 @@ impl<'p> Walker<'p> {
             return Quantity::Unknown;
         }
         let mark = self.memory.mark();
-        self.silent += 1;
+        self.log.muted += 1;
         let quantity = self.eval(expr).val.quantity();
-        self.silent -= 1;
+        self.log.muted -= 1;
         self.memory.undo(mark);
         quantity
     }
@@ -176,14 +163,14 @@ impl<'p> Walker<'p> {
     /// The same for an expression that may have been looked at in this very state: a condition is asked several times
     /// what it says. A look takes as many steps of the budget as the first one did.
     fn seen_quantity(&mut self, expr: ExprId, seen: &mut Vec<Seen>) -> Quantity {
-        if let Some(known) = seen.iter().find(|known| known.expr == expr && known.steps <= self.steps) {
-            self.steps -= known.steps;
+        if let Some(known) = seen.iter().find(|known| known.expr == expr && known.steps <= self.budget.steps) {
+            self.budget.steps -= known.steps;
             return known.quantity.clone();
         }
-        let before = self.steps;
+        let before = self.budget.steps;
         let quantity = self.plain_quantity(expr);
-        if self.stopped.is_none() {
-            seen.push(Seen { expr, quantity: quantity.clone(), steps: before - self.steps });
+        if self.budget.stopped.is_none() {
+            seen.push(Seen { expr, quantity: quantity.clone(), steps: before - self.budget.steps });
         }
         quantity
     }
@@ -196,11 +183,6 @@ impl<'p> Walker<'p> {
         if let Quantity::Symbolic(poly) = self.atoms.closed(ClosedOp::Eq, value, &Quantity::Known(label)) {
             self.learn(&[Condition { poly, holds }], usize::MAX);
         }
-    }
-
-    /// Drops what has been learned since there were so many.
-    pub fn unlearn(&mut self, known: usize) {
-        self.conditions.truncate(known);
     }
 
     /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`.

@@ -18,15 +18,6 @@ const FREE_FIELDS: u32 = 256;
 /// Fields of one object that are set at all: of a larger one nothing is known.
 const MAX_FIELDS: u32 = 1_024;
 
-/// The object whose fields are being set.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Making {
-    /// How many records hold the one whose turn it is.
-    depth: u32,
-    /// Fields so far.
-    fields: u32,
-}
-
 impl<'p> Walker<'p> {
     /// A new object's first value.
     pub fn initialize(&mut self, place: &Place, ty: &Ty, init: ExprId) {
@@ -152,7 +143,7 @@ impl<'p> Walker<'p> {
     pub fn default_fields(&mut self, place: &Place, ty: &Ty) {
         let Ty::Record(module, index, env) = ty.value() else { return };
         let Some(record) = self.project.module(*module).records.get(*index as usize) else { return };
-        if self.frames.len() > super::MAX_FRAMES + 4 {
+        if self.frames.len() > crate::host::MAX_FRAMES + 4 {
             return self.forget_place(place);
         }
         // Records within records may have fields without number; one may even, where its text was read wrongly, hold itself.
@@ -165,7 +156,7 @@ impl<'p> Walker<'p> {
         self.making.depth += 1;
         for field in &record.fields {
             self.making.fields += 1;
-            if self.making.fields > FREE_FIELDS && (self.making.fields > MAX_FIELDS || !self.step()) {
+            if self.making.fields > FREE_FIELDS && (self.making.fields > MAX_FIELDS || !self.budget.step()) {
                 self.forget_place(place);
                 break;
             }

@@ -2,6 +2,7 @@
 
 use super::{Out, Slot, Walker};
 use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site, Step};
+use crate::host::steps;
 use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
 use crate::ty::{Container, Ty};
 use crate::val::{Kind, Ptr, Val};
@@ -11,15 +12,10 @@ use cudalint_program::ir::{Expr, ExprId, LocalId};
 use cudalint_syntax::Span;
 use std::rc::Rc;
 
-/// How many defining values a path names.
-const MAX_DEFINITIONS: usize = 5;
-/// How many outcomes of one place a walk reports.
-const MAX_OUTCOMES: u32 = 12;
-
 impl Walker<'_> {
     /// Whether events are recorded now.
     pub fn is_reporting(&self) -> bool {
-        self.dry == 0 && self.silent == 0 && self.stopped.is_none()
+        self.dry == 0 && self.log.muted == 0 && self.budget.stopped.is_none()
     }
 
     /// Whether another outcome at this place is wanted: loops meet one place many times.
@@ -29,9 +25,7 @@ impl Walker<'_> {
         }
         self.leave_trace();
         let site = self.expr_site(id);
-        let count = self.reported.entry(site).or_insert(0);
-        *count += 1;
-        *count <= MAX_OUTCOMES
+        self.log.wants(site)
     }
 
     /// An integer for rules.
@@ -168,15 +162,15 @@ impl Walker<'_> {
         let Some(function) = frame.function else { return };
         let function = (frame.module, function);
         let conditional = frame.undecided > 0;
-        let conditions = self.conditions.iter().map(|(_, condition)| condition.clone()).collect();
+        let conditions = self.path.conditions();
         let site = self.site(span);
         let path = self.path(mentioned);
-        self.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+        self.log.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
     }
 
     /// The way here: the calls from the entry, and what the mentioned variables hold.
     fn path(&self, mentioned: &[ExprId]) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut way = Vec::new();
         for pair in self.frames.windows(2) {
             let [caller, callee] = pair else { continue };
             let (Some(site), Some(function)) = (callee.call, callee.function) else { continue };
@@ -184,11 +178,9 @@ impl Walker<'_> {
                 |module, id| self.project.function_at(module, id).map(|f| f.name.to_string()).unwrap_or_default();
             let callee_name = name(callee.module, function);
             let caller_name = caller.function.map(|id| name(caller.module, id)).unwrap_or_default();
-            let what = if callee_name.is_empty() { "a lambda".to_owned() } else { format!("`{callee_name}`") };
-            let whence = if caller_name.is_empty() { String::new() } else { format!(" from `{caller_name}`") };
-            steps.push(Step { site, note: format!("{what} is called{whence}") });
+            way.push(steps::call(site, &caller_name, &callee_name, "a lambda"));
         }
-        let Some(function) = self.function() else { return steps };
+        let Some(function) = self.function() else { return way };
         let module = self.module();
         let mut named: Vec<u32> = Vec::new();
         for expr in mentioned {
@@ -198,7 +190,7 @@ impl Walker<'_> {
                 {
                     named.push(local.0);
                 }
-                named.len() < MAX_DEFINITIONS
+                named.len() < steps::MAX_DEFINITIONS
             });
         }
         for local in named {
@@ -212,17 +204,11 @@ impl Walker<'_> {
                 continue;
             }
             let value = &object.root;
-            let known = value.known();
-            if let Some(number) = known {
-                let why = match &value.why {
-                    Some(list) => format!(" ({})", list.join("; ")),
-                    None => String::new(),
-                };
-                let note = format!("`{}` is {number}{why}", variable.name);
-                steps.push(Step { site: self.site(variable.span), note });
+            if let Some(number) = value.known() {
+                way.push(steps::holds(self.site(variable.span), &variable.name, number, &value.why));
             }
         }
-        steps
+        way
     }
 
     /// Host code touches what a pointer leads to.

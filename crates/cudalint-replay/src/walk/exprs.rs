@@ -1,6 +1,7 @@
 //! Expressions of host code.
 
-use super::flow::{Flow, Truth};
+use super::exits::Flow;
+use super::flow::Truth;
 use super::names::Meaning;
 use super::operators::{combine, same_kind};
 use super::places::Access;
@@ -17,7 +18,7 @@ impl<'p> Walker<'p> {
     /// Evaluates an expression statement; `true` when nothing comes after it.
     pub fn eval_for_effect(&mut self, id: ExprId) -> bool {
         self.eval(id);
-        if self.stopped.is_some() {
+        if self.budget.stopped.is_some() {
             return true;
         }
         std::mem::take(&mut self.ended) && self.dry == 0
@@ -25,11 +26,11 @@ impl<'p> Walker<'p> {
 
     /// Evaluates an expression.
     pub fn eval(&mut self, id: ExprId) -> Out {
-        if !self.step() || !self.descend() {
+        if !self.budget.step() || !self.budget.descend() {
             return Out::unknown();
         }
         let out = self.eval_inside(id);
-        self.depth -= 1;
+        self.budget.ascend();
         out
     }
 
@@ -54,10 +55,10 @@ impl<'p> Walker<'p> {
         let object_id = *object_id;
         let object = self.memory.get(object_id);
         let plain = object.cells.is_none() && !matches!(object.info.ty.value(), Ty::Array(..));
-        if !plain || self.steps == 0 || self.stopped.is_some() || self.depth >= super::MAX_DEPTH {
+        if !plain || self.budget.steps == 0 || self.budget.stopped.is_some() || self.budget.is_too_deep(0) {
             return self.read(id);
         }
-        self.steps -= 1;
+        self.budget.steps -= 1;
         let val = self.shown(object.root.clone(), &object.info.ty);
         let ty = object.info.ty.clone();
         self.told(val, Place::Cell(object_id, crate::memory::root()), ty)
@@ -65,7 +66,7 @@ impl<'p> Walker<'p> {
 
     fn told(&mut self, val: Val, place: Place, ty: Ty) -> Out {
         let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), 0, 0, Place::Cell(..)) =
-            (&val.kind, self.dry, self.silent, &place)
+            (&val.kind, self.dry, self.log.muted, &place)
         else {
             return Out { val, ty, place: Some(place) };
         };
@@ -87,8 +88,8 @@ impl<'p> Walker<'p> {
             ),
             Expr::Float { value, bytes } => Out::new(Val::from(Kind::Float(*value)), Ty::Float { bytes: *bytes }),
             Expr::Str(text) => {
-                if self.watching > 0 {
-                    self.literals.push(std::sync::Arc::clone(text));
+                if self.recording.open > 0 {
+                    self.recording.literals.push(std::sync::Arc::clone(text));
                 }
                 Out::new(
                     Val::from(Kind::Str(std::sync::Arc::clone(text))),
@@ -219,14 +220,14 @@ impl<'p> Walker<'p> {
     pub fn type_of(&mut self, id: ExprId) -> Ty {
         let mark = self.memory.mark();
         let pendings = self.pendings.len();
-        self.silent += 1;
+        self.log.muted += 1;
         let ty = match self.node(id).map(|node| &node.kind) {
             Some(Expr::Local(_) | Expr::Name { .. } | Expr::Deref(_) | Expr::Index { .. } | Expr::Member { .. }) => {
                 self.place(id, Access::Address).1
             }
             _ => self.eval(id).ty,
         };
-        self.silent -= 1;
+        self.log.muted -= 1;
         self.pendings.truncate(pendings);
         self.memory.undo(mark);
         ty

@@ -1,34 +1,11 @@
 //! Branches and loops over the state: alternatives run from one mark and joined.
 
+use super::exits::{Flow, Pending};
 use super::{Out, Walker};
 use crate::algebra::Poly;
 use crate::memory::{Aside, Diff, JoinRule};
 use crate::val::{Kind, Val};
 use crate::value::Assumptions;
-use cudalint_program::Name;
-
-/// How a statement ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    Next,
-    Break,
-    Continue,
-    Return,
-    Goto(Name),
-    /// The program, or everything this walk can say about it, ends here.
-    Stop,
-}
-
-/// A path that left a statement early and waits for where it goes on.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    pub flow: Flow,
-    /// What the diff is relative to.
-    pub mark: usize,
-    pub diff: Diff,
-    pub returned: Option<Out>,
-    pub rule: JoinRule,
-}
 
 /// What a condition says.
 #[derive(Clone, Debug)]
@@ -155,7 +132,7 @@ impl Walker<'_> {
             Truth::Status(taken) => {
                 let mark = self.memory.mark();
                 let before = self.pendings.len();
-                let banned = self.banned.len();
+                let banned = self.path.excluded().len();
                 let aside = self.memory.step_aside();
                 if taken {
                     self.alternative(mark, otherwise);
@@ -169,23 +146,23 @@ impl Walker<'_> {
             }
             Truth::Assumed(taken, why) => {
                 let mark = self.memory.mark();
-                let banned = self.banned.len();
-                self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+                let banned = self.path.excluded().len();
+                self.path.exclude(&why);
                 let (default, other);
                 if taken {
                     other = self.alternative(mark, otherwise);
-                    self.banned.truncate(banned);
+                    self.path.readmit(banned);
                     default = self.alternative(mark, then);
                 } else {
                     other = self.alternative(mark, then);
-                    self.banned.truncate(banned);
+                    self.path.readmit(banned);
                     default = self.alternative(mark, otherwise);
                 }
                 if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {
                     // The program only goes on where the assumption does not hold.
                     let end = default.last_pending.min(self.pendings.len());
                     self.pendings.drain(default.first_pending.min(end)..end);
-                    self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+                    self.path.exclude(&why);
                     return self.settle(mark, [other], &JoinRule::Either);
                 }
                 self.settle(mark, [default, other], &JoinRule::Current(why))
@@ -198,7 +175,7 @@ impl Walker<'_> {
     fn leave_aside(&mut self, aside: Aside, pendings: usize, banned: usize) {
         self.memory.step_back(aside);
         self.pendings.truncate(pendings);
-        self.banned.truncate(banned);
+        self.path.readmit(banned);
     }
 
     /// Runs both sides of a condition that nothing decides; what they leave is put together by its value where that is
@@ -210,12 +187,12 @@ impl Walker<'_> {
         otherwise: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
         let mark = self.memory.mark();
-        let banned = self.banned.len();
+        let banned = self.path.excluded().len();
         self.undecide(1);
         let first = self.alternative(mark, then);
-        self.banned.truncate(banned);
+        self.path.readmit(banned);
         let second = self.alternative(mark, otherwise);
-        self.banned.truncate(banned);
+        self.path.readmit(banned);
         // Where one side has left, the other goes on under the condition.
         let left = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
         if !left(&first.flow) && !left(&second.flow) {

@@ -1,10 +1,11 @@
 //! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
 
 use super::caches::Standard;
-use super::{NO_ARGUMENTS, Out, Walker};
+use super::{Out, Walker};
 use crate::algebra::{AtomKind, ClosedOp};
 use crate::arith;
 use crate::facts::MemorySpace;
+use crate::host::NO_ARGUMENTS;
 use crate::memory::{ObjectInfo, Place, root};
 use crate::ty::{Container, Ty};
 use crate::val::{Int, Kind, Ptr, Val};

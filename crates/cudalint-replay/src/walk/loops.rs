@@ -1,7 +1,8 @@
 //! Loops: those with known bounds run one by one as far as that is worth it, others once with everything forgotten that
 //! they may write.
 
-use super::flow::{Flow, Truth};
+use super::exits::Flow;
+use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place};
 use crate::ty::{Container, Ty};
@@ -33,10 +34,10 @@ impl<'p> Walker<'p> {
         step: Option<ExprId>,
         body: &'p Block,
     ) -> Flow {
-        let known = self.conditions.len();
+        let known = self.path.known();
         let flow = self.run_rounds(kind, condition, step, body);
         // What an iteration that was left early says holds for the rest of that iteration.
-        self.forget_conditions(known, 1);
+        self.path.leave_frame(known, 1);
         flow
     }
 
@@ -52,23 +53,18 @@ impl<'p> Walker<'p> {
             }
             let mut rounds = 0;
             let mut first = true;
-            let start_steps = self.steps;
-            let enough = start_steps / 2;
+            let start_steps = self.budget.steps;
             loop {
                 let tested = !(first && kind == LoopKind::DoWhile);
                 first = false;
                 if tested {
-                    // A dear body leaves something for what comes after the loop.
-                    let dear = rounds >= 3 && self.steps < enough;
+                    // An expensive body leaves something for what comes after the loop.
+                    let over = 2 * i64::from(self.budget.steps) - i64::from(start_steps);
+                    let expensive = rounds >= 3 && over < 0;
                     if rounds >= 3 {
-                        let over = 2 * i64::from(self.steps) - i64::from(start_steps);
-                        if dear {
-                            self.room = self.room.min(-over);
-                        } else {
-                            self.slack = self.slack.min(over);
-                        }
+                        self.recording.margins.note_loop(over);
                     }
-                    if rounds >= most || self.iterations_left == 0 || dear {
+                    if rounds >= most || self.iterations_left == 0 || expensive {
                         break;
                     }
                     let before = self.memory.mark();
@@ -181,13 +177,13 @@ impl<'p> Walker<'p> {
         self.loops_inside -= 1;
         let none = self.alternative(mark, |_| Flow::Next);
         self.settle(mark, [none, first], &JoinRule::Either);
-        if self.stopped.is_some() {
+        if self.budget.stopped.is_some() {
             return Flow::Stop;
         }
         let flow = self.abstract_loop(condition, step, body, start, base);
         if let Some(last) = last.filter(|_| self.dry == 0 && self.iterations_left > 0) {
             self.last_round(&last, body);
-            if self.stopped.is_some() {
+            if self.budget.stopped.is_some() {
                 return Flow::Stop;
             }
         }
@@ -268,7 +264,7 @@ impl<'p> Walker<'p> {
             return;
         }
         self.iterations_left -= 1;
-        let (mark, waiting, banned) = (self.memory.mark(), self.pendings.len(), self.banned.len());
+        let (mark, waiting, banned) = (self.memory.mark(), self.pendings.len(), self.path.excluded().len());
         self.alternative(mark, |w| {
             if let Some(place) = w.eval(last.counter).place {
                 w.memory.store(&place, last.value.clone());
@@ -279,7 +275,7 @@ impl<'p> Walker<'p> {
             flow
         });
         self.pendings.truncate(waiting);
-        self.banned.truncate(banned);
+        self.path.readmit(banned);
     }
 
     /// The end of a loop whose iterations were all run.
@@ -302,14 +298,14 @@ impl<'p> Walker<'p> {
         why: crate::value::Assumptions,
     ) -> Flow {
         let mark = self.memory.mark();
-        let banned = self.banned.len();
-        self.banned.extend(why.iter().flat_map(|list| list.iter().cloned()));
+        let banned = self.path.excluded().len();
+        self.path.exclude(&why);
         let other = self.alternative(mark, |w| {
             let start = w.memory.mark();
             let base = w.pendings.len();
             w.abstract_loop(condition, step, body, start, base)
         });
-        self.banned.truncate(banned);
+        self.path.readmit(banned);
         let default = self.alternative(mark, |_| Flow::Next);
         let _ = base;
         self.settle(mark, [default, other], &JoinRule::Current(why))
@@ -346,7 +342,7 @@ impl<'p> Walker<'p> {
                     break;
                 }
             }
-            if self.stopped.is_some() {
+            if self.budget.stopped.is_some() {
                 return Flow::Stop;
             }
         }
@@ -426,9 +422,9 @@ impl<'p> Walker<'p> {
                 self.set_slot(variable, Slot::Object(object));
             }
         }
-        let known = self.conditions.len();
+        let known = self.path.known();
         let flow = self.abstract_loop(None, None, body, start, base);
-        self.forget_conditions(known, 1);
+        self.path.leave_frame(known, 1);
         flow
     }
 

@@ -1,98 +1,31 @@
-//! Calls that leave no trace: a function that is given plain values, reports nothing and touches nothing of its caller's
-//! does the same at each call, so that it is walked once.
+//! Calls whose walks are recorded and used again.
 //!
-//! Helpers that look for files or read the command line are called from everywhere, and make up a good part of all
-//! steps. What such a walk found depends on its arguments and on a few bounds alone; it is used again, in any module's
-//! walks, only where all of these are as they were, and costs the steps of the budget that it took.
+//! Helpers that look for a file or read the command line are called from everywhere; walking them anew at each call made
+//! up a good part of all steps. Such a helper is given plain values, reports nothing and touches nothing of its caller's,
+//! so that all its calls with the same arguments go alike:
+//!
+//! ```text
+//! int device = findDevice(argc, argv);    // Walked, and recorded: gives an unknown `int`, takes 310 steps.
+//! int again = findDevice(argc, argv);     // Found: gives an unknown `int`, takes 310 steps.
+//! ```
+//!
+//! [`Walker::recall`] is asked before a call is walked. It finds a recording with the same [`Key`] whose bounds hold now
+//! ([`Walker::serves`]), or begins one; [`Walker::record`] keeps it behind the call, unless the walk left a *trace*: an
+//! event, a condition of the path, a write to an object of the caller's. A recorded walk costs the steps that it took, so
+//! that what is found does not hang on which call came first. Recordings serve the walks of all modules.
 
 use super::caches::Standard;
-use super::{MAX_DEPTH, Out, Walker};
-use crate::memory::Asked;
+use super::recorded::{Key, Plain, PlainKind, PlainType, Recorded, Start};
+use super::{Out, Walker};
 use crate::ty::{Argument, Env, Ty};
-use crate::val::{Int, Kind, Val};
-use crate::value::{Assumptions, Quantity};
+use crate::val::Kind;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, ModuleId, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Most walks of one function that are kept.
+/// Most walks of one function that are recorded.
 const MAX_KEPT: usize = 40;
-
-/// A value that points to nothing of the walk and names no symbol.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plain {
-    kind: PlainKind,
-    why: Assumptions,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum PlainKind {
-    Unknown,
-    Null,
-    Status,
-    Success(bool),
-    Flag(bool),
-    Int {
-        value: Option<i64>,
-        bytes: u8,
-        signed: bool,
-    },
-    Float(u64),
-    /// A string literal: which one it is makes no difference, but that some are the same may. By the number of the first
-    /// argument that is this string.
-    Str(usize),
-    /// Something that is only printed.
-    Printed,
-}
-
-/// One walk of a function.
-#[derive(Debug)]
-pub(super) struct Walked {
-    key: Key,
-    /// String literals that the walk met: an argument that is one of them could be told from others.
-    literals: Vec<Arc<str>>,
-    /// Functions entered, and whether they were walked to their ends.
-    entered: Vec<(ModuleId, FunctionId, bool)>,
-    /// What was asked of memory that would have changed objects outside, had there been any to change.
-    asked: Asked,
-    /// The same on paths that nothing came of.
-    aside: Asked,
-    /// Steps taken, of how many that were left.
-    steps: u32,
-    steps_left: u32,
-    /// By how much fewer and by how much more steps could have been left without changing anything.
-    slack: i64,
-    room: i64,
-    iterations: u32,
-    /// How deep it went.
-    depth: u32,
-    atoms: u32,
-    /// Types whose sizes became symbols, in order.
-    sized: Vec<Box<str>>,
-    value: Plain,
-}
-
-/// What a walk depends on.
-#[derive(Clone, Debug, PartialEq)]
-struct Key {
-    iterations: u32,
-    frames: usize,
-    loops_inside: u32,
-    dry: bool,
-    silent: bool,
-    banned: Vec<String>,
-    template: Vec<PlainType>,
-    arguments: Vec<Plain>,
-}
-
-/// A template argument that is a plain type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PlainType {
-    Bool,
-    Int { bytes: u8, signed: bool },
-    Float { bytes: u8 },
-}
 
 /// A call of a function in sight.
 #[derive(Clone, Copy)]
@@ -109,43 +42,19 @@ pub(super) struct Called<'c> {
 pub(super) enum Recall {
     /// What it gives; its effects have happened.
     Known(Out),
-    /// Nothing, but its walk may be kept.
-    Unknown(Box<Watch>),
-    /// Nothing.
+    /// Nothing yet: its walk is to be recorded.
+    Record(Box<Start>),
+    /// Nothing, and its walk is of no use to others.
     Nothing,
 }
 
-/// A walk of a function that may be kept.
-pub(super) struct Watch {
-    key: Key,
-    strings: Vec<Arc<str>>,
-    objects: u32,
-    lowest: u32,
-    asked: Asked,
-    aside: Asked,
-    /// Which objects were watched for escaping, and whether one had.
-    escapes: (u32, bool),
-    traces: u32,
-    atoms: u32,
-    sized: Option<Vec<Box<str>>>,
-    steps: u32,
-    slack: i64,
-    room: i64,
-    iterations: u32,
-    deepest: u32,
-    literals: usize,
-    entered: usize,
-    events: usize,
-    conditions: usize,
-    limits: u32,
-}
-
 impl Walker<'_> {
-    /// What a call of a function depends on, with its string arguments, if its walk may leave no trace.
+    /// What the walk of a call depends on, with the texts of its string arguments; none where an argument or the result
+    /// cannot be compared with that of another call.
     fn key_of(&mut self, call: Called<'_>) -> Option<(Key, Vec<Arc<str>>)> {
         let Called { module, id, function, env, args } = call;
         let count = function.param_count as usize;
-        if args.len() < count || self.ended || self.stopped.is_some() {
+        if args.len() < count || self.ended || self.budget.stopped.is_some() {
             return None;
         }
         let returns = self.project.module(module).types.get(function.returns);
@@ -173,7 +82,7 @@ impl Walker<'_> {
                     }
                     PlainKind::Str(known)
                 }
-                kind => plain(kind)?,
+                kind => Plain::kind_of(kind)?,
             };
             if !self.is_by_value(module, env, param.ty) {
                 return None;
@@ -186,15 +95,15 @@ impl Walker<'_> {
             frames: self.frames.len(),
             loops_inside: self.loops_inside,
             dry: self.dry > 0,
-            silent: self.silent > 0,
-            banned: self.banned.clone(),
+            muted: self.log.muted > 0,
+            excluded: self.path.excluded().to_vec(),
             template,
             arguments,
         };
         Some((key, strings))
     }
 
-    /// What is known of a call, from another walk of the function.
+    /// What is known of a call from a recorded walk of the function; where that is nothing, a recording begins.
     pub(super) fn recall(&mut self, call: Called<'_>) -> Recall {
         let Some((key, strings)) = self.key_of(call) else { return Recall::Nothing };
         let caches = Rc::clone(&self.caches);
@@ -207,114 +116,112 @@ impl Walker<'_> {
             (known.cloned(), walks.len() >= MAX_KEPT)
         };
         if let Some(walked) = known {
-            return Recall::Known(self.again(&walked, call));
+            return Recall::Known(self.use_recorded(&walked, call));
         }
         if full {
             return Recall::Nothing;
         }
-        let watch = Watch {
+        let start = Start {
             key,
             strings,
             objects: self.memory.count(),
             lowest: std::mem::replace(&mut self.memory.lowest, u32::MAX),
             asked: std::mem::take(&mut self.memory.asked),
-            aside: std::mem::take(&mut self.memory.aside),
+            asked_aside: std::mem::take(&mut self.memory.aside),
             escapes: (self.memory.escaped.watched, std::mem::take(&mut self.memory.escaped.grown)),
-            traces: self.traces,
+            traces: self.recording.traces,
             atoms: self.atoms.count().0,
             sized: self.atoms.sized.replace(Vec::new()),
-            steps: self.steps,
-            slack: std::mem::replace(&mut self.slack, i64::MAX),
-            room: std::mem::replace(&mut self.room, i64::MAX),
+            steps: self.budget.steps,
+            margins: std::mem::take(&mut self.recording.margins),
             iterations: self.iterations_left,
-            deepest: std::mem::replace(&mut self.deepest, self.depth),
-            literals: self.literals.len(),
-            entered: self.entered.len(),
-            events: self.events.len(),
-            conditions: self.conditions.len(),
-            limits: self.limits.values().sum(),
+            deepest: std::mem::replace(&mut self.budget.deepest, self.budget.depth),
+            literals: self.recording.literals.len(),
+            entered: self.recording.entered.len(),
+            events: self.log.events.len(),
+            conditions: self.path.known(),
+            cut: self.budget.limits.values().sum(),
         };
-        self.memory.escaped.watched = watch.objects;
-        self.watching += 1;
-        Recall::Unknown(Box::new(watch))
+        self.memory.escaped.watched = start.objects;
+        self.recording.open += 1;
+        Recall::Record(Box::new(start))
     }
 
-    /// Whether the bounds of a known walk are not narrower now, and nothing is there that it would have changed.
-    fn serves(&self, walked: &Walked) -> bool {
-        let more = i64::from(self.steps) - i64::from(walked.steps_left);
-        self.steps > walked.steps
-            && -more < walked.slack.saturating_sub(2)
-            && more < walked.room.saturating_sub(2)
+    /// Whether a recorded walk would go the same way now: its steps, rounds and nesting fit into what is left, no function
+    /// that it entered is being walked already (which would not be followed again), and there is no memory that it would
+    /// have changed.
+    fn serves(&self, walked: &Recorded) -> bool {
+        let more = i64::from(self.budget.steps) - i64::from(walked.steps_left);
+        self.budget.steps > walked.steps
+            && walked.margins.allow(more)
             && self.iterations_left > walked.iterations
-            && self.depth + walked.depth + 1 < MAX_DEPTH
+            && !self.budget.is_too_deep(walked.depth + 1)
             && !self.frames.iter().any(|frame| {
                 frame.function.is_some_and(|id| walked.entered.iter().any(|(m, f, _)| (*m, *f) == (frame.module, id)))
             })
             && self.memory.has_nothing_for(walked.asked)
-            && self.memory.is_closed_for(walked.aside)
+            && self.memory.is_closed_for(walked.asked_aside)
     }
 
-    /// Does what a known walk did.
-    fn again(&mut self, walked: &Walked, call: Called<'_>) -> Out {
-        let more = i64::from(self.steps) - i64::from(walked.steps_left);
-        self.slack = self.slack.min(walked.slack.saturating_add(more));
-        self.room = self.room.min(walked.room.saturating_sub(more));
-        self.steps -= walked.steps;
+    /// What a recorded walk did to the budget and to the counts, and what it gives.
+    fn use_recorded(&mut self, walked: &Recorded, call: Called<'_>) -> Out {
+        let more = i64::from(self.budget.steps) - i64::from(walked.steps_left);
+        self.recording.margins = self.recording.margins.narrowed(walked.margins.shifted(more));
+        self.budget.steps -= walked.steps;
         self.iterations_left -= walked.iterations;
-        self.deepest = self.deepest.max(self.depth + walked.depth);
+        self.budget.deepest = self.budget.deepest.max(self.budget.depth + walked.depth);
         for name in &walked.sized {
             self.atoms.size_of(name);
         }
         self.atoms.skip(walked.atoms);
         self.memory.asked = self.memory.asked.with(walked.asked);
-        self.memory.aside = self.memory.aside.with(walked.aside);
+        self.memory.aside = self.memory.aside.with(walked.asked_aside);
         self.visited.extend(walked.entered.iter().filter(|(.., ended)| *ended).map(|(m, f, _)| (*m, *f)));
-        if self.watching > 0 {
-            self.literals.extend(walked.literals.iter().cloned());
-            self.entered.extend(walked.entered.iter().copied());
+        if self.recording.open > 0 {
+            self.recording.literals.extend(walked.literals.iter().cloned());
+            self.recording.entered.extend(walked.entered.iter().copied());
         }
         let returns = self.resolve_in(call.module, call.env, call.function.returns);
         Out::new(walked.value.val(), returns)
     }
 
-    /// Keeps what has been watched, if it left no trace.
-    pub(super) fn remember(&mut self, module: ModuleId, id: FunctionId, watch: Box<Watch>, out: &Out) {
-        self.watching -= 1;
+    /// Ends a recording, and keeps it if the walk left no trace.
+    pub(super) fn record(&mut self, module: ModuleId, id: FunctionId, start: Box<Start>, out: &Out) {
+        self.recording.open -= 1;
         let grown = self.memory.escaped.grown;
-        let outside = grown || self.memory.lowest < watch.objects;
+        let outside = grown || self.memory.lowest < start.objects;
         let (asked, aside) = (self.memory.asked, self.memory.aside);
-        let (slack, room, deepest) = (self.slack, self.room, self.deepest);
-        self.memory.lowest = self.memory.lowest.min(watch.lowest);
-        self.memory.asked = asked.with(watch.asked);
-        self.memory.aside = aside.with(watch.aside);
-        // Who watches around watches fewer objects: those that escaped may be its own.
-        self.memory.escaped.watched = watch.escapes.0;
-        self.memory.escaped.grown = watch.escapes.1 || (grown && watch.escapes.0 > 0);
-        self.slack = slack.min(watch.slack);
-        self.room = room.min(watch.room);
-        self.deepest = deepest.max(watch.deepest);
-        let literals = self.literals.get(watch.literals..).unwrap_or(&[]);
-        let entered = self.entered.get(watch.entered..).unwrap_or(&[]);
-        let sized = std::mem::replace(&mut self.atoms.sized, watch.sized).unwrap_or_default();
+        let (margins, deepest) = (self.recording.margins, self.budget.deepest);
+        self.memory.lowest = self.memory.lowest.min(start.lowest);
+        self.memory.asked = asked.with(start.asked);
+        self.memory.aside = aside.with(start.asked_aside);
+        // The recording around is of a caller, whose own objects may be those that escaped.
+        self.memory.escaped.watched = start.escapes.0;
+        self.memory.escaped.grown = start.escapes.1 || (grown && start.escapes.0 > 0);
+        self.recording.margins = margins.narrowed(start.margins);
+        self.budget.deepest = deepest.max(start.deepest);
+        let literals = self.recording.literals.get(start.literals..).unwrap_or(&[]);
+        let entered = self.recording.entered.get(start.entered..).unwrap_or(&[]);
+        let sized = std::mem::replace(&mut self.atoms.sized, start.sized).unwrap_or_default();
         for name in &sized {
-            // Whoever watches around hears of it, too.
+            // The recording around has met them, too.
             if let Some(outer) = self.atoms.sized.as_mut().filter(|outer| !outer.contains(name)) {
                 outer.push(name.clone());
             }
         }
-        let none = !outside
-            && self.traces == watch.traces
-            && self.events.len() == watch.events
-            && self.conditions.len() == watch.conditions
-            && self.limits.values().sum::<u32>() == watch.limits
-            && self.banned == watch.key.banned
+        let traceless = !outside
+            && self.recording.traces == start.traces
+            && self.log.events.len() == start.events
+            && self.path.known() == start.conditions
+            && self.budget.limits.values().sum::<u32>() == start.cut
+            && self.path.excluded() == start.key.excluded
             && !self.ended
-            && self.stopped.is_none()
+            && self.budget.stopped.is_none()
             && self.iterations_left > 0
-            && !watch.strings.iter().any(|text| literals.contains(text));
-        if none
+            && !start.strings.iter().any(|text| literals.contains(text));
+        if traceless
             && out.place.is_none()
-            && let Some(kind) = plain(&out.val.kind)
+            && let Some(kind) = Plain::kind_of(&out.val.kind)
         {
             let mut literals = literals.to_vec();
             literals.sort_unstable();
@@ -322,27 +229,26 @@ impl Walker<'_> {
             let mut entered = entered.to_vec();
             entered.sort_unstable();
             entered.dedup();
-            let walked = Walked {
-                key: watch.key,
+            let walked = Recorded {
+                key: start.key,
                 literals,
                 entered,
                 asked,
-                aside,
-                steps: watch.steps - self.steps,
-                steps_left: watch.steps,
-                slack,
-                room,
-                iterations: watch.iterations - self.iterations_left,
-                depth: deepest - self.depth,
-                atoms: self.atoms.count().0 - watch.atoms,
+                asked_aside: aside,
+                steps: start.steps - self.budget.steps,
+                steps_left: start.steps,
+                margins,
+                iterations: start.iterations - self.iterations_left,
+                depth: deepest - self.budget.depth,
+                atoms: self.atoms.count().0 - start.atoms,
                 sized,
                 value: Plain { kind, why: out.val.why.clone() },
             };
             self.caches.learned.walks.borrow_mut().entry((module, id)).or_default().push(Arc::new(walked));
         }
-        if self.watching == 0 {
-            self.literals.clear();
-            self.entered.clear();
+        if self.recording.open == 0 {
+            self.recording.literals.clear();
+            self.recording.entered.clear();
         }
     }
 }
@@ -435,40 +341,4 @@ impl Walker<'_> {
         }
         false
     }
-}
-
-impl Plain {
-    fn val(&self) -> Val {
-        let kind = match &self.kind {
-            PlainKind::Unknown | PlainKind::Str(_) | PlainKind::Printed => Kind::Unknown,
-            PlainKind::Null => Kind::Null,
-            PlainKind::Status => Kind::Status,
-            PlainKind::Success(value) => Kind::Success(*value),
-            PlainKind::Flag(value) => Kind::Flag(*value),
-            PlainKind::Int { value, bytes, signed } => {
-                Kind::Int(Int { q: value.map_or(Quantity::Unknown, Quantity::Known), bytes: *bytes, signed: *signed })
-            }
-            PlainKind::Float(bits) => Kind::Float(f64::from_bits(*bits)),
-        };
-        Val { kind, why: self.why.clone() }
-    }
-}
-
-/// A value that points to nothing and names no symbol; strings are told apart by whoever asks.
-fn plain(kind: &Kind) -> Option<PlainKind> {
-    Some(match kind {
-        Kind::Unknown => PlainKind::Unknown,
-        Kind::Null => PlainKind::Null,
-        Kind::Status => PlainKind::Status,
-        Kind::Success(value) => PlainKind::Success(*value),
-        Kind::Flag(value) => PlainKind::Flag(*value),
-        Kind::Float(value) => PlainKind::Float(value.to_bits()),
-        Kind::Int(Int { q: Quantity::Known(value), bytes, signed }) => {
-            PlainKind::Int { value: Some(*value), bytes: *bytes, signed: *signed }
-        }
-        Kind::Int(Int { q: Quantity::Unknown, bytes, signed }) => {
-            PlainKind::Int { value: None, bytes: *bytes, signed: *signed }
-        }
-        _ => return None,
-    })
 }

@@ -1,13 +1,14 @@
 //! What names mean: captured variables, template arguments, members of `this`, enumerators, globals, functions.
 
+use super::caches::Found;
 use super::{Out, Slot, Walker};
 use crate::facts::{MemorySpace, Site};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::ty::{Argument, Env, Ty};
 use crate::val::{Kind, Val};
 use crate::value::Quantity;
+use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
-use cudalint_program::{Entry, Name};
 use std::rc::Rc;
 
 /// Names whose value is success.
@@ -34,17 +35,6 @@ const KINDS: [&str; 5] = [
     "cudaMemcpyDeviceToDevice",
     "cudaMemcpyDefault",
 ];
-
-/// What the project knows by a name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Found {
-    /// A constant of CUDA's own.
-    Number(i64),
-    Global(Entry),
-    Enumerator(Entry),
-    Function(ModuleId, FunctionId),
-    Nothing,
-}
 
 /// What a name stands for.
 pub(crate) enum Meaning {
@@ -249,7 +239,7 @@ impl Walker<'_> {
 
     /// The number that an expression of some module means on its own.
     pub fn constant(&mut self, module: ModuleId, expr: ExprId) -> Option<i64> {
-        if self.frames.len() > super::MAX_FRAMES + 4 {
+        if self.frames.len() > crate::host::MAX_FRAMES + 4 {
             return None;
         }
         self.push_frame(module, None, Rc::new(Env::default()), None);

@@ -23,11 +23,11 @@ pub(crate) enum Access {
 impl<'p> Walker<'p> {
     /// The place an expression names and its type; temporaries get a place of their own.
     pub fn place(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
-        if !self.step() || !self.descend() {
+        if !self.budget.step() || !self.budget.descend() {
             return (Place::Unknown, Ty::Unknown);
         }
         let result = self.place_inside(id, access);
-        self.depth -= 1;
+        self.budget.ascend();
         result
     }
 

@@ -1,6 +1,7 @@
 //! Statements of host code.
 
-use super::flow::{Flow, Pending, Truth};
+use super::exits::{Flow, Pending};
+use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place, root};
 use crate::ty::Ty;
@@ -89,12 +90,12 @@ impl<'p> Walker<'p> {
 
     /// Runs a statement.
     pub fn statement(&mut self, id: StmtId) -> Flow {
-        if !self.step() || !self.descend() {
+        if !self.budget.step() || !self.budget.descend() {
             return Flow::Stop;
         }
         let flow = self.statement_inside(id);
-        self.depth -= 1;
-        if self.stopped.is_some() { Flow::Stop } else { flow }
+        self.budget.ascend();
+        if self.budget.stopped.is_some() { Flow::Stop } else { flow }
     }
 
     fn statement_inside(&mut self, id: StmtId) -> Flow {
@@ -104,11 +105,11 @@ impl<'p> Walker<'p> {
             Stmt::Expr(expr) => self.expression_statement(*expr),
             Stmt::Declare(local) => {
                 self.declare(*local);
-                if self.stopped.is_some() { Flow::Stop } else { Flow::Next }
+                if self.budget.stopped.is_some() { Flow::Stop } else { Flow::Next }
             }
             Stmt::Block(block) => self.block(block),
             Stmt::If { condition, then, otherwise, constant } => {
-                let (before, globals) = (self.steps, self.globals.len());
+                let (before, globals) = (self.budget.steps, self.globals.len());
                 let out = self.eval(*condition);
                 let truth = self.truth(&out);
                 if *constant
@@ -119,7 +120,8 @@ impl<'p> Walker<'p> {
                 }
                 if matches!(truth, Truth::Unknown) && self.is_reporting() {
                     // A variable that came into being at this look costs no steps at the next.
-                    let looked = (self.globals.len() == globals).then(|| (out.val.quantity(), before - self.steps));
+                    let looked =
+                        (self.globals.len() == globals).then(|| (out.val.quantity(), before - self.budget.steps));
                     return self.open_branch(*condition, looked, then, otherwise);
                 }
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
@@ -146,7 +148,7 @@ impl<'p> Walker<'p> {
             Stmt::Goto(label) => {
                 if self.frames.last().is_some_and(|frame| frame.labels.contains(label)) {
                     // A loop in disguise: what stands before may run again with other values.
-                    self.stopped.get_or_insert("backward goto");
+                    self.budget.stopped.get_or_insert("backward goto");
                     return Flow::Stop;
                 }
                 self.leave(Flow::Goto(label.clone()))
@@ -324,7 +326,7 @@ impl<'p> Walker<'p> {
             }
         } else {
             let mark = self.memory.mark();
-            let banned = self.banned.len();
+            let banned = self.path.excluded().len();
             self.undecide(1);
             let mut alternatives = Vec::new();
             for start in 0..cases.len() {
@@ -332,15 +334,15 @@ impl<'p> Walker<'p> {
                 if cases[start].body.is_empty() && start + 1 < cases.len() {
                     continue;
                 }
-                let conditions = self.conditions.len();
+                let conditions = self.path.known();
                 // Where several labels lead here, none of them is sure.
                 let alone = start == 0 || !cases[start - 1].body.is_empty();
                 if let (Some(Some(label)), true) = (labels[start], alone) {
                     self.learn_case(&out.val.quantity(), label, true);
                 }
                 alternatives.push(self.alternative(mark, |w| w.cases(&cases[start..])));
-                self.unlearn(conditions);
-                self.banned.truncate(banned);
+                self.path.unlearn(conditions);
+                self.path.readmit(banned);
             }
             if labels.iter().all(Option::is_some) {
                 alternatives.push(self.alternative(mark, |_| Flow::Next));

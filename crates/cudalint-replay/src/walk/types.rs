@@ -15,10 +15,10 @@ const MAX_TYPE_DEPTH: u32 = 24;
 impl<'p> Walker<'p> {
     /// A type of another module on its own, with these template arguments.
     pub fn resolve_in(&mut self, module: ModuleId, env: &Rc<Env>, ty: TypeId) -> Ty {
-        if self.frames.len() > super::MAX_FRAMES + 6 {
+        if self.frames.len() > crate::host::MAX_FRAMES + 6 {
             return Ty::Unknown;
         }
-        if let Some(plain) = super::caches::plain_type(self.project.module(module), ty) {
+        if let Some(plain) = super::lookups::plain_type(self.project.module(module), ty) {
             return plain;
         }
         self.push_frame(module, None, env.clone(), None);
@@ -79,7 +79,7 @@ impl<'p> Walker<'p> {
             TypeName::Alias(entry) => {
                 let Some(alias) = self.project.alias_at(entry) else { return Ty::Unknown };
                 let env = Rc::new(self.bind(&alias.template_params, args, depth));
-                if self.frames.len() > super::MAX_FRAMES + 6 {
+                if self.frames.len() > crate::host::MAX_FRAMES + 6 {
                     return Ty::Unknown;
                 }
                 // A name may be an alias for itself in another scope.
@@ -347,11 +347,11 @@ impl<'p> Walker<'p> {
         if let Some((size, align)) = self.type_cache.get(&(module, index)) {
             return (Quantity::Known(*size), *align);
         }
-        let before = (self.steps, self.atoms.count());
+        let before = (self.budget.steps, self.atoms.count());
         let (size, align) = self.lay_out(module, index, env, depth);
         let known = size.known().map(|size| (size, align));
         // Where something had to be evaluated it may be something else the next time.
-        let pure = (self.steps, self.atoms.count()) == before && self.stopped.is_none();
+        let pure = (self.budget.steps, self.atoms.count()) == before && self.budget.stopped.is_none();
         if pure && (known.is_some() || depth == 0) {
             self.caches.learned.layouts.borrow_mut().insert((module, index), known);
         } else if let Some(known) = known {

@@ -1,7 +1,8 @@
 //! Calls of code that is not followed: out of sight, too deep, or a parameter that takes any number of arguments.
 
-use super::{NO_ARGUMENTS, Out, Walker};
+use super::{Out, Walker};
 use crate::arith;
+use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
 use crate::ty::Ty;
 use crate::val::{Kind, Val};

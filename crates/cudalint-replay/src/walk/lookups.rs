@@ -1,0 +1,151 @@
+//! Questions about code whose answers do not depend on what a walk knows: asked once, then found in the caches.
+
+use super::Walker;
+use super::caches::{Assigned, Look, Standard, TypeName};
+use crate::ty::Ty;
+use cudalint_program::Name;
+use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, Module, ModuleId, Path, Type, TypeId};
+use cudalint_program::visit::{Item, walk};
+use std::sync::Arc;
+
+/// A type that means the same everywhere.
+pub(super) fn plain_type(module: &Module, ty: TypeId) -> Option<Ty> {
+    Some(match module.types.get(ty)? {
+        Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
+        Type::Float { bytes } => Ty::Float { bytes: *bytes },
+        Type::Bool => Ty::Bool,
+        Type::Void => Ty::Void,
+        Type::Auto => Ty::Auto,
+        _ => return None,
+    })
+}
+
+impl Walker<'_> {
+    /// What the standard library has under a name.
+    pub fn standard(&self, name: &Name) -> Standard {
+        let key = name.as_str().as_ptr() as usize;
+        let known = self.caches.learned.standard.borrow().get(&key).copied();
+        known.unwrap_or_else(|| {
+            let standard = super::library::standard(name);
+            self.caches.learned.standard.borrow_mut().insert(key, standard);
+            standard
+        })
+    }
+
+    /// A type of the current frame's module under its template arguments.
+    pub fn resolve(&mut self, ty: TypeId) -> Ty {
+        let Some(frame) = self.frames.last() else { return Ty::Unknown };
+        if let Some(plain) = plain_type(self.project.module(frame.module), ty) {
+            return plain;
+        }
+        if !frame.env.entries.is_empty() || self.frames.len() > crate::host::MAX_FRAMES {
+            return self.resolve_at(ty, 0);
+        }
+        let key = (frame.module, frame.function, ty);
+        if let Some(known) = self.caches.resolved.borrow().get(&key) {
+            return known.clone();
+        }
+        let steps = self.budget.steps;
+        let resolved = self.resolve_at(ty, 0);
+        // A count that had to be evaluated may be another one the next time.
+        if self.budget.steps == steps && self.budget.stopped.is_none() {
+            self.caches.resolved.borrow_mut().insert(key, resolved.clone());
+        }
+        resolved
+    }
+
+    /// Whether looking at an expression again does nothing.
+    pub fn is_plain(&self, expr: ExprId) -> bool {
+        self.look_again(expr) != Look::Effects
+    }
+
+    /// Whether looking at an expression again does nothing and finds the same.
+    pub fn is_straight(&self, expr: ExprId) -> bool {
+        self.look_again(expr) == Look::Straight
+    }
+
+    fn look_again(&self, expr: ExprId) -> Look {
+        let key = (self.module_id(), expr);
+        if let Some(look) = self.caches.learned.looks.borrow().get(&key) {
+            return *look;
+        }
+        let look = super::conditions::look_again(self.module(), expr);
+        self.caches.learned.looks.borrow_mut().insert(key, look);
+        look
+    }
+
+    /// Whether functions in sight go by a name, so that a call which means none of them for sure may mean any.
+    pub fn is_overloaded(&self, path: &Path) -> bool {
+        let key = std::ptr::from_ref(path) as usize;
+        if let Some(known) = self.caches.learned.overloaded.borrow().get(&key) {
+            return *known;
+        }
+        let overloaded = !self.project.overloads(self.module_id(), &self.scope(), path).is_empty();
+        self.caches.learned.overloaded.borrow_mut().insert(key, overloaded);
+        overloaded
+    }
+
+    /// What a name means as a type.
+    pub fn type_named(&self, path: &Path) -> TypeName {
+        let key = (std::ptr::from_ref(path) as usize, self.frames.last().and_then(|frame| frame.function));
+        if let Some(known) = self.caches.learned.types.borrow().get(&key) {
+            return *known;
+        }
+        let (module, inside) = (self.module_id(), self.scope());
+        let found = if let Some(entry) = self.project.alias(module, &inside, path) {
+            TypeName::Alias(entry)
+        } else if let Some(entry) = self.project.record(module, &inside, path) {
+            TypeName::Record(entry)
+        } else if self.project.enum_type(module, &inside, path).is_some() {
+            TypeName::Enum
+        } else {
+            TypeName::Other
+        };
+        self.caches.learned.types.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// Whether a local is given a value anywhere but at its declaration.
+    pub fn is_assigned(&self, module_id: ModuleId, function_id: FunctionId, local: LocalId) -> bool {
+        let key = (module_id, function_id);
+        let known = self.caches.learned.assigned.borrow().get(&key).cloned();
+        let assigned = known.unwrap_or_else(|| {
+            let assigned: Assigned = self.assigned_locals(module_id, function_id).into();
+            self.caches.learned.assigned.borrow_mut().insert(key, Arc::clone(&assigned));
+            assigned
+        });
+        assigned.get(local.index()).copied().unwrap_or(false)
+    }
+
+    fn assigned_locals(&self, module: ModuleId, function: FunctionId) -> Vec<bool> {
+        let module = self.project.module(module);
+        let Some(function) = module.functions.get(function) else { return Vec::new() };
+        let mut assigned = vec![false; function.locals.len()];
+        let Some(body) = &function.body else { return assigned };
+        let kind = |id: ExprId| module.exprs.get(id).map(|node| &node.kind);
+        walk(module, function, body, |item| {
+            if let Item::Expr(id) = item
+                && let Some(Expr::Assign { target, .. } | Expr::Step { target, .. } | Expr::AddressOf(target)) =
+                    kind(id)
+                && let Some(Expr::Local(local)) = kind(*target)
+                && let Some(slot) = assigned.get_mut(local.index())
+            {
+                *slot = true;
+            }
+            true
+        });
+        assigned
+    }
+
+    /// Whether a loop's iterations are worth running one by one.
+    pub fn is_worth(&self, body: &Block) -> bool {
+        let Some(first) = body.first() else { return false };
+        let key = (self.module_id(), first.0);
+        if let Some(worth) = self.caches.learned.worth.borrow().get(&key) {
+            return *worth;
+        }
+        let worth = self.has_calls(body);
+        self.caches.learned.worth.borrow_mut().insert(key, worth);
+        worth
+    }
+}
