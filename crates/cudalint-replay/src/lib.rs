@@ -24,5 +24,5 @@ mod val;
 pub mod value;
 mod walk;
 
-pub use host::{ProjectScan, ReplayOptions};
-pub use merge::{Walked, merge, replay_all, walk_module};
+pub use host::{ProjectScan, ReplayOptions, Walked};
+pub use merge::{merge, replay_all, walk_module};

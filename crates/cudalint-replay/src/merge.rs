@@ -2,7 +2,7 @@
 
 use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
 use crate::given::Given;
-use crate::host::{ProjectScan, ReplayOptions};
+use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::value::Quantity;
 use crate::walk::Walker;
 use cudalint_program::Project;
@@ -10,20 +10,6 @@ use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use std::sync::Arc;
-
-/// What the walks from one module's functions saw, in any module.
-#[derive(Clone, Debug, Default)]
-pub struct Walked {
-    /// Events in the order of the walks: from `main` first, then from each host function in source order.
-    pub events: Vec<Event>,
-    /// What was cut short, by cause.
-    pub limits: Vec<(&'static str, u32)>,
-    /// What goes wrong between Python host code and its kernels, with the modules of the places.
-    pub faults: Vec<(ModuleId, PythonFault)>,
-    /// The module's own kernels in Python with the types that they are made for.
-    pub kernels: Vec<(FunctionId, Arc<cudalint_kernel::python::Specialization>)>,
-}
 
 /// Walks the host functions of a module: `main` with the arguments of a plain start, those that no walk reached with
 /// unknown parameters. Events are those of all code reached, other modules' included: [`merge`] sorts them out.

@@ -1,6 +1,7 @@
 //! Arrays: what slices, transpositions and arithmetic make of them.
 
 use super::Walker;
+use super::dtype::STAND_IN_BYTES;
 use super::heap::{Buffer, BufferInfo, Obj, ObjId};
 use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::{MemorySpace, Site};
@@ -10,9 +11,6 @@ use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Bytes that stand in for an element whose type is not known: which index lies beyond the end does not depend on it.
-pub(super) const STAND_IN_BYTES: i64 = 4;
 
 /// What a new array is made with.
 pub(super) struct Made<'a> {

@@ -3,6 +3,7 @@
 use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
+use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::heap::Obj;
 use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
@@ -15,8 +16,6 @@ use std::sync::Arc;
 
 /// Most integers of an array that are kept.
 pub(super) const MAX_INTEGERS: i64 = 4096;
-pub(super) const FLOAT: Dtype = Dtype::Float { bytes: 8 };
-pub(super) const INT: Dtype = Dtype::Int { bytes: 8, signed: true };
 
 impl Walker<'_> {
     /// A function of `numpy` or `cupy` by its name behind the package; `None` for one that is not known.

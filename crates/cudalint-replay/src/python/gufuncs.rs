@@ -268,7 +268,7 @@ impl Walker<'_> {
         let element = match (&part.value.kind, stated) {
             (Kind::Array(array), _) if !matches!(array.dtype, Dtype::Unknown | Dtype::Other) => array.dtype.ty(),
             (_, Some(ArgumentType::Scalar(ty) | ArgumentType::Array { element: ty, .. })) => ty.clone(),
-            _ => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+            _ => Ty::Opaque { bytes: Some(super::dtype::STAND_IN_BYTES as u32) },
         };
         let pointer = match &part.value.kind {
             Kind::Array(array) => {
@@ -283,7 +283,7 @@ impl Walker<'_> {
         // What the loop does not go over is the same for every thread.
         let order = if part.looped || single { Order::C } else { Order::Strided };
         if order == Order::Strided {
-            let bytes = i64::from(element.bytes().unwrap_or(super::arrays::STAND_IN_BYTES as u32));
+            let bytes = i64::from(element.bytes().unwrap_or(super::dtype::STAND_IN_BYTES as u32));
             let mut strides = Vec::new();
             let mut next = Quantity::Known(bytes);
             for dim in part.core.iter().rev() {

@@ -105,7 +105,7 @@ impl Walker<'_> {
             Layout::Strided(_) | Layout::Unknown => Order::Strided,
         };
         let element = match array.dtype {
-            Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+            Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::dtype::STAND_IN_BYTES as u32) },
             dtype => dtype.ty(),
         };
         let record = self.record(array.dtype).filter(|record| !record.fields.is_empty()).cloned();
@@ -145,7 +145,7 @@ impl Walker<'_> {
         if let Some(index) = copy {
             buffer.id = BufferId(COPIES | ((index as u32) << 20) | (array.buffer.0 & 0xf_ffff));
             let size = array.size();
-            let bytes = array.dtype.bytes().unwrap_or(super::arrays::STAND_IN_BYTES);
+            let bytes = array.dtype.bytes().unwrap_or(super::dtype::STAND_IN_BYTES);
             if array.layout == Layout::C || array.layout == Layout::Fortran {
                 // Only the view is copied.
                 buffer.bytes = amount(&Dim { q: size.q.times(&Quantity::Known(bytes)), why: size.why });
@@ -186,10 +186,10 @@ impl Walker<'_> {
                     extents.push(Dim { q: value.quantity().unwrap_or(Quantity::Unknown), why: None });
                 }
                 let element = match element {
-                    Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+                    Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::dtype::STAND_IN_BYTES as u32) },
                     element => element.clone(),
                 };
-                let bytes = i64::from(element.bytes().unwrap_or(super::arrays::STAND_IN_BYTES as u32));
+                let bytes = i64::from(element.bytes().unwrap_or(super::dtype::STAND_IN_BYTES as u32));
                 let size = extents.iter().fold(Quantity::Known(bytes), |all, dim| all.times(&dim.q));
                 let array = ArrayShape { extents: extents.iter().map(amount).collect(), dtype: String::new() };
                 let buffer = Buffer {
@@ -237,7 +237,7 @@ fn unknown_as(guess: Option<&ArgumentType>) -> Handed {
             let mut given = vec![Given::Somewhere];
             given.extend((0..*rank).map(|_| Given::Unknown));
             let element = match element {
-                Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+                Ty::Opaque { bytes: None } => Ty::Opaque { bytes: Some(super::dtype::STAND_IN_BYTES as u32) },
                 element => element.clone(),
             };
             Handed { ty: ArgumentType::Array { element, rank: *rank, order: Order::C }, given }

@@ -2,6 +2,7 @@
 //!
 //! The list only grows: a branch that is left behind leaves its objects in place, so that a number never means two things.
 
+pub(crate) use super::val::ObjId;
 use super::val::{Dim, Dtype, Val};
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
@@ -12,10 +13,6 @@ use cudalint_program::ir::ModuleId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// An object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ObjId(pub u32);
 
 /// Objects.
 #[derive(Clone, Debug)]
@@ -279,7 +276,7 @@ impl BufferInfo {
             return bytes.clone();
         }
         let Some(shape) = &self.shape else { return Dim::unknown() };
-        let element = Quantity::Known(self.dtype.bytes().unwrap_or(super::arrays::STAND_IN_BYTES));
+        let element = Quantity::Known(self.dtype.bytes().unwrap_or(super::dtype::STAND_IN_BYTES));
         shape.iter().fold(Dim { q: element, why: None }, |all, dim| Dim {
             q: all.q.times(&dim.q),
             why: crate::value::union(&all.why, &dim.why),

@@ -2,7 +2,8 @@
 
 use super::Walker;
 use super::calls::Args;
-use super::creation::{FLOAT, INT, MAX_INTEGERS, natural};
+use super::creation::{MAX_INTEGERS, natural};
+use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::given::{Held, HeldContents};

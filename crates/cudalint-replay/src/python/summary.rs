@@ -1,6 +1,5 @@
 //! What a kernel in Python says of itself, for the types it is launched with.
 
-use super::Walker;
 use crate::facts::{DynamicShared, KernelSummary, Site};
 use cudalint_kernel::Code;
 use cudalint_kernel::code::{Expr, ExprId, Intrinsic, ObjectSpace, Place};
@@ -15,24 +14,10 @@ use std::sync::Arc;
 pub(super) type Known = (Arc<Specialization>, Arc<KernelSummary>);
 
 /// Most summaries of one kernel.
-const MAX_KNOWN: usize = 16;
+pub(super) const MAX_KNOWN: usize = 16;
 
 /// Longest way from an address to the object that it leads into.
 const MAX_STEPS: usize = 32;
-
-impl Walker<'_> {
-    pub(super) fn summary(&mut self, target: (ModuleId, FunctionId), spec: &Arc<Specialization>) -> Arc<KernelSummary> {
-        let known = self.summaries.entry(target).or_default();
-        if let Some((_, summary)) = known.iter().find(|(own, _)| own == spec) {
-            return Arc::clone(summary);
-        }
-        let summary = Arc::new(summarize(self.project, target, spec));
-        if known.len() < MAX_KNOWN {
-            known.push((Arc::clone(spec), Arc::clone(&summary)));
-        }
-        summary
-    }
-}
 
 /// The argument types that a kernel is made for.
 pub(super) fn guessed(project: &Project, (module, id): (ModuleId, FunctionId)) -> Vec<ArgumentType> {

@@ -186,7 +186,7 @@ impl Walker<'_> {
 
     fn hand_results(&mut self, array: &Rc<Array>, value: &Val, index: usize) -> Handed {
         let element = match array.dtype {
-            Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::arrays::STAND_IN_BYTES as u32) },
+            Dtype::Unknown | Dtype::Other => Ty::Opaque { bytes: Some(super::dtype::STAND_IN_BYTES as u32) },
             dtype => dtype.ty(),
         };
         let pointer = if array.layout == Layout::C {

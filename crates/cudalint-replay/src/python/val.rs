@@ -1,12 +1,15 @@
 //! Values of Python host code: numbers, containers, functions, and the objects of GPU packages.
 
-pub(crate) use super::dtypes::Dtype;
-use super::heap::ObjId;
+pub(crate) use super::dtype::Dtype;
 use crate::facts::{Amount, Site};
 use crate::value::{Assumptions, Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::rc::Rc;
+
+/// An object of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjId(pub u32);
 
 /// A value with what it rests on.
 #[derive(Clone, Debug)]

@@ -1,9 +1,7 @@
 //! What a kernel written in Python does with its parameters, as far as its text says.
 
-use super::Walker;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, PythonExpr};
 use cudalint_program::visit::{Item, walk};
-use std::rc::Rc;
 
 /// What becomes of an array that a parameter stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,19 +14,8 @@ pub(super) struct Use {
     pub read: bool,
 }
 
-impl Walker<'_> {
-    /// One for each parameter.
-    pub(super) fn uses(&mut self, module: ModuleId, id: FunctionId) -> Rc<Vec<Use>> {
-        if let Some(known) = self.writes.get(&(module, id)) {
-            return Rc::clone(known);
-        }
-        let uses = Rc::new(read_uses(self.project, module, id));
-        self.writes.insert((module, id), Rc::clone(&uses));
-        uses
-    }
-}
-
-fn read_uses(project: &cudalint_program::Project, module: ModuleId, id: FunctionId) -> Vec<Use> {
+/// One for each parameter.
+pub(super) fn read_uses(project: &cudalint_program::Project, module: ModuleId, id: FunctionId) -> Vec<Use> {
     let Some(function) = project.function_at(module, id) else { return Vec::new() };
     let mut uses = vec![Use::default(); function.param_count as usize];
     let code = project.module(module);

@@ -1,0 +1,296 @@
+//! The state of a walk over Python host code, and the look-ups that all of its parts use.
+
+use super::heap::{Heap, Obj, ObjId, Scope};
+use super::summary::{self, MAX_KNOWN, summarize};
+use super::val::{Kind, Open, Val};
+use super::writes::{self, read_uses};
+use crate::arith::Atoms;
+use crate::facts::{KernelSummary, PythonFault, Site};
+use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
+use crate::value::Quantity;
+use cudalint_kernel::python::Specialization;
+use cudalint_program::Project;
+use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId};
+use cudalint_syntax::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How deep expressions and statements may nest, over all frames.
+const MAX_DEPTH: u32 = 180;
+/// A function being walked.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// Its variables.
+    pub scope: ObjId,
+    /// The call in the caller.
+    pub call: Option<Site>,
+    /// States in which it has been left, with what it gives back.
+    pub returns: Vec<(Heap, Val)>,
+    /// States in which the loops around have been left or begun anew: `break` and `continue` of each.
+    pub loops: Vec<[Vec<Heap>; 2]>,
+    /// How many `try` bodies stand around.
+    pub tries: u32,
+    /// How many conditions that nothing decides stand around the current point, or have been left early.
+    pub undecided: u32,
+}
+
+/// How control goes on behind a statement.
+#[derive(Clone, Debug)]
+pub(super) enum Flow {
+    Next,
+    Return(Val),
+    Break,
+    Continue,
+    Raise,
+}
+
+/// A walk of one module.
+pub(super) struct Walker<'p> {
+    pub project: &'p Project,
+    pub scan: &'p ProjectScan,
+    pub options: ReplayOptions,
+    pub heap: Heap,
+    pub atoms: Atoms,
+    pub frames: Vec<Frame>,
+    pub faults: Vec<(ModuleId, PythonFault)>,
+    pub budget: Budget,
+    pub log: EventLog,
+    pub path: PathState,
+    /// Variables of modules.
+    pub modules: FxHashMap<ModuleId, ObjId>,
+    /// Modules of the project whose code has been run.
+    pub loaded: FxHashSet<ModuleId>,
+    /// Whether the code of the entered module runs as the program.
+    pub as_main: bool,
+    pub entry: ModuleId,
+    pub visited: FxHashSet<(ModuleId, FunctionId)>,
+    /// Functions that took more steps than a call may have: what they do is out of sight.
+    pub costly: FxHashSet<(ModuleId, FunctionId)>,
+    pub opens: u32,
+    /// Numbers asked of unknown values: their sizes, extents, attributes.
+    pub asked: FxHashMap<(u32, String), Val>,
+    /// Unknown values that were used as integers.
+    pub integers: FxHashSet<u32>,
+    /// Counts calls out of sight: attributes of unknown values may differ after one.
+    pub epoch: u32,
+    /// Whether an expression raised an exception for sure.
+    pub raised: bool,
+    pub summaries: FxHashMap<(ModuleId, FunctionId), Vec<summary::Known>>,
+    pub writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<writes::Use>>>,
+    /// Structured types, by number.
+    pub records: Vec<Arc<cudalint_kernel::python::Record>>,
+    /// What small arrays of the host were made of: they may pack arguments of a launch.
+    pub packs: FxHashMap<ObjId, Rc<[Val]>>,
+}
+
+impl<'p> Walker<'p> {
+    pub fn new(project: &'p Project, scan: &'p ProjectScan, entry: ModuleId, options: ReplayOptions) -> Self {
+        Self {
+            project,
+            scan,
+            options,
+            heap: Heap::default(),
+            atoms: Atoms::default(),
+            frames: Vec::new(),
+            faults: Vec::new(),
+            budget: Budget::new(0, MAX_DEPTH),
+            log: EventLog::default(),
+            path: PathState::default(),
+            modules: FxHashMap::default(),
+            loaded: FxHashSet::default(),
+            as_main: false,
+            entry,
+            visited: FxHashSet::default(),
+            costly: FxHashSet::default(),
+            opens: 0,
+            asked: FxHashMap::default(),
+            integers: FxHashSet::default(),
+            epoch: 0,
+            raised: false,
+            summaries: FxHashMap::default(),
+            writes: FxHashMap::default(),
+            records: Vec::new(),
+            packs: FxHashMap::default(),
+        }
+    }
+
+    pub fn new_scope(&mut self, module: ModuleId, function: &Function, parent: Option<ObjId>) -> ObjId {
+        if function.python.as_ref().is_some_and(|python| python.is_module) {
+            return self.module_scope(module);
+        }
+        let names = function.locals.iter().map(|variable| variable.name.clone()).collect();
+        let slots = vec![Val::from(Kind::Unset); function.locals.len()];
+        self.heap.add(Obj::Scope(Scope { parent, slots, names, globals: BTreeMap::new() }))
+    }
+
+    /// The variables of a module.
+    pub fn module_scope(&mut self, module: ModuleId) -> ObjId {
+        if let Some(scope) = self.modules.get(&module) {
+            return *scope;
+        }
+        // A comprehension's variables at module level are locals of the module's code.
+        let body = self.project.module(module).body.and_then(|id| self.project.function_at(module, id));
+        let names: Rc<[_]> = body.map(|body| body.locals.iter().map(|v| v.name.clone()).collect()).unwrap_or_default();
+        let slots = vec![Val::from(Kind::Unset); names.len()];
+        let scope = self.heap.add(Obj::Scope(Scope { parent: None, slots, names, globals: BTreeMap::new() }));
+        self.modules.insert(module, scope);
+        scope
+    }
+
+    pub fn push(&mut self, module: ModuleId, function: FunctionId, scope: ObjId, call: Option<Site>) {
+        self.frames.push(Frame {
+            module,
+            function,
+            scope,
+            call,
+            returns: Vec::new(),
+            loops: Vec::new(),
+            tries: 0,
+            undecided: 0,
+        });
+    }
+
+    /// Leaves the innermost function; what it gives back, over all ways out of it. `None` when it surely raises.
+    pub fn leave(&mut self, flow: Flow) -> Option<Val> {
+        let frame = self.frames.pop()?;
+        let mut returns = frame.returns;
+        let last = match flow {
+            Flow::Return(value) => Some(value),
+            Flow::Next | Flow::Break | Flow::Continue => Some(Val::none()),
+            Flow::Raise => None,
+        };
+        let mut result = match last {
+            Some(value) => value,
+            None => {
+                let (heap, value) = returns.pop()?;
+                self.heap.restore(&heap);
+                value
+            }
+        };
+        while let Some((heap, value)) = returns.pop() {
+            self.heap.join(&heap, None);
+            result = Val::join(&result, &value, None);
+        }
+        Some(result)
+    }
+
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frames.last()
+    }
+
+    pub fn module_id(&self) -> ModuleId {
+        self.frames.last().map_or(self.entry, |frame| frame.module)
+    }
+
+    pub fn module(&self) -> &'p Module {
+        self.project.module(self.module_id())
+    }
+
+    pub fn function(&self) -> Option<&'p Function> {
+        let frame = self.frames.last()?;
+        self.project.function_at(frame.module, frame.function)
+    }
+
+    pub fn node(&self, id: ExprId) -> Option<&'p ExprNode> {
+        self.module().exprs.get(id)
+    }
+
+    pub fn kind(&self, id: ExprId) -> Option<&'p Expr> {
+        self.node(id).map(|node| &node.kind)
+    }
+
+    pub fn span(&self, id: ExprId) -> Span {
+        self.node(id).map(|node| node.span).unwrap_or_default()
+    }
+
+    pub fn text(&self, id: ExprId) -> &'p str {
+        self.project.text(self.module_id(), self.span(id))
+    }
+
+    pub fn site(&self, id: ExprId) -> Site {
+        Site { module: self.module_id(), span: self.span(id) }
+    }
+
+    pub fn is_reporting(&self) -> bool {
+        self.log.muted == 0 && self.budget.stopped.is_none()
+    }
+
+    /// An unknown value with an identity.
+    pub fn open(&mut self, name: &str, free: bool) -> Val {
+        let id = self.opens;
+        self.opens += 1;
+        Val::from(Kind::Open(Rc::new(Open { id, name: name.to_owned(), free, like: None })))
+    }
+
+    /// An unknown array as large as another.
+    pub fn open_like(&mut self, open: &Rc<Open>) -> Val {
+        let id = self.opens;
+        self.opens += 1;
+        let root = open.like.clone().unwrap_or_else(|| Rc::clone(open));
+        let (name, free) = (open.name.clone(), open.free);
+        Val::from(Kind::Open(Rc::new(Open { id, name, free, like: Some(root) })))
+    }
+
+    /// What code out of sight gives back.
+    pub fn result_of(&mut self, id: ExprId) -> Val {
+        const LONGEST: usize = 32;
+        let text = self.text(id);
+        let name = if text.len() <= LONGEST && !text.contains('\n') { text } else { "a value out of sight" };
+        self.open(name, false)
+    }
+
+    /// A number asked of an unknown value, the same each time.
+    pub fn asked(&mut self, open: &Open, what: &str) -> Val {
+        if let Some(root) = open.like.as_ref().filter(|_| what.starts_with(".s")) {
+            return self.asked(&Rc::clone(root), what);
+        }
+        let key = (open.id, what.to_owned());
+        if let Some(known) = self.asked.get(&key) {
+            return known.clone();
+        }
+        let kind = if open.free { crate::algebra::AtomKind::Input } else { crate::algebra::AtomKind::Opaque };
+        let name = format!("{}{what}", open.name);
+        let value = Val::from(Kind::Int(self.atoms.fresh(&name, kind)));
+        self.asked.insert(key, value.clone());
+        value
+    }
+
+    /// A value as an integer, an unknown one as a symbol: for places where nothing else works.
+    pub fn as_int(&mut self, value: &Val) -> Option<Quantity> {
+        match &value.kind {
+            Kind::Open(open) => {
+                let open = Rc::clone(open);
+                self.integers.insert(open.id);
+                self.asked(&open, "").quantity()
+            }
+            _ => value.quantity(),
+        }
+    }
+
+    /// What a kernel does, for the types that it is launched with.
+    pub fn summary(&mut self, target: (ModuleId, FunctionId), spec: &Arc<Specialization>) -> Arc<KernelSummary> {
+        let known = self.summaries.entry(target).or_default();
+        if let Some((_, summary)) = known.iter().find(|(own, _)| own == spec) {
+            return Arc::clone(summary);
+        }
+        let summary = Arc::new(summarize(self.project, target, spec));
+        if known.len() < MAX_KNOWN {
+            known.push((Arc::clone(spec), Arc::clone(&summary)));
+        }
+        summary
+    }
+
+    /// What becomes of a function's parameters, one for each.
+    pub fn uses(&mut self, module: ModuleId, id: FunctionId) -> Rc<Vec<writes::Use>> {
+        if let Some(known) = self.writes.get(&(module, id)) {
+            return Rc::clone(known);
+        }
+        let uses = Rc::new(read_uses(self.project, module, id));
+        self.writes.insert((module, id), Rc::clone(&uses));
+        uses
+    }
+}
