@@ -83,7 +83,7 @@ pub struct Budget {
     pub lane_operations: u64,
     /// Most blocks that are executed.
     pub blocks: u32,
-    /// Iterations of one loop that are followed although they are dear; then what it assigns becomes unknown.
+    /// Iterations of one loop that are followed although they are expensive; then what it assigns becomes unknown.
     pub iterations: u32,
     /// Deepest nesting of calls.
     pub calls: u32,

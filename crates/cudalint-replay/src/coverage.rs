@@ -87,7 +87,7 @@ fn global_indices(module: &Module, kernel: &Function, body: &Block) -> Option<Fx
     Some(indices)
 }
 
-/// Statements that every thread comes by: `if (i < n) …`, and what follows `if (i >= n) return;`.
+/// Statements that every thread reaches: `if (i < n) …`, and what follows `if (i >= n) return;`.
 fn top_level(
     module: &Module,
     kernel: &Function,

@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
             order.push(id);
             match expr {
                 Expr::SizeOfExpr(_) => false,
-                // What only some threads or launches come by is read on its own below.
+                // What only some threads or launches reach is read on its own below.
                 Expr::Select(condition, a, b) => {
                     conditional.push((*condition, Some(*a), Some(*b)));
                     false

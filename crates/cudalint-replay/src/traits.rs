@@ -19,8 +19,8 @@ pub(crate) struct Traits {
     pub memory: bool,
     /// It may write variables at namespace scope, or members through `this`.
     pub shared: bool,
-    /// It is long and has a loop, so that walking it is dear.
-    pub dear: bool,
+    /// It is long and has a loop, so that walking it is expensive.
+    pub expensive: bool,
 }
 
 /// Traits of all functions of a project.
@@ -97,7 +97,7 @@ impl AllTraits {
     /// The traits of one function.
     pub fn of(&self, module: ModuleId, function: FunctionId) -> Traits {
         let known = self.functions.get(module).and_then(|functions| functions.get(function));
-        known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, dear: false })
+        known.copied().unwrap_or(Traits { gpu: true, memory: true, shared: true, expensive: false })
     }
 }
 
@@ -185,7 +185,7 @@ fn read<'a>(module: &'a Module, index: FunctionId, calls: &mut Vec<&'a Name>) ->
         }
         pending.extend(lambdas);
     }
-    traits.dear = loops && size > SMALL;
+    traits.expensive = loops && size > SMALL;
     traits
 }
 

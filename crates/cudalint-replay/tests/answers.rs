@@ -5,7 +5,7 @@ mod common;
 use common::{rests_on, runs};
 
 #[test]
-fn a_condition_that_a_block_has_in_common_gets_an_answer() {
+fn a_condition_that_is_uniform_over_a_block_gets_an_answer() {
     let found = runs(
         r"
 __global__ void k(float* out, const int* flag) {

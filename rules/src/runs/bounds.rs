@@ -1,4 +1,4 @@
-//! Findings about accesses beyond an object: what the rules on bounds have in common.
+//! Findings about accesses beyond an object: what the rules on bounds share.
 
 use super::Shown;
 use super::words::{self, add_access, add_guards, add_object, beyond, beyond_label, label};

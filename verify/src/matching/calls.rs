@@ -55,7 +55,7 @@ pub(super) fn is_about_launch(function: &str) -> bool {
     family(function) == "launch"
 }
 
-/// What variants of a call have in common.
+/// What all variants of a call share.
 fn family(name: &str) -> String {
     let plain = name.strip_prefix("cuda").or_else(|| name.strip_prefix("cu")).unwrap_or(name);
     let groups = [

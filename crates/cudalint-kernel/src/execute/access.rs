@@ -238,7 +238,7 @@ impl Machine<'_> {
         if writes {
             memory.changed = stamp + 1;
             memory.forgotten = stamp;
-            memory.in_doubt = true;
+            memory.may_be_written = true;
             if let Some(local) = &mut memory.local {
                 local.fill(Val::unknown());
             }

@@ -17,7 +17,7 @@ pub(super) struct Absence {
     condition: Site,
     same_warp: bool,
     /// Something that is not sure happened to them since.
-    doubtful: bool,
+    may_arrive: bool,
 }
 
 impl Machine<'_> {
@@ -92,7 +92,7 @@ impl Machine<'_> {
             lanes: absent,
             condition,
             same_warp: waits / 32 == gone / 32,
-            doubtful: false,
+            may_arrive: false,
         });
     }
 
@@ -138,7 +138,7 @@ impl Machine<'_> {
                     absence.absent = lane;
                     break;
                 }
-                absence.doubtful |= absence.lanes[lane] && level != OFF;
+                absence.may_arrive |= absence.lanes[lane] && level != OFF;
             }
             if met.is_some() {
                 break;
@@ -146,7 +146,7 @@ impl Machine<'_> {
         }
         let Some(number) = met else { return };
         let absence = self.absences.remove(number);
-        if absence.doubtful {
+        if absence.may_arrive {
             return;
         }
         let absent = self.thread(absence.absent);
@@ -179,7 +179,7 @@ impl Machine<'_> {
     /// The block is done: who missed a barrier and met nothing after it has left the kernel.
     pub(super) fn settle_absences(&mut self) {
         for absence in std::mem::take(&mut self.absences) {
-            if absence.doubtful {
+            if absence.may_arrive {
                 continue;
             }
             let leaves = self.thread(absence.absent);
@@ -219,7 +219,7 @@ impl Machine<'_> {
             if memory.is_global() {
                 memory.forgotten = stamp;
                 memory.changed = stamp + 1;
-                memory.in_doubt = true;
+                memory.may_be_written = true;
                 memory.initial = Initial::Something;
             }
         }

@@ -52,8 +52,8 @@ impl Machine<'_> {
             }
         }
         self.left_any |= EXIT_MAYBE;
-        self.strays += 1;
-        self.act = self.act.doubted();
+        self.unguarded += 1;
+        self.act = self.act.as_may_active();
     }
 
     fn reach(&self, value: &Val, reached: &mut Vec<u32>, anywhere: &mut bool) {

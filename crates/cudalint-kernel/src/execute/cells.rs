@@ -165,7 +165,7 @@ pub(super) struct Job<'j> {
     foreknown: bool,
     /// What was there before, where it is the same everywhere.
     filled: Option<i64>,
-    /// What of it nobody has written before, not even in doubt.
+    /// What of it nobody has written before, not even a may-active lane.
     pub(super) empty: Empty,
     /// The parts that were not empty, where there are such.
     parts: Option<Arc<[Range<u64>]>>,
@@ -203,8 +203,8 @@ impl<'j> Job<'j> {
         let foreknown = untouched && matches!(memory.initial, Initial::Filled(_) | Initial::Integers(..));
         let filled = if untouched { memory.filled_with(piece.bytes) } else { None };
         let empty = match memory.initial {
-            Initial::Nothing if untouched && !memory.in_doubt => Empty::All,
-            Initial::NothingBut(_) if untouched && !memory.in_doubt => Empty::Parts,
+            Initial::Nothing if untouched && !memory.may_be_written => Empty::All,
+            Initial::NothingBut(_) if untouched && !memory.may_be_written => Empty::Parts,
             _ => Empty::Nothing,
         };
         let kind = piece.touch.kind;
@@ -266,11 +266,11 @@ impl<'j> Job<'j> {
             let before = if self.foreknown { memory.initially(offset, self.piece.bytes) } else { None };
             let empty = sure && self.was_empty(number);
             let Some(cell) = self.cell(&mut memory.cells, number) else {
-                memory.in_doubt = true;
+                memory.may_be_written = true;
                 memory.usage.inexact = true;
                 return (0, UNKNOWN);
             };
-            let untouched = cell.write == 0 && cell.doubt == 0;
+            let untouched = cell.write == 0 && cell.may_write == 0;
             if kind == AccessKind::Atomic {
                 if empty && !self.stores_only && untouched {
                     self.missing(lane, number, partly);
@@ -333,8 +333,8 @@ impl<'j> Job<'j> {
         if !visible || self.piece.touch.volatile {
             return (0, UNKNOWN);
         }
-        if cell.doubt != 0 && cell.doubt >= cell.write {
-            return self.doubtful(cell.doubt, number);
+        if cell.may_write != 0 && cell.may_write >= cell.write {
+            return self.after_may_write(cell.may_write, number);
         }
         if cell.tag == INITIAL {
             return before.map_or_else(|| self.name(0, number), |bits| foretold(self.seed, self.piece.ty, bits));
@@ -345,10 +345,10 @@ impl<'j> Job<'j> {
         (if cell.tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value }, cell.tag)
     }
 
-    /// What is in a cell that somebody perhaps wrote: since the barrier all read the same.
-    pub(super) fn doubtful(&self, doubt: u32, number: u64) -> (i64, u8) {
-        let settled = doubt < self.order.interval_start && doubt >= self.order.block_start;
-        if settled { self.name(u64::from(doubt), number) } else { (0, UNKNOWN) }
+    /// What is in a cell that a may-active lane wrote: since the barrier all read the same.
+    pub(super) fn after_may_write(&self, stamp: u32, number: u64) -> (i64, u8) {
+        let settled = stamp < self.order.interval_start && stamp >= self.order.block_start;
+        if settled { self.name(u64::from(stamp), number) } else { (0, UNKNOWN) }
     }
 
     /// A name for what lies in a cell since `when`.
@@ -390,7 +390,7 @@ impl<'j> Job<'j> {
 
     fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8)) {
         if !sure {
-            cell.doubt = self.piece.stamp;
+            cell.may_write = self.piece.stamp;
             return;
         }
         let offset = (number << self.grain) as i64;
@@ -404,8 +404,8 @@ impl<'j> Job<'j> {
         } else {
             RaceValues::Unknown
         };
-        let values = if fresh && cell.doubt < cell.write.max(1) { same_writes } else { RaceValues::Unknown };
-        let mut certain = cell.doubt == 0 || cell.doubt < self.order.interval_start;
+        let values = if fresh && cell.may_write < cell.write.max(1) { same_writes } else { RaceValues::Unknown };
+        let mut certain = cell.may_write == 0 || cell.may_write < self.order.interval_start;
         if cell.write != 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
         {

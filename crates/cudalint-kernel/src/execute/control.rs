@@ -1,6 +1,6 @@
 //! Statements: branches and loops as masks of lanes.
 
-use super::doubt::{Doubt, Guard};
+use super::divergence::{Divergence, Guard};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
@@ -13,8 +13,8 @@ use crate::report::OpenKind;
 /// Deepest nesting of statements and expressions that is executed.
 pub(super) const DEEPEST: u32 = 192;
 
-/// A loop that has cost one part in so many of what is left is dear.
-const DEAR: u64 = 10;
+/// A loop that has cost one part in so many of what is left is expensive.
+const EXPENSIVE: u64 = 10;
 
 /// Most rounds of a loop that are followed however little they cost.
 const MOST_ROUNDS: u32 = 4096;
@@ -95,7 +95,7 @@ impl Machine<'_> {
             Data::Uniform(0, KNOWN) => Parting { yes: none(), no: self.act.clone(), unknown: none() },
             Data::Uniform(_, KNOWN) => Parting { yes: self.act.clone(), no: none(), unknown: none() },
             Data::Uniform(..) | Data::Undefined | Data::Aggregate(_) => {
-                let maybe = self.act.doubted();
+                let maybe = self.act.as_may_active();
                 Parting { yes: maybe.clone(), no: maybe, unknown: self.act.clone() }
             }
             Data::Lanes(bits, Tags::One(KNOWN)) => {
@@ -114,7 +114,7 @@ impl Machine<'_> {
                 Parting { yes: Mask::new(yes), no: Mask::new(no), unknown: none() }
             }
             Data::Lanes(_, Tags::One(_)) => {
-                let maybe = self.act.doubted();
+                let maybe = self.act.as_may_active();
                 Parting { yes: maybe.clone(), no: maybe, unknown: self.act.clone() }
             }
             Data::Lanes(bits, Tags::Each(tags)) => {
@@ -137,8 +137,8 @@ impl Machine<'_> {
     }
 
     /// Notes a condition that active lanes stand behind.
-    pub(super) fn guard(&mut self, condition: ExprId, doubt: Doubt) {
-        self.guards.push(Guard { site: self.code.expr(condition).site, doubt });
+    pub(super) fn guard(&mut self, condition: ExprId, divergence: Divergence) {
+        self.guards.push(Guard { site: self.code.expr(condition).site, divergence });
     }
 
     /// Notes that some lanes go another way here.
@@ -154,24 +154,24 @@ impl Machine<'_> {
         if entry.is_empty() {
             return;
         }
-        if let Some(name) = self.name_in_common(&value) {
+        if let Some(name) = self.uniform_name(&value) {
             let goes_on = otherwise.is_empty() && leaves(self.code, then);
             value = self.answer(condition, name, !goes_on, OpenKind::Common).unwrap_or(value);
         }
         let known = if value.all_known() { None } else { self.answer_of_threads(condition, &value) };
         // What such threads leave in registers is as unknown as which threads they are.
-        let strayed = known.as_ref().map(|_| (self.part(&value).unknown, self.scan.assigned(self.code, id)));
+        let diverged = known.as_ref().map(|_| (self.part(&value).unknown, self.scan.assigned(self.code, id)));
         let value = known.unwrap_or(value);
         let parting = self.part(&value);
         let (guards, splits) = (self.guards.len(), self.splits.len());
         let site = self.code.expr(condition).site;
-        let varies = value.varies() || !parting.unknown.is_empty() || strayed.is_some();
+        let varies = value.varies() || !parting.unknown.is_empty() || diverged.is_some();
         let unsure = !parting.unknown.is_empty();
         let assigned = if unsure { self.scan.assigned(self.code, id) } else { [].into() };
         let before = self.snapshot(&assigned);
         if varies {
-            let doubt = if unsure { self.doubt_of(condition, false, &entry) } else { Doubt::None };
-            self.guard(condition, doubt);
+            let divergence = if unsure { self.divergence_of(condition, false, &entry) } else { Divergence::None };
+            self.guard(condition, divergence);
         }
         if !parting.yes.is_empty() {
             self.push_split(condition, &entry, &parting.yes);
@@ -186,9 +186,9 @@ impl Machine<'_> {
         if !parting.no.is_empty() && !otherwise.is_empty() && !self.stopped {
             self.push_split(condition, &entry, &parting.no);
             if unsure {
-                let doubt = self.doubt_of(condition, true, &entry);
+                let divergence = self.divergence_of(condition, true, &entry);
                 if let Some(guard) = self.guards.get_mut(guards) {
-                    guard.doubt = doubt;
+                    guard.divergence = divergence;
                 }
             }
             self.act = parting.no;
@@ -198,7 +198,7 @@ impl Machine<'_> {
         if unsure {
             self.each_register(&assigned, |at, value| value.agreed(&after_then[at], &parting.unknown));
         }
-        if let Some((lanes, assigned)) = strayed {
+        if let Some((lanes, assigned)) = diverged {
             self.forget_registers(&assigned, &lanes);
         }
         self.guards.truncate(guards);
@@ -206,12 +206,12 @@ impl Machine<'_> {
         // Who went on did so because the condition said so.
         let then_leaves = leaves(self.code, then);
         if varies && (then_leaves || leaves(self.code, otherwise)) {
-            let doubt = match unsure {
-                false => Doubt::None,
-                true if then_leaves && otherwise.is_empty() => self.doubt_of(condition, true, &entry),
-                true => Doubt::Other,
+            let divergence = match unsure {
+                false => Divergence::None,
+                true if then_leaves && otherwise.is_empty() => self.divergence_of(condition, true, &entry),
+                true => Divergence::Other,
             };
-            self.guard(condition, doubt);
+            self.guard(condition, divergence);
         }
         if self.act.count() < entry.count() {
             self.splits.push((site, entry));
@@ -259,8 +259,8 @@ impl Machine<'_> {
             let round_cost = (self.operations - start) / u64::from(number.max(1));
             let next = if number == 0 || number < patience { 0 } else { round_cost };
             let share = if number < patience { self.limit } else { limit };
-            let dear = (self.operations - start) * DEAR > self.limit.saturating_sub(start);
-            let many = number >= MOST_ROUNDS || (dear && number >= self.budget.iterations);
+            let expensive = (self.operations - start) * EXPENSIVE > self.limit.saturating_sub(start);
+            let many = number >= MOST_ROUNDS || (expensive && number >= self.budget.iterations);
             let tired = many || self.operations + next > share;
             let affordable = |machine: &Self, rounds: u64| machine.operations + rounds * round_cost < patient;
             self.patient = if number + 1 < patience { start + patient.saturating_sub(start) / 3 * 2 } else { patient };
@@ -271,13 +271,13 @@ impl Machine<'_> {
                 let polling = std::mem::replace(&mut self.polling, true);
                 let mut value = self.eval(condition);
                 self.polling = polling;
-                if let Some(name) = self.name_in_common(&value) {
+                if let Some(name) = self.uniform_name(&value) {
                     value = self.answer(condition, name, true, OpenKind::Rounds).unwrap_or(value);
                 }
                 let parting = self.part(&value);
                 unknown = parting.unknown;
                 if value.varies() || !unknown.is_empty() {
-                    self.guard(condition, if unknown.is_empty() { Doubt::None } else { Doubt::Other });
+                    self.guard(condition, if unknown.is_empty() { Divergence::None } else { Divergence::Other });
                 }
                 self.push_split(condition, &entry, &parting.yes);
                 if unknown.is_empty() {
@@ -296,7 +296,7 @@ impl Machine<'_> {
             let mut final_round = None;
             let inside = self.act.clone();
             if tired || idle {
-                self.strays += 1;
+                self.unguarded += 1;
                 if tired {
                     self.cause("long loop");
                     self.complete = false;
@@ -307,10 +307,10 @@ impl Machine<'_> {
                 last = true;
                 unknown = inside.or(&unknown);
                 running = self.nobody.clone();
-                self.act = inside.doubted();
+                self.act = inside.as_may_active();
             }
             let uncounted = self.uncounted;
-            // Where all lanes are in doubt, what one such round did is met by a second one.
+            // Where all lanes are only may-active, what one such round did is met by a second one.
             let rest = unknown.count() > 0 && running.is_empty();
             for pass in 0..if rest { 2 } else { 1 } {
                 self.uncounted |= rest && (number > 0 || pass > 0);
@@ -319,10 +319,10 @@ impl Machine<'_> {
                 let round = self.act.clone();
                 self.run_block(body);
                 if self.left_any & CONTINUE_MAYBE != 0 {
-                    let doubtful = self.lanes_left(CONTINUE_MAYBE);
+                    let may_active = self.lanes_left(CONTINUE_MAYBE);
                     for &stmt in body {
                         let assigned = self.scan.assigned(self.code, stmt);
-                        self.forget_registers(&assigned, &doubtful);
+                        self.forget_registers(&assigned, &may_active);
                     }
                 }
                 self.act = self.finish_round(&round);
@@ -351,9 +351,9 @@ impl Machine<'_> {
         self.patient = patient;
         if self.left_any & BREAK_MAYBE != 0 {
             undecided = true;
-            let doubtful = self.lanes_left(BREAK_MAYBE);
+            let may_active = self.lanes_left(BREAK_MAYBE);
             let assigned = self.scan.assigned(self.code, id);
-            self.forget_registers(&assigned, &doubtful);
+            self.forget_registers(&assigned, &may_active);
         }
         self.put_back(INNER, outer);
         self.iteration = parent;
@@ -412,7 +412,7 @@ impl Machine<'_> {
         let (guards, splits) = (self.guards.len(), self.splits.len());
         let outer = self.set_aside(INNER);
         if subject.varies() || subject.uniform().is_none() {
-            self.guard(value, if subject.all_known() { Doubt::None } else { Doubt::Other });
+            self.guard(value, if subject.all_known() { Divergence::None } else { Divergence::Other });
         }
         let constants: Vec<i64> = cases.iter().filter_map(|(constant, _)| *constant).collect();
         let unknown =
@@ -423,7 +423,7 @@ impl Machine<'_> {
                 },
             ));
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned(self.code, id) };
-        // In doubt, a case may come after any other, or none.
+        // For may-active lanes a case may come after any other, or none.
         self.forget_registers(&assigned, &unknown);
         let mut falling = self.nobody.clone();
         for (constant, body) in cases {
@@ -458,9 +458,9 @@ impl Machine<'_> {
         }
         self.forget_registers(&assigned, &unknown);
         if self.left_any & BREAK_MAYBE != 0 {
-            let doubtful = self.lanes_left(BREAK_MAYBE);
+            let may_active = self.lanes_left(BREAK_MAYBE);
             let assigned = self.scan.assigned(self.code, id);
-            self.forget_registers(&assigned, &doubtful);
+            self.forget_registers(&assigned, &may_active);
         }
         self.put_back(INNER, outer);
         self.guards.truncate(guards);
@@ -478,7 +478,7 @@ impl Machine<'_> {
             return;
         }
         if let Some(result) = result {
-            let doubtful = if self.left_any & RETURN_MAYBE == 0 {
+            let may_active = if self.left_any & RETURN_MAYBE == 0 {
                 self.nobody.clone()
             } else {
                 Mask::new(Lanes::from_fn(self.n, |lane| {
@@ -489,8 +489,8 @@ impl Machine<'_> {
             if let Some(frame) = self.frames.last_mut() {
                 let earlier = frame.result.clone();
                 let mut merged = if here.count() == frame.lanes { result } else { earlier.blended(&result, &here) };
-                if !doubtful.is_empty() {
-                    merged = merged.agreed(&earlier, &doubtful);
+                if !may_active.is_empty() {
+                    merged = merged.agreed(&earlier, &may_active);
                 }
                 frame.result = merged;
             }
@@ -500,18 +500,18 @@ impl Machine<'_> {
 
     fn run_opaque(&mut self, id: StmtId, exprs: &[ExprId], blocks: &[Block], effect: Effect) {
         self.cause("statement not understood");
-        self.strays += 1;
+        self.unguarded += 1;
         let entry = self.act.clone();
         let assigned = self.scan.assigned(self.code, id);
         self.forget_registers(&assigned, &entry);
         for &expr in exprs {
-            self.act = self.restored(&entry).doubted();
+            self.act = self.restored(&entry).as_may_active();
             if !self.act.is_empty() {
                 self.eval(expr);
             }
         }
         for block in blocks {
-            self.act = self.restored(&entry).doubted();
+            self.act = self.restored(&entry).as_may_active();
             if !self.act.is_empty() {
                 self.run_block(block);
             }

@@ -133,21 +133,21 @@ pub(super) fn offset(base: &Val, index: &Val, stride: i64, mask: &Mask) -> Val {
     }
     if base.all_known() && index.all_known() {
         let bits = map2(n, base.bits(), index.bits(), |p, i| p.wrapping_add(i.wrapping_mul(stride)));
-        let mut stray = 0;
+        let mut left_object = 0;
         match base.bits() {
             Bits::One(p) => {
-                stray |= i64::from(p == 0);
+                left_object |= i64::from(p == 0);
                 for &moved in bits.get() {
-                    stray |= i64::from(object_of(moved) ^ object_of(p));
+                    left_object |= i64::from(object_of(moved) ^ object_of(p));
                 }
             }
             Bits::Each(base) => {
                 for (&moved, &p) in bits.get().iter().zip(base) {
-                    stray |= i64::from(object_of(moved) ^ object_of(p)) | i64::from(p == 0);
+                    left_object |= i64::from(object_of(moved) ^ object_of(p)) | i64::from(p == 0);
                 }
             }
         }
-        if stray == 0 {
+        if left_object == 0 {
             return Val { shape, wrapped, ..Val::lanes(bits) };
         }
     }

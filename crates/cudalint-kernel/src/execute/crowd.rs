@@ -5,7 +5,7 @@
 //! blocks see, since nothing orders blocks either, unless one has waited for another.
 
 use super::access::Touch;
-use super::doubt::Limits;
+use super::divergence::Limits;
 use super::lanes::{MAYBE, Mask, OFF, SURE};
 use super::machine::Machine;
 use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Val, object_of};
@@ -106,7 +106,7 @@ impl Machine<'_> {
             }
             return;
         }
-        let Some(unsure) = self.only_doubt() else { return };
+        let Some(unsure) = self.only_divergence() else { return };
         let passes = |lane: usize| match levels[lane] {
             SURE => true,
             MAYBE => unsure.entry.levels()[lane] == SURE,

@@ -280,10 +280,10 @@ impl Machine<'_> {
                     access.offset as u64 >> grain..(access.offset as u64 + u64::from(access.size)).div_ceil(1 << grain);
                 every_block
                     && !memory.usage.inexact
-                    && !memory.in_doubt
+                    && !memory.may_be_written
                     && cells.clone().all(|number| {
                         memory.cells.peek(number).is_none_or(|cell| {
-                            cell.doubt == 0
+                            cell.may_write == 0
                                 && (cell.write == 0
                                     || self
                                         .trace

@@ -2,7 +2,7 @@
 
 use super::access::{Touch, unknown_of};
 use super::control::DEEPEST;
-use super::doubt::Doubt;
+use super::divergence::Divergence;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, pointer};
@@ -253,7 +253,7 @@ impl Machine<'_> {
         let inner = self.act.clone();
         self.push_split(at, &saved, &inner);
         if inner.count() < saved.count() || !unknown.is_empty() {
-            self.guard(at, if unknown.is_empty() { Doubt::None } else { Doubt::Other });
+            self.guard(at, if unknown.is_empty() { Divergence::None } else { Divergence::Other });
         }
         let assigned = if unknown.is_empty() { [].into() } else { self.scan.assigned_in(self.code, run) };
         let before = self.snapshot(&assigned);
@@ -271,7 +271,7 @@ impl Machine<'_> {
     fn guarded(&mut self, condition: ExprId, value: &Val, run: ExprId) -> Val {
         let guards = self.guards.len();
         if value.varies() {
-            self.guard(condition, Doubt::None);
+            self.guard(condition, Divergence::None);
         }
         let value = self.eval(run);
         self.guards.truncate(guards);

@@ -102,9 +102,9 @@ impl<T: Element> Drop for Lanes<T> {
 
 /// Not here.
 pub(super) const OFF: u8 = 0;
-/// Perhaps here.
+/// Perhaps here: may-active.
 pub(super) const MAYBE: u8 = 1;
-/// Surely here.
+/// Surely here: must-active.
 pub(super) const SURE: u8 = 2;
 
 /// Which lanes execute something: [`OFF`], [`MAYBE`] or [`SURE`] for each.
@@ -176,8 +176,8 @@ impl Mask {
         self.count() as usize == self.levels().len()
     }
 
-    /// The same lanes, all of them in doubt.
-    pub(super) fn doubted(&self) -> Self {
+    /// The same lanes, none of them more than may-active.
+    pub(super) fn as_may_active(&self) -> Self {
         if self.sure == 0 {
             return self.clone();
         }
@@ -188,8 +188,8 @@ impl Mask {
         Self { levels, sure: 0, maybe: self.count() }
     }
 
-    /// The lanes that are perhaps here, as sure ones.
-    pub(super) fn doubtful(&self) -> Self {
+    /// The lanes that are only may-active, as must-active ones.
+    pub(super) fn only_may_active(&self) -> Self {
         let mut levels = Lanes::any(self.levels().len());
         for (out, &level) in levels.edit().iter_mut().zip(self.levels()) {
             *out = if level == MAYBE { SURE } else { OFF };

@@ -28,7 +28,7 @@ impl Machine<'_> {
         if bytes < local.grain && local.grain.is_multiple_of(bytes) && total / u64::from(bytes) <= 4096 {
             local.split(bytes);
         }
-        let doubtful = mask.maybe() > 0;
+        let may_active = mask.maybe() > 0;
         if let Bits::One(bits) = address.bits() {
             let offset = offset_of(bits);
             let Some(value) = value else {
@@ -43,10 +43,10 @@ impl Machine<'_> {
             };
             let lanes = local.lanes;
             local.change(offset, bytes, |cell| {
-                if mask.count() == lanes && !doubtful {
+                if mask.count() == lanes && !may_active {
                     *cell = value.clone();
                 } else {
-                    *cell = cell.blended(&doubted(value, mask), mask);
+                    *cell = cell.blended(&unless_may_active(value, mask), mask);
                 }
             });
             return Val::unknown();
@@ -91,9 +91,9 @@ impl Machine<'_> {
 }
 
 /// What lanes that perhaps execute it store is not known afterwards.
-pub(super) fn doubted(value: &Val, mask: &Mask) -> Val {
+pub(super) fn unless_may_active(value: &Val, mask: &Mask) -> Val {
     if mask.maybe() == 0 {
         return value.clone();
     }
-    value.blended(&Val::unknown(), &mask.doubtful())
+    value.blended(&Val::unknown(), &mask.only_may_active())
 }

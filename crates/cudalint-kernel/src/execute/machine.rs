@@ -3,7 +3,7 @@
 use super::access::Touch;
 use super::barriers::Absence;
 use super::crowd::Crowd;
-use super::doubt::Guard;
+use super::divergence::Guard;
 use super::events::{Events, Pending};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::memory::{Initial, LocalCells, Memory};
@@ -88,8 +88,8 @@ pub(super) struct Machine<'a> {
     pub(super) calls: Rc<[Site]>,
     /// Conditions that differ between threads, outermost first.
     pub(super) guards: Vec<Guard>,
-    /// How often lanes came into doubt of which guards do not tell, because some perhaps left.
-    pub(super) strays: u32,
+    /// How often lanes became may-active without a guard that says so, because some may have left.
+    pub(super) unguarded: u32,
     /// Branches that not all lanes took, with those that came to it.
     pub(super) splits: Vec<(Site, Mask)>,
     pub(super) iteration: u32,
@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
             frames: Vec::new(),
             calls: Rc::from([]),
             guards: Vec::new(),
-            strays: 0,
+            unguarded: 0,
             splits: Vec::new(),
             iteration: 0,
             depth: 0,
@@ -334,7 +334,7 @@ impl<'a> Machine<'a> {
         object
     }
 
-    /// Lanes of `saved` that are still there: who left surely is gone, who left perhaps is in doubt.
+    /// Lanes of `saved` that are still there: who must have left is gone, who may have left is may-active.
     pub(super) fn restored(&self, saved: &Mask) -> Mask {
         if self.stopped {
             return self.nobody.clone();
@@ -369,7 +369,7 @@ impl<'a> Machine<'a> {
         }
         if self.act.maybe() > 0 {
             self.left_any |= maybe;
-            self.strays += 1;
+            self.unguarded += 1;
         }
         self.act = self.nobody.clone();
     }

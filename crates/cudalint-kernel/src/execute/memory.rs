@@ -195,8 +195,8 @@ pub(super) struct Memory {
     pub(super) forgotten: u32,
     /// Stamp of the last write of any kind.
     pub(super) changed: u32,
-    /// Somebody perhaps wrote somewhere in it.
-    pub(super) in_doubt: bool,
+    /// A lane that was only may-active wrote somewhere in it.
+    pub(super) may_be_written: bool,
     /// Somebody surely wrote somewhere in it, this block or another.
     pub(super) wrote: bool,
     /// Stamp of the last library primitive that used it as its storage.
@@ -227,7 +227,7 @@ impl Memory {
             local: None,
             forgotten: 0,
             changed: 0,
-            in_doubt: false,
+            may_be_written: false,
             wrote: false,
             primitive: 0,
             usage: Usage::default(),
@@ -248,7 +248,7 @@ impl Memory {
     pub(super) fn renew(&mut self) {
         self.cells.clear();
         self.forgotten = 0;
-        self.in_doubt = false;
+        self.may_be_written = false;
         self.wrote = false;
         self.primitive = 0;
     }

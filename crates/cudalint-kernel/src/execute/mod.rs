@@ -11,7 +11,7 @@ mod cells;
 mod control;
 mod convert;
 mod crowd;
-mod doubt;
+mod divergence;
 mod events;
 mod exprs;
 mod intrinsics;

@@ -131,7 +131,7 @@ impl Machine<'_> {
         self.frames.clear();
         self.calls = Rc::from([]);
         self.guards.clear();
-        self.strays = 0;
+        self.unguarded = 0;
         self.uniform.renew();
         self.splits.clear();
         self.absences.clear();

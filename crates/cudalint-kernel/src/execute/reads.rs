@@ -31,7 +31,7 @@ impl Memory {
     fn has_only_names(&self) -> bool {
         match self.initial {
             Initial::Something => true,
-            Initial::Nothing | Initial::NothingBut(_) => self.forgotten != 0 || self.in_doubt,
+            Initial::Nothing | Initial::NothingBut(_) => self.forgotten != 0 || self.may_be_written,
             Initial::Filled(_) | Initial::Integers(..) => self.forgotten != 0,
         }
     }
@@ -156,7 +156,7 @@ impl Machine<'_> {
                         here = (line_of(number), memory.cells.whole_line(line_of(number)));
                     }
                     let Some(line) = here.1.as_deref_mut() else {
-                        memory.in_doubt = true;
+                        memory.may_be_written = true;
                         memory.usage.inexact = true;
                         continue;
                     };

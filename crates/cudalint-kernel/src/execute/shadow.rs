@@ -24,8 +24,8 @@ pub(super) struct Cell {
     pub(super) class: u8,
     /// [`KEPT`], [`CHANGED`], [`ACCUMULATED`] or 0, perhaps with [`BY_WARP`].
     pub(super) flags: u8,
-    /// Stamp of the last write by a lane that perhaps executed it; 0 for none.
-    pub(super) doubt: u32,
+    /// Stamp of the last write by a lane that was only may-active; 0 for none.
+    pub(super) may_write: u32,
 }
 
 /// What was there before the launch or the block.
@@ -50,7 +50,7 @@ const FRESH: Cell = Cell {
     tag: INITIAL,
     class: 0,
     flags: 0,
-    doubt: 0,
+    may_write: 0,
 };
 
 const PAGE_BITS: u32 = 7;
@@ -110,7 +110,8 @@ impl Line {
     /// Whether nobody touched it.
     fn is_fresh(&self) -> bool {
         let first = &self.cells[0];
-        self.in_step && (first.write, first.read, first.foreign, first.doubt, first.tag) == (0, [0; 2], 0, 0, INITIAL)
+        self.in_step
+            && (first.write, first.read, first.foreign, first.may_write, first.tag) == (0, [0; 2], 0, 0, INITIAL)
     }
 }
 

@@ -118,7 +118,7 @@ impl Job<'_> {
         }
         // What is asked of the first lane and cell has the same answer for the others, which are one step behind it.
         let first = &mut line.cells[0];
-        let untouched = sure && first.write == 0 && first.doubt == 0;
+        let untouched = sure && first.write == 0 && first.may_write == 0;
         let missing = untouched && (number..number + LINE as u64).any(|number| self.was_empty(number));
         if missing || !self.order.settled(first.write, first.writer, lane) {
             return None;
@@ -126,11 +126,11 @@ impl Job<'_> {
         if sure {
             self.order.note_reader(first, lane);
         }
-        let (write, doubt, tag, class) = (first.write, first.doubt, first.tag, first.class);
+        let (write, may_write, tag, class) = (first.write, first.may_write, first.tag, first.class);
         let each = out.iter_mut().zip(number..);
-        if doubt != 0 && doubt >= write {
+        if may_write != 0 && may_write >= write {
             let mut tag = UNKNOWN;
-            each.for_each(|(out, number)| (*out, tag) = self.doubtful(doubt, number));
+            each.for_each(|(out, number)| (*out, tag) = self.after_may_write(may_write, number));
             return Some(tag);
         }
         if tag == INITIAL {
@@ -157,7 +157,7 @@ impl Job<'_> {
         let (order, forgotten, stamp) = (&self.order, self.forgotten, self.piece.stamp);
         let first = &mut line.cells[0];
         if !sure {
-            first.doubt = stamp;
+            first.may_write = stamp;
             return true;
         }
         let Some(tag) = stored.tag_of(lane..lane + LINE) else { return false };
@@ -179,7 +179,7 @@ impl Job<'_> {
         let fresh = first.write > forgotten || (forgotten == 0 && first.write == 0 && first.tag != INITIAL);
         let comparable = first.class == self.class && first.tag != INITIAL && tag != UNKNOWN;
         let mut values = RaceValues::Unknown;
-        if fresh && comparable && first.doubt < first.write.max(1) {
+        if fresh && comparable && first.may_write < first.write.max(1) {
             let old = first.tag;
             let mut each =
                 line.cells.iter().zip(lane..).map(|(cell, lane)| values_of((cell.value, old), stored.lane(lane)));
@@ -193,7 +193,7 @@ impl Job<'_> {
         first.write = stamp;
         first.writer = lane as u16;
         first.class = self.class;
-        let certain = first.doubt == 0 || first.doubt < order.interval_start;
+        let certain = first.may_write == 0 || first.may_write < order.interval_start;
         if certain && tag != UNKNOWN {
             first.tag = tag;
             line.cells.iter_mut().zip(lane..).for_each(|(cell, lane)| cell.value = stored.lane(lane).0);
@@ -208,15 +208,15 @@ impl Job<'_> {
     /// Reads a cell that nobody else has written meanwhile; `None` where there is more to it.
     #[inline]
     pub(super) fn read_shortly(&self, cell: &mut Cell, lane: usize, sure: bool, number: u64) -> Option<(i64, u8)> {
-        let missing = sure && cell.write == 0 && cell.doubt == 0 && self.was_empty(number);
+        let missing = sure && cell.write == 0 && cell.may_write == 0 && self.was_empty(number);
         if missing || !self.order.settled(cell.write, cell.writer, lane) {
             return None;
         }
         if sure {
             self.order.note_reader(cell, lane);
         }
-        Some(if cell.doubt != 0 && cell.doubt >= cell.write {
-            self.doubtful(cell.doubt, number)
+        Some(if cell.may_write != 0 && cell.may_write >= cell.write {
+            self.after_may_write(cell.may_write, number)
         } else if cell.tag == INITIAL {
             self.initial(number)
         } else if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
@@ -240,7 +240,7 @@ impl Job<'_> {
     ) -> bool {
         let (order, forgotten, stamp) = (&self.order, self.forgotten, self.piece.stamp);
         if !sure {
-            cell.doubt = stamp;
+            cell.may_write = stamp;
             return true;
         }
         if cell.foreign != 0
@@ -258,7 +258,7 @@ impl Job<'_> {
         }
         let fresh = cell.write > forgotten || (forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         let comparable = cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN;
-        let values = if fresh && comparable && cell.doubt < cell.write.max(1) {
+        let values = if fresh && comparable && cell.may_write < cell.write.max(1) {
             values_of((cell.value, cell.tag), stored)
         } else {
             RaceValues::Unknown
@@ -267,7 +267,7 @@ impl Job<'_> {
         cell.write = stamp;
         cell.writer = lane as u16;
         cell.class = self.class;
-        let certain = cell.doubt == 0 || cell.doubt < order.interval_start;
+        let certain = cell.may_write == 0 || cell.may_write < order.interval_start;
         (cell.value, cell.tag) = if certain && stored.1 != UNKNOWN { stored } else { self.something(lane, number) };
         true
     }

@@ -1,7 +1,7 @@
 //! Conditions that nobody knows, and executions that assume an answer to one.
 //!
 //! One that is the same for the whole block (a value in memory that all threads read at one place, a vote of the block)
-//! puts everything behind it in doubt for all threads alike. One of each thread by itself (`if (key[i] > key[j])`) lets some
+//! makes everything behind it may-active for all threads alike. One of each thread by itself (`if (key[i] > key[j])`) lets some
 //! threads pass, nobody knows which: then one access behind it and one that is not say something, but not two behind it.
 
 use super::machine::Machine;
@@ -70,7 +70,7 @@ impl Uniform {
 
 impl Machine<'_> {
     /// The name of a value of which nothing else is known, where all active lanes have the same one.
-    pub(super) fn name_in_common(&self, value: &Val) -> Option<i64> {
+    pub(super) fn uniform_name(&self, value: &Val) -> Option<i64> {
         if self.act.sure() == 0 {
             return None;
         }
@@ -126,7 +126,7 @@ impl Machine<'_> {
         for (open, matters) in &mut self.uniform.open {
             *matters |= self.guards.iter().any(|guard| guard.site == open.site);
         }
-        if let Some(unsure) = self.only_doubt().filter(|unsure| unsure.entry.sure() > 0) {
+        if let Some(unsure) = self.only_divergence().filter(|unsure| unsure.entry.sure() > 0) {
             let site = self.code.expr(unsure.condition).site;
             self.uniform.add(OpenCondition { site, holds: !unsure.negated, kind: OpenKind::OfThreads }, true);
         }

@@ -1,6 +1,6 @@
 //! Loops that are not followed round by round: what their rounds may do, all at once, and their last round.
 
-use super::doubt::Doubt;
+use super::divergence::Divergence;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::ops::wrap;
@@ -32,7 +32,7 @@ impl Machine<'_> {
         let pointers: Vec<VariableId> = loosened.0.iter().map(|(variable, _)| *variable).collect();
         let after = self.snapshot(&pointers);
         self.forget_registers(variables, mask);
-        let mut strays = Vec::new();
+        let mut objects = Vec::new();
         let mut kept = Vec::new();
         for ((variable, before), after) in loosened.0.iter().zip(&after) {
             let object = |value: &Val, lane: usize| match value.lane(lane) {
@@ -43,12 +43,12 @@ impl Machine<'_> {
             if active().all(|lane| object(before, lane) == object(after, lane)) {
                 kept.push((*variable, before.clone()));
             } else {
-                strays.extend(active().flat_map(|lane| [object(before, lane), object(after, lane)]));
-                strays.sort_unstable();
-                strays.dedup();
+                objects.extend(active().flat_map(|lane| [object(before, lane), object(after, lane)]));
+                objects.sort_unstable();
+                objects.dedup();
             }
         }
-        for id in strays {
+        for id in objects {
             if let Some(index) = (id as usize).checked_sub(1) {
                 self.lose(index, true);
                 self.lose(index, false);
@@ -150,7 +150,7 @@ impl Machine<'_> {
             return;
         }
         if value.varies() {
-            self.guard(condition, Doubt::None);
+            self.guard(condition, Divergence::None);
         }
         self.run_block(body);
         self.act = self.finish_round(&here);

@@ -214,7 +214,7 @@ impl Affine {
 /// One side of an operation.
 #[derive(Clone, Copy)]
 pub(super) enum Side<'a> {
-    /// A number that all lanes have in common.
+    /// A number that is uniform over all lanes.
     One(i64),
     /// A formula.
     Of(&'a Affine),

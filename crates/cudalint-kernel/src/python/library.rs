@@ -131,7 +131,7 @@ impl Lowerer<'_> {
         Some(Value::Zip(vec![Value::Range(Box::new(numbers)), over.clone()]))
     }
 
-    /// The least or the greatest of numbers, of the type that all have in common.
+    /// The least or the greatest of numbers, of their common type.
     fn extreme(&mut self, least: bool, all: &[Value], site: Site) -> Option<Value> {
         let mut numbers = Vec::new();
         for value in all {

@@ -301,7 +301,7 @@ impl<'p> Lowerer<'p> {
         self.settle(length)
     }
 
-    /// `range(…)`: of the type that all bounds have in common; `cupyx.jit` takes that of the end.
+    /// `range(…)`: of the common type of all bounds; `cupyx.jit` takes that of the end.
     pub(super) fn range(&mut self, args: &[Value], site: Site) -> Option<Value> {
         let numbers: Option<Vec<(ExprId, Ty)>> = args
             .iter()

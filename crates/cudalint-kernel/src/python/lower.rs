@@ -374,7 +374,7 @@ impl<'p> Lowerer<'p> {
         self.calls <= 1
     }
 
-    /// Notes what a `return` hands back; the type that all of them have in common so far.
+    /// Notes what a `return` hands back; the common type of all of them so far.
     pub(super) fn returned(&mut self, ty: PyTy) -> PyTy {
         let unified = match &self.body.returns {
             None => ty,

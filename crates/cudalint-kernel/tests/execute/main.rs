@@ -6,7 +6,7 @@ mod barriers;
 mod bounds;
 mod crowds;
 mod damage;
-mod doubt;
+mod divergence;
 mod formulas;
 mod memory;
 mod races;

@@ -78,7 +78,7 @@ pub(crate) fn exactly<const N: usize>(node: Node<'_>) -> Option<[Node<'_>; N]> {
     Some(found)
 }
 
-/// Some children of a node that has exactly so many: each is dear, the more the further behind it stands.
+/// Some children of a node that has exactly so many: each is the more expensive the further behind it stands.
 pub(crate) fn picked<const N: usize>(node: Node<'_>, count: usize, at: [u32; N]) -> Option<[Node<'_>; N]> {
     if node.child_count() as usize != count {
         return None;

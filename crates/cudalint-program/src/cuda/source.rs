@@ -231,7 +231,7 @@ pub(crate) fn first_child(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// What an expression statement holds. The mask writes a `!` into the blank before some calls, so that the grammar is in
-/// no doubt whether a declaration starts there: no such operator stands in the text.
+/// no question whether a declaration starts there: no such operator stands in the text.
 pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Option<Node<'t>> {
     let inner = match super::fields::picked(statement, 2, [0]) {
         Some([inner]) if inner.is_named() && cuda_kind(inner) != CudaKind::Comment => inner,

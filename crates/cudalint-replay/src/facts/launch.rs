@@ -115,7 +115,7 @@ pub struct DynamicShared {
     pub site: Site,
     /// First read or write through it.
     pub used: Option<Span>,
-    /// Whether some access stands where every thread that runs the kernel at all comes by, or is guarded by thread and
+    /// Whether some access stands that every thread which runs the kernel at all reaches, or is guarded by thread and
     /// block indices only.
     pub surely_used: bool,
     /// Whether it is written.

@@ -96,7 +96,7 @@ impl Walker<'_> {
         (found != self.module_id() && self.project.module(found).body.is_some()).then_some(found)
     }
 
-    /// A function or class of a module whose definition the walk has not come by.
+    /// A function or class of a module whose definition the walk has not reached.
     pub(super) fn defined_later(&mut self, module: ModuleId, name: &Name) -> Option<Val> {
         let found = self.project.module(module);
         let top = |f: &cudalint_program::ir::Function| {

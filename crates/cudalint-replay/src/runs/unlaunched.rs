@@ -118,7 +118,7 @@ impl Module<'_> {
         Some((report, launch, buffers))
     }
 
-    /// As the same execution with an answer to a condition that the block has in common, which is what an argument would
+    /// As the same execution with an answer to a condition that is uniform over the block, which is what an argument would
     /// be: the first answer that shows something, and what it shows.
     fn guessed_with_answer(
         &mut self,

@@ -286,7 +286,7 @@ impl<'p> Walker<'p> {
         let device_only = function.space.global || (function.space.device && !function.space.host);
         let traits = self.scan.traits.of(module, function_id);
         // A long computation with loops that neither allocates nor calls CUDA: only what it may write matters.
-        let passed_over = traits.dear && !traits.gpu && !traits.memory && closure.is_none();
+        let passed_over = traits.expensive && !traits.gpu && !traits.memory && closure.is_none();
         let walked = !depth_reached && again < 1 && !device_only && !passed_over;
         let Some(body) = function.body.as_ref().filter(|_| walked) else {
             if depth_reached || again > 0 {

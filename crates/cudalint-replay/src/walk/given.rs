@@ -189,7 +189,7 @@ impl Walker<'_> {
         let exact = match copied.as_deref() {
             Some(Held { contents: HeldContents::Filled(_), .. }) => self.covers(&target, &length),
             Some(Held { contents: HeldContents::Integers { bytes, values }, .. }) => {
-                // Fewer would leave room for doubt about what follows; what was there before is forgotten either way.
+                // Fewer would leave open what follows; what was there before is forgotten either way.
                 (length.known() == Some(i64::from(*bytes) * values.len() as i64)).then_some(None)
             }
             _ => None,

@@ -1,11 +1,11 @@
 //! The position-preserving mask: a copy of the text, equally long, that the grammar can read.
 
+mod ambiguous;
 mod arguments;
 mod attributes;
 mod branches;
 mod builtin;
 mod condition;
-mod doubts;
 mod edit;
 mod gaps;
 mod less;
@@ -133,7 +133,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     gaps::run(&mut edit);
     semicolons::run(&mut edit);
     less::run(&mut edit);
-    doubts::run(&mut edit);
+    ambiguous::run(&mut edit);
     let mut notes = edit.notes;
     for note in &mut notes {
         note.span.start += offset;

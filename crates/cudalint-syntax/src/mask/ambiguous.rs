@@ -37,7 +37,7 @@ fn is_call(edit: &Edit<'_>, i: usize) -> bool {
     if !edit.is(name + 1, b'(') || close == NONE || !edit.is(close + 1, b';') {
         return false;
     }
-    // `T (*p);` and `T (&r);` are left in doubt.
+    // `T (*p);` and `T (&r);` stay ambiguous.
     let first = edit.punct(name + 2);
     let declarator = (first == p(b'*') || first == p(b'&') || first == code::ANDAND) && close <= name + 4;
     !declarator && matches!(edit.class(name), None | Some(Class::Call))

@@ -1,4 +1,4 @@
-//! Why lanes are perhaps somewhere: one condition that nobody could decide, or more than can be named.
+//! Why lanes are only may-active: one condition that nobody could decide, or more than can be named.
 
 use super::lanes::Mask;
 use super::machine::Machine;
@@ -16,12 +16,12 @@ const MOST_TESTS: usize = 16;
 /// A condition that holds in the active lanes.
 pub(super) struct Guard {
     pub(super) site: Site,
-    pub(super) doubt: Doubt,
+    pub(super) divergence: Divergence,
 }
 
 /// Whether lanes passed a condition that is not known there.
 #[derive(Clone)]
-pub(super) enum Doubt {
+pub(super) enum Divergence {
     /// None did.
     None,
     /// The condition of an `if`.
@@ -39,31 +39,31 @@ pub(super) struct Unsure {
     pub(super) entry: Mask,
     /// Calls that were running.
     frames: usize,
-    /// [`Machine::strays`] when lanes came into its doubt.
-    strays: u32,
+    /// [`Machine::unguarded`] when lanes came to it.
+    unguarded: u32,
 }
 
 /// What a range check compares an index with: bits and tag of each limit.
 pub(super) type Limits = Vec<(i64, u8)>;
 
 impl Machine<'_> {
-    /// The doubt of lanes that go on behind a condition.
-    pub(super) fn doubt_of(&self, condition: ExprId, negated: bool, entry: &Mask) -> Doubt {
-        let (frames, strays) = (self.frames.len(), self.strays);
-        Doubt::If(Rc::new(Unsure { condition, negated, entry: entry.clone(), frames, strays }))
+    /// Why lanes that go on behind a condition are only may-active.
+    pub(super) fn divergence_of(&self, condition: ExprId, negated: bool, entry: &Mask) -> Divergence {
+        let (frames, unguarded) = (self.frames.len(), self.unguarded);
+        Divergence::If(Rc::new(Unsure { condition, negated, entry: entry.clone(), frames, unguarded }))
     }
 
-    /// The one condition of the running function that puts lanes in doubt here, where there is no other reason for it.
-    pub(super) fn only_doubt(&self) -> Option<Rc<Unsure>> {
+    /// The one condition of the running function for which lanes are only may-active here, where there is no other reason.
+    pub(super) fn only_divergence(&self) -> Option<Rc<Unsure>> {
         let mut found = None;
         for guard in &self.guards {
-            match &guard.doubt {
-                Doubt::None => {}
-                Doubt::If(unsure) if found.is_none() => found = Some(Rc::clone(unsure)),
-                Doubt::If(_) | Doubt::Other => return None,
+            match &guard.divergence {
+                Divergence::None => {}
+                Divergence::If(unsure) if found.is_none() => found = Some(Rc::clone(unsure)),
+                Divergence::If(_) | Divergence::Other => return None,
             }
         }
-        found.filter(|unsure| unsure.frames == self.frames.len() && unsure.strays == self.strays)
+        found.filter(|unsure| unsure.frames == self.frames.len() && unsure.unguarded == self.unguarded)
     }
 
     /// The limits with which a condition compares the index in an address, where it does that and nothing else: each of its
@@ -141,7 +141,7 @@ impl Machine<'_> {
         plain.then(|| self.eval(id))
     }
 
-    /// Whether an expression reads some of these registers, and besides only what all lanes have in common.
+    /// Whether an expression reads some of these registers, and besides only what is uniform over all lanes.
     fn reads_only(&self, id: ExprId, index: &BTreeSet<VariableId>) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         let (mut some, mut others) = (false, false);
@@ -176,7 +176,7 @@ impl Machine<'_> {
     }
 }
 
-/// The number that all lanes have in common, known or by name.
+/// The number that is uniform over all lanes, known or by name.
 const fn common(value: &Val) -> Option<(i64, u8)> {
     match value.data {
         Data::Uniform(bits, tag @ (KNOWN | NUMBER)) => Some((bits, tag)),
