@@ -7,7 +7,7 @@ use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
 use cudalint_replay::facts::{
     Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
 };
-use cudalint_replay::value::{Comparison, Quantity};
+use cudalint_replay::quantity::{Comparison, Quantity};
 
 /// The rule.
 pub static RULE: Rule = Rule {

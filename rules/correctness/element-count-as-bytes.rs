@@ -5,7 +5,7 @@ use crate::words::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
-use cudalint_replay::value::Quantity;
+use cudalint_replay::quantity::Quantity;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -5,7 +5,7 @@ use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
 use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact, Site};
 use cudalint_replay::given::{Given, HeldContents};
-use cudalint_replay::value::{Comparison, Quantity};
+use cudalint_replay::quantity::{Comparison, Quantity};
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -4,7 +4,7 @@ use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
 use cudalint_replay::facts::{Event, EventKind, LaunchFact};
-use cudalint_replay::value::Assumptions;
+use cudalint_replay::quantity::Assumptions;
 use cudalint_syntax::Span;
 
 /// The rule.

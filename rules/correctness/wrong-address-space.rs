@@ -7,7 +7,7 @@ use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
     Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
 };
-use cudalint_replay::value::Quantity;
+use cudalint_replay::quantity::Quantity;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -3,7 +3,7 @@
 
 use cudalint_engine::ModuleContext;
 use cudalint_replay::facts::{Amount, Buffer, CountShape, Event, EventKind, Pointer, PointerArgument};
-use cudalint_replay::value::Quantity;
+use cudalint_replay::quantity::Quantity;
 
 /// Why a count is not the number of bytes that was meant.
 #[derive(Clone, Debug, PartialEq, Eq)]

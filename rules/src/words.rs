@@ -3,7 +3,7 @@
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
 use cudalint_replay::facts::{Amount, ArrayShape, Buffer, Event, Extent3, LaunchFact, Pointer, PythonFault, Site};
-use cudalint_replay::value::{Assumptions, Quantity};
+use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
 
 /// What several values together rest on, each once, in order.

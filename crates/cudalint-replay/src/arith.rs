@@ -1,9 +1,9 @@
 //! Arithmetic as C does it: promotions, conversions and wrap-around for numbers, polynomials for symbols.
 
 use crate::algebra::{Atom, AtomKind, ClosedOp, Poly, Terms};
+use crate::quantity::{Quantity, union};
 use crate::ty::Ty;
-use crate::val::{Int, Kind, Val};
-use crate::value::{Quantity, union};
+use crate::value::{Int, Kind, Val};
 use cudalint_program::ir::BinaryOp;
 use rustc_hash::FxHashMap;
 

@@ -1,7 +1,7 @@
 //! What a launch hands to its kernel, exactly: a value for each parameter, and what the memory behind pointers holds.
 
 use crate::facts::{Amount, Buffer};
-use crate::value::{Assumptions, Quantity, union};
+use crate::quantity::{Assumptions, Quantity, union};
 use std::sync::Arc;
 
 /// Most byte ranges of one allocation that are told apart.

@@ -14,14 +14,14 @@ mod memory;
 mod merge;
 pub mod parameters;
 mod python;
+pub mod quantity;
 pub mod runs;
 mod spaces;
 pub mod status;
 pub mod structure;
 mod traits;
 mod ty;
-mod val;
-pub mod value;
+mod value;
 mod walk;
 
 pub use host::{ProjectScan, ReplayOptions, Walked};

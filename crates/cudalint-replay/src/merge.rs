@@ -3,7 +3,7 @@
 use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
 use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use crate::walk::Walker;
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId};

@@ -1,7 +1,7 @@
 //! Types as the walk uses them: names resolved, template parameters bound.
 
-use crate::val::Val;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
+use crate::value::Val;
 use cudalint_program::Name;
 use cudalint_program::ir::ModuleId;
 use std::rc::Rc;

@@ -1,316 +1,299 @@
-//! Integers of the replay as rules see them: known, symbolic or unknown, with what they rest on, and the comparisons
-//! that rules may make.
-//!
-//! Comparisons take every plain atom (a parameter, a count read from outside) to be a count: at least 0. They say
-//! nothing where that would matter for the sign of an intermediate result, so an unsigned wrap-around can hide a
-//! result, never make one.
+//! Values inside the walk: integers with their C type, pointers into objects, aggregates, functions.
 
-pub use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
+use crate::algebra::Poly;
+use crate::facts::{MemorySpace, Site};
+use crate::memory::{CellPath, Key, ObjId, Place};
+use crate::quantity::{Assumptions, Quantity, union};
+use crate::ty::{Env, Ty};
+use cudalint_program::Name;
+use cudalint_program::ir::{FunctionId, ModuleId};
 use std::collections::BTreeMap;
-use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a value rests on besides the source: empty for facts. Cheap to clone.
-pub type Assumptions = Option<Arc<Vec<String>>>;
+/// Most terms of an integer that is one thing or another by a condition.
+const MAX_BLENDED_TERMS: usize = 12;
 
-/// Both sets of assumptions, each once.
-pub fn union(a: &Assumptions, b: &Assumptions) -> Assumptions {
-    match (a, b) {
-        (None, other) | (other, None) => other.clone(),
-        (Some(left), Some(right)) => {
-            if Arc::ptr_eq(left, right) || right.iter().all(|item| left.contains(item)) {
-                return a.clone();
-            }
-            let mut all = left.to_vec();
-            for item in right.iter() {
-                if !all.contains(item) {
-                    all.push(item.clone());
-                }
-            }
-            Some(Arc::new(all))
-        }
-    }
+/// A value with what it rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Val {
+    pub kind: Kind,
+    pub why: Assumptions,
 }
 
-/// One assumption.
-pub fn assume(text: impl Into<String>) -> Assumptions {
-    Some(Arc::new(vec![text.into()]))
-}
-
-/// An integer as the replay knows it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// A number.
-    Known(i64),
-    /// A polynomial that is not constant.
-    Symbolic(Poly),
-    /// Nothing is known.
-    Unknown,
-}
-
-/// The outcome of `a > b`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// For every choice of the inputs, each count being at least 1.
-    Always,
-    /// For these values of the inputs, by the names of the source; both sides were evaluated there without overflow
-    /// and without a negative intermediate operand.
-    ForSome {
-        /// Input names with their values.
-        assignment: Vec<(String, i64)>,
-    },
-    /// For no choice of the inputs.
-    Never,
-    /// Not decided.
-    Unknown,
-}
-
-/// What is known on a path: a polynomial that is other than 0 there (or 0).
+/// An integer with its C type.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    /// The polynomial; a comparison is one of 0 and 1.
-    pub poly: Poly,
-    /// Whether it is other than 0.
-    pub holds: bool,
+pub(crate) struct Int {
+    pub q: Quantity,
+    pub bytes: u8,
+    pub signed: bool,
 }
 
-impl Condition {
-    /// Whether the values of the atoms by their ids surely agree with it, or have nothing to do with it.
-    pub(crate) fn admits(&self, at: &BTreeMap<u32, i64>) -> bool {
-        match self.poly.evaluate(at) {
-            Some(value) => (value != 0) == self.holds,
-            // Something else decides it: nothing says that these values get here.
-            None => !self.poly.bases().0.iter().any(|atom| at.contains_key(&atom.id())),
-        }
+/// A pointer into an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ptr {
+    pub obj: ObjId,
+    /// The part it was taken of.
+    pub path: CellPath,
+    /// Bytes from the start of that part.
+    pub offset: Quantity,
+    /// Whether the part is addressed by byte offsets.
+    pub array: bool,
+}
+
+/// An aggregate: the value of every part without a cell, and the cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregate {
+    pub whole: Val,
+    pub cells: Rc<BTreeMap<CellPath, Val>>,
+}
+
+/// A lambda with what it captured.
+#[derive(Clone, Debug)]
+pub(crate) struct Closure {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// The frame's variables where it was made, by name.
+    pub captured: Rc<Vec<(Name, Place, Ty)>>,
+    pub this: Option<Place>,
+    pub this_ty: Ty,
+    pub env: Rc<Env>,
+}
+
+/// Kinds of values.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Anything.
+    Unknown,
+    /// Surely never given a value: the variable and its declaration.
+    Uninit(Rc<(Name, Site)>),
+    /// An integer.
+    Int(Int),
+    /// A truth value read from the environment or the command line: the value under its assumption.
+    Flag(bool),
+    /// The status of an API call, which is success on the path that goes on.
+    Status,
+    /// A truth value that tests such a status: what it is on success.
+    Success(bool),
+    /// A floating-point number.
+    Float(f64),
+    /// A quotient that is exact as a real number: an integer by a positive number (`n / 256.0`).
+    Ratio(Quantity, i64),
+    /// A string literal.
+    Str(Arc<str>),
+    /// A null pointer.
+    Null,
+    /// A pointer into an object.
+    Ptr(Ptr),
+    /// A pointer to memory whose space is sure but whose allocation is not in sight.
+    Somewhere(MemorySpace, Rc<str>),
+    /// A record, array or container by value.
+    Aggregate(Rc<Aggregate>),
+    /// A function.
+    Function(ModuleId, FunctionId, Rc<Env>),
+    /// A lambda.
+    Closure(Rc<Closure>),
+}
+
+impl From<Kind> for Val {
+    fn from(kind: Kind) -> Self {
+        Self { kind, why: None }
     }
 }
 
-/// Points at which symbolic sizes are tried, in this order. None is small: a size that is short only for a handful of
-/// elements is usually excluded by the program's purpose.
-const POINTS: [i64; 8] = [1000, 513, 257, 100, 4097, 1025, 333, 65];
+impl Val {
+    pub const fn unknown() -> Self {
+        Self { kind: Kind::Unknown, why: None }
+    }
 
-impl Quantity {
-    /// A polynomial as a quantity.
-    pub fn from_poly(poly: Poly) -> Self {
-        match poly.as_constant() {
-            Some(value) => Self::Known(value),
-            None => Self::Symbolic(poly),
+    /// An `int`.
+    pub fn int(value: i64) -> Self {
+        Self::typed(Quantity::Known(value), 4, true)
+    }
+
+    /// A `size_t`.
+    pub fn size(q: Quantity) -> Self {
+        Self::typed(q, 8, false)
+    }
+
+    pub fn typed(q: Quantity, bytes: u8, signed: bool) -> Self {
+        Self::from(Kind::Int(Int { q, bytes, signed }))
+    }
+
+    pub fn boolean(value: bool) -> Self {
+        Self::typed(Quantity::Known(i64::from(value)), 1, false)
+    }
+
+    pub fn aggregate(whole: Self, cells: Rc<BTreeMap<CellPath, Self>>) -> Self {
+        Self::from(Kind::Aggregate(Rc::new(Aggregate { whole, cells })))
+    }
+
+    /// The same value, resting on more.
+    #[must_use]
+    pub fn because(mut self, why: &Assumptions) -> Self {
+        if why.is_some() {
+            self.why = union(&self.why, why);
+        }
+        self
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.kind, Kind::Unknown)
+    }
+
+    /// As an integer quantity.
+    pub fn quantity(&self) -> Quantity {
+        match &self.kind {
+            Kind::Int(int) => int.q.clone(),
+            Kind::Null => Quantity::Known(0),
+            _ => Quantity::Unknown,
         }
     }
 
-    /// An optional polynomial as a quantity.
-    pub fn from_option(poly: Option<Poly>) -> Self {
-        poly.map_or(Self::Unknown, Self::from_poly)
-    }
-
-    /// The number, when it is one.
-    pub const fn known(&self) -> Option<i64> {
-        match self {
-            Self::Known(value) => Some(*value),
+    pub fn known(&self) -> Option<i64> {
+        match &self.kind {
+            Kind::Int(Int { q: Quantity::Known(value), .. }) => Some(*value),
             _ => None,
         }
     }
 
-    /// Whether nothing is known.
-    pub const fn is_unknown(&self) -> bool {
-        matches!(self, Self::Unknown)
-    }
-
-    /// As a polynomial; `None` when unknown.
-    pub fn poly(&self) -> Option<Poly> {
-        match self {
-            Self::Known(value) => Some(Poly::constant(*value)),
-            Self::Symbolic(poly) => Some(poly.clone()),
-            Self::Unknown => None,
+    /// The part of a value that has no cells of its own there: unset stays unset, zero stays zero.
+    pub fn part(&self, path: &[Key]) -> Self {
+        if path.is_empty() {
+            return self.clone();
         }
-    }
-
-    /// `self + other`, as mathematical integers.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        if let (Self::Known(a), Self::Known(b)) = (self, other) {
-            return a.checked_add(*b).map_or(Self::Unknown, Self::Known);
-        }
-        Self::from_option(self.poly().zip(other.poly()).and_then(|(a, b)| a.plus_times(&b, 1)))
-    }
-
-    /// `self - other`, as mathematical integers.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        if let (Self::Known(a), Self::Known(b)) = (self, other) {
-            return a.checked_sub(*b).map_or(Self::Unknown, Self::Known);
-        }
-        Self::from_option(self.poly().zip(other.poly()).and_then(|(a, b)| a.plus_times(&b, -1)))
-    }
-
-    /// `self * other`, as mathematical integers.
-    #[must_use]
-    pub fn times(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::Known(a), Self::Known(b)) => a.checked_mul(*b).map_or(Self::Unknown, Self::Known),
-            (Self::Known(0), _) | (_, Self::Known(0)) => Self::Known(0),
-            _ => Self::from_option(self.poly().zip(other.poly()).and_then(|(a, b)| a.times(&b))),
-        }
-    }
-
-    /// `self - other` when that is the same number for all inputs.
-    pub fn constant_difference(&self, other: &Self) -> Option<i64> {
-        self.minus(other).known()
-    }
-
-    /// Whether both are surely the same number.
-    pub fn surely_equals(&self, other: &Self) -> bool {
-        self.constant_difference(other) == Some(0)
-    }
-
-    /// Names and ids of the plain atoms it is made of.
-    pub fn inputs(&self) -> Vec<Atom> {
-        match self {
-            Self::Symbolic(poly) => poly.bases().0.into_iter().collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The value where the plain atoms named have these numbers (all atoms must be named).
-    pub fn evaluate(&self, assignment: &[(String, i64)]) -> Option<i64> {
-        match self {
-            Self::Known(value) => Some(*value),
-            Self::Symbolic(poly) => {
-                let mut at = BTreeMap::new();
-                for atom in poly.bases().0 {
-                    let (_, value) = assignment.iter().find(|(name, _)| name == atom.name())?;
-                    at.insert(atom.id(), *value);
+        match &self.kind {
+            Kind::Uninit(_) => self.clone(),
+            Kind::Aggregate(parts) => {
+                for length in (0..=path.len()).rev() {
+                    if length == 0 {
+                        return parts.whole.part(path);
+                    }
+                    if let Some(value) = parts.cells.get(&path[..length]) {
+                        return value.part(&path[length..]);
+                    }
                 }
-                poly.evaluate(&at)
+                Self::unknown()
             }
-            Self::Unknown => None,
+            Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }) => self.clone(),
+            _ => Self { kind: Kind::Unknown, why: self.why.clone() },
         }
     }
 
-    /// Whether `self > other`: see [`Comparison`]. Sides that speak of different inputs are not compared, since
-    /// nothing says how those are related.
-    pub fn exceeds(&self, other: &Self) -> Comparison {
-        self.exceeds_where(other, &[])
+    /// All bytes zero, of whatever type (`calloc`, static storage, `{}`): an integer of zero bytes marks it.
+    pub fn zeroed() -> Self {
+        Self::typed(Quantity::Known(0), 0, false)
     }
 
-    /// Whether `self > other`, where values of inputs are chosen only such that the conditions hold.
-    pub fn exceeds_where(&self, other: &Self, conditions: &[Condition]) -> Comparison {
-        let (Some(a), Some(b)) = (self.poly(), other.poly()) else { return Comparison::Unknown };
-        let Some(difference) = a.plus_times(&b, -1) else { return Comparison::Unknown };
-        if let Some(value) = difference.as_constant() {
-            return if value > 0 { Comparison::Always } else { Comparison::Never };
-        }
-        let (a_bases, mut constants) = a.bases();
-        let (b_bases, b_constants) = b.bases();
-        if a_bases != b_bases {
-            // A count alone says nothing against a fixed size; only the sign of the whole difference can.
-            let none = Poly::constant(0).plus_times(&difference, -1).is_some_and(|d| d.is_non_negative(0));
-            return if none { Comparison::Never } else { Comparison::Unknown };
-        }
-        if difference.is_positive_for_counts() {
-            return Comparison::Always;
-        }
-        if Poly::constant(0).plus_times(&difference, -1).is_some_and(|d| d.is_non_negative(0)) {
-            return Comparison::Never;
-        }
-        if a_bases.len() > 2 || !a_bases.iter().all(|atom| matches!(atom.kind(), AtomKind::Input)) {
-            return Comparison::Unknown;
-        }
-        constants.extend(b_constants);
-        let mut points: Vec<i64> = POINTS.to_vec();
-        for constant in constants.into_iter().filter(|c| (2..1 << 20).contains(c)).take(6) {
-            points.extend([2 * constant + 1, 2 * constant, constant + 1].into_iter().filter(|p| *p >= 65));
-        }
-        let atoms: Vec<Atom> = a_bases.into_iter().collect();
-        let second: &[i64] = if atoms.len() == 2 { &points } else { &[0] };
-        for first in &points {
-            for other in second {
-                let at: BTreeMap<u32, i64> = atoms.iter().map(Atom::id).zip([*first, *other]).collect();
-                if !conditions.iter().all(|condition| condition.admits(&at)) {
-                    continue;
-                }
-                let (Some(left), Some(right)) = (a.evaluate(&at), b.evaluate(&at)) else { continue };
-                if left > right && right >= 0 {
-                    let assignment =
-                        atoms.iter().zip([*first, *other]).map(|(atom, v)| (atom.name().to_owned(), v)).collect();
-                    return Comparison::ForSome { assignment };
+    pub fn is_zeroed(&self) -> bool {
+        matches!(self.kind, Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }))
+    }
+
+    /// The objects that pointers in it lead to.
+    pub fn pointers(&self, into: &mut Vec<ObjId>) {
+        match &self.kind {
+            Kind::Ptr(pointer) => into.push(pointer.obj),
+            Kind::Aggregate(parts) => {
+                parts.whole.pointers(into);
+                for value in parts.cells.values() {
+                    value.pointers(into);
                 }
             }
-        }
-        Comparison::Unknown
-    }
-}
-
-impl fmt::Display for Quantity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(value) => write!(f, "{value}"),
-            Self::Symbolic(poly) => poly.fmt(f),
-            Self::Unknown => f.write_str("unknown"),
+            Kind::Closure(closure) => {
+                for (_, place, _) in closure.captured.iter() {
+                    if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
+                        into.push(*obj);
+                    }
+                }
+            }
+            _ => {}
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::panic)]
-    use super::*;
-
-    fn input(id: u32, name: &str) -> Quantity {
-        Quantity::from_poly(Poly::atom(Atom::new(id, name.to_owned(), AtomKind::Input)))
+    /// Whether both are surely the same.
+    pub fn same(a: &Self, b: &Self) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Unknown, Kind::Unknown) | (Kind::Null, Kind::Null) | (Kind::Status, Kind::Status) => true,
+            (Kind::Int(x), Kind::Int(y)) => x == y && !x.q.is_unknown(),
+            (Kind::Float(x), Kind::Float(y)) => x.to_bits() == y.to_bits(),
+            (Kind::Ratio(x, m), Kind::Ratio(y, n)) => m == n && x == y,
+            (Kind::Success(x), Kind::Success(y)) => x == y,
+            (Kind::Flag(x), Kind::Flag(y)) => x == y && a.why == b.why,
+            (Kind::Str(x), Kind::Str(y)) => x == y,
+            (Kind::Ptr(x), Kind::Ptr(y)) => x == y && !x.offset.is_unknown(),
+            (Kind::Somewhere(x, _), Kind::Somewhere(y, _)) => x == y,
+            (Kind::Uninit(x), Kind::Uninit(y)) => x.1 == y.1,
+            (Kind::Function(m, f, _), Kind::Function(n, g, _)) => m == n && f == g,
+            (Kind::Closure(x), Kind::Closure(y)) => Rc::ptr_eq(x, y),
+            (Kind::Aggregate(x), Kind::Aggregate(y)) => {
+                Rc::ptr_eq(x, y) || (Self::same(&x.whole, &y.whole) && Rc::ptr_eq(&x.cells, &y.cells))
+            }
+            _ => false,
+        }
     }
 
-    fn quotient(id: u32, a: &Quantity, b: i64) -> Quantity {
-        let kind = AtomKind::Closed(ClosedOp::Div, a.poly().unwrap_or_default(), Poly::constant(b));
-        Quantity::from_poly(Poly::atom(Atom::new(id, String::new(), kind)))
+    /// `c ? a : b` for symbols: `b + c * (a - b)` with a truth value for `c`; none where the values are no integers of
+    /// one type, or the sum grows too long to be worth it.
+    pub fn blend(truth: &Poly, a: &Self, b: &Self) -> Option<Self> {
+        let (Kind::Int(x), Kind::Int(y)) = (&a.kind, &b.kind) else { return None };
+        if x.q.is_unknown() || y.q.is_unknown() || x.bytes != y.bytes || x.signed != y.signed || x.q == y.q {
+            return None;
+        }
+        let q = y.q.plus(&Quantity::Symbolic(truth.clone()).times(&x.q.minus(&y.q)));
+        let short = matches!(&q, Quantity::Symbolic(poly) if poly.terms.len() <= MAX_BLENDED_TERMS);
+        short.then(|| Self { kind: Kind::Int(Int { q, ..x.clone() }), why: union(&a.why, &b.why) })
     }
 
-    #[test]
-    fn a_larger_factor_always_exceeds() {
-        let n = input(0, "n");
-        let (four, eight) = (n.times(&Quantity::Known(4)), n.times(&Quantity::Known(8)));
-        assert_eq!(eight.exceeds(&four), Comparison::Always);
-        assert_eq!(four.exceeds(&eight), Comparison::Never);
-        assert_eq!(eight.to_string(), "8 * n");
+    /// Whether this value is surely what becomes of it when it is joined with another.
+    pub fn stays(&self, other: &Self) -> bool {
+        let why = match (&self.why, &other.why) {
+            (None, _) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (Some(_), None) => false,
+        };
+        why && Self::same(self, other)
     }
 
-    #[test]
-    fn a_product_outweighs_its_parts() {
-        let (n, r) = (input(0, "n"), input(1, "r"));
-        let volume = n.plus(&r).times(&r);
-        let held = volume.minus(&r).plus(&Quantity::Known(32));
-        let copied = volume.minus(&r).times(&Quantity::Known(4)).plus(&Quantity::Known(128));
-        assert_eq!(copied.exceeds(&held), Comparison::Always);
-        // `n * r > n` needs more than one of both.
-        assert_ne!(n.times(&r).times(&r).exceeds(&n.times(&r)), Comparison::Always);
+    /// Whether nothing is known of it, and it rests on nothing.
+    pub fn is_blank(&self) -> bool {
+        self.why.is_none() && matches!(self.kind, Kind::Unknown | Kind::Int(Int { q: Quantity::Unknown, .. }))
     }
 
-    #[test]
-    fn unrelated_inputs_are_not_compared() {
-        let (n, m) = (input(0, "n"), input(1, "m"));
-        assert_eq!(n.exceeds(&m), Comparison::Unknown);
-        assert_eq!(n.exceeds(&Quantity::Known(4096)), Comparison::Unknown);
-        assert_eq!(Quantity::Known(-1).exceeds(&n), Comparison::Never);
+    /// Whether nothing is known of either, in the same way.
+    pub fn is_blank_as(&self, other: &Self) -> bool {
+        self.is_blank()
+            && other.is_blank()
+            && match (&self.kind, &other.kind) {
+                (Kind::Int(a), Kind::Int(b)) => a == b,
+                (Kind::Unknown, Kind::Unknown) => true,
+                _ => false,
+            }
     }
 
-    #[test]
-    fn a_rounded_down_size_is_exceeded_for_some_n() {
-        let n = input(0, "n");
-        let covered = quotient(1, &n, 256).times(&Quantity::Known(256));
-        let Comparison::ForSome { assignment } = n.exceeds(&covered) else { panic!("no assignment") };
-        assert!(n.evaluate(&assignment) > covered.evaluate(&assignment));
-        assert_eq!(covered.to_string(), "256 * (n / 256)");
-        let up = quotient(2, &n.plus(&Quantity::Known(255)), 256).times(&Quantity::Known(256));
-        assert_eq!(n.exceeds(&up), Comparison::Unknown);
-    }
-
-    #[test]
-    fn differences_cancel() {
-        let n = input(0, "n");
-        let a = n.plus(&Quantity::Known(3)).times(&n);
-        let b = n.times(&n).plus(&n.times(&Quantity::Known(3)));
-        assert_eq!(a.constant_difference(&b), Some(0));
-        assert!(a.surely_equals(&b));
-        assert!(!a.surely_equals(&Quantity::Unknown));
+    /// One value for two paths; with a default the current one stays, resting on it. Pointers that get lost are
+    /// noted.
+    pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<ObjId>) -> Self {
+        if Self::same(current, other) {
+            // Either path may be the one taken, so what either rests on counts only where both agree on needing it.
+            let why = if current.why.is_none() || other.why.is_none() { None } else { union(&current.why, &other.why) };
+            return Self { kind: current.kind.clone(), why };
+        }
+        if let Some(why) = default {
+            other.pointers(lost);
+            return current.clone().because(why);
+        }
+        current.pointers(lost);
+        other.pointers(lost);
+        match (&current.kind, &other.kind) {
+            (Kind::Int(a), Kind::Int(b)) if a.bytes == b.bytes && a.signed == b.signed => {
+                Self::typed(Quantity::Unknown, a.bytes, a.signed)
+            }
+            // The same buffer at different offsets is still that buffer.
+            (Kind::Ptr(a), Kind::Ptr(b)) if a.obj == b.obj && a.path == b.path && a.array == b.array => Self {
+                kind: Kind::Ptr(Ptr { offset: Quantity::Unknown, ..a.clone() }),
+                why: union(&current.why, &other.why),
+            },
+            _ => Self::unknown(),
+        }
     }
 }

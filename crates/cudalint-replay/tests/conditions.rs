@@ -4,7 +4,7 @@
 mod common;
 use common::{allocations, config, events, host_accesses, launches, project};
 use cudalint_replay::facts::{Event, EventKind, Pointer};
-use cudalint_replay::value::{Comparison, Quantity};
+use cudalint_replay::quantity::{Comparison, Quantity};
 use cudalint_replay::{ReplayOptions, replay_all};
 
 /// The first argument against the threads of each launch.

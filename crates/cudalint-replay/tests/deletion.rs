@@ -5,7 +5,7 @@
 mod common;
 use common::events;
 use cudalint_replay::facts::{Event, EventKind, MemorySpace, Pointer};
-use cudalint_replay::value::{Comparison, Quantity};
+use cudalint_replay::quantity::{Comparison, Quantity};
 
 /// Lines that define sizes or make allocations end in `// size`.
 const PROGRAMS: [&str; 3] = [

@@ -10,7 +10,7 @@ pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
 };
 
-use crate::value::{Assumptions, Comparison, Condition, Quantity};
+use crate::quantity::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;

@@ -1,7 +1,7 @@
 //! Facts that only Python host code has.
 
 use super::{Amount, Site, Step};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
 use cudalint_program::ir::{FunctionId, ModuleId};
 
 /// How a launch is written.

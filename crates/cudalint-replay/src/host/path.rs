@@ -1,6 +1,6 @@
 //! What the path that is being walked rests on.
 
-use crate::value::{Assumptions, Condition};
+use crate::quantity::{Assumptions, Condition};
 
 /// Most conditions of a path that are kept.
 const MAX_CONDITIONS: usize = 48;

@@ -1,7 +1,7 @@
 //! The way to an event, as a reader is shown it: who called whom, and what variables held.
 
 use crate::facts::{Site, Step};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
 
 /// How many variables a way names.
 pub(crate) const MAX_DEFINITIONS: usize = 5;

@@ -3,8 +3,8 @@
 use super::{CellPath, Freed, Memory, ObjId, ObjSet, Object};
 use crate::algebra::Poly;
 use crate::given::Held;
-use crate::val::{Kind, Val};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
+use crate::value::{Kind, Val};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;

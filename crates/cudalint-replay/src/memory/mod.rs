@@ -10,8 +10,8 @@ mod reach;
 mod set;
 
 use crate::given::Held;
-use crate::val::{Kind, Val};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
+use crate::value::{Kind, Val};
 pub(crate) use join::{Diff, JoinRule};
 pub(crate) use object::{CellPath, Freed, Key, ObjId, Object, ObjectInfo, extend, root};
 pub(crate) use set::ObjSet;

@@ -3,7 +3,7 @@
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
 use crate::ty::Ty;
-use crate::val::{Kind, Val};
+use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use std::collections::BTreeMap;
 use std::ops::Bound;

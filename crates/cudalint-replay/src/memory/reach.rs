@@ -2,7 +2,7 @@
 
 use super::{Asked, CellPath, Freed, Memory, ObjId, root};
 use crate::facts::MemorySpace;
-use crate::val::{Kind, Val};
+use crate::value::{Kind, Val};
 
 impl Memory {
     /// Forgets an object's contents, what kind of thing it is excepted.

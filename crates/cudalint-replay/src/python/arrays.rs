@@ -3,10 +3,10 @@
 use super::Walker;
 use super::dtype::STAND_IN_BYTES;
 use super::heap::{Buffer, BufferInfo, Obj, ObjId};
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
-use crate::value::{Quantity, union};
+use crate::quantity::{Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;

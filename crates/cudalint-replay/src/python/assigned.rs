@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::heap::Obj;
-use super::val::{Kind, Val};
+use super::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Block, Expr, ExprId, LocalId, PythonExpr, PythonStmt, Stmt};
 use cudalint_program::visit::{Item, walk};
@@ -123,7 +123,7 @@ impl Walker<'_> {
 /// is known only of values that are no numbers.
 fn vague(old: &Val) -> Val {
     match &old.kind {
-        Kind::Int(_) => Val::from(Kind::Int(crate::value::Quantity::Unknown)),
+        Kind::Int(_) => Val::from(Kind::Int(crate::quantity::Quantity::Unknown)),
         Kind::Float(_) | Kind::Ratio(..) => Val::from(Kind::Float(None)),
         _ => Val::unknown(),
     }

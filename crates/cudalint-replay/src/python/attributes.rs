@@ -2,8 +2,8 @@
 
 use super::Walker;
 use super::heap::Obj;
-use super::val::{Array, Dim, Dtype, Kind, Open, Val};
-use crate::value::Quantity;
+use super::value::{Array, Dim, Dtype, Kind, Open, Val};
+use crate::quantity::Quantity;
 use cudalint_program::Name;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
@@ -93,7 +93,7 @@ impl Walker<'_> {
         value
     }
 
-    fn is_property(&self, method: &super::val::Closure) -> bool {
+    fn is_property(&self, method: &super::value::Closure) -> bool {
         let Some(function) = self.project.function_at(method.module, method.function) else { return false };
         let module = self.project.module(method.module);
         function.python.iter().flat_map(|python| &python.decorators).any(|decorator| {
@@ -103,7 +103,7 @@ impl Walker<'_> {
     }
 
     /// A method as a value: a kernel stays a kernel, a static method has no object.
-    fn method_value(&mut self, method: Rc<super::val::Closure>, receiver: Option<Val>) -> Val {
+    fn method_value(&mut self, method: Rc<super::value::Closure>, receiver: Option<Val>) -> Val {
         let Some(function) = self.project.function_at(method.module, method.function) else { return Val::unknown() };
         let python = function.python.as_deref();
         if let Some(kernel) = python.and_then(|python| python.kernel.as_ref()) {

@@ -4,10 +4,10 @@ use super::Walker;
 use super::calls::Args;
 use super::creation::is_array;
 use super::heap::{Instance, Obj};
-use super::val::{Dtype, Kind, Lib, Val};
+use super::value::{Dtype, Kind, Lib, Val};
 use crate::algebra::{AtomKind, ClosedOp};
 use crate::host::NO_ARGUMENTS;
-use crate::value::{Quantity, assume, union};
+use crate::quantity::{Quantity, assume, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, Dialect, ExprId};
 use std::collections::BTreeMap;
@@ -188,7 +188,7 @@ impl Walker<'_> {
                 }
                 match first.and_then(super::exprs::shown) {
                     Some(text) => Val::text(&text),
-                    None => Val::from(Kind::Str(Rc::new(super::val::Text { text: None, origin: None }))),
+                    None => Val::from(Kind::Str(Rc::new(super::value::Text { text: None, origin: None }))),
                 }
             }
             "len" => self.length(first?),
@@ -290,7 +290,7 @@ impl Walker<'_> {
                 let [a, b] = args.positional.as_slice() else { return None };
                 self.binary(BinaryOp::Pow, a, b, id)
             }
-            "input" => Val::from(Kind::Str(Rc::new(super::val::Text { text: None, origin: None }))),
+            "input" => Val::from(Kind::Str(Rc::new(super::value::Text { text: None, origin: None }))),
             "isinstance" | "hasattr" => Val::from(Kind::Bool(Quantity::Unknown)),
             "getattr" => {
                 let name = args.positional.get(1)?.str()?.to_owned();

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::heap::{Instance, Obj, ObjId};
-use super::val::{Closure, Kernel, Kind, Val};
+use super::value::{Closure, Kernel, Kind, Val};
 use crate::facts::Site;
 use crate::host::{MAX_FRAMES, OUT_OF_STEPS};
 use cudalint_program::Name;
@@ -135,7 +135,7 @@ impl Walker<'_> {
             }
             Kind::Native(native) => {
                 let native = Rc::clone(native);
-                if native.maker == super::val::Maker::CupyBody {
+                if native.maker == super::value::Maker::CupyBody {
                     return self.call_cupy_body(id, &native, callee, &args);
                 }
                 self.call_native(id, &native, callee, &args);

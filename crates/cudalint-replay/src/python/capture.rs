@@ -1,9 +1,9 @@
 //! What a kernel takes from the scopes around it when it is compiled.
 
 use super::Walker;
-use super::val::{Closure, Dtype, Kind, Layout, Lib, Val};
+use super::value::{Closure, Dtype, Kind, Layout, Lib, Val};
 use crate::given::HeldContents;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::Constant;
 use cudalint_program::Name;

@@ -3,10 +3,10 @@
 use super::Walker;
 use super::emit::amount;
 use super::heap::ObjId;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::{CopyKind, CopyProblem, CountShape, EventKind, MemorySpace, PythonFaultKind, Site};
 use crate::given::{Held, HeldContents};
-use crate::value::{Quantity, union};
+use crate::quantity::{Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 use cudalint_program::visit::{Item, walk};

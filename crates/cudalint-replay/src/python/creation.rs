@@ -6,10 +6,10 @@ use super::calls::Args;
 use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::heap::Obj;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
-use crate::value::{Assumptions, Quantity};
+use crate::quantity::{Assumptions, Quantity};
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -336,7 +336,7 @@ impl Walker<'_> {
             (false, true) => Dtype::Unknown,
         };
         let dtype = self.dtype_argument(args.get(3, "dtype"), natural);
-        let why = [&start, &stop, &step].into_iter().fold(None, |why, value| crate::value::union(&why, &value.why));
+        let why = [&start, &stop, &step].into_iter().fold(None, |why, value| crate::quantity::union(&why, &value.why));
         let length = match (self.as_int(&start), self.as_int(&stop), step.known()) {
             (Some(from), Some(to), Some(by)) if !float => match (from.known(), to.known()) {
                 (Some(from), Some(to)) => range_length(from, to, by).map_or(Quantity::Unknown, Quantity::Known),
@@ -399,7 +399,7 @@ impl Walker<'_> {
         let items = self.items(value)?;
         let dims: Option<Vec<Dim>> = items
             .iter()
-            .map(|item| Some(Dim { q: self.as_int(item)?, why: crate::value::union(&item.why, &value.why) }))
+            .map(|item| Some(Dim { q: self.as_int(item)?, why: crate::quantity::union(&item.why, &value.why) }))
             .collect();
         dims.map(Rc::from)
     }

@@ -8,9 +8,9 @@ use super::calls::Args;
 use super::copies::{CopyCall, SetCall};
 use super::heap::ObjId;
 use super::native::NativeLaunch;
-use super::val::{Dim, Dims, Dtype, Kind, Maker, Native, Program, Val};
+use super::value::{Dim, Dims, Dtype, Kind, Maker, Native, Program, Val};
 use crate::facts::{CopyKind, MemorySpace, Site};
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 use super::Walker;
 use super::calls::Args;
 use super::dtype::{Dtype, FLOAT, INT};
-use super::val::{Kind, Val};
+use super::value::{Kind, Val};
 
 impl Walker<'_> {
     /// A `dtype=` argument; `natural` where there is none.

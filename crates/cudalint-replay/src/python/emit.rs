@@ -2,13 +2,13 @@
 
 use super::Walker;
 use super::heap::ObjId;
-use super::val::{Array, Dim, Dtype, Kind, Val};
+use super::value::{Array, Dim, Dtype, Kind, Val};
 use crate::facts::{
     Amount, ArrayShape, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
     PythonFaultKind, Site, Step,
 };
 use crate::host::steps;
-use crate::value::{Assumptions, Quantity};
+use crate::quantity::{Assumptions, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 use cudalint_program::visit::walk_expr;

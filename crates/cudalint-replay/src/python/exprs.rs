@@ -2,8 +2,8 @@
 
 use super::Walker;
 use super::heap::Obj;
-use super::val::{Closure, Kind, Text, Val};
-use crate::value::Quantity;
+use super::value::{Closure, Kind, Text, Val};
+use crate::quantity::Quantity;
 use cudalint_program::ir::{Comprehension, Expr, ExprId, ForClause, FormatPart, PythonExpr, UnaryOp};
 use std::rc::Rc;
 
@@ -247,7 +247,7 @@ impl Walker<'_> {
                     (Kind::Bool(x), Kind::Bool(y)) => {
                         let op = if and { crate::algebra::ClosedOp::And } else { crate::algebra::ClosedOp::Or };
                         let q = self.atoms.closed(op, x, y);
-                        Val { kind: Kind::Bool(q), why: crate::value::union(&left.why, &right.why) }
+                        Val { kind: Kind::Bool(q), why: crate::quantity::union(&left.why, &right.why) }
                     }
                     _ => Val::unknown(),
                 }

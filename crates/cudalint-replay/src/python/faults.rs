@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::heap::ObjId;
-use super::val::{Kind, Lib, Val};
+use super::value::{Kind, Lib, Val};
 use crate::facts::{PythonFault, PythonFaultKind};
 use cudalint_program::ir::ExprId;
 

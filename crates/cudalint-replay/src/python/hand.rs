@@ -2,10 +2,10 @@
 
 use super::Walker;
 use super::emit::amount;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Transfer, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Transfer, Val};
 use crate::facts::{Amount, ArrayShape, Buffer, BufferId, MemorySpace, Site};
 use crate::given::{Given, HeldContents};
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Order};
 use cudalint_program::Name;
@@ -163,7 +163,7 @@ impl Walker<'_> {
     }
 
     /// An unknown value: an array where the kernel uses it as one, with its extents as symbols.
-    fn hand_open(&mut self, open: &Rc<super::val::Open>, guess: Option<&ArgumentType>) -> Handed {
+    fn hand_open(&mut self, open: &Rc<super::value::Open>, guess: Option<&ArgumentType>) -> Handed {
         match guess {
             Some(ArgumentType::Array { element, rank, .. }) => {
                 let root = open.like.as_ref().map_or(open.id, |like| like.id);
@@ -252,6 +252,6 @@ pub(super) fn extent(dim: &Dim, value: &Val) -> Given {
         return Given::Unknown;
     }
     let mut amount = amount(dim);
-    amount.assumptions = crate::value::union(&amount.assumptions, &value.why);
+    amount.assumptions = crate::quantity::union(&amount.assumptions, &value.why);
     Given::Int { amount, bytes: 8, signed: true }
 }

@@ -2,11 +2,11 @@
 //!
 //! The list only grows: a branch that is left behind leaves its objects in place, so that a number never means two things.
 
-pub(crate) use super::val::ObjId;
-use super::val::{Dim, Dtype, Val};
+pub(crate) use super::value::ObjId;
+use super::value::{Dim, Dtype, Val};
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
-use crate::value::{Assumptions, Quantity};
+use crate::quantity::{Assumptions, Quantity};
 use cudalint_kernel::python::{ArgumentType, Constant};
 use cudalint_program::Name;
 use cudalint_program::ir::ModuleId;
@@ -279,7 +279,7 @@ impl BufferInfo {
         let element = Quantity::Known(self.dtype.bytes().unwrap_or(super::dtype::STAND_IN_BYTES));
         shape.iter().fold(Dim { q: element, why: None }, |all, dim| Dim {
             q: all.q.times(&dim.q),
-            why: crate::value::union(&all.why, &dim.why),
+            why: crate::quantity::union(&all.why, &dim.why),
         })
     }
 }

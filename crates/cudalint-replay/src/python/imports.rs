@@ -1,7 +1,7 @@
 //! Imports: names of packages, and modules of the project.
 
 use super::Walker;
-use super::val::{Kind, Val};
+use super::value::{Kind, Val};
 use crate::facts::Site;
 use cudalint_program::Name;
 use cudalint_program::ir::ModuleId;

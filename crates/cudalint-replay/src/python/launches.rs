@@ -5,14 +5,14 @@ use super::calls::Args;
 use super::emit::amount;
 use super::hand::Handed;
 use super::heap::{Compiled, Obj, ObjId};
-use super::val::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
+use super::value::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
 use super::writes::Use;
 use crate::algebra::AtomKind;
 use crate::facts::{
     Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PythonFaultKind, Site,
 };
 use crate::given::Given;
-use crate::value::{Quantity, assume};
+use crate::quantity::{Quantity, assume};
 use cudalint_kernel::python::{ArgumentType, Constant, Specialization};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, LocalId, ModuleId};
@@ -433,7 +433,7 @@ impl Walker<'_> {
     }
 }
 
-pub(super) fn extent3(dims: &Dims, why: &crate::value::Assumptions) -> Extent3 {
+pub(super) fn extent3(dims: &Dims, why: &crate::quantity::Assumptions) -> Extent3 {
     let axes = dims.axes.each_ref().map(|value| value.clone().because(why).amount());
     Extent3 { axes, text: dims.text.clone(), span: dims.site.span }
 }

@@ -2,7 +2,7 @@
 
 use super::exprs::range_length;
 use super::heap::Heap;
-use super::val::{Kind, Val};
+use super::value::{Kind, Val};
 use super::{Flow, Walker};
 use crate::algebra::AtomKind;
 use cudalint_program::ir::{Block, ExprId};

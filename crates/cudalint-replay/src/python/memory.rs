@@ -4,9 +4,9 @@ use super::Walker;
 use super::attributes::address_of;
 use super::calls::Args;
 use super::copies::{CopyCall, SetCall, last_part};
-use super::val::{Dim, Kind, Val};
+use super::value::{Dim, Kind, Val};
 use crate::facts::{CopyKind, MemorySpace};
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_program::Name;
 use cudalint_program::ir::ExprId;
 

@@ -4,7 +4,7 @@ use super::Walker;
 use super::calls::Args;
 use super::creation::list_of;
 use super::heap::Obj;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Text, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Text, Val};
 use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
 use cudalint_program::Name;
@@ -145,7 +145,7 @@ impl Walker<'_> {
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
                 match name.as_str() {
                     "item" | "sum" | "max" | "min" => Val::from(Kind::Number(array.dtype, Rc::new(Val::unknown()))),
-                    "any" | "all" => Val::from(Kind::Bool(crate::value::Quantity::Unknown)),
+                    "any" | "all" => Val::from(Kind::Bool(crate::quantity::Quantity::Unknown)),
                     _ => self.result_of(id),
                 }
             }
@@ -240,7 +240,7 @@ impl Walker<'_> {
                 let items = self.items(&Val::from(Kind::List(list)));
                 Val::from(Kind::List(self.heap.add(Obj::List(items))))
             }
-            "index" | "count" => Val::from(Kind::Int(crate::value::Quantity::Unknown)),
+            "index" | "count" => Val::from(Kind::Int(crate::quantity::Quantity::Unknown)),
             "clear" => {
                 *self.heap.get_mut(list) = Obj::List(Some(Vec::new()));
                 Val::none()
@@ -299,7 +299,7 @@ impl Walker<'_> {
             }
             "startswith" => match (text.text.as_deref(), args.positional.first().and_then(Val::str)) {
                 (Some(text), Some(prefix)) => Val::boolean(text.starts_with(prefix)),
-                _ => Val::from(Kind::Bool(crate::value::Quantity::Unknown)),
+                _ => Val::from(Kind::Bool(crate::quantity::Quantity::Unknown)),
             },
             _ => return None,
         })

@@ -43,7 +43,7 @@ pub(crate) mod status;
 mod stmts;
 pub(crate) mod summary;
 mod ufuncs;
-mod val;
+mod value;
 mod walker;
 mod writes;
 
@@ -54,7 +54,7 @@ use cudalint_program::ir::{Function, FunctionId, FunctionRole, ModuleId};
 use heap::{Instance, Obj, ObjId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use val::{Kind, Val};
+use value::{Kind, Val};
 use walker::{Flow, Walker};
 
 /// How many objects one walk may make.
@@ -164,7 +164,7 @@ impl<'p> Walker<'p> {
                 continue;
             }
             let function = FunctionId(index as u32);
-            let closure = val::Closure { module: id, function, scope: None };
+            let closure = value::Closure { module: id, function, scope: None };
             let arguments = summary::guessed(self.project, (id, function));
             let captured = self.captured_by(&closure);
             found.push((function, Arc::new(Specialization { dialect: kernel.dialect, arguments, captured })));

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::heap::{ObjId, Scope};
-use super::val::{Kind, Val};
+use super::value::{Kind, Val};
 use crate::facts::Site;
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, LocalId, ModuleId, PythonExpr};

@@ -4,11 +4,11 @@ use super::Walker;
 use super::calls::Args;
 use super::launches::extent3;
 use super::parameters::elements_differ;
-use super::val::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
+use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, PythonExpr, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
@@ -184,7 +184,7 @@ impl Walker<'_> {
             let opt_in = if raised {
                 Amount { quantity: Quantity::Unknown, assumptions: None }
             } else {
-                super::emit::amount(&super::val::Dim::known(0))
+                super::emit::amount(&super::value::Dim::known(0))
             };
             let fact = LaunchFact {
                 kernel: native.kernel,
@@ -263,7 +263,7 @@ impl Walker<'_> {
     fn launch_bounds(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv) -> Option<Amount> {
         let (threads, _) = self.project.function_at(module, id)?.launch_bounds?;
         let bound = Scope::new(self.project, module, Some(id), env).eval(threads)?;
-        Some(super::emit::amount(&super::val::Dim::known(bound)))
+        Some(super::emit::amount(&super::value::Dim::known(bound)))
     }
 
     fn parameter_type(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv, index: usize) -> Option<Ty> {

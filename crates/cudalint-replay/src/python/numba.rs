@@ -3,7 +3,7 @@
 use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Lib, Maker, Transfer, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Maker, Transfer, Val};
 use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
 use cudalint_program::ir::{Dialect, ExprId};
@@ -105,7 +105,7 @@ impl Walker<'_> {
             "event" => Val::package("event"),
             "synchronize" | "select_device" | "close" | "profile_start" | "profile_stop" | "is_available"
             | "detect" => Val::from(if name == "is_available" {
-                Kind::Bool(crate::value::Quantity::Known(1))
+                Kind::Bool(crate::quantity::Quantity::Known(1))
             } else {
                 Kind::None
             }),
@@ -201,7 +201,7 @@ impl Walker<'_> {
             "RawModule" => {
                 let module =
                     args.named("code").or_else(|| args.positional.first()).and_then(|code| self.program_in(code));
-                Val::from(Kind::Program(Rc::new(super::val::Program { maker: Maker::Cupy, module })))
+                Val::from(Kind::Program(Rc::new(super::value::Program { maker: Maker::Cupy, module })))
             }
             "cuda.Stream" | "cuda.get_current_stream" | "cuda.ExternalStream" => Val::package("stream"),
             "cuda.Event" => Val::package("event"),

@@ -2,9 +2,9 @@
 
 use super::Walker;
 use super::heap::Obj;
-use super::val::{Dtype, Kind, Text, Val};
+use super::value::{Dtype, Kind, Text, Val};
 use crate::algebra::{ClosedOp, Poly};
-use crate::value::{Quantity, union};
+use crate::quantity::{Quantity, union};
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 

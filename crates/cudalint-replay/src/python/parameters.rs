@@ -1,7 +1,7 @@
 //! How a kernel in C++ uses the arrays that it is handed: by which type, and in which order.
 
 use super::Walker;
-use super::val::{Array, Dtype, Layout};
+use super::value::{Array, Dtype, Layout};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, ModuleId, Type, TypeId};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};

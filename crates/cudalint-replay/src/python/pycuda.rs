@@ -4,10 +4,10 @@ use super::Walker;
 use super::arrays::Made;
 use super::calls::Args;
 use super::copies::{CopyCall, SetCall, last_part};
-use super::val::{Dim, Dtype, Kind, Layout, Lib, Maker, Program, Transfer, Val};
+use super::value::{Dim, Dtype, Kind, Layout, Lib, Maker, Program, Transfer, Val};
 use crate::facts::{CopyKind, MemorySpace};
 use crate::given::Held;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
 
@@ -137,7 +137,7 @@ impl Walker<'_> {
                 let layout = array.layout.clone();
                 let value = self.gpu_array(id, Lib::PyCuda, MemorySpace::Device, name, dtype, shape, None);
                 match value.kind {
-                    Kind::Array(made) => Val::array(super::val::Array { layout, ..(*made).clone() }),
+                    Kind::Array(made) => Val::array(super::value::Array { layout, ..(*made).clone() }),
                     kind => Val::from(kind),
                 }
             }

@@ -6,8 +6,8 @@
 use super::Walker;
 use super::calls::Args;
 use super::heap::Obj;
-use super::val::{Array, Dim, Dtype, Kind, Layout, Val};
-use crate::value::Quantity;
+use super::value::{Array, Dim, Dtype, Kind, Layout, Val};
+use crate::quantity::Quantity;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{Field, Record};
 use cudalint_program::Name;

@@ -1,8 +1,8 @@
 //! Statements, and the paths through them.
 
-use super::val::{Dtype, Kind, Val};
+use super::value::{Dtype, Kind, Val};
 use super::{Flow, Walker};
-use crate::value::{Assumptions, Condition, Quantity};
+use crate::quantity::{Assumptions, Condition, Quantity};
 use cudalint_program::ir::{Block, ExprId, LoopKind, PythonStmt, Stmt, StmtId};
 
 impl Walker<'_> {

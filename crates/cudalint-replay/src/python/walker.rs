@@ -2,12 +2,12 @@
 
 use super::heap::{Heap, Obj, ObjId, Scope};
 use super::summary::{self, MAX_KNOWN, summarize};
-use super::val::{Kind, Open, Val};
+use super::value::{Kind, Open, Val};
 use super::writes::{self, read_uses};
 use crate::arith::Atoms;
 use crate::facts::{KernelSummary, PythonFault, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId};

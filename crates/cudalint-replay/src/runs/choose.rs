@@ -5,7 +5,7 @@ use super::numbers::{Choice, amounts, fixed};
 use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
 use crate::facts::{Amount, Event, LaunchFact};
 use crate::given::Given;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most inputs that values are chosen for.

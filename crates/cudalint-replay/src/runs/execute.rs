@@ -9,7 +9,7 @@ use super::repetitions::drop_repetitions;
 use super::solve::proposals;
 use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
-use crate::value::{Quantity, assume, union};
+use crate::quantity::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
 use cudalint_kernel::{Budget, Code, Launch};
 use cudalint_program::Project;

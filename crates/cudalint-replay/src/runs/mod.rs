@@ -26,7 +26,7 @@ pub use cudalint_kernel::report;
 pub use execute::{ModuleRuns, execute};
 
 use crate::facts::{Buffer, LaunchSpelling, Site, Step};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
 use cudalint_kernel::report::Report;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use super::RunBuffer;
 use crate::algebra::{AtomKind, ClosedOp};
 use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
 use crate::given::{Given, Held, HeldContents};
-use crate::value::{Assumptions, Condition, Quantity, union};
+use crate::quantity::{Assumptions, Condition, Quantity, union};
 use cudalint_kernel::{Argument, Buffer, Contents, Launch};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Function};

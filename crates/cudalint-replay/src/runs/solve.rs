@@ -5,7 +5,7 @@ use super::numbers::Choice;
 use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
 use crate::given::Given;
-use crate::value::Quantity;
+use crate::quantity::Quantity;
 use cudalint_kernel::Code;
 use cudalint_kernel::solve::{Constraint, Operation, Problem, Relation, TermArgument, TermId, Terms, Variable};
 use std::collections::BTreeMap;

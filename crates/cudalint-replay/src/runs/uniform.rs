@@ -4,7 +4,7 @@
 use super::execute::{Binding, Module};
 use super::report::{Event, EventKind, ObjectKind, OpenCondition, OpenKind, RaceScope, Report, Site};
 use super::{Basis, KernelRun};
-use crate::value::{Assumptions, assume};
+use crate::quantity::{Assumptions, assume};
 use cudalint_kernel::{ASSUMED_ROUNDS, Budget, Code, Contents, Launch};
 use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;

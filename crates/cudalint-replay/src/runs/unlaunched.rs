@@ -7,7 +7,7 @@ use super::guess::{Guess, bare_launch, guess};
 use super::repetitions::places;
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, RunBuffer, report};
-use crate::value::assume;
+use crate::quantity::assume;
 use cudalint_kernel::Launch;
 use cudalint_program::Scope;
 use cudalint_program::ir::{Function, FunctionId};

@@ -4,9 +4,9 @@ use super::{Out, Walker};
 use crate::facts::{CopyKind, EventKind, MemorySpace, PointerArgument};
 use crate::given::Held;
 use crate::memory::{Freed, ObjectInfo, Place, root};
+use crate::quantity::Quantity;
 use crate::ty::Ty;
-use crate::val::{Kind, Ptr, Val};
-use crate::value::Quantity;
+use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 

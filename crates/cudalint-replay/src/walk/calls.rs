@@ -9,7 +9,7 @@ use crate::facts::Site;
 use crate::host;
 use crate::memory::{Place, root};
 use crate::ty::{Env, Ty};
-use crate::val::{Closure, Kind, Val};
+use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, TemplateArg, Type,
 };

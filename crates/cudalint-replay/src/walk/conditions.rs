@@ -4,8 +4,8 @@ use super::Walker;
 use super::caches::Look;
 use super::exits::Flow;
 use crate::algebra::{AtomKind, ClosedOp, Poly};
-use crate::val::Val;
-use crate::value::{Condition, Quantity};
+use crate::quantity::{Condition, Quantity};
+use crate::value::Val;
 use cudalint_program::ir::{Block, Expr, ExprId, Module, UnaryOp};
 
 /// How deep a condition's parts are looked at.

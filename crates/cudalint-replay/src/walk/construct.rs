@@ -5,9 +5,9 @@ use super::launches::is_launch_config;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, ObjectInfo, Place, extend, root};
+use crate::quantity::{Quantity, union};
 use crate::ty::{Container, Ty};
-use crate::val::{Kind, Ptr, Val};
-use crate::value::{Quantity, union};
+use crate::value::{Kind, Ptr, Val};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
 use cudalint_program::{Entry, Name};
 

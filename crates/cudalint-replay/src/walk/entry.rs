@@ -4,7 +4,7 @@ use super::{Slot, Walker};
 use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
 use crate::ty::{Env, Ty};
-use crate::val::{Kind, Val};
+use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam};
 use std::rc::Rc;
@@ -72,7 +72,7 @@ impl<'p> Walker<'p> {
         let variable = &function.locals[id];
         let ty = self.resolve(variable.ty);
         let value_ty = ty.value().clone();
-        let no_arguments = || crate::value::assume(NO_ARGUMENTS);
+        let no_arguments = || crate::quantity::assume(NO_ARGUMENTS);
         let val = if self.from_main && id.0 == 0 {
             Val { kind: Val::int(1).kind, why: no_arguments() }
         } else if self.from_main {

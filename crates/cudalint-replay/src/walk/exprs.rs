@@ -8,9 +8,9 @@ use super::places::Access;
 use super::{Out, Slot, Walker};
 use crate::arith;
 use crate::memory::Place;
+use crate::quantity::{Quantity, union};
 use crate::ty::Ty;
-use crate::val::{Closure, Int, Kind, Val};
-use crate::value::{Quantity, union};
+use crate::value::{Closure, Int, Kind, Val};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId};
 use std::rc::Rc;
 
@@ -335,7 +335,7 @@ impl<'p> Walker<'p> {
         } else {
             return None;
         };
-        let op = if picks_first { crate::value::ClosedOp::Min } else { crate::value::ClosedOp::Max };
+        let op = if picks_first { crate::quantity::ClosedOp::Min } else { crate::quantity::ClosedOp::Max };
         let (Kind::Int(m), Kind::Int(n)) = (&first.kind, &second.kind) else { return None };
         let q = self.atoms.closed(op, &m.q, &n.q);
         Some(Val::typed(q, m.bytes.max(n.bytes), m.signed && n.signed).because(&union(&first.why, &second.why)))

@@ -4,8 +4,8 @@ use super::exits::{Flow, Pending};
 use super::{Out, Walker};
 use crate::algebra::Poly;
 use crate::memory::{Aside, Diff, JoinRule};
-use crate::val::{Kind, Val};
-use crate::value::Assumptions;
+use crate::quantity::Assumptions;
+use crate::value::{Kind, Val};
 
 /// What a condition says.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Truth {
             Self::Assumed(value, why) => Val { kind: Kind::Flag(*value), why: why.clone() },
             Self::Status(true) => Val::from(Kind::Success(true)),
             Self::Status(false) => Val::from(Kind::Success(false)),
-            Self::Unknown => Val::typed(crate::value::Quantity::Unknown, 1, false),
+            Self::Unknown => Val::typed(crate::quantity::Quantity::Unknown, 1, false),
         }
     }
 }

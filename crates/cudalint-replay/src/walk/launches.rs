@@ -3,9 +3,9 @@
 use super::{Out, Walker};
 use crate::facts::{Amount, EventKind, Extent3, KernelSummary, LaunchArgument, LaunchFact, LaunchSpelling, Site};
 use crate::memory::{Key, Place, root};
+use crate::quantity::Quantity;
 use crate::ty::{Argument, Env, Ty};
-use crate::val::{Kind, Val};
-use crate::value::Quantity;
+use crate::value::{Kind, Val};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, Launch, LocalId, ModuleId};
 use cudalint_program::types::{Argument as ProgramArgument, Ty as ProgramTy, TypeEnv};
 use cudalint_program::{Entry, Name};

@@ -5,9 +5,9 @@ use super::exits::Flow;
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place};
+use crate::quantity::Quantity;
 use crate::ty::{Container, Ty};
-use crate::val::{Kind, Ptr, Val};
-use crate::value::Quantity;
+use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind, Stmt};
 use cudalint_program::visit::{Item, walk};
@@ -44,7 +44,7 @@ impl<'p> Walker<'p> {
     fn run_rounds(&mut self, kind: LoopKind, condition: Option<ExprId>, step: Option<ExprId>, body: &'p Block) -> Flow {
         let start = self.memory.mark();
         let base = self.pendings.len();
-        let mut assumed: crate::value::Assumptions = None;
+        let mut assumed: crate::quantity::Assumptions = None;
         if self.dry == 0 {
             let worth = self.is_worth(body);
             let most = if worth { i64::from(self.options.iterations) } else { 6 };
@@ -82,10 +82,10 @@ impl<'p> Walker<'p> {
                                 if rounds == 0 {
                                     return self.skipped_loop(base, condition, step, body, why);
                                 }
-                                assumed = crate::value::union(&assumed, &why);
+                                assumed = crate::quantity::union(&assumed, &why);
                                 return self.end_loop(base, true, start, &assumed);
                             }
-                            assumed = crate::value::union(&assumed, &why);
+                            assumed = crate::quantity::union(&assumed, &why);
                         }
                         Truth::Unknown => {
                             self.memory.undo(before);
@@ -279,7 +279,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The end of a loop whose iterations were all run.
-    fn end_loop(&mut self, base: usize, reached: bool, start: usize, assumed: &crate::value::Assumptions) -> Flow {
+    fn end_loop(&mut self, base: usize, reached: bool, start: usize, assumed: &crate::quantity::Assumptions) -> Flow {
         let (reached, _) = self.collect(base, reached, |flow| *flow == Flow::Break);
         if assumed.is_some() {
             // How often the loop ran rests on it, and so does all that it wrote.
@@ -295,7 +295,7 @@ impl<'p> Walker<'p> {
         condition: Option<ExprId>,
         step: Option<ExprId>,
         body: &'p Block,
-        why: crate::value::Assumptions,
+        why: crate::quantity::Assumptions,
     ) -> Flow {
         let mark = self.memory.mark();
         let banned = self.path.excluded().len();

@@ -18,7 +18,7 @@ use super::caches::Standard;
 use super::recorded::{Key, Plain, PlainKind, PlainType, Recorded, Start};
 use super::{Out, Walker};
 use crate::ty::{Argument, Env, Ty};
-use crate::val::Kind;
+use crate::value::Kind;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, ModuleId, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;

@@ -3,9 +3,9 @@
 use super::flow::Truth;
 use super::{Out, Walker};
 use crate::arith;
+use crate::quantity::{Quantity, union};
 use crate::ty::Ty;
-use crate::val::{Int, Kind, Val};
-use crate::value::{Quantity, union};
+use crate::value::{Int, Kind, Val};
 use cudalint_program::ir::{BinaryOp, ExprId, UnaryOp};
 
 impl Walker<'_> {
@@ -183,7 +183,7 @@ fn status_test(a: &Val, b: &Val) -> Option<bool> {
     }
 }
 
-fn flag_test(a: &Val, b: &Val) -> Option<(bool, crate::value::Assumptions)> {
+fn flag_test(a: &Val, b: &Val) -> Option<(bool, crate::quantity::Assumptions)> {
     match (&a.kind, &b.kind) {
         (Kind::Flag(value), _) if b.known().is_some() => Some(((b.known() != Some(0)) == *value, a.why.clone())),
         (_, Kind::Flag(value)) if a.known().is_some() => Some(((a.known() != Some(0)) == *value, b.why.clone())),

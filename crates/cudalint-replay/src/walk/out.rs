@@ -2,7 +2,7 @@
 
 use crate::memory::Place;
 use crate::ty::Ty;
-use crate::val::Val;
+use crate::value::Val;
 
 /// An evaluated expression.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use super::names::Meaning;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, Place, extend, root};
+use crate::quantity::Quantity;
 use crate::ty::{Container, Ty};
-use crate::val::{Int, Kind, Ptr, Val};
-use crate::value::Quantity;
+use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
 use std::rc::Rc;
@@ -246,7 +246,7 @@ impl<'p> Walker<'p> {
 
     /// A pointer moved by an index of elements.
     pub fn advance(&mut self, pointer: &Val, index: &Val, element: &Ty) -> Val {
-        let why = crate::value::union(&pointer.why, &index.why);
+        let why = crate::quantity::union(&pointer.why, &index.why);
         let kind = match &pointer.kind {
             Kind::Ptr(at) => {
                 let bytes = self.size_of(element).times(&signed_quantity(index));

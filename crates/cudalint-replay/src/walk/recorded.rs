@@ -2,8 +2,8 @@
 //! `memo.rs` makes and uses them.
 
 use crate::memory::Asked;
-use crate::val::{Int, Kind, Val};
-use crate::value::{Assumptions, Quantity};
+use crate::quantity::{Assumptions, Quantity};
+use crate::value::{Int, Kind, Val};
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::Walker;
 use crate::facts::{CountShape, Pointer, PointerArgument, Site};
+use crate::quantity::Quantity;
 use crate::ty::Ty;
-use crate::value::Quantity;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, LocalId, Module};
 
 /// How far definitions are followed.

@@ -4,9 +4,9 @@ use super::exits::{Flow, Pending};
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place, root};
+use crate::quantity::Quantity;
 use crate::ty::Ty;
-use crate::val::{Kind, Val};
-use crate::value::Quantity;
+use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, SwitchCase, Type};
 

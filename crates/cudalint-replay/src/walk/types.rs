@@ -2,9 +2,9 @@
 
 use super::Walker;
 use super::caches::TypeName;
+use crate::quantity::Quantity;
 use crate::ty::{Argument, Container, Env, Ty};
-use crate::val::Val;
-use crate::value::Quantity;
+use crate::value::Val;
 use cudalint_program::Name;
 use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
 use std::rc::Rc;

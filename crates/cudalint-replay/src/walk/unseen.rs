@@ -5,7 +5,7 @@ use crate::arith;
 use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
 use crate::ty::Ty;
-use crate::val::{Kind, Val};
+use crate::value::{Kind, Val};
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Type, TypeId, Variable,
 };
@@ -78,7 +78,7 @@ impl<'p> Walker<'p> {
             self.resolve_in(module, &Rc::default(), function.returns).value().clone()
         });
         if from_command_line {
-            let val = Val { kind: Kind::Flag(false), why: crate::value::assume(NO_ARGUMENTS) };
+            let val = Val { kind: Kind::Flag(false), why: crate::quantity::assume(NO_ARGUMENTS) };
             return Out::new(val, ty);
         }
         let val = arith::convert(&mut self.atoms, &Val::unknown(), &ty);

@@ -2,7 +2,7 @@
 
 pub(crate) use super::dtype::Dtype;
 use crate::facts::{Amount, Site};
-use crate::value::{Assumptions, Quantity, union};
+use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::rc::Rc;
