@@ -8,7 +8,7 @@ use cudalint_findings::model::{FindingEntry, Verdict};
 use cudalint_verify::experiment::Judgement;
 use cudalint_verify::lab::{Bench, Build, End, Run};
 use cudalint_verify::outcome::{Outcome, Replay};
-use cudalint_verify::run::{Error, FixedSource, Observer, Report, Request, verify};
+use cudalint_verify::run::{Error, FixedSource, Observer, Request, RunReport, verify};
 use cudalint_verify::scenario::{Origin, Program};
 use cudalint_verify::stop::Stop;
 use lab_support::{
@@ -42,7 +42,7 @@ fn build_and_run(program: &Program, bench: &Bench<'_>, verdict: Verdict) -> Judg
         .unwrap_or_else(|| Judgement::of_run(verdict, "as told", "plain run", &outcome, Vec::new()))
 }
 
-fn verdicts(report: &Report) -> Vec<Verdict> {
+fn verdicts(report: &RunReport) -> Vec<Verdict> {
     report.verdicts()
 }
 

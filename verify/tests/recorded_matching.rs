@@ -6,12 +6,12 @@ mod recorded_support;
 
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::matching::{Fit, Target, evidence, fit};
-use cudalint_verify::tools::sanitizer::Report;
+use cudalint_verify::tools::sanitizer::SanitizerReport;
 use recorded_support::{accesses, finding, joined, launch, text};
 use serde_json::json;
 
 /// The fits of all records.
-fn fits(finding: &FindingEntry, report: &Report) -> Vec<Fit> {
+fn fits(finding: &FindingEntry, report: &SanitizerReport) -> Vec<Fit> {
     report.records.iter().map(|record| fit(&Target::new(finding), record)).collect()
 }
 
@@ -240,9 +240,9 @@ fn a_race_needs_both_accesses() {
     // A header of the program itself is no library: the finding says where it means.
     let report = text("race_async_copy.racecheck");
     let library = report.lines().find_map(|line| Some(&line[line.find("/usr/")?..line.rfind('/')?])).unwrap();
-    let own_header = Report::read(None, &report.replace(library, "/project/include"));
+    let own_header = SanitizerReport::read(None, &report.replace(library, "/project/include"));
     assert!(!fits(&copied(11), &own_header).iter().any(Fit::matches));
-    assert!(fits(&copied(11), &Report::read(None, &report)).iter().any(Fit::matches));
+    assert!(fits(&copied(11), &SanitizerReport::read(None, &report)).iter().any(Fit::matches));
     let alone = finding("racecheck", "race_write_write.cu", 5, json!({"function": "last_wins"}));
     assert!(matches(&alone, "race_write_write.racecheck"));
     let beside = finding("racecheck", "race_write_write.cu", 7, json!({"function": "last_wins"}));
@@ -321,7 +321,7 @@ fn numba_matches_by_kernel_kind_and_thread_where_no_line_is_told() {
 #[test]
 fn kernels_in_strings_match_by_the_lines_of_the_python_file() {
     // What the tool says of a kernel that NVRTC compiled with the directives of the driver: its own name, the file's line.
-    let said = |recorded: &str, from: &str, to: &str| Report::read(None, &text(recorded).replace(from, to));
+    let said = |recorded: &str, from: &str, to: &str| SanitizerReport::read(None, &text(recorded).replace(from, to));
     let report = said("race_shared.racecheck", "race_shared.cu", "reduce.py");
     let race = |path: &str, one: u32, other: u32| {
         let witness = accesses(&[("write", one, 1, 256, 0, 1), ("read", other, 1, 256, 0, 0)]);

@@ -4,7 +4,7 @@
 
 mod recorded_support;
 
-use cudalint_verify::tools::sanitizer::{Access, Category, Fault, Notice, Record, Report, Side, Space};
+use cudalint_verify::tools::sanitizer::{Access, Category, Fault, Notice, Record, SanitizerReport, Side, Space};
 use recorded_support::{joined, of_text, of_xml, text, xml};
 
 /// File and line of a record, without the folder.
@@ -209,7 +209,7 @@ fn failing_calls_have_function_status_and_line() {
 
 #[test]
 fn a_failing_launch_stands_where_it_is_written() {
-    let lines = |report: &Report| report.records.iter().map(calls).collect::<Vec<_>>();
+    let lines = |report: &SanitizerReport| report.records.iter().map(calls).collect::<Vec<_>>();
     let expected = [vec!["api_launch.cu:6"], vec!["api_launch.cu:14"], vec!["api_launch.cu:15"]];
     assert_eq!(lines(&joined("api_launch.memcheck")), expected);
     // The text leaves out the frames that tell the kernel's stub from the caller: both are named.
@@ -301,7 +301,7 @@ fn barriers_leaks_and_faults_of_the_device() {
 #[test]
 fn the_two_forms_say_the_same() {
     for name in recorded_support::all() {
-        let Some(report) = xml(&name).map(|report| Report::read(Some(&report), "")) else { continue };
+        let Some(report) = xml(&name).map(|report| SanitizerReport::read(Some(&report), "")) else { continue };
         let printed = of_text(&name);
         assert_eq!(report.records.len(), printed.records.len(), "{name}");
         for (one, other) in report.records.iter().zip(&printed.records) {
@@ -337,7 +337,8 @@ fn ends_of_programs_and_tools_are_told() {
     assert_eq!(notices("no_cuda.memcheck"), [Notice::NoCuda]);
     let missing = joined("global_read-missing.memcheck");
     assert_eq!(missing.refusal(), Some("Target application doesn't exist or is not a valid executable"));
-    let usage = Report::read(None, "unrecognised option '--no-such-option'\nUsage: compute-sanitizer [options]\n");
+    let usage =
+        SanitizerReport::read(None, "unrecognised option '--no-such-option'\nUsage: compute-sanitizer [options]\n");
     assert_eq!(usage.refusal(), Some("unrecognised option '--no-such-option'"));
     assert_eq!(joined("many_errors.memcheck").unprinted, 1317);
     for tool in ["memcheck", "racecheck", "initcheck", "synccheck"] {
@@ -348,7 +349,7 @@ fn ends_of_programs_and_tools_are_told() {
 
 #[test]
 fn a_run_that_was_ended_keeps_what_was_printed() {
-    let report = Report::read(None, &text("hang.memcheck"));
+    let report = SanitizerReport::read(None, &text("hang.memcheck"));
     assert!(!report.complete);
     assert_eq!(calls(&report.records[0]), ["hang.cu:14"]);
     assert_eq!(joined("hang.stop-program-KILL").records.len(), 1);
@@ -360,7 +361,7 @@ fn what_the_program_prints_is_no_record() {
         "{}========= Invalid __global__ read of size 4 bytes\n=========     at f() in a.cu:3\n",
         text("clean.memcheck")
     );
-    let report = Report::read(xml("clean.memcheck").as_deref(), &printed);
+    let report = SanitizerReport::read(xml("clean.memcheck").as_deref(), &printed);
     assert!(report.records.is_empty() && report.complete);
 }
 
@@ -371,7 +372,7 @@ fn a_report_cut_anywhere_is_read_up_to_there() {
     let whole = xml("shared_write.memcheck").unwrap();
     let count = of_xml("shared_write.memcheck").records.len();
     for (cut, _) in whole.char_indices().step_by(97) {
-        let report = Report::read(Some(&whole[..cut]), "");
+        let report = SanitizerReport::read(Some(&whole[..cut]), "");
         assert!(report.records.len() <= count);
         assert!(!report.complete, "cut at {cut}");
         let (begun, ended) = (whole[..cut].matches("<record>").count(), whole[..cut].matches("</record>").count());
@@ -385,7 +386,7 @@ fn the_text_has_what_a_cut_report_lost() {
     let (whole, printed) = (xml("global_read.memcheck").unwrap(), text("global_read.memcheck"));
     let all = joined("global_read.memcheck").records;
     let third = whole.match_indices("</record>").nth(1).unwrap().0 + 40;
-    let report = Report::read(Some(&whole[..third]), &printed);
+    let report = SanitizerReport::read(Some(&whole[..third]), &printed);
     assert_eq!(report.records.len(), all.len());
     assert_eq!(report.records[0], all[0]);
     assert!(report.problems.iter().any(|problem| problem.contains("cut off")));
@@ -396,29 +397,29 @@ fn garbage_in_a_report_costs_its_own_record_alone() {
     let whole = xml("global_write.memcheck").unwrap();
     let count = of_xml("global_write.memcheck").records.len();
     let between = whole.replacen("  <record>", "Segmentation fault\n\u{0}&&<<%\n  <record>", 2);
-    assert_eq!(Report::read(Some(&between), "").records.len(), count);
+    assert_eq!(SanitizerReport::read(Some(&between), "").records.len(), count);
     let within = whole.replacen("<direction>", "<direction <<", 1);
-    let report = Report::read(Some(&within), "");
+    let report = SanitizerReport::read(Some(&within), "");
     assert_eq!(report.records.len(), count - 1);
     assert_eq!(report.problems.len(), 1);
     let unknown = whole.replace("<who>", "<future><deep>7</deep></future><who>");
-    assert_eq!(Report::read(Some(&unknown), "").records.len(), count);
+    assert_eq!(SanitizerReport::read(Some(&unknown), "").records.len(), count);
 }
 
 #[test]
 fn nothing_and_nonsense_are_no_reports() {
     for (xml, printed) in [(None, ""), (Some(""), ""), (Some("\n \n"), "")] {
-        let report = Report::read(xml, printed);
+        let report = SanitizerReport::read(xml, printed);
         assert!(report.records.is_empty() && !report.complete);
     }
     let nonsense = "<<<>>> \u{fffd}\u{7} ========= not at the start\n========\n<record><record></record>";
-    let report = Report::read(Some(nonsense), "");
+    let report = SanitizerReport::read(Some(nonsense), "");
     assert!(report.records.is_empty() && !report.complete && !report.problems.is_empty());
     let entities = "<!DOCTYPE x [<!ENTITY a \"b\">]><ComputeSanitizerOutput><record><kind>&a;</kind></record>";
-    assert_eq!(Report::read(Some(entities), "").records.len(), 1);
+    assert_eq!(SanitizerReport::read(Some(entities), "").records.len(), 1);
     let deep = format!("<ComputeSanitizerOutput><record>{}</record></ComputeSanitizerOutput>", "<a>".repeat(100_000));
-    assert!(Report::read(Some(&deep), "").records.is_empty());
-    let sentence = Report::read(
+    assert!(SanitizerReport::read(Some(&deep), "").records.is_empty());
+    let sentence = SanitizerReport::read(
         None,
         "========= COMPUTE-SANITIZER\n========= Error: Device not supported. Please refer to the list\n",
     );
@@ -432,7 +433,7 @@ fn a_huge_report_is_read_in_time() {
     let end = whole.find("</record>").unwrap() + "</record>\n".len();
     let huge = format!("{}{}</ComputeSanitizerOutput>", &whole[..start], whole[start..end].repeat(5_000));
     let begin = std::time::Instant::now();
-    let report = Report::read(Some(&huge), "");
+    let report = SanitizerReport::read(Some(&huge), "");
     assert_eq!(report.records.len(), 5_000);
     assert!(begin.elapsed().as_secs() < 60);
 }

@@ -8,7 +8,7 @@
 
 use cudalint_kernel::code::{Code, Effect, Expr, Intrinsic, Place};
 use cudalint_kernel::python::{Specialization, guess_arguments};
-use cudalint_kernel::{Argument, Budget, Launch, execute, lower_python};
+use cudalint_kernel::{Argument, Budget, LaunchInput, execute, lower_python};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use cudalint_program::python::{LowerPython, lower};
 use cudalint_program::{Project, ProjectOptions, Source};
@@ -155,7 +155,7 @@ fn main() {
                     println!("{code}");
                 }
                 // Whatever it is launched with, it must not panic.
-                let launch = Launch {
+                let launch = LaunchInput {
                     grid: [2, 1, 1],
                     block: [64, 1, 1],
                     dynamic_shared: None,

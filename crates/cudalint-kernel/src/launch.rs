@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A launch of a kernel whose [`crate::Code`] is at hand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Launch {
+pub struct LaunchInput {
     /// Blocks along x, y, z. 0 along an axis whose extent is not known: then `gridDim` is unknown there, and only the
     /// block with index 0 along it, which every grid has, is executed.
     pub grid: [u32; 3],
@@ -32,7 +32,7 @@ pub enum Argument {
     Float(f64),
     /// `nullptr`.
     Null,
-    /// Into [`Launch::buffers`], at a byte offset.
+    /// Into [`LaunchInput::buffers`], at a byte offset.
     Pointer {
         /// Which one.
         buffer: usize,

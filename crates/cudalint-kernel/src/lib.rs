@@ -3,7 +3,7 @@
 //! what happened, each event with the threads and the addresses. It knows no host code and judges nothing in words.
 //!
 //! ```text
-//!  program IR ──lower──► Code ──execute(Launch)──► Report
+//!  program IR ──lower──► Code ──execute(LaunchInput)──► ExecutionReport
 //! ```
 //!
 //! *Lowering* resolves names, types, templates and overloads once for each kernel and binding of its template
@@ -24,7 +24,7 @@ pub mod solve;
 
 pub use code::Code;
 pub use execute::{ASSUMED_ROUNDS, execute, execute_assuming};
-pub use launch::{Argument, Budget, Buffer, Contents, Launch};
+pub use launch::{Argument, Budget, Buffer, Contents, LaunchInput};
 pub use lower::lower;
 pub use python::lower_python;
-pub use report::{Event, Report};
+pub use report::{Event, ExecutionReport};

@@ -23,13 +23,13 @@ pub struct Thread {
 
 /// All that one execution saw.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct ExecutionReport {
     /// In the order in which they happened; the first of a kind at a place stands for all like it (see
     /// [`Event::count`]).
     pub events: Vec<Event>,
     /// How much of the launch was seen.
     pub coverage: Coverage,
-    /// What became of each of [`crate::Launch::buffers`].
+    /// What became of each of [`crate::LaunchInput::buffers`].
     pub buffers: Vec<BufferUse>,
 }
 
@@ -120,7 +120,7 @@ pub struct Object {
 /// Kinds of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectKind {
-    /// One of [`crate::Launch::buffers`].
+    /// One of [`crate::LaunchInput::buffers`].
     Buffer(usize),
     /// `__shared__ T x[n]`.
     Shared,

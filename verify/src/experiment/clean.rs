@@ -4,7 +4,7 @@ use super::Judgement;
 use super::driver;
 use crate::lab::{Bench, Build, End, Run, Watcher};
 use crate::scenario::Program;
-use crate::tools::sanitizer::{Category, Notice, Record, Report};
+use crate::tools::sanitizer::{Category, Notice, Record, SanitizerReport};
 
 /// The tools that a clean program is run under.
 const TOOLS: [(Watcher, &str); 4] = [
@@ -60,7 +60,8 @@ pub fn perform(program: &Program, bench: &Bench<'_>) -> Result<Vec<ToolRun>, Str
         .into_iter()
         .map(|(watcher, tool)| {
             let watched = run(tool, Some(watcher));
-            let report = Report::read(watched.report.as_deref(), &format!("{}\n{}", watched.stdout, watched.stderr));
+            let report =
+                SanitizerReport::read(watched.report.as_deref(), &format!("{}\n{}", watched.stdout, watched.stderr));
             let problem = match &watched.end {
                 End::Exit(_) | End::Signal(_) => problem_of(&report),
                 other => Some(format!("{other:?}")),
@@ -76,7 +77,7 @@ fn asks_for_a_function(record: &Record) -> bool {
 }
 
 /// What is wrong with a report of a clean program.
-fn problem_of(report: &Report) -> Option<String> {
+fn problem_of(report: &SanitizerReport) -> Option<String> {
     if let Some(refusal) = report.refusal() {
         return Some(format!("the tool cannot work here: {refusal}"));
     }
@@ -93,14 +94,14 @@ fn problem_of(report: &Report) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, problem_of};
+    use super::{SanitizerReport, problem_of};
 
     fn told(function: &str) -> Option<String> {
         let output = format!(
             "========= COMPUTE-SANITIZER\n========= Program hit CUDA_ERROR_INVALID_VALUE (error 1) due to \"invalid \
              argument\" on CUDA API call to {function}.\n=========\n========= ERROR SUMMARY: 1 error\n"
         );
-        problem_of(&Report::read(None, &output))
+        problem_of(&SanitizerReport::read(None, &output))
     }
 
     #[test]

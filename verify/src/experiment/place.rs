@@ -1,7 +1,7 @@
 //! Places of findings in source text and in the probe's log: which calls and launches of a run stand where a finding says.
 
 use crate::scenario::CudaProgram;
-use crate::tools::probe_log::{Call, Launch, Place, Trace};
+use crate::tools::probe_log::{Call, Place, ProbedLaunch, Trace};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Range};
 use std::collections::BTreeMap;
@@ -239,8 +239,8 @@ impl Spot {
     }
 
     /// The launches of a run at this place; where there are none, those that calls at this place led to.
-    pub fn launches<'trace>(&self, trace: &'trace Trace) -> Vec<&'trace Launch> {
-        let direct: Vec<&Launch> =
+    pub fn launches<'trace>(&self, trace: &'trace Trace) -> Vec<&'trace ProbedLaunch> {
+        let direct: Vec<&ProbedLaunch> =
             trace.launches().filter(|launch| launch.place.iter().any(|place| self.holds_place(place))).collect();
         if !direct.is_empty() {
             return direct;

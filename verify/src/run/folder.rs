@@ -11,7 +11,7 @@
 //! Beside these, `builds` and `cache` are for the run itself and go with it; `lock` tells another run that one is here.
 
 use super::plan::Task;
-use super::{Error, Report, Request, lock, slashed};
+use super::{Error, Request, RunReport, lock, slashed};
 use crate::lab::Bench;
 use crate::outcome::Outcome;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -163,7 +163,7 @@ impl Folder {
     }
 
     /// Writes how the run ended.
-    pub fn end(&self, request: &Request<'_>, report: &Report) -> Result<(), Error> {
+    pub fn end(&self, request: &Request<'_>, report: &RunReport) -> Result<(), Error> {
         let mut about = about(request, report.selected);
         about["state"] = if report.interrupted { "interrupted" } else { "finished" }.into();
         about["outcomes"] = report.outcomes.len().into();

@@ -114,7 +114,7 @@ impl Observer for () {}
 
 /// What a run gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct RunReport {
     /// The outcomes there are, in the order of the findings; with the place of each among the request's findings.
     pub outcomes: Vec<(usize, Outcome)>,
     /// Findings that were to be verified.
@@ -129,7 +129,7 @@ pub struct Report {
     pub times: RunTimes,
 }
 
-impl Report {
+impl RunReport {
     /// Puts verdicts and evidence into the findings that were requested.
     pub fn fill(&self, findings: &mut [FindingEntry]) {
         for (index, outcome) in &self.outcomes {
@@ -196,7 +196,7 @@ pub enum Error {
 ///
 /// # Errors
 /// The outcome folder cannot be used, or is full. What a program, a compiler or a tool does is never one: it is an outcome.
-pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<Report, Error> {
+pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunReport, Error> {
     let begun = Instant::now();
     let mut folder = Folder::open(&request.out, request.resume)?;
     let plan = plan::of(request);
@@ -268,7 +268,7 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<Report, 
         wait: fresh().map(|outcome| outcome.wait_seconds).sum(),
         jobs: request.jobs,
     };
-    let report = Report {
+    let report = RunReport {
         interrupted: outcomes.len() < plan.len(),
         outcomes,
         selected: plan.len(),

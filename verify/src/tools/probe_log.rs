@@ -32,7 +32,7 @@ pub enum Event {
     /// A call of a function that returns a status.
     Call(Call),
     /// A kernel launch.
-    Launch(Launch),
+    Launch(ProbedLaunch),
     /// `cudaGetErrorString` or `cudaGetErrorName`.
     Words(Words),
 }
@@ -95,7 +95,7 @@ pub struct Memory {
 
 /// A kernel launch.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Launch {
+pub struct ProbedLaunch {
     /// Of all events of the program.
     pub sequence: u64,
     /// The thread.
@@ -236,7 +236,7 @@ pub struct Place {
 enum Line {
     Begin,
     Call(Call),
-    Launch(Launch),
+    Launch(ProbedLaunch),
     Words(Words),
     Cover(Cover),
     Pair(Pair),
@@ -277,7 +277,7 @@ impl Trace {
     }
 
     /// The launches, in order.
-    pub fn launches(&self) -> impl Iterator<Item = &Launch> {
+    pub fn launches(&self) -> impl Iterator<Item = &ProbedLaunch> {
         self.events.iter().filter_map(|event| match event {
             Event::Launch(launch) => Some(launch),
             _ => None,

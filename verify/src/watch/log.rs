@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// Launches, in order.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<LoggedLaunch>,
     /// Accesses, those of the threads that the finding names first within a launch.
     pub accesses: Vec<Logged>,
     /// Device memory that the program allocated.
@@ -19,7 +19,7 @@ pub struct Log {
 
 /// A launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub struct LoggedLaunch {
     /// From 1.
     pub number: u32,
     /// Blocks along x, y, z.
@@ -112,7 +112,7 @@ impl Log {
                 let number = u32::try_from(numbers[0]).ok()?;
                 let grid = [numbers[1], numbers[2], numbers[3]];
                 let block = [numbers[4], numbers[5], numbers[6]];
-                self.launches.push(Launch { number, grid, block, status: None, lost: 0 });
+                self.launches.push(LoggedLaunch { number, grid, block, status: None, lost: 0 });
             }
             "end" => {
                 let number: u32 = fields.next()?.parse().ok()?;
@@ -153,7 +153,7 @@ impl Log {
     }
 
     /// The launch of an access.
-    pub fn launch_of(&self, access: &Logged) -> Option<&Launch> {
+    pub fn launch_of(&self, access: &Logged) -> Option<&LoggedLaunch> {
         self.launches.iter().find(|launch| launch.number == access.launch)
     }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cudalint_findings::model::FindingEntry;
-use cudalint_verify::tools::sanitizer::Report;
+use cudalint_verify::tools::sanitizer::SanitizerReport;
 use std::path::PathBuf;
 
 fn folder() -> PathBuf {
@@ -32,18 +32,18 @@ pub fn text(name: &str) -> String {
 }
 
 /// A recording, read from both.
-pub fn joined(name: &str) -> Report {
-    Report::read(xml(name).as_deref(), &text(name))
+pub fn joined(name: &str) -> SanitizerReport {
+    SanitizerReport::read(xml(name).as_deref(), &text(name))
 }
 
 /// A recording, read from its XML alone.
-pub fn of_xml(name: &str) -> Report {
-    Report::read(Some(&xml(name).expect(name)), "")
+pub fn of_xml(name: &str) -> SanitizerReport {
+    SanitizerReport::read(Some(&xml(name).expect(name)), "")
 }
 
 /// A recording, read from its text alone.
-pub fn of_text(name: &str) -> Report {
-    Report::read(None, &text(name))
+pub fn of_text(name: &str) -> SanitizerReport {
+    SanitizerReport::read(None, &text(name))
 }
 
 /// A finding in `path` at `line` with this method; what `more` names is set as well.

@@ -14,7 +14,7 @@ use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
 use super::words::{Affine, Extent};
 use crate::code::{Code, ExprId, FunctionId, VariableId};
-use crate::launch::{Budget, Launch};
+use crate::launch::{Budget, LaunchInput};
 use crate::report::{ObjectKind, Site};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ pub(super) struct Frame {
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about the running block")]
 pub(super) struct Machine<'a> {
     pub(super) code: &'a Code,
-    pub(super) launch: &'a Launch,
+    pub(super) launch: &'a LaunchInput,
     pub(super) budget: &'a Budget,
     /// Threads of a block.
     pub(super) n: usize,
@@ -150,7 +150,7 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(code: &'a Code, launch: &'a Launch, budget: &'a Budget) -> Self {
+    pub(super) fn new(code: &'a Code, launch: &'a LaunchInput, budget: &'a Budget) -> Self {
         let [x, y, z] = launch.block.map(|size| size.max(1));
         let n = (u64::from(x) * u64::from(y) * u64::from(z)).min(1024) as usize;
         let extent = Extent { sizes: [x, y, z], lanes: n as u32 };

@@ -36,22 +36,27 @@ mod widen;
 mod words;
 
 use crate::code::Code;
-use crate::launch::{Budget, Launch};
-use crate::report::{OpenCondition, Report};
+use crate::launch::{Budget, LaunchInput};
+use crate::report::{ExecutionReport, OpenCondition};
 pub use uniform::ASSUMED_ROUNDS;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
-pub fn execute(code: &Code, launch: &Launch, budget: &Budget) -> Report {
+pub fn execute(code: &Code, launch: &LaunchInput, budget: &Budget) -> ExecutionReport {
     if code.functions.is_empty() || launch.block.contains(&0) {
-        return Report::default();
+        return ExecutionReport::default();
     }
     machine::Machine::new(code, launch, budget).run_grid()
 }
 
 /// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.
-pub fn execute_assuming(code: &Code, launch: &Launch, budget: &Budget, conditions: &[OpenCondition]) -> Report {
+pub fn execute_assuming(
+    code: &Code,
+    launch: &LaunchInput,
+    budget: &Budget,
+    conditions: &[OpenCondition],
+) -> ExecutionReport {
     if code.functions.is_empty() || launch.block.contains(&0) {
-        return Report::default();
+        return ExecutionReport::default();
     }
     let mut machine = machine::Machine::new(code, launch, budget);
     machine.uniform.assume(conditions);

@@ -6,7 +6,7 @@ use super::memory::{Initial, Memory};
 use super::value::{Data, Shape, Val, mix, pointer};
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
 use crate::launch::{Argument, Contents};
-use crate::report::{BufferUse, Coverage, ObjectKind, Report};
+use crate::report::{BufferUse, Coverage, ExecutionReport, ObjectKind};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -65,7 +65,7 @@ impl Machine<'_> {
     }
 
     /// Runs the blocks that matter and says what happened.
-    pub(super) fn run_grid(mut self) -> Report {
+    pub(super) fn run_grid(mut self) -> ExecutionReport {
         let mut blocks =
             chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
         let total = self.budget.lane_operations;
@@ -104,7 +104,7 @@ impl Machine<'_> {
                 BufferUse { read: usage.read, written: usage.written, exact: exact && !usage.inexact }
             })
             .collect();
-        Report {
+        ExecutionReport {
             events: self.events.list,
             coverage: Coverage {
                 blocks: self.blocks_run.len() as u64,

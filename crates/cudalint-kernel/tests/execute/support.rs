@@ -1,7 +1,9 @@
 //! A launch of the first kernel of a text.
 
 use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, RaceValues, Thread};
-use cudalint_kernel::{Argument, Budget, Buffer, Contents, Launch, Report, execute, execute_assuming, lower};
+use cudalint_kernel::{
+    Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, lower,
+};
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -12,14 +14,14 @@ use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_regi
 /// A kernel's text with what it is launched with.
 pub struct Case {
     text: String,
-    pub launch: Launch,
+    pub launch: LaunchInput,
     pub budget: Budget,
     assuming: bool,
 }
 
 /// One kernel in one block of 256 threads, without arguments.
 pub fn kernel(text: &str) -> Case {
-    let launch = Launch {
+    let launch = LaunchInput {
         grid: [1, 1, 1],
         block: [256, 1, 1],
         dynamic_shared: Some(0),
@@ -109,7 +111,7 @@ impl Case {
             .collect()
     }
 
-    pub fn run(&self) -> Report {
+    pub fn run(&self) -> ExecutionReport {
         self.run_or_damage().0
     }
 
@@ -118,7 +120,7 @@ impl Case {
         self.run_or_damage().1
     }
 
-    fn run_or_damage(&self) -> (Report, bool) {
+    fn run_or_damage(&self) -> (ExecutionReport, bool) {
         let text = &self.text;
         let directives = scan_directives(text, Span::new(0, text.len()));
         let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
@@ -133,9 +135,9 @@ impl Case {
         let source = Source { path: "a.cu".into(), text: text.as_str().into(), module, alone: false };
         let project = Project::build(vec![source], &ProjectOptions::default());
         let damaged = !parsed.damage.is_empty();
-        let Some((module, kernel)) = project.kernels().next() else { return (Report::default(), damaged) };
+        let Some((module, kernel)) = project.kernels().next() else { return (ExecutionReport::default(), damaged) };
         let Some(code) = lower(&project, module, kernel, &TypeEnv::default()) else {
-            return (Report::default(), damaged);
+            return (ExecutionReport::default(), damaged);
         };
         let report = execute(&code, &self.launch, &self.budget);
         let report = match report.coverage.open.first() {

@@ -3,7 +3,7 @@
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Constant, Order, Specialization, guess_arguments};
 use cudalint_kernel::report::{EventKind, RaceScope};
-use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, Launch, Report, execute, lower_python};
+use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, lower_python};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use cudalint_program::python::{LowerPython, lower};
 use cudalint_program::{Name, Project, ProjectOptions, Source};
@@ -34,7 +34,7 @@ pub struct Case {
     pub module: ModuleId,
     pub kernel: FunctionId,
     pub specialization: Specialization,
-    pub launch: Launch,
+    pub launch: LaunchInput,
 }
 
 /// The kernel `k` of a text, in one block of 64 threads.
@@ -56,7 +56,7 @@ pub fn in_files(files: &[(&str, &str)]) -> Case {
         module,
         kernel,
         specialization: Specialization { dialect: decorator.dialect, arguments: Vec::new(), captured: Vec::new() },
-        launch: Launch {
+        launch: LaunchInput {
             grid: [1, 1, 1],
             block: [64, 1, 1],
             dynamic_shared: Some(0),
@@ -136,7 +136,7 @@ impl Case {
         guess_arguments(&self.project, self.module, self.kernel).unwrap()
     }
 
-    pub fn run(&self) -> Report {
+    pub fn run(&self) -> ExecutionReport {
         execute(&self.code(), &self.launch, &Budget::default())
     }
 

@@ -17,7 +17,9 @@ mod random;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Order, Specialization};
 use cudalint_kernel::report::{Access, Coverage, EventKind, Object, RaceScope};
-use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, Launch, Report, execute, lower, lower_python};
+use cudalint_kernel::{
+    Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, lower, lower_python,
+};
 use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
 use cudalint_program::ir::{Dialect, Module};
@@ -128,14 +130,14 @@ fn setup(text: &str) -> Setup {
 }
 
 impl Setup {
-    fn launch(&self, arguments: Vec<Argument>) -> Launch {
+    fn launch(&self, arguments: Vec<Argument>) -> LaunchInput {
         let buffers = self.buffers.iter().map(|(_, ty, extents, zeros)| Buffer {
             bytes: Some(extents.iter().product::<i64>() as u64 * u64::from(ty.bytes().unwrap())),
             contents: if *zeros { Contents::Filled(0) } else { Contents::Unknown },
             align: 256,
             field: String::new(),
         });
-        Launch {
+        LaunchInput {
             grid: self.grid,
             block: self.block,
             dynamic_shared: Some(self.shared),
@@ -149,7 +151,7 @@ impl Setup {
         self.buffers.iter().position(|(known, ..)| known == name)
     }
 
-    fn cuda_report(&self, text: &str) -> Report {
+    fn cuda_report(&self, text: &str) -> ExecutionReport {
         let arguments = self.cuda.iter().map(|word| match self.buffer(word) {
             Some(buffer) => Argument::Pointer { buffer, offset: 0 },
             None => Argument::Int(word.parse().unwrap()),
@@ -159,7 +161,7 @@ impl Setup {
         execute(&code, &self.launch(arguments.collect()), &Budget::default())
     }
 
-    fn numba_report(&self, text: &str) -> Report {
+    fn numba_report(&self, text: &str) -> ExecutionReport {
         let (mut types, mut arguments) = (Vec::new(), Vec::new());
         for word in &self.numba {
             if let Some(buffer) = self.buffer(word) {
@@ -250,7 +252,7 @@ fn fact(event: &EventKind) -> String {
     format!("{}: {rest}", kind(event))
 }
 
-fn facts(report: &Report) -> Vec<String> {
+fn facts(report: &ExecutionReport) -> Vec<String> {
     let mut all: Vec<String> = report
         .events
         .iter()
@@ -263,7 +265,7 @@ fn facts(report: &Report) -> Vec<String> {
     all
 }
 
-fn kinds(report: &Report) -> Vec<String> {
+fn kinds(report: &ExecutionReport) -> Vec<String> {
     let mut all: Vec<String> = report.events.iter().map(|event| kind(&event.kind).to_owned()).collect();
     all.sort();
     all.dedup();

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, child_of_kind, children};
-use crate::ir::{Expr, ExprId, Launch};
+use crate::ir::{Expr, ExprId, LaunchExpr};
 use cudalint_syntax::Node;
 use cudalint_syntax::Span;
 use cudalint_syntax::kinds::CudaKind;
@@ -19,7 +19,7 @@ impl Lowerer<'_> {
             None => Vec::new(),
         };
         let span = s.span(node);
-        let launch = Launch { kernel, config, args, chevron: true, config_span, attributes: None };
+        let launch = LaunchExpr { kernel, config, args, chevron: true, config_span, attributes: None };
         self.push(Expr::Launch(Box::new(launch)), span)
     }
 
@@ -36,13 +36,13 @@ impl Lowerer<'_> {
                 config.extend(rest.iter().take(2));
                 let config_span = cover(self, &config);
                 let kernel = self.kernel_name(*kernel)?;
-                Launch { kernel, config, args: vec![*array], chevron: false, config_span, attributes: None }
+                LaunchExpr { kernel, config, args: vec![*array], chevron: false, config_span, attributes: None }
             }
             "cudaLaunchKernelEx" => {
                 let [attributes, kernel, rest @ ..] = args else { return None };
                 let config_span = cover(self, &[*attributes]);
                 let kernel = self.kernel_name(*kernel)?;
-                Launch {
+                LaunchExpr {
                     kernel,
                     config: Vec::new(),
                     args: rest.to_vec(),

@@ -75,7 +75,7 @@ pub enum Expr {
     /// `f(a, b)`; the callee's name carries its template arguments.
     Call { callee: ExprId, args: Vec<ExprId> },
     /// A kernel launch, in any spelling whose configuration is in sight.
-    Launch(Box<Launch>),
+    Launch(Box<LaunchExpr>),
     /// `T(a, b)`, `T{a, b}`, `dim3(16, 16)`.
     Construct { ty: TypeId, args: Vec<ExprId>, braces: bool },
     /// `{a, b}` where no type is written.
@@ -104,7 +104,7 @@ pub enum Expr {
 
 /// A kernel launch: `k<T><<<grid, block, shared, stream>>>(args)`, `cudaLaunchKernel`, `k[grid, block](args)`.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct LaunchExpr {
     /// The kernel: usually a name with template arguments.
     pub kernel: ExprId,
     /// Grid, block, dynamic shared bytes, stream, as far as given.

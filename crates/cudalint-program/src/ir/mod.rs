@@ -9,7 +9,7 @@
 mod expressions;
 mod python;
 
-pub use expressions::{BinaryOp, Expansion, Expr, ExprNode, Launch, TemplateArg, TemplateArgs, UnaryOp};
+pub use expressions::{BinaryOp, Expansion, Expr, ExprNode, LaunchExpr, TemplateArg, TemplateArgs, UnaryOp};
 pub use python::{
     Comprehension, Dialect, ForClause, FormatPart, Import, KernelDecorator, PythonExpr, PythonFunction, PythonStmt,
 };

@@ -9,7 +9,7 @@ use cudalint_syntax::{Node, PythonChevron, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A launch under examination.
-struct Launch<'f, 't> {
+struct LaunchReader<'f, 't> {
     file: &'f File<'t>,
     scope: usize,
     call: Node<'t>,
@@ -88,7 +88,7 @@ pub(super) fn calls(file: &File<'_>, names: &mut PythonNames) {
         if in_device_code(file, *scope) || expected_to_raise(file, *call) {
             continue;
         }
-        let launch = Launch { file, scope: *scope, call: *call, kernel, framework, definition };
+        let launch = LaunchReader { file, scope: *scope, call: *call, kernel, framework, definition };
         let before = names.launches.len();
         match (framework, subscripted) {
             (Framework::Numba, true) => launch.numba(function, names),
@@ -193,7 +193,7 @@ fn expected_to_raise(file: &File<'_>, node: Node<'_>) -> bool {
     false
 }
 
-impl<'t> Launch<'_, 't> {
+impl<'t> LaunchReader<'_, 't> {
     fn report(&self, span: Span, problem: LaunchProblem, names: &mut PythonNames) {
         self.report_if(span, problem, None, names);
     }

@@ -11,7 +11,7 @@ use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
 use crate::quantity::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
-use cudalint_kernel::{Budget, Code, Launch};
+use cudalint_kernel::{Budget, Code, LaunchInput};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
 use cudalint_program::types::{Argument, TypeEnv};
@@ -173,7 +173,7 @@ impl Module<'_> {
     }
 
     /// Executes within what is left, and with at most so many operations.
-    pub(super) fn spend(&mut self, code: &Code, launch: &Launch, most: u64) -> report::Report {
+    pub(super) fn spend(&mut self, code: &Code, launch: &LaunchInput, most: u64) -> report::ExecutionReport {
         let budget = Budget::default();
         let budget = Budget { lane_operations: budget.lane_operations.min(self.operations_left).min(most), ..budget };
         let report = cudalint_kernel::execute(code, launch, &budget);
@@ -182,7 +182,7 @@ impl Module<'_> {
     }
 
     /// Counts what an execution cost.
-    pub(super) fn count(&mut self, report: &report::Report) {
+    pub(super) fn count(&mut self, report: &report::ExecutionReport) {
         self.operations_left = self.operations_left.saturating_sub(report.coverage.operations);
         self.counts.operations += report.coverage.operations;
         for (cause, count) in &report.coverage.causes {
@@ -340,7 +340,7 @@ fn make_run(
     seen: &Seen<'_>,
     numbers: Numbers,
     assignment: Option<&Assignment>,
-    report: report::Report,
+    report: report::ExecutionReport,
 ) -> KernelRun {
     let Numbers { launch, buffers, mut bindings, used, .. } = numbers;
     let mut assumptions = used;

@@ -1,7 +1,7 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
 use super::report::{Event, EventKind, ObjectKind, RaceScope};
-use cudalint_kernel::{Argument, Buffer, Contents, Launch};
+use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
 use cudalint_program::ir::{Expr, Function, FunctionId, ModuleId, Space};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
@@ -142,7 +142,7 @@ pub(super) fn bare_launch(
     kernel: FunctionId,
     env: &TypeEnv,
     block: [u32; 3],
-) -> Option<(Launch, Vec<super::RunBuffer>)> {
+) -> Option<(LaunchInput, Vec<super::RunBuffer>)> {
     let function = project.function_at(module, kernel)?;
     let scope = Scope::new(project, module, Some(kernel), env);
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
@@ -160,6 +160,6 @@ pub(super) fn bare_launch(
             bytes: None,
         });
     }
-    let launch = Launch { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
+    let launch = LaunchInput { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
     Some((launch, run))
 }

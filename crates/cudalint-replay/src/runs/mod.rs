@@ -1,7 +1,7 @@
 //! Kernels executed as the host program launches them: which launches, with which numbers, and what came out.
 //!
 //! ```text
-//!  events of all modules ──collect──► launches by kernel ──numbers──► cudalint_kernel::Launch ──► Report ──► KernelRun
+//!  events of all modules ──collect──► launches by kernel ──numbers──► cudalint_kernel::LaunchInput ──► ExecutionReport ──► KernelRun
 //! ```
 //!
 //! A kernel is executed with facts first: whatever rests on an assumption or on a free input is unknown then, and what
@@ -27,7 +27,7 @@ pub use execute::{ModuleRuns, execute};
 
 use crate::facts::{Buffer, LaunchSpelling, Site, Step};
 use crate::quantity::Assumptions;
-use cudalint_kernel::report::Report;
+use cudalint_kernel::report::ExecutionReport;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::sync::Arc;
 
@@ -79,9 +79,9 @@ pub struct KernelRun {
     /// The way to the launch.
     pub path: Vec<Step>,
     /// What the kernel was executed with.
-    pub input: cudalint_kernel::Launch,
+    pub input: cudalint_kernel::LaunchInput,
     /// What happened.
-    pub report: Report,
+    pub report: ExecutionReport,
 }
 
 impl KernelRun {

@@ -5,7 +5,7 @@ use crate::algebra::{AtomKind, ClosedOp};
 use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
 use crate::given::{Given, Held, HeldContents};
 use crate::quantity::{Assumptions, Condition, Quantity, union};
-use cudalint_kernel::{Argument, Buffer, Contents, Launch};
+use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Function};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(super) type Cause = &'static str;
 /// A launch in numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
-    pub launch: Launch,
+    pub launch: LaunchInput,
     pub buffers: Vec<RunBuffer>,
     /// Parameters with an integer.
     pub bindings: Vec<(String, i64)>,
@@ -121,7 +121,7 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
         arguments.push(argument);
     }
     let Maker { used, buffers, run, complete, .. } = maker;
-    let launch = Launch { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
+    let launch = LaunchInput { grid, block, dynamic_shared, cooperative: fact.cooperative, arguments, buffers };
     Ok(Numbers { launch, buffers: run, bindings, complete, used })
 }
 

@@ -5,7 +5,7 @@ use super::guess::{Guess, floor_power};
 use crate::facts::LaunchSpelling;
 use cudalint_kernel::code::ObjectSpace;
 use cudalint_kernel::python::{Part, Specialization, parameters};
-use cudalint_kernel::{Argument, Buffer, Code, Contents, Launch};
+use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput};
 use cudalint_program::ir::{Dialect, Expr, Function, FunctionId, ModuleId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
@@ -82,7 +82,11 @@ fn axes_used(project: &Project, module: ModuleId, function: &Function) -> i64 {
 }
 
 /// A launch with nothing known but the block: numbers unknown, arrays with memory of their own.
-pub(super) fn bare_launch(function: &Function, made: &Specialization, block: [u32; 3]) -> (Launch, Vec<RunBuffer>) {
+pub(super) fn bare_launch(
+    function: &Function,
+    made: &Specialization,
+    block: [u32; 3],
+) -> (LaunchInput, Vec<RunBuffer>) {
     let names: Vec<Name> = function.params().iter().map(|local| local.name.clone()).collect();
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
     for parameter in parameters(&names, &made.arguments) {
@@ -94,6 +98,6 @@ pub(super) fn bare_launch(function: &Function, made: &Specialization, block: [u3
         buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: String::new() });
         run.push(RunBuffer { parameter: parameter.name, argument: String::new(), allocation: None, bytes: None });
     }
-    let launch = Launch { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
+    let launch = LaunchInput { grid: [0, 0, 0], block, dynamic_shared: None, cooperative: None, arguments, buffers };
     (launch, run)
 }

@@ -2,10 +2,10 @@
 //! kernel is given. What the threads of a block then do to each other's shared memory rests on that one answer.
 
 use super::execute::{Binding, Module};
-use super::report::{Event, EventKind, ObjectKind, OpenCondition, OpenKind, RaceScope, Report, Site};
+use super::report::{Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, OpenKind, RaceScope, Site};
 use super::{Basis, KernelRun};
 use crate::quantity::{Assumptions, assume};
-use cudalint_kernel::{ASSUMED_ROUNDS, Budget, Code, Contents, Launch};
+use cudalint_kernel::{ASSUMED_ROUNDS, Budget, Code, Contents, LaunchInput};
 use cudalint_program::ir::FunctionId;
 use cudalint_syntax::Span;
 
@@ -77,11 +77,11 @@ impl Module<'_> {
     pub(super) fn behind(
         &mut self,
         code: &Code,
-        launch: &Launch,
+        launch: &LaunchInput,
         first: OpenCondition,
         known: &[OpenCondition],
         admits: impl Fn(&Event) -> bool,
-    ) -> Option<(Vec<OpenCondition>, String, Report)> {
+    ) -> Option<(Vec<OpenCondition>, String, ExecutionReport)> {
         let mut conditions = vec![first];
         let mut text = self.answer(first)?;
         loop {
@@ -101,14 +101,14 @@ impl Module<'_> {
     pub(super) fn once_more_assuming(
         &mut self,
         code: &Code,
-        launch: &Launch,
+        launch: &LaunchInput,
         conditions: &[OpenCondition],
-    ) -> Option<Report> {
+    ) -> Option<ExecutionReport> {
         self.once_more(|budget| cudalint_kernel::execute_assuming(code, launch, budget, conditions))
     }
 
     /// One block; `None` where no operations are left.
-    fn once_more(&mut self, execute: impl FnOnce(&Budget) -> Report) -> Option<Report> {
+    fn once_more(&mut self, execute: impl FnOnce(&Budget) -> ExecutionReport) -> Option<ExecutionReport> {
         let lane_operations = OPERATIONS.min(self.operations_left);
         if lane_operations == 0 {
             return None;
@@ -124,7 +124,7 @@ impl Module<'_> {
         binding: &Binding,
         run: &KernelRun,
         assumptions: Assumptions,
-        report: Report,
+        report: ExecutionReport,
     ) {
         if !report.events.is_empty() {
             let assumed = KernelRun { assumptions, basis: Basis::Assumption, report, ..run.clone() };

@@ -8,7 +8,7 @@ use super::repetitions::places;
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, RunBuffer, report};
 use crate::quantity::assume;
-use cudalint_kernel::Launch;
+use cudalint_kernel::LaunchInput;
 use cudalint_program::Scope;
 use cudalint_program::ir::{Function, FunctionId};
 use cudalint_program::types::{Argument, TypeEnv};
@@ -107,7 +107,7 @@ impl Module<'_> {
         kernel: FunctionId,
         env: &Binding,
         block: [u32; 3],
-    ) -> Option<(report::Report, Launch, Vec<RunBuffer>)> {
+    ) -> Option<(report::ExecutionReport, LaunchInput, Vec<RunBuffer>)> {
         let (launch, buffers) = match &env.python {
             Some(made) => super::python::bare_launch(self.project.function_at(self.id, kernel)?, made, block),
             None => bare_launch(self.project, self.id, kernel, &env.env, block)?,
@@ -125,7 +125,7 @@ impl Module<'_> {
         kernel: FunctionId,
         env: &Binding,
         guess: &Guess,
-        launch: &Launch,
+        launch: &LaunchInput,
         open: &[report::OpenCondition],
     ) -> Option<(String, Vec<report::Event>)> {
         let code = self.code(kernel, env).filter(|code| code.has_shared_memory())?;
@@ -140,7 +140,7 @@ impl Module<'_> {
                 continue;
             }
             if let (Some(block), false) = (guess.other, report.events.is_empty()) {
-                let launch = Launch { block, ..launch.clone() };
+                let launch = LaunchInput { block, ..launch.clone() };
                 let other = self.once_more_assuming(&code, &launch, &conditions)?;
                 keep_shown_by_both(&mut report, &other.events);
             }
@@ -164,7 +164,7 @@ fn repeats_rows(events: &[report::Event]) -> bool {
 }
 
 /// Keeps what another execution shows at the same places.
-fn keep_shown_by_both(report: &mut report::Report, other: &[report::Event]) {
+fn keep_shown_by_both(report: &mut report::ExecutionReport, other: &[report::Event]) {
     let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
     report.events.retain(|event| other.iter().any(|other| key(other) == key(event)));
 }

@@ -5,7 +5,7 @@ use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId, ExprNode, Launch, LocalId, Space, Type};
+use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Space, Type};
 use cudalint_syntax::Span;
 
 /// Nesting beyond which an expression is not followed.
@@ -277,7 +277,7 @@ impl Builder<'_> {
         self.module.damage.iter().any(|damage| damage.overlaps(span))
     }
 
-    fn launch(&mut self, node: &ExprNode, launch: &Launch, fate: Fate) {
+    fn launch(&mut self, node: &ExprNode, launch: &LaunchExpr, fate: Fate) {
         for value in launch.config.iter().chain(&launch.args) {
             self.expr(*value, Fate::Consumed);
         }

@@ -6,7 +6,7 @@ use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::ty::{Argument, Env, Ty};
 use crate::value::{Kind, Val};
-use cudalint_program::ir::{Expr, ExprId, FunctionId, Launch, LocalId, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, LocalId, ModuleId};
 use cudalint_program::types::{Argument as ProgramArgument, Ty as ProgramTy, TypeEnv};
 use cudalint_program::{Entry, Name};
 use cudalint_syntax::Span;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 impl<'p> Walker<'p> {
     /// A launch expression.
-    pub fn launch(&mut self, id: ExprId, launch: &'p Launch) -> Out {
+    pub fn launch(&mut self, id: ExprId, launch: &'p LaunchExpr) -> Out {
         let (kernel, env) = self.kernel_of(launch);
         let config = self.configuration(launch);
         let args = self.launch_arguments(launch);
@@ -88,7 +88,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Grid, block, dynamic shared bytes and stream, as far as given. Those of `cudaLaunchKernelEx` stand in a structure.
-    fn configuration(&mut self, launch: &Launch) -> Vec<Out> {
+    fn configuration(&mut self, launch: &LaunchExpr) -> Vec<Out> {
         let Some(attributes) = launch.attributes else {
             return launch.config.iter().map(|expr| self.config_value(*expr)).collect();
         };
@@ -114,7 +114,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The kernel that a launch means, with the template arguments written.
-    fn kernel_of(&mut self, launch: &'p Launch) -> (Option<(ModuleId, FunctionId)>, Env) {
+    fn kernel_of(&mut self, launch: &'p LaunchExpr) -> (Option<(ModuleId, FunctionId)>, Env) {
         let inner = self.without_casts(launch.kernel);
         let inner = match self.node(inner).map(|node| &node.kind) {
             Some(Expr::AddressOf(value)) => *value,
@@ -138,7 +138,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
-    fn launch_arguments(&mut self, launch: &'p Launch) -> Vec<(ExprId, Out)> {
+    fn launch_arguments(&mut self, launch: &'p LaunchExpr) -> Vec<(ExprId, Out)> {
         if launch.chevron || launch.attributes.is_some() || launch.args.len() != 1 {
             return launch.args.iter().map(|arg| (*arg, self.eval(*arg))).collect();
         }
@@ -162,7 +162,7 @@ impl<'p> Walker<'p> {
 
     fn launch_fact(
         &mut self,
-        launch: &'p Launch,
+        launch: &'p LaunchExpr,
         kernel: Option<(ModuleId, FunctionId)>,
         env: &Env,
         config: &[Out],
@@ -221,7 +221,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Whether a launch is a cooperative one, by the call that makes it.
-    fn cooperative(&self, id: ExprId, launch: &Launch) -> Option<bool> {
+    fn cooperative(&self, id: ExprId, launch: &LaunchExpr) -> Option<bool> {
         if launch.chevron {
             return Some(false);
         }
@@ -266,7 +266,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The division by the grid's variable in what the block's was computed from.
-    fn divided_by_grid(&self, launch: &Launch) -> Option<Site> {
+    fn divided_by_grid(&self, launch: &LaunchExpr) -> Option<Site> {
         let (grid, block) = (self.plain_local(*launch.config.first()?)?, self.plain_local(*launch.config.get(1)?)?);
         let function = self.function()?;
         let init = function.locals.get(block)?.init?;

@@ -145,7 +145,7 @@ fn absolute(path: &std::path::Path) -> Result<Utf8PathBuf, String> {
 }
 
 /// Puts what the run said into the findings. A finding is told by its place in the document, which has the report's order.
-fn fill(report: &mut Report, outcome: &run::Report) {
+fn fill(report: &mut Report, outcome: &run::RunReport) {
     for (index, outcome) in &outcome.outcomes {
         if let Some(finding) = report.findings.get_mut(*index) {
             finding.verification =
@@ -155,7 +155,7 @@ fn fill(report: &mut Report, outcome: &run::Report) {
 }
 
 /// The findings that are shown.
-fn selected(mut report: Report, args: &VerifyArgs, outcome: &run::Report) -> Report {
+fn selected(mut report: Report, args: &VerifyArgs, outcome: &run::RunReport) -> Report {
     let mut place = 0;
     report.findings.retain(|finding| {
         let verified = outcome.outcomes.iter().any(|(index, _)| *index == place);
@@ -167,7 +167,7 @@ fn selected(mut report: Report, args: &VerifyArgs, outcome: &run::Report) -> Rep
 }
 
 /// Prints the findings, and for people the table.
-fn show(args: &VerifyArgs, report: &Report, outcome: &run::Report) -> Result<(), String> {
+fn show(args: &VerifyArgs, report: &Report, outcome: &run::RunReport) -> Result<(), String> {
     let CheckArgs { output_format, output_file, color, quiet, .. } = &args.check;
     let options = Options {
         color: output_file.is_none() && check::use_color(*color),
@@ -195,7 +195,7 @@ fn write_html(
     file: &std::path::Path,
     report: &Report,
     machine: &Machine,
-    outcome: &run::Report,
+    outcome: &run::RunReport,
     out: &Utf8Path,
 ) -> Result<(), String> {
     let named = |name: &str, found: &Option<machine::Program>| {

@@ -16,7 +16,7 @@ const VERDICTS: [Verdict; 6] = [
 ];
 
 /// The table, and a line that says where the time went. Verdicts that nothing has take no column.
-pub fn of(report: &Report, outcome: &run::Report) -> String {
+pub fn of(report: &Report, outcome: &run::RunReport) -> String {
     let mut rows: BTreeMap<&str, [usize; VERDICTS.len()]> = BTreeMap::new();
     for finding in &report.findings {
         let Some(done) = &finding.verification else { continue };
@@ -57,7 +57,7 @@ pub fn of(report: &Report, outcome: &run::Report) -> String {
 }
 
 /// Where the time went, in words.
-pub fn times(outcome: &run::Report) -> String {
+pub fn times(outcome: &run::RunReport) -> String {
     let times = &outcome.times;
     format!(
         "{:.1} s with {} at one time ({:.1} s of compiling, {:.1} s of running, {:.1} s of waiting in all)",

@@ -1,7 +1,7 @@
 //! Builds a program of kernels and runs it under the tools of compute-sanitizer, kernel after kernel; where one takes the
 //! context with it, a new process goes on with the next.
 
-use cudalint_verify::tools::sanitizer::{Record, Report};
+use cudalint_verify::tools::sanitizer::{Record, SanitizerReport};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, S
         let printed = String::from_utf8_lossy(&output.stdout);
         let saved = fs::read_to_string(&xml).ok();
         fs::write(xml.with_extension("txt"), printed.as_bytes()).map_err(|error| error.to_string())?;
-        let report = Report::read(saved.as_deref(), &printed);
+        let report = SanitizerReport::read(saved.as_deref(), &printed);
         if let Some(refusal) = report.refusal() {
             return Err(format!("{}: {refusal}", tool.word()));
         }
@@ -122,7 +122,7 @@ pub fn reread(binary: &Path, tool: Tool, kernels: &[usize]) -> Observed {
     for kernel in kernels {
         let file = report_file(binary, tool, *kernel);
         let Ok(printed) = fs::read_to_string(file.with_extension("txt")) else { continue };
-        observed.records.extend(Report::read(fs::read_to_string(file).ok().as_deref(), &printed).records);
+        observed.records.extend(SanitizerReport::read(fs::read_to_string(file).ok().as_deref(), &printed).records);
         // A report that begins later is that of a process which went on behind a kernel that had ended badly.
         if let Some(before) = kernels.iter().take_while(|other| *other < kernel).last() {
             observed.lost.push(*before);

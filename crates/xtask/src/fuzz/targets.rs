@@ -185,8 +185,8 @@ fn document(text: &str) -> Vec<u64> {
 
 fn report(text: &str) -> Vec<u64> {
     use cudalint_verify::{tools, watch};
-    let report = tools::sanitizer::Report::read(Some(text), "");
-    let printed = tools::sanitizer::Report::read(None, text);
+    let report = tools::sanitizer::SanitizerReport::read(Some(text), "");
+    let printed = tools::sanitizer::SanitizerReport::read(None, text);
     let raised = tools::traceback::read(text);
     let trace = tools::probe_log::read(text);
     let places = tools::probe_log::places(text);

@@ -17,7 +17,7 @@ use super::probed::{BACK_END, Probed, Seen, ending, usable};
 use crate::lab::Bench;
 use crate::probe::{self, Plan, Site, Task, Watch, WatchedFunction};
 use crate::scenario::{CudaProgram, Origin, Program};
-use crate::tools::probe_log::{Call, Launch};
+use crate::tools::probe_log::{Call, ProbedLaunch};
 use cudalint_findings::model::{EvidenceRecord, Fault, FindingEntry, Verdict};
 use trial::{Target, Trial};
 
@@ -213,7 +213,7 @@ fn assumes(finding: &FindingEntry) -> bool {
 }
 
 /// A kernel's name without return type and parameters.
-pub(super) fn kernel_name(launch: &Launch) -> String {
+pub(super) fn kernel_name(launch: &ProbedLaunch) -> String {
     plain_kernel(&launch.kernel)
 }
 

@@ -14,7 +14,7 @@ use super::probed::{BACK_END, Probed, Seen, usable};
 use crate::lab::Bench;
 use crate::probe::{Plan, Site, Task, Watch, WatchedPair};
 use crate::scenario::{CudaProgram, Program};
-use crate::tools::probe_log::{Cover, Launch};
+use crate::tools::probe_log::{Cover, ProbedLaunch};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 
 /// Performs the experiment on one program.
@@ -88,7 +88,7 @@ fn memory_or_launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench
 }
 
 /// The launch, beside one of more threads on the same memory.
-fn coverage(finding: &FindingEntry, probed: &Probed<'_, '_>, spot: &Spot, launch: &Launch) -> Judgement {
+fn coverage(finding: &FindingEntry, probed: &Probed<'_, '_>, spot: &Spot, launch: &ProbedLaunch) -> Judgement {
     let threads = binding(finding, "elements").and_then(|elements| u64::try_from(elements).ok()).unwrap_or(0);
     let sites = launch.at.map(|at| (Site::Launch(at), 0)).into_iter().collect();
     let seen = probed.run("cover", &Plan { task: Task::Cover, sites, turn: 1, threads, ..Plan::default() });

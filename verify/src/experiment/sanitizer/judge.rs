@@ -2,7 +2,7 @@
 
 use crate::lab::End;
 use crate::matching::{Code, Fit, Target, code_of, describe, evidence, fit};
-use crate::tools::sanitizer::{Category, Notice, Record, Report, base_name};
+use crate::tools::sanitizer::{Category, Notice, Record, SanitizerReport, base_name};
 use cudalint_findings::model::{EvidenceRecord, Method, Verdict};
 
 /// Matching records that become evidence.
@@ -25,7 +25,7 @@ pub enum Reach {
 #[derive(Clone, Debug)]
 pub struct Seen<'a> {
     /// What the tool said.
-    pub report: &'a Report,
+    pub report: &'a SanitizerReport,
     /// How the tool ended.
     pub end: &'a End,
     /// Whether the same program, alone, came to the finding's place.
@@ -132,7 +132,7 @@ fn undecided(target: &Target<'_>, seen: &Seen<'_>) -> Option<(Verdict, String)> 
 
 /// A fault after which the finding's kernel did not go on, so that what would have come did not happen: one in that kernel,
 /// or one that made every later call fail.
-fn ending<'r>(target: &Target<'_>, report: &'r Report) -> Option<&'r Record> {
+fn ending<'r>(target: &Target<'_>, report: &'r SanitizerReport) -> Option<&'r Record> {
     let ends = |record: &&Record| {
         matches!(
             record.category,

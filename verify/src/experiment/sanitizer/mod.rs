@@ -18,7 +18,7 @@ use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
 use crate::scenario::{CudaProgram, Program, PythonProgram};
 use crate::tools::probe_log::{Place, Trace};
-use crate::tools::sanitizer::{Report, base_name, same_path};
+use crate::tools::sanitizer::{SanitizerReport, base_name, same_path};
 use crate::tools::traceback;
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
@@ -249,7 +249,7 @@ fn watch(
         watcher: Some(watcher),
         device: true,
     });
-    let mut report = Report::read(run.report.as_deref(), &printed(bench, label));
+    let mut report = SanitizerReport::read(run.report.as_deref(), &printed(bench, label));
     if let Some(script) = rename {
         report.rename(script.as_str(), &target.path);
     }

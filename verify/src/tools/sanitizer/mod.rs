@@ -17,7 +17,7 @@ use std::fmt;
 
 /// What a report says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct SanitizerReport {
     /// In the order of the report.
     pub records: Vec<Record>,
     /// How program and tool ended, as far as the tool says.
@@ -248,7 +248,7 @@ pub enum Category {
     Other,
 }
 
-impl Report {
+impl SanitizerReport {
     /// Reads what a tool left: its XML, where it wrote one, and the text that it printed. Either may be missing, cut off
     /// or something else altogether.
     pub fn read(xml: Option<&str>, printed: &str) -> Self {

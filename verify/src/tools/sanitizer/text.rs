@@ -2,7 +2,7 @@
 //! below it. Lines without the prefix are the program's own.
 
 use super::classify::{access_in, address, category, fault_in, first_number, nearest, without_level};
-use super::{Category, Frame, Kernel, Notice, RaceAccess, Record, Report};
+use super::{Category, Frame, Kernel, Notice, RaceAccess, Record, SanitizerReport};
 
 /// What the tool puts before its lines, unless `--prefix` says otherwise.
 const PREFIX: &str = "=========";
@@ -10,7 +10,7 @@ const PREFIX: &str = "=========";
 const INDENT: usize = 4;
 
 /// Reads a text.
-pub(super) fn read(printed: &str) -> Report {
+pub(super) fn read(printed: &str) -> SanitizerReport {
     let mut reader = Reader::default();
     for line in printed.lines() {
         if let Some(rest) = line.strip_prefix(PREFIX) {
@@ -35,7 +35,7 @@ pub(super) fn read(printed: &str) -> Report {
 
 #[derive(Default)]
 struct Reader {
-    report: Report,
+    report: SanitizerReport,
     record: Option<Record>,
     /// Frames of a second stack (of the free, for accesses after it) belong to no call of this record.
     stacks: u32,
