@@ -1,19 +1,18 @@
-//! `compile_commands.json`: the include folders, macros and architectures that a build uses. Commands of several files
-//! are joined; a macro with two values in two commands is left out, since neither holds everywhere.
+//! `compile_commands.json`: the include folders that a build uses, and what its commands say about macros. Commands of
+//! several files are joined.
 
+use cudalint_syntax::Build;
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What the commands say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Build {
+pub struct Commands {
     /// Include folders, absolute, in order of first use.
     pub includes: Vec<PathBuf>,
-    /// `NAME` or `NAME=value`.
-    pub defines: Vec<String>,
-    /// `major * 10 + minor`, sorted.
-    pub architectures: Vec<u32>,
+    /// Macros, architectures, toolkit and standard.
+    pub build: Build,
 }
 
 #[derive(Deserialize)]
@@ -26,7 +25,7 @@ struct Command {
 }
 
 /// Reads the file of a project, at its root or in `build/`. Nothing is known where there is none or it is not readable.
-pub fn find(root: &Path) -> Build {
+pub fn find(root: &Path) -> Commands {
     [root.join("compile_commands.json"), root.join("build/compile_commands.json")]
         .iter()
         .find_map(|file| std::fs::read_to_string(file).ok())
@@ -35,53 +34,29 @@ pub fn find(root: &Path) -> Build {
 }
 
 /// Reads the text of a `compile_commands.json`.
-pub fn parse(text: &str) -> Build {
+pub fn parse(text: &str) -> Commands {
     let commands: Vec<Command> = serde_json::from_str(text).unwrap_or_default();
-    let mut build = Build::default();
-    let mut defines: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut architectures = BTreeSet::new();
+    let mut includes = Vec::new();
+    let mut known = FxHashSet::default();
+    let mut builds = Vec::with_capacity(commands.len());
     for command in &commands {
         let words = if command.arguments.is_empty() { split(&command.line) } else { command.arguments.clone() };
-        let mut words = words.into_iter().peekable();
+        builds.push(Build::of_command(words.iter().map(String::as_str)));
+        let mut words = words.iter();
         while let Some(word) = words.next() {
-            let mut value = |flag: &str| -> Option<String> {
-                let rest = word.strip_prefix(flag)?;
-                if rest.is_empty() { words.next() } else { Some(rest.trim_start_matches('=').to_owned()) }
+            let rest = ["-I", "-isystem", "--include-path"].iter().find_map(|flag| word.strip_prefix(flag));
+            let folder = match rest {
+                Some("") => words.next().map(String::as_str),
+                rest => rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest)),
             };
-            if let Some(folder) = value("-I").or_else(|| value("-isystem")).or_else(|| value("--include-path")) {
-                let folder = command.directory.join(folder);
-                if !build.includes.contains(&folder) {
-                    build.includes.push(folder);
-                }
-            } else if let Some(define) = value("-D").or_else(|| value("--define-macro")) {
-                let name = define.split('=').next().unwrap_or_default().to_owned();
-                defines.entry(name).or_default().insert(define);
-            } else if let Some(target) = value("-gencode")
-                .or_else(|| value("--generate-code"))
-                .or_else(|| value("-arch"))
-                .or_else(|| value("--gpu-architecture"))
+            if let Some(folder) = folder.map(|folder| command.directory.join(folder))
+                && known.insert(folder.clone())
             {
-                architectures.extend(architectures_in(&target));
+                includes.push(folder);
             }
         }
     }
-    build.defines = defines.into_values().filter(|values| values.len() == 1).flatten().collect();
-    build.architectures = architectures.into_iter().collect();
-    build
-}
-
-/// The numbers after `sm_` in `arch=compute_80,code=[sm_80,compute_80]`; those after `compute_` where no `sm_` is.
-fn architectures_in(text: &str) -> Vec<u32> {
-    let after = |mark: &str| -> Vec<u32> {
-        text.match_indices(mark)
-            .filter_map(|(at, _)| {
-                let digits: String = text.get(at + mark.len()..)?.chars().take_while(char::is_ascii_digit).collect();
-                digits.parse().ok()
-            })
-            .collect()
-    };
-    let real = after("sm_");
-    if real.is_empty() { after("compute_") } else { real }
+    Commands { includes, build: Build::joined(builds) }
 }
 
 /// Splits a command line into words as a shell does for plain words and quotes.
@@ -112,21 +87,23 @@ mod tests {
 
     #[test]
     fn commands_are_joined_and_contradictions_left_out() {
-        let build = parse(
+        let Commands { includes, build } = parse(
             r#"[
               {"directory": "/p/build", "file": "a.cu",
-               "command": "nvcc -I../inc -DN=256 -DNAME=\\\"x\\\" -gencode arch=compute_80,code=[sm_80,compute_80] -c a.cu"},
+               "command": "/usr/local/cuda-12.8/bin/nvcc -std=c++20 -UOLD -I../inc -DN=256 -DNAME=\\\"x\\\" -gencode arch=compute_80,code=[sm_80,compute_80] -c a.cu"},
               {"directory": "/p", "file": "b.cu",
                "arguments": ["nvcc", "-I", "inc2", "-DN=512", "-D", "NDEBUG", "-arch=sm_90a", "b.cu"]}
             ]"#,
         );
-        assert_eq!(build.includes, [PathBuf::from("/p/build/../inc"), PathBuf::from("/p/inc2")]);
+        assert_eq!(includes, [PathBuf::from("/p/build/../inc"), PathBuf::from("/p/inc2")]);
         assert_eq!(build.defines, ["NAME=\"x\"", "NDEBUG"]);
         assert_eq!(build.architectures, [80, 90]);
+        assert_eq!((build.toolkit, build.standard), (Some((12, 8)), Some(202_002)));
+        assert_eq!(build.undefines, ["OLD"]);
     }
 
     #[test]
     fn text_that_is_no_list_of_commands_says_nothing() {
-        assert_eq!(parse("{"), Build::default());
+        assert_eq!(parse("{"), Commands::default());
     }
 }

@@ -1,6 +1,6 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
-use crate::compile_commands::{self, Build};
+use crate::compile_commands::{self, Commands};
 use crate::levels::{Choices, Levels, on_by_default};
 use crate::lint::{ProjectInput, Source, lint_project};
 use crate::load;
@@ -14,11 +14,13 @@ use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_findings::Finding;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_program::python::LocalPackages;
-use cudalint_syntax::FileKind;
+use cudalint_syntax::preprocessor::name_of;
+use cudalint_syntax::{Build, BuildMacros, FileKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,8 @@ pub struct Request {
     pub choices: Choices,
     /// Architectures of the command line, as written.
     pub architectures: Vec<String>,
+    /// Macros of the command line: `NAME` or `NAME=value`.
+    pub defines: Vec<String>,
     /// Where settings come from.
     pub configuration: Configuration,
     /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
@@ -143,7 +147,7 @@ impl Engine {
             // The project around a file without GPU code is not looked at: a commit hook names many such files.
             let kinds = load::kinds_to_lint(&group.sources, &disk);
             let root = group.root.as_deref().filter(|_| !kinds.is_empty());
-            let build = root.map(compile_commands::find).unwrap_or_default();
+            let commands = root.map(compile_commands::find).unwrap_or_default();
             let index = match root {
                 Some(root) => index(root, &kinds, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
                 None => Index::default(),
@@ -153,22 +157,24 @@ impl Engine {
             let local_packages = LocalPackages::of(local);
             all.statistics.capped_projects += usize::from(index.capped);
             group.sources.extend(index.sources);
-            projects.push((group, levels, build, local_packages));
+            projects.push((group, levels, commands, local_packages));
         }
         let steps = Steps::new(progress);
         // Side by side, so that none waits where another cannot use all threads.
         let parts: Vec<Part> = projects
             .into_par_iter()
-            .map(|(group, levels, build, local_packages)| {
+            .map(|(group, levels, commands, local_packages)| {
                 let base = base_of(&group);
+                let settings = &group.settings.settings;
+                let architectures = pick(&architectures, settings, &commands);
                 lint_project(&ProjectInput {
                     rules: self.rules,
                     levels: &levels,
-                    settings: &group.settings.settings,
+                    settings,
                     overrides: overrides(self.rules, &group.settings, &base),
-                    architectures: pick(&architectures, &group.settings.settings, &build),
-                    includes: includes(&group.settings.settings, &base, &build),
-                    defines: group.settings.settings.parse.defines.iter().cloned().chain(build.defines).collect(),
+                    includes: includes(settings, &base, &commands),
+                    build: build_of(&request.defines, settings, &architectures, commands.build),
+                    architectures,
                     sources: group.sources,
                     local_packages,
                     shown: &|real| display_from(real, &folder, absolute),
@@ -210,14 +216,15 @@ impl Engine {
             sources.push(Source { path: name.as_str().into(), real, kind, explicit: true, reported: true });
         }
         let loaded = Loaded { settings, file: None };
+        let architectures = pick(&[], &loaded.settings, &Commands::default());
         let part = lint_project(&ProjectInput {
             rules: self.rules,
             levels: &levels,
             settings: &loaded.settings,
             overrides: overrides(self.rules, &loaded, Path::new("")),
-            architectures: pick(&[], &loaded.settings, &Build::default()),
-            includes: includes(&loaded.settings, Path::new(""), &Build::default()),
-            defines: loaded.settings.parse.defines.clone(),
+            includes: includes(&loaded.settings, Path::new(""), &Commands::default()),
+            build: build_of(&[], &loaded.settings, &architectures, Build::default()),
+            architectures,
             local_packages: LocalPackages::of(files.iter().map(|(name, _)| name.as_str())),
             sources,
             shown: &|real| display(real),
@@ -394,10 +401,11 @@ fn base_of(group: &Group) -> PathBuf {
 }
 
 /// Architectures: the command line's, else the settings', else the build's, else `sm_80` and newer.
-fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
+fn pick(given: &[u32], settings: &Settings, commands: &Commands) -> Vec<u32> {
     let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
     // A build may name architectures that are too old to be known here: nothing can be said for them.
-    let from_build: Vec<u32> = build
+    let from_build: Vec<u32> = commands
+        .build
         .architectures
         .iter()
         .copied()
@@ -417,13 +425,25 @@ fn pick(given: &[u32], settings: &Settings, build: &Build) -> Vec<u32> {
     picked
 }
 
-fn includes(settings: &Settings, base: &Path, build: &Build) -> Vec<PathBuf> {
+/// The macros of a project: what the command line gives stands above the settings, these above the build's commands.
+fn build_of(given: &[String], settings: &Settings, architectures: &[u32], commands: Build) -> Arc<BuildMacros> {
+    let mut build = commands;
+    build.architectures = architectures.to_vec();
+    build.toolkit = settings.parse.toolkit().or(build.toolkit);
+    build.standard = settings.parse.standard().or(build.standard);
+    build.undefines.extend(settings.parse.undefines.iter().cloned());
+    build.defines.retain(|define| !settings.parse.undefines.iter().any(|name| name == name_of(define)));
+    build.defines.extend(settings.parse.defines.iter().chain(given).cloned());
+    Arc::new(BuildMacros::new(&build))
+}
+
+fn includes(settings: &Settings, base: &Path, commands: &Commands) -> Vec<PathBuf> {
     settings
         .parse
         .include_paths
         .iter()
         .map(|path| base.join(path))
-        .chain(build.includes.iter().cloned())
+        .chain(commands.includes.iter().cloned())
         .map(|folder| if folder.is_absolute() { real_path(&folder) } else { walk::tidy(&folder) })
         .collect()
 }

@@ -21,7 +21,9 @@ use cudalint_program::{Name, Project, ProjectOptions};
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{Basis, Counts, ModuleRuns};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{FileKind, Language, MacroTable, ParsedRegion, ParserPool, Span, comments, parse_region_without};
+use cudalint_syntax::{
+    BuildMacros, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Span, comments, parse_region_without,
+};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -52,8 +54,8 @@ pub(crate) struct ProjectInput<'a> {
     pub overrides: Vec<(Globs, Vec<usize>)>,
     pub architectures: Vec<u32>,
     pub includes: Vec<PathBuf>,
-    /// `NAME` or `NAME=value`.
-    pub defines: Vec<String>,
+    /// The macros that the build defines.
+    pub build: Arc<BuildMacros>,
     pub sources: Vec<Source>,
     /// GPU packages that the project itself defines.
     pub local_packages: LocalPackages,
@@ -91,7 +93,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
             .filter(|piece| !piece.stretch.inside)
             .flat_map(|piece| &piece.directives.defines),
         &input.settings.parse.declaration_macros,
-    );
+    )
+    .with_build(Arc::clone(&input.build));
     let mut units: Vec<Unit<'_>> = Vec::new();
     // Beside each unit its file; beside each file its first unit.
     let mut owner: Vec<usize> = Vec::new();
@@ -109,7 +112,8 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         &units,
         ProjectOptions {
             include_folders: input.includes.iter().map(|folder| (input.shown)(folder)).collect(),
-            defines: input.defines.clone(),
+            build: Arc::clone(&input.build),
+            declaration_macros: input.settings.parse.declaration_macros.clone(),
         },
     );
 
@@ -131,7 +135,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         let names: Vec<FxHashSet<Name>> = parsed.iter_mut().map(|facts| std::mem::take(&mut facts.names)).collect();
         let stretches = early.iter().flat_map(|index| &files[*index].stretches);
         let bodies = stretches.flat_map(|piece| &piece.directives.defines);
-        let texts = bodies.map(|define| define.body.as_str()).chain(input.defines.iter().map(String::as_str));
+        let texts = bodies.map(|define| define.body.as_str()).chain(input.build.given().map(|(_, value)| value));
         let without = unmentioned(&headers, &names, texts, &macros);
         let waited: Vec<FileFacts> =
             late.par_iter().zip(&without).map(|(index, without)| parse((*index, without))).collect();

@@ -252,7 +252,7 @@ mod tests {
             overrides: Vec::new(),
             architectures: Vec::new(),
             includes: Vec::new(),
-            defines: Vec::new(),
+            build: std::sync::Arc::default(),
             sources: sources.to_vec(),
             local_packages: LocalPackages::default(),
             shown: &|path| path.display().to_string(),

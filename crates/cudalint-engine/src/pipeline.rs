@@ -1,7 +1,6 @@
 //! The seam to the layers below: which of their functions a run calls, and with what. Nothing else of the engine does.
 
 use crate::load::Piece;
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -34,8 +33,7 @@ impl Front {
             .iter()
             .map(|unit| MacroFile { path: unit.path, directives: &unit.piece.directives, alone: unit.piece.is_alone() })
             .collect();
-        let defines = Defines::new(options.defines.iter().map(String::as_str));
-        Self { macros: MacroIndex::build(&files, &options.include_folders, &defines), options }
+        Self { macros: MacroIndex::build(&files, &options.include_folders, &options.build), options }
     }
 
     /// Lowers the unit of C++ at a position of the list; the names that stand in it come with it.

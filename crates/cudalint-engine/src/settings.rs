@@ -4,6 +4,7 @@
 use crate::names;
 use crate::rule::Rule;
 use cudalint_findings::Severity;
+use cudalint_syntax::preprocessor;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -55,6 +56,26 @@ pub struct ParseSettings {
     pub include_paths: Vec<String>,
     /// Macros that are defined from outside: `["NDEBUG", "BLOCK=256"]`.
     pub defines: Vec<String>,
+    /// Macros that are surely not defined, also where the build would: `["USE_DOUBLE"]`.
+    pub undefines: Vec<String>,
+    /// Version of the CUDA toolkit, as in `"12.8"`, which `CUDART_VERSION` and its like tell. Without it, that of the
+    /// paths in `compile_commands.json`, and without that, 12.4.
+    pub toolkit: Option<String>,
+    /// Standard of C++, as in `"c++20"`, which `__cplusplus` tells. Without it, that of `compile_commands.json`, and
+    /// without that, C++17.
+    pub standard: Option<String>,
+}
+
+impl ParseSettings {
+    /// Major and minor version of the toolkit.
+    pub fn toolkit(&self) -> Option<(u32, u32)> {
+        preprocessor::version_of(self.toolkit.as_deref()?)
+    }
+
+    /// The value of `__cplusplus`.
+    pub fn standard(&self) -> Option<u32> {
+        preprocessor::standard_of(self.standard.as_deref()?)
+    }
 }
 
 /// `[index]`.
@@ -197,6 +218,12 @@ pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings
     }
     for glob in &settings.exclude {
         globset::Glob::new(glob).map_err(|problem| fail(&["exclude"], glob, format!("not a glob: {problem}")))?;
+    }
+    if let (Some(version), None) = (&settings.parse.toolkit, settings.parse.toolkit()) {
+        return Err(fail(&["parse", "toolkit"], version, "not a version; write it as `12.8`".to_owned()));
+    }
+    if let (Some(name), None) = (&settings.parse.standard, settings.parse.standard()) {
+        return Err(fail(&["parse", "standard"], name, "not a standard of C++; write it as `c++20`".to_owned()));
     }
     for arch in &settings.arch {
         architecture(arch).map_err(|problem| fail(&["arch"], arch, problem))?;

@@ -56,7 +56,7 @@ fn project(folder: &Path) -> (Project, Duration) {
     let names: Vec<String> = texts.iter().map(|(path, _)| path.display().to_string()).collect();
     let list: Vec<MacroFile<'_>> =
         names.iter().zip(&directives).map(|(path, directives)| MacroFile { path, directives, alone: false }).collect();
-    let index = MacroIndex::build(&list, &[], &cudalint_program::condition::Defines::default());
+    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
     let mut pool = ParserPool::new();
     let mut parse_time = Duration::ZERO;
     let mut sources = Vec::new();

@@ -61,7 +61,7 @@ fn main() {
             .zip(&directives)
             .map(|(path, directives)| MacroFile { path, directives, alone: false })
             .collect();
-        let index = MacroIndex::build(&list, &[], &cudalint_program::condition::Defines::default());
+        let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
         let mut pool = ParserPool::new();
         let mut parse_time = Duration::ZERO;
         let mut lower_time = Duration::ZERO;

@@ -7,6 +7,7 @@ use crate::name::Name;
 use crate::resolve::Entry;
 use crate::scope::Context;
 use crate::types::{Argument, Ty, TypeEnv};
+use cudalint_numbers::{self as numbers, Integer, Real};
 
 /// A constant with its C type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +33,12 @@ pub enum Constant {
 impl Constant {
     /// An integer wrapped to its type.
     pub fn int(value: i128, bytes: u8, signed: bool) -> Self {
-        Self::Int { value: wrap(value, bytes, signed), bytes, signed }
+        Self::Int { value: Integer::new(bytes, signed).reduced(value), bytes, signed }
+    }
+
+    /// The integer of a type that is kept so.
+    const fn kept(value: i64, ty: Integer) -> Self {
+        Self::Int { value: ty.number(value), bytes: ty.bytes, signed: ty.signed }
     }
 
     fn boolean(value: bool) -> Self {
@@ -84,26 +90,18 @@ impl Constant {
                             return None;
                         }
                         let whole = whole as i128;
-                        (wrap(whole, bytes, signed) == whole).then_some(Self::Int { value: whole, bytes, signed })
+                        let fits = Integer::new(bytes, signed).reduced(whole) == whole;
+                        fits.then_some(Self::Int { value: whole, bytes, signed })
                     }
                 }
             }
         }
     }
 
+    /// A number rounded to its type, where that is computed.
     fn float(value: f64, bytes: u8) -> Self {
-        // `float` arithmetic rounds to single precision.
-        let value = if bytes == 4 { f64::from(value as f32) } else { value };
-        Self::Float { value, bytes }
+        Self::Float { value: numbers::rounded(value, bytes).unwrap_or(value), bytes }
     }
-}
-
-/// An integer reduced to a type's range, as two's complement does.
-pub fn wrap(value: i128, bytes: u8, signed: bool) -> i128 {
-    let bits = u32::from(bytes.clamp(1, 8)) * 8;
-    let modulus = 1_i128 << bits;
-    let low = value.rem_euclid(modulus);
-    if signed && low >= modulus / 2 { low - modulus } else { low }
 }
 
 impl Context<'_> {
@@ -121,10 +119,7 @@ impl Context<'_> {
                 None => self.eval_name(path),
             },
             Expr::Unary(op, value) => unary(*op, self.eval(*value)?),
-            Expr::Binary(op, a, b) => match self.asks_architecture(*op, *a, *b) {
-                Some(answer) => Some(Constant::boolean(answer)),
-                None => binary(*op, self.eval(*a)?, self.eval(*b)?),
-            },
+            Expr::Binary(op, a, b) => binary(*op, self.eval(*a)?, self.eval(*b)?),
             Expr::AndThen(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() && self.eval(*b)?.truth())),
             Expr::OrElse(a, b) => Some(Constant::boolean(self.eval(*a)?.truth() || self.eval(*b)?.truth())),
             Expr::Select(condition, yes, no) => {
@@ -209,24 +204,6 @@ impl Context<'_> {
             }
         }
         false
-    }
-
-    /// `__CUDA_ARCH__ >= 700`: what every architecture from the oldest on says that branches of the preprocessor are chosen
-    /// for.
-    fn asks_architecture(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<bool> {
-        let Expr::Name { path, .. } = self.expr(a)? else { return None };
-        if !matches!(&*path.segments, [name] if name == "__CUDA_ARCH__") {
-            return None;
-        }
-        let with = self.eval(b)?.as_i64()?;
-        let oldest = crate::cuda::OLDEST_ARCHITECTURE;
-        match op {
-            BinaryOp::Ge if with <= oldest => Some(true),
-            BinaryOp::Lt if with <= oldest => Some(false),
-            BinaryOp::Gt | BinaryOp::Ne if with < oldest => Some(true),
-            BinaryOp::Le | BinaryOp::Eq if with < oldest => Some(false),
-            _ => None,
-        }
     }
 
     fn eval_name(&self, path: &Path) -> Option<Constant> {
@@ -324,8 +301,8 @@ impl Context<'_> {
             None => 0,
         };
         let value = start + i128::from(enumerator.offset);
-        let (bytes, signed) = if i32::try_from(value).is_ok() { (4, true) } else { (8, value < 0) };
-        Some(Constant::int(value, bytes, signed))
+        let ty = Integer::of(value);
+        Some(Constant::int(value, ty.bytes, ty.signed))
     }
 
     fn eval_call(&self, callee: ExprId, args: &[ExprId]) -> Option<Constant> {
@@ -407,15 +384,10 @@ fn unary(op: UnaryOp, value: Constant) -> Option<Constant> {
         return Some(Constant::boolean(!value.truth()));
     }
     match value.cast(&value.ty().promoted()?)? {
-        Constant::Int { value, bytes, signed } => Some(Constant::int(
-            match op {
-                UnaryOp::Minus => -value,
-                UnaryOp::BitNot => !value,
-                UnaryOp::Plus | UnaryOp::Not => value,
-            },
-            bytes,
-            signed,
-        )),
+        Constant::Int { value, bytes, signed } => {
+            let ty = Integer::new(bytes, signed);
+            Some(Constant::kept(numbers::unary(op, ty, value as i64), ty))
+        }
         Constant::Float { value, bytes } => match op {
             UnaryOp::Minus => Some(Constant::float(-value, bytes)),
             UnaryOp::Plus => Some(Constant::float(value, bytes)),
@@ -431,41 +403,19 @@ fn binary(op: BinaryOp, a: Constant, b: Constant) -> Option<Constant> {
     let right = if shift { b } else { b.cast(&ty)? };
     match (left, right) {
         (Constant::Int { value: x, bytes, signed }, Constant::Int { value: y, .. }) => {
-            let value = match op {
-                BinaryOp::Add => x + y,
-                BinaryOp::Sub => x - y,
-                BinaryOp::Mul => x.checked_mul(y)?,
-                BinaryOp::Div => x.checked_div(y)?,
-                BinaryOp::Rem => x.checked_rem(y)?,
-                BinaryOp::Shl if (0..i128::from(bytes) * 8).contains(&y) => x << y,
-                BinaryOp::Shr if (0..i128::from(bytes) * 8).contains(&y) => x >> y,
-                BinaryOp::And => x & y,
-                BinaryOp::Or => x | y,
-                BinaryOp::Xor => x ^ y,
-                BinaryOp::Lt => return Some(Constant::boolean(x < y)),
-                BinaryOp::Le => return Some(Constant::boolean(x <= y)),
-                BinaryOp::Gt => return Some(Constant::boolean(x > y)),
-                BinaryOp::Ge => return Some(Constant::boolean(x >= y)),
-                BinaryOp::Eq => return Some(Constant::boolean(x == y)),
-                BinaryOp::Ne => return Some(Constant::boolean(x != y)),
-                BinaryOp::Shl | BinaryOp::Shr | BinaryOp::FloorDiv | BinaryOp::TrueDiv | BinaryOp::Pow => return None,
-            };
-            Some(Constant::int(value, bytes, signed))
+            let ty = Integer::new(bytes, signed);
+            let value = numbers::binary(op, ty, x as i64, y as i64)?.value;
+            Some(if op.is_comparison() { Constant::boolean(value != 0) } else { Constant::kept(value, ty) })
         }
         (Constant::Float { value: x, bytes }, right) => {
             let y = right.as_f64();
-            let value = match op {
-                BinaryOp::Add => x + y,
-                BinaryOp::Sub => x - y,
-                BinaryOp::Mul => x * y,
-                BinaryOp::Div if y != 0.0 => x / y,
-                BinaryOp::Lt => return Some(Constant::boolean(x < y)),
-                BinaryOp::Le => return Some(Constant::boolean(x <= y)),
-                BinaryOp::Gt => return Some(Constant::boolean(x > y)),
-                BinaryOp::Ge => return Some(Constant::boolean(x >= y)),
-                _ => return None,
-            };
-            Some(Constant::float(value, bytes))
+            // What a division by zero gives, and whether two are equal, is nothing to build on.
+            let firm =
+                !matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::TrueDiv) && (op != BinaryOp::Div || y != 0.0);
+            match numbers::real(op, x, y).filter(|_| firm)? {
+                Real::Number(value) => Some(Constant::float(value, bytes)),
+                Real::Truth(truth) => Some(Constant::boolean(truth)),
+            }
         }
         _ => None,
     }
@@ -475,15 +425,6 @@ fn binary(op: BinaryOp, a: Constant, b: Constant) -> Option<Constant> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    #[test]
-    fn integers_wrap_at_their_width() {
-        assert_eq!(wrap(256, 1, false), 0);
-        assert_eq!(wrap(200, 1, true), -56);
-        assert_eq!(wrap(-1, 4, false), 0xffff_ffff);
-        assert_eq!(wrap(1 << 31, 4, true), -(1 << 31));
-        assert_eq!(wrap(-1, 8, false), (1 << 64) - 1);
-    }
 
     #[test]
     fn operators_use_the_common_type() {

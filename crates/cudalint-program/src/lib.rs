@@ -3,7 +3,6 @@
 
 pub mod api;
 pub mod arch;
-pub mod condition;
 pub mod cuda;
 mod dump;
 pub mod eval;

@@ -1,12 +1,13 @@
 //! The macros of all files, and which definition each file sees.
 
-use crate::condition::{Defines, evaluate, names_asked};
 use crate::cuda::passes_on;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::MacroDefinition;
 use crate::name::Name;
-use cudalint_syntax::{Define, Directives, Span};
+use cudalint_syntax::preprocessor::{Meaning, evaluate, names_asked};
+use cudalint_syntax::{BuildMacros, Define, Directives, Span};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The parameter that stands for `...`; its uses are `__VA_ARGS__`.
 pub const VARIADIC: &str = "...";
@@ -68,8 +69,8 @@ pub trait Definition: Sized {
     fn is_constant(&self) -> bool;
     /// Conditions that must hold, a negated one as `!(…)`.
     fn conditions(&self) -> Vec<Box<str>>;
-    /// An object-like macro that the command line defines.
-    fn from_command_line(name: &str, value: &str) -> Self;
+    /// An object-like macro that the build defines.
+    fn from_build(name: &str, value: &str) -> Self;
 }
 
 impl Definition for Define {
@@ -93,7 +94,7 @@ impl Definition for Define {
         written(self)
     }
 
-    fn from_command_line(name: &str, value: &str) -> Self {
+    fn from_build(name: &str, value: &str) -> Self {
         Self {
             name: name.to_owned(),
             params: None,
@@ -128,7 +129,7 @@ impl Definition for MacroDefinition {
         self.conditions.clone()
     }
 
-    fn from_command_line(name: &str, value: &str) -> Self {
+    fn from_build(name: &str, value: &str) -> Self {
         Self {
             name: Name::from(name),
             params: None,
@@ -145,8 +146,9 @@ impl Definition for MacroDefinition {
 pub struct MacroIndex<D> {
     graph: IncludeGraph,
     by_name: FxHashMap<Box<str>, Vec<Entry<D>>>,
-    command_line: FxHashMap<Box<str>, D>,
-    defines: Defines,
+    /// What the build defines: the compiler, the command line, the settings.
+    from_build: FxHashMap<Box<str>, D>,
+    build: Arc<BuildMacros>,
 }
 
 impl<D> Default for MacroIndex<D> {
@@ -154,8 +156,8 @@ impl<D> Default for MacroIndex<D> {
         Self {
             graph: IncludeGraph::default(),
             by_name: FxHashMap::default(),
-            command_line: FxHashMap::default(),
-            defines: Defines::default(),
+            from_build: FxHashMap::default(),
+            build: Arc::default(),
         }
     }
 }
@@ -175,7 +177,7 @@ struct Entry<D> {
 
 impl MacroIndex<Define> {
     /// Indexes all files before they are lowered. `folders` are the `-I` folders in the form of the files' paths.
-    pub fn build(files: &[MacroFile<'_>], folders: &[String], defines: &Defines) -> Self {
+    pub fn build(files: &[MacroFile<'_>], folders: &[String], build: &Arc<BuildMacros>) -> Self {
         let including: Vec<IncludingFile> = files
             .iter()
             .map(|file| IncludingFile {
@@ -187,7 +189,7 @@ impl MacroIndex<Define> {
         let definitions = files.iter().enumerate().flat_map(|(file, source)| {
             source.directives.defines.iter().map(move |define| (file as u32, define.clone()))
         });
-        Self::assemble(IncludeGraph::build(&including, folders), definitions, defines)
+        Self::assemble(IncludeGraph::build(&including, folders), definitions, build)
     }
 }
 
@@ -203,15 +205,15 @@ impl<D: Definition> MacroIndex<D> {
     pub(crate) fn assemble(
         graph: IncludeGraph,
         definitions: impl Iterator<Item = (u32, D)>,
-        defines: &Defines,
+        build: &Arc<BuildMacros>,
     ) -> Self {
-        let mut index = Self { graph, defines: defines.clone(), ..Self::default() };
+        let mut index = Self { graph, build: Arc::clone(build), ..Self::default() };
         // The same conditions stand around many definitions.
         let mut known: FxHashMap<Box<str>, Option<bool>> = FxHashMap::default();
         let mut holds = |text: &str| match known.get(text) {
             Some(holds) => *holds,
             None => {
-                let holds = evaluate(text, defines);
+                let holds = evaluate(text, &|name| build.meaning(name));
                 known.insert(text.into(), holds);
                 holds
             }
@@ -235,10 +237,21 @@ impl<D: Definition> MacroIndex<D> {
                 }
             }
         }
-        for (name, value) in defines.iter() {
-            index.command_line.insert(name.into(), D::from_command_line(name, value));
+        for (name, value) in build.defined() {
+            index.from_build.insert(name.into(), D::from_build(name, value));
         }
         index
+    }
+
+    /// Whether a condition holds in the build, with some more names defined, as nothing, and some not defined. What the
+    /// command line gives stays.
+    fn supposing(&self, condition: &str, present: &[&str], absent: &[&str]) -> Option<bool> {
+        evaluate(condition, &|name| match self.build.meaning(name) {
+            given @ Meaning::Defined(_) if self.build.is_given(name) => given,
+            _ if present.contains(&name) => Meaning::Defined(""),
+            Meaning::Unknown if absent.contains(&name) => Meaning::Absent,
+            known => known,
+        })
     }
 
     /// The include graph of the files.
@@ -277,7 +290,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
     pub fn outside(&self, name: &str) -> Option<&'a D> {
         let entries = self.entries(name);
         if entries.iter().any(|entry| entry.file == self.file && !entry.definition.is_constant()) {
-            return self.index.command_line.get(name);
+            return self.index.from_build.get(name);
         }
         self.elsewhere(name, entries)
     }
@@ -291,7 +304,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
             return false;
         }
         let graph = &self.index.graph;
-        if self.index.command_line.contains_key(name) || graph.is_alone(self.file) {
+        if self.index.from_build.contains_key(name) || graph.is_alone(self.file) {
             return false;
         }
         let reach = graph.reach(self.file);
@@ -335,10 +348,9 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
     /// Whether a definition stands under a name that its own file defines where none of certain others is defined, and
     /// none of them is defined in sight.
     fn is_picked(&self, entry: &Entry<D>) -> bool {
-        let defines = &self.index.defines;
         let mut picked = false;
         entry.conditions.iter().all(|text| {
-            if evaluate(text, defines) == Some(true) {
+            if self.index.supposing(text, &[], &[]) == Some(true) {
                 return true;
             }
             let (mut present, mut absent) = (Vec::new(), Vec::new());
@@ -352,7 +364,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
                     return false;
                 }
             }
-            evaluate(text, &defines.supposing(&present, &absent)) == Some(true)
+            self.index.supposing(text, &present, &absent) == Some(true)
         }) && picked
     }
 
@@ -366,7 +378,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
                     && entry.conditions.iter().all(|text| {
                         let asked = names_asked(text);
                         !asked.iter().any(|other| self.reaches(other))
-                            && evaluate(text, &self.index.defines.supposing(&[], &asked)) == Some(true)
+                            && self.index.supposing(text, &[], &asked) == Some(true)
                     })
             })
     }
@@ -382,10 +394,10 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
     }
 
     fn elsewhere(&self, name: &str, entries: &'a [Entry<D>]) -> Option<&'a D> {
-        let command_line = self.index.command_line.get(name);
+        let from_build = self.index.from_build.get(name);
         let graph = &self.index.graph;
-        if command_line.is_some() || entries.is_empty() || graph.is_alone(self.file) {
-            return command_line;
+        if from_build.is_some() || entries.is_empty() || graph.is_alone(self.file) {
+            return from_build;
         }
         let reach = graph.reach(self.file);
         for set in [&reach.included, &reach.context] {
@@ -406,9 +418,14 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
 }
 
 impl<D> VisibleMacros<'_, D> {
+    /// What the build defines.
+    pub fn build_macros(&self) -> &BuildMacros {
+        &self.index.build
+    }
+
     /// Whether any definition of `name` may be in sight, under whatever conditions.
     pub fn has(&self, name: &str) -> bool {
-        if self.index.command_line.contains_key(name) {
+        if self.index.from_build.contains_key(name) {
             return true;
         }
         let Some(entries) = self.index.by_name.get(name) else { return false };
@@ -464,7 +481,7 @@ mod tests {
             .zip(&directives)
             .map(|((path, _), directives)| MacroFile { path, directives, alone: path.ends_with(".md") })
             .collect();
-        let index = MacroIndex::build(&list, &[], &Defines::new(defines.iter().copied()));
+        let index = MacroIndex::build(&list, &[], &Arc::new(BuildMacros::with_defines(defines.iter().copied())));
         let visible = index.visible(file);
         names.iter().map(|name| visible.lookup(name).map(|m| m.body.clone())).collect()
     }

@@ -9,13 +9,12 @@
 //! Python's names are not among these: a Python module is found by its file's path, as an import does, and its names are
 //! looked up in it alone.
 
-use crate::condition::Defines;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
 use crate::macro_index::{MacroIndex, VisibleMacros};
 use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
-use cudalint_syntax::Span;
+use cudalint_syntax::{BuildMacros, Span};
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
 
@@ -32,13 +31,16 @@ pub struct Source {
     pub alone: bool,
 }
 
-/// What the build says about a project.
+/// How the files of a project are read: what the build and the settings say of them. Whoever reads a program takes these,
+/// so that all read the same one.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectOptions {
     /// `-I` folders, written as the files' paths are.
     pub include_folders: Vec<String>,
-    /// `-D` definitions: `NAME` or `NAME=value`.
-    pub defines: Vec<String>,
+    /// The macros that the build defines.
+    pub build: Arc<BuildMacros>,
+    /// Macros in front of declarations that mean nothing to the analysis.
+    pub declaration_macros: Vec<String>,
 }
 
 /// All modules of a run.
@@ -64,13 +66,12 @@ impl Project {
                 alone: source.alone,
             })
             .collect();
-        let defines = Defines::new(options.defines.iter().map(String::as_str));
         let graph = IncludeGraph::build(&files, &options.include_folders);
         let definitions = sources
             .iter()
             .enumerate()
             .flat_map(|(file, source)| source.module.macros.iter().map(move |m| (file as u32, m.clone())));
-        let macros = MacroIndex::assemble(graph, definitions, &defines);
+        let macros = MacroIndex::assemble(graph, definitions, &options.build);
         let mut project = Self { macros, ..Self::default() };
         for source in sources {
             let id = project.modules.next_key();

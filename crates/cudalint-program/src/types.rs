@@ -3,6 +3,7 @@
 use crate::ir::TemplateParam;
 use crate::name::Name;
 use crate::resolve::Entry;
+use cudalint_numbers::Integer;
 use std::sync::Arc;
 
 /// A resolved type. `const` and `volatile` are dropped.
@@ -119,6 +120,11 @@ impl Ty {
     /// `double`.
     pub const DOUBLE: Self = Self::Float { bytes: 8 };
 
+    /// A type of integers.
+    pub const fn of_integer(ty: Integer) -> Self {
+        Self::Int { bytes: ty.bytes, signed: ty.signed }
+    }
+
     /// `T*`.
     pub fn pointer_to(ty: Self) -> Self {
         Self::Pointer(Arc::new(ty))
@@ -171,10 +177,7 @@ impl Ty {
     pub fn promoted(&self) -> Option<Self> {
         match self.value() {
             Self::Float { bytes } => Some(Self::Float { bytes: *bytes }),
-            other => other.integer().map(|(bytes, signed)| match bytes {
-                0..4 => Self::INT,
-                _ => Self::Int { bytes, signed },
-            }),
+            other => other.integer().map(|(bytes, signed)| Self::of_integer(Integer::new(bytes, signed).promoted())),
         }
     }
 
@@ -184,13 +187,7 @@ impl Ty {
             (Self::Float { bytes: a }, Self::Float { bytes: b }) => Self::Float { bytes: a.max(b) },
             (float @ Self::Float { .. }, _) | (_, float @ Self::Float { .. }) => float,
             (Self::Int { bytes: a, signed: s }, Self::Int { bytes: b, signed: t }) => {
-                // Of equal size unsigned wins; else the larger with its own sign.
-                let signed = match a.cmp(&b) {
-                    std::cmp::Ordering::Less => t,
-                    std::cmp::Ordering::Equal => s && t,
-                    std::cmp::Ordering::Greater => s,
-                };
-                Self::Int { bytes: a.max(b), signed }
+                Self::of_integer(Integer::new(a, s).common(Integer::new(b, t)))
             }
             _ => return None,
         })

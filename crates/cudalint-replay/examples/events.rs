@@ -3,7 +3,6 @@
 //! `cargo run --release -p cudalint-replay --example events -- [--quiet] PATH…`
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
@@ -133,7 +132,7 @@ fn main() {
         .zip(&directives)
         .map(|((path, _), directives)| MacroFile { path, directives, alone: false })
         .collect();
-    let index = MacroIndex::build(&list, &[], &Defines::default());
+    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
     let mut pool = ParserPool::new();
     let (mut parse_time, mut lower_time) = (Duration::ZERO, Duration::ZERO);
     let mut sources = Vec::new();

@@ -22,6 +22,7 @@ mod mask;
 mod names;
 mod notebook;
 mod parse;
+pub mod preprocessor;
 mod python_mask;
 mod region;
 mod runs;
@@ -37,16 +38,16 @@ pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives
 pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use macros::MacroTable;
-pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, condition_holds, mask};
+pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
 pub use notebook::Cell;
 pub use parse::{
     FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
     parse_region_without,
 };
+pub use preprocessor::{Build, BuildMacros};
 pub use python_mask::{PythonChevron, python_chevrons};
 pub use region::{Language, Region, regions};
 pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
 pub use stretches::{FileText, Stretch};
 pub use tree_sitter::{Node, Tree, TreeCursor};
-pub use vendors::is_of_other_vendor;

@@ -3,14 +3,17 @@
 use crate::defines::Define;
 use crate::lexer::{Kind, Lexer, Step, code, is_word_byte};
 use crate::mask::SpaceBits;
+use crate::preprocessor::BuildMacros;
 use crate::words::{Group, W, lookup};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Macro definitions of all files of a project, classified.
 #[derive(Clone, Debug, Default)]
 pub struct MacroTable {
     classes: FxHashMap<Box<[u8]>, Class>,
     shapes: Shapes,
+    build: Arc<BuildMacros>,
 }
 
 /// What the names of a table look like: most others are told from them without a look at the table.
@@ -130,6 +133,18 @@ impl MacroTable {
         }
         table.shapes = Shapes::of(table.classes.keys(), 1 << 16);
         table
+    }
+
+    /// With what the build defines, instead of the default build.
+    #[must_use]
+    pub fn with_build(mut self, build: Arc<BuildMacros>) -> Self {
+        self.build = build;
+        self
+    }
+
+    /// What the build defines.
+    pub(crate) fn build_macros(&self) -> &BuildMacros {
+        &self.build
     }
 
     /// Classifies to a fixed point: a macro of macros becomes known once those are.

@@ -2,7 +2,7 @@
 
 /// Whether a macro's name says that it belongs to a build for AMD, Moore Threads or SYCL, whatever project it is of:
 /// `USE_ROCM`, `__HIP_PLATFORM_AMD__`, `MYLIB_USE_MUSA`. A build by nvcc does not define it.
-pub fn is_of_other_vendor(name: &str) -> bool {
+pub(crate) fn is_of_other_vendor(name: &str) -> bool {
     name.split('_')
         .any(|part| matches!(part, "HIP" | "HIPCC" | "HIPBLAS" | "HCC" | "ROCM" | "MUSA" | "MUSACC" | "SYCL"))
 }

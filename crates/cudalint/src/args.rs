@@ -84,9 +84,12 @@ pub struct CheckArgs {
     /// The least confidence that is shown [default: likely]
     #[arg(long, value_name = "CONFIDENCE", value_enum, help_heading = "Rules")]
     pub min_confidence: Option<Confidence>,
-    /// Architectures to judge limits by, as `sm_80,sm_90` [default: `sm_80` and newer]
+    /// Architectures to judge limits by, as `sm_80,sm_90`; `__CUDA_ARCH__` tells the oldest [default: `sm_80` and newer]
     #[arg(long, value_name = "ARCHS", value_delimiter = ',', help_heading = "Rules")]
     pub arch: Vec<String>,
+    /// Define a macro, as `NAME` or `NAME=VALUE`
+    #[arg(short = 'D', long = "define", value_name = "MACRO", help_heading = "Files")]
+    pub define: Vec<String>,
 
     /// Use this settings file for everything
     #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Files")]

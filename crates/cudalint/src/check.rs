@@ -105,6 +105,7 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
             }),
         },
         architectures: args.arch.clone(),
+        defines: args.define.clone(),
         configuration: match &args.config {
             Some(file) => Configuration::File(PathBuf::from(file)),
             None if args.isolated => Configuration::Isolated,

@@ -3,15 +3,14 @@
 use super::{Stretch, Subject, neighbours};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_syntax::{
-    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, embedded_cuda,
-    parse_region, regions, scan_directives,
+    Build, BuildMacros, Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText,
+    embedded_cuda, parse_region, regions, scan_directives,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,7 +50,8 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
     let found_folders = include_folders.get(given..).unwrap_or(&[]).to_vec();
     let options = ProjectOptions {
         include_folders: include_folders.iter().map(ToString::to_string).collect(),
-        defines: flag_values(flags, "-D"),
+        build: Arc::new(BuildMacros::new(&Build::of_command(flags.iter().map(String::as_str)))),
+        declaration_macros: Vec::new(),
     };
     let (project, parsed) = build(&units, &options);
     let stretches = units.iter().take(own).zip(parsed).enumerate().map(|(index, (unit, parsed))| Stretch {
@@ -225,18 +225,20 @@ pub(super) fn module_of(file: &Utf8Path) -> Option<Module> {
 /// Parses and lowers all units and joins them; the trees come in the units' order.
 fn build(units: &[Unit], options: &ProjectOptions) -> (Project, Vec<ParsedRegion>) {
     let mut pool = ParserPool::new();
-    let defines = Defines::new(options.defines.iter().map(String::as_str));
     let files: Vec<MacroFile<'_>> = units
         .iter()
         .map(|unit| MacroFile { path: &unit.path, directives: &unit.directives, alone: unit.alone })
         .collect();
-    let macros = MacroIndex::build(&files, &options.include_folders, &defines);
-    let shared =
-        MacroTable::build(units.iter().filter(|unit| !unit.alone).flat_map(|unit| &unit.directives.defines), &[]);
+    let macros = MacroIndex::build(&files, &options.include_folders, &options.build);
+    let table = |units: &mut dyn Iterator<Item = &Unit>| {
+        MacroTable::build(units.flat_map(|unit| &unit.directives.defines), &options.declaration_macros)
+            .with_build(Arc::clone(&options.build))
+    };
+    let shared = table(&mut units.iter().filter(|unit| !unit.alone));
     let mut trees = Vec::new();
     let mut sources = Vec::new();
     for (index, unit) in units.iter().enumerate() {
-        let own = MacroTable::build(unit.directives.defines.iter().filter(|_| unit.alone), &[]);
+        let own = table(&mut std::iter::once(unit).filter(|unit| unit.alone));
         let table = if unit.alone { &own } else { &shared };
         let parsed = parse_region(&unit.text, &unit.region, table, &unit.directives.defines, &mut pool);
         let module = match unit.region.language {

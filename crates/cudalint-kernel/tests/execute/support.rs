@@ -4,7 +4,6 @@ use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, Rac
 use cudalint_kernel::{
     Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, lower,
 };
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::types::TypeEnv;
@@ -124,7 +123,7 @@ impl Case {
         let text = &self.text;
         let directives = scan_directives(text, Span::new(0, text.len()));
         let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-        let index = MacroIndex::build(&list, &[], &Defines::new([]));
+        let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
         let table = MacroTable::build(&directives.defines, &[]);
         let mut pool = ParserPool::default();
         let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };

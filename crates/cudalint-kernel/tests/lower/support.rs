@@ -1,7 +1,6 @@
 //! One file as a project, and its kernel `k` lowered.
 
 use cudalint_kernel::{Code, lower};
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower as lower_module};
 use cudalint_program::ir::ModuleId;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -12,7 +11,7 @@ use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_regi
 pub fn project(text: &str) -> Project {
     let directives = scan_directives(text, Span::new(0, text.len()));
     let files = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&files, &[], &Defines::default());
+    let index = MacroIndex::build(&files, &[], &std::sync::Arc::default());
     let table = MacroTable::build(directives.defines.iter(), &[]);
     let mut pool = ParserPool::default();
     let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };

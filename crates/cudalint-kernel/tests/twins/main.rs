@@ -20,7 +20,6 @@ use cudalint_kernel::report::{Access, Coverage, EventKind, Object, RaceScope};
 use cudalint_kernel::{
     Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, lower, lower_python,
 };
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::LowerInput;
 use cudalint_program::ir::{Dialect, Module};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -40,7 +39,7 @@ fn project(path: &str, text: &str, module: Module) -> Project {
 fn cuda_code(text: &str) -> Code {
     let directives = scan_directives(text, Span::new(0, text.len()));
     let files = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&files, &[], &Defines::default());
+    let index = MacroIndex::build(&files, &[], &std::sync::Arc::default());
     let table = MacroTable::build(directives.defines.iter(), &[]);
     let mut pool = ParserPool::default();
     let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };

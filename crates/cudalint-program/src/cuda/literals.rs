@@ -1,11 +1,12 @@
 //! Literals, and names of the standard headers that are as good as literals.
 
 use crate::ir::Expr;
+use cudalint_numbers::{Literal, literal};
 
 /// A number as written, with suffixes and digit separators.
 pub(crate) fn number(text: &str) -> Expr {
-    if let Some(value) = small(text) {
-        return Expr::Int { value, bytes: 4, signed: true };
+    if let Some(literal) = literal(text) {
+        return integer(literal);
     }
     // The grammar takes a sign into the literal.
     if let Some(rest) = text.strip_prefix('-') {
@@ -23,46 +24,21 @@ pub(crate) fn number(text: &str) -> Expr {
     let clean: String = text.chars().filter(|c| *c != '\'').collect();
     let lower = clean.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
-    let is_float = if hex { lower.contains('p') || lower.contains('.') } else { lower.contains(['.', 'e']) };
-    if is_float || (!hex && !lower.starts_with("0b") && lower.ends_with('f')) {
-        return float(&lower, hex);
+    let is_float = if hex {
+        lower.contains('p') || lower.contains('.')
+    } else {
+        lower.contains(['.', 'e']) || !lower.starts_with("0b") && lower.ends_with('f')
+    };
+    match literal(text) {
+        _ if is_float => float(&lower, hex),
+        Some(literal) => integer(literal),
+
+        None => Expr::Unknown(Vec::new()),
     }
-    let digits_end = lower.trim_end_matches(['u', 'l', 'z']).len();
-    let (digits, suffix) = lower.split_at(digits_end);
-    let (radix, body) = if let Some(rest) = digits.strip_prefix("0x") {
-        (16, rest)
-    } else if let Some(rest) = digits.strip_prefix("0b") {
-        (2, rest)
-    } else if digits.len() > 1 && digits.starts_with('0') {
-        (8, &digits[1..])
-    } else {
-        (10, digits)
-    };
-    let Ok(value) = u64::from_str_radix(body, radix) else { return Expr::Unknown(Vec::new()) };
-    let long = suffix.contains('l') || suffix.contains('z');
-    let unsigned_suffix = suffix.contains('u');
-    // C picks the first of int, unsigned (not for decimals), long, unsigned long that holds the value.
-    let may_be_unsigned = unsigned_suffix || radix != 10;
-    let (bytes, signed) = if !long && !unsigned_suffix && i32::try_from(value).is_ok() {
-        (4, true)
-    } else if !long && may_be_unsigned && u32::try_from(value).is_ok() {
-        (4, false)
-    } else if !unsigned_suffix && i64::try_from(value).is_ok() {
-        (8, true)
-    } else {
-        (8, false)
-    };
-    Expr::Int { value: value as i64, bytes, signed }
 }
 
-/// A decimal of up to nine digits: most numbers are.
-fn small(text: &str) -> Option<i64> {
-    let bytes = text.as_bytes();
-    let plain = matches!(bytes, [b'0'..=b'9'] | [b'1'..=b'9', ..]) && bytes.len() <= 9;
-    if !plain {
-        return None;
-    }
-    bytes.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+const fn integer(literal: Literal) -> Expr {
+    Expr::Int { value: literal.value as i64, bytes: literal.ty.bytes, signed: literal.ty.signed }
 }
 
 fn float(lower: &str, hex: bool) -> Expr {

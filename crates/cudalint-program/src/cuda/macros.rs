@@ -14,7 +14,7 @@ use super::{MAX_EXPANSIONS, MacroLookup};
 use crate::ir::{Block, ExpansionId, Expr, ExprId, Stmt, TemplateArgs, TypeId};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{Define, Directives, FragmentKind, Node, ParsedFragment, Span, Undef, parse_fragment};
+use cudalint_syntax::{Condition, Define, Directives, FragmentKind, Node, ParsedFragment, Span, Undef, parse_fragment};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -45,6 +45,14 @@ pub(crate) struct Macros<'a> {
     holds: FxHashMap<usize, bool>,
     /// What the index said of names, since it is asked for every name that is not local.
     asked: RefCell<FxHashMap<Box<str>, Option<&'a Define>>>,
+}
+
+/// A `#define` or `#undef`.
+pub(crate) struct Directive<'a> {
+    pub at: u32,
+    pub conditions: &'a [Condition],
+    /// The definition; `None` for `#undef`.
+    pub define: Option<&'a Define>,
 }
 
 /// A body made ready.
@@ -111,6 +119,25 @@ impl<'a> Macros<'a> {
             return not_own(self.ask(outside, name), own);
         }
         self.ask(outside, name)
+    }
+
+    /// The last directives of the file before a place that define a name or take it away, the last one first.
+    pub fn before(&self, name: &str, at: u32, most: usize) -> Vec<Directive<'a>> {
+        let defines = self.own.get(name).into_iter().flatten().map(|define| Directive {
+            at: define.span.start,
+            conditions: &define.conditions,
+            define: Some(define),
+        });
+        let undefs = self.undefs.get(name).into_iter().flatten().map(|undef| Directive {
+            at: undef.span.start,
+            conditions: &undef.conditions,
+            define: None,
+        });
+        let mut found: Vec<Directive<'a>> = defines.rev().filter(|it| it.at < at).take(most).collect();
+        found.extend(undefs.rev().filter(|it| it.at < at).take(most));
+        found.sort_by_key(|directive| std::cmp::Reverse(directive.at));
+        found.truncate(most);
+        found
     }
 
     /// Whether a name is an object-like macro whose body is not a type.

@@ -33,20 +33,24 @@ mod types;
 
 use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
 use crate::name::Name;
-use cudalint_syntax::{Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
+use cudalint_syntax::{BuildMacros, Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 pub use cupy_bodies::{CupySlot, cupy_slots, shape_cupy_body};
-pub(crate) use preprocessor::{OLDEST_ARCHITECTURE, passes_on};
+pub(crate) use preprocessor::passes_on;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;
 use std::cell::Cell;
 use std::num::NonZeroU32;
+use std::sync::LazyLock;
 use typed_index_collections::TiVec;
 
 /// Macros of the files that a file includes (and of the command line), as far as they are in sight.
 pub trait MacroLookup {
     /// The definition that a use sees; the file's own definitions are looked up before this is asked.
     fn find(&self, name: &str) -> Option<&Define>;
+
+    /// What the build defines before any file is read.
+    fn build(&self) -> &BuildMacros;
 
     /// Whether the file's own definition is a default that different files around it override differently: then a use
     /// has no one meaning.
@@ -55,16 +59,25 @@ pub trait MacroLookup {
     }
 }
 
-/// No macros from outside.
+/// No macros from outside but those of a build of which nothing is said.
 impl MacroLookup for () {
     fn find(&self, _name: &str) -> Option<&Define> {
         None
+    }
+
+    fn build(&self) -> &BuildMacros {
+        static DEFAULT: LazyLock<BuildMacros> = LazyLock::new(BuildMacros::default);
+        &DEFAULT
     }
 }
 
 impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
     fn find(&self, name: &str) -> Option<&Define> {
         self.outside(name)
+    }
+
+    fn build(&self) -> &BuildMacros {
+        self.build_macros()
     }
 
     fn is_contested(&self, name: &str) -> bool {

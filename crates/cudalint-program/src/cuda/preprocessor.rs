@@ -5,8 +5,15 @@ use super::fields::{Field, field};
 use super::source::{Src, named_children};
 use crate::ir::Supposed;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{Define, Node, Span};
+use cudalint_syntax::preprocessor::{Meaning, evaluate};
+use cudalint_syntax::{Condition, Define, Node, Span};
 use rustc_hash::FxHashMap;
+
+/// Conditions around definitions that decide conditions around definitions: deeper ones decide nothing.
+const MAX_NESTING: u32 = 3;
+
+/// Directives of one name that are asked whether they surely count.
+const MAX_DIRECTIVES: usize = 8;
 
 /// What was assumed for conditions that nothing decides, so that one file's groups agree with each other.
 #[derive(Debug, Default)]
@@ -52,44 +59,6 @@ pub(crate) fn passes_on(body: &str, condition: &str) -> bool {
     let Some(rest) = condition.trim().strip_prefix("defined") else { return false };
     let name = rest.trim().trim_start_matches('(').trim_end_matches(')').trim();
     !name.is_empty() && name == body && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-}
-
-/// What `__CUDA_ARCH__` is at least.
-pub(crate) const OLDEST_ARCHITECTURE: i64 = 800;
-
-/// Names with a known state under nvcc on Linux: `None` for not defined.
-#[allow(clippy::option_option)] // Unknown, known to be missing, known with a value.
-fn predefined(name: &str) -> Option<Option<i64>> {
-    let known = match name {
-        "__CUDACC__" | "__NVCC__" | "__linux__" | "__unix__" | "__x86_64__" | "__LP64__" | "__GNUC__" | "__linux" => {
-            Some(1)
-        }
-        "__CUDA_ARCH__" => Some(OLDEST_ARCHITECTURE),
-        "__CUDACC_VER_MAJOR__" => Some(12),
-        "__CUDACC_VER_MINOR__" => Some(4),
-        "CUDART_VERSION" | "CUDA_VERSION" => Some(12040),
-        "__cplusplus" => Some(201_703),
-        "_WIN32"
-        | "_WIN64"
-        | "WIN32"
-        | "WIN64"
-        | "_MSC_VER"
-        | "__APPLE__"
-        | "__MACOSX__"
-        | "MACOSX"
-        | "__MACH__"
-        | "__clang__"
-        | "__INTEL_COMPILER"
-        | "__CUDACC_RTC__"
-        | "__MINGW32__"
-        | "__CYGWIN__"
-        | "__ANDROID__"
-        | "__QNX__"
-        | "__DEVICE_EMULATION__" => None,
-        _ if cudalint_syntax::is_of_other_vendor(name) => None,
-        _ => return None,
-    };
-    Some(known)
 }
 
 impl Lowerer<'_> {
@@ -167,8 +136,8 @@ impl Lowerer<'_> {
     /// Whether a condition holds: as the definitions in sight say, else as assumed before, else yes; and whether they do say.
     fn condition_holds(&mut self, s: Src<'_>, text: &str, at: u32) -> (bool, bool) {
         let at = if s.is_file() { Some(at) } else { None };
-        if let Some(value) = self.evaluate(text, at) {
-            return (value != 0, true);
+        if let Some(holds) = self.holds(text, at, 0) {
+            return (holds, true);
         }
         let (key, negated) = match text.trim().strip_prefix('!').map(str::trim) {
             Some(rest) if rest.starts_with("defined") => (rest, true),
@@ -183,207 +152,41 @@ impl Lowerer<'_> {
         self.condition_holds(Src::file(self.text), text, at).0
     }
 
-    /// The value of a preprocessor expression where it is known.
-    pub(super) fn evaluate(&self, text: &str, at: Option<u32>) -> Option<i64> {
-        let mut evaluator = Evaluator { lowerer: self, at, depth: 0, tokens: tokens(text), next: 0 };
-        let value = evaluator.level(0)?;
-        if evaluator.next == evaluator.tokens.len() { Some(value) } else { None }
+    /// Whether a condition holds where the build and the definitions in sight decide it.
+    fn holds(&self, text: &str, at: Option<u32>, nesting: u32) -> Option<bool> {
+        evaluate(text, &|name| self.meaning(name, at, nesting))
     }
 
-    fn is_defined(&self, name: &str, at: Option<u32>) -> Option<bool> {
-        if let Some(known) = predefined(name) {
-            return Some(known.is_some());
+    /// What a name means at a place of the file (anywhere, for `None`): by what surely stands in the file before it, then
+    /// by the build, then by the other definitions in sight, whatever conditions they stand under.
+    fn meaning(&self, name: &str, at: Option<u32>, nesting: u32) -> Meaning<'_> {
+        let of_build = self.outside.build().meaning(name);
+        if of_build != Meaning::Unknown {
+            return self.surely_own(name, at, nesting).unwrap_or(of_build);
         }
-        if self.macros.find_at(self.outside, name, at).is_some() {
-            return Some(true);
+        match self.macros.find_at(self.outside, name, at) {
+            Some(define) if define.params.is_some() => Meaning::Opaque,
+            Some(define) => Meaning::Defined(&define.body),
+            // Defined further down, or taken away again: not defined here.
+            None if self.macros.is_own(name) => Meaning::Absent,
+            None => Meaning::Unknown,
         }
-        // Defined further down, or taken away again: not defined here.
-        if self.macros.is_own(name) { Some(false) } else { crate::condition::Defines::default().is_defined(name) }
-    }
-}
-
-struct Evaluator<'l, 'a, 't> {
-    lowerer: &'l Lowerer<'a>,
-    at: Option<u32>,
-    depth: u32,
-    tokens: Vec<&'t str>,
-    next: usize,
-}
-
-const LEVELS: &[&[&str]] = &[
-    &["||"],
-    &["&&"],
-    &["|"],
-    &["^"],
-    &["&"],
-    &["==", "!="],
-    &["<", ">", "<=", ">="],
-    &["<<", ">>"],
-    &["+", "-"],
-    &["*", "/", "%"],
-];
-
-impl<'t> Evaluator<'_, '_, 't> {
-    fn peek(&self) -> Option<&'t str> {
-        self.tokens.get(self.next).copied()
     }
 
-    /// An unknown operand makes the result unknown, unless the other one decides. `None` also for what is malformed.
-    fn level(&mut self, level: usize) -> Option<i64> {
-        self.depth += 1;
-        if self.depth > 400 {
+    /// What the last directives of the file before a place make of a name, where their conditions surely hold.
+    fn surely_own(&self, name: &str, at: Option<u32>, nesting: u32) -> Option<Meaning<'_>> {
+        if nesting >= MAX_NESTING {
             return None;
         }
-        let Some(operators) = LEVELS.get(level) else {
-            let value = self.primary();
-            self.depth -= 1;
-            return value;
+        let directives = self.macros.before(name, at?, MAX_DIRECTIVES);
+        let sure = |conditions: &[Condition], at: u32| {
+            conditions.iter().all(|c| self.holds(&c.text, Some(at), nesting + 1) == Some(!c.negated))
         };
-        let mut value = self.level(level + 1);
-        while let Some(op) = self.peek().filter(|op| operators.contains(op)) {
-            self.next += 1;
-            let right = self.level(level + 1);
-            value = apply(op, value, right);
-        }
-        self.depth -= 1;
-        value
+        let found = directives.into_iter().find(|directive| sure(directive.conditions, directive.at))?;
+        Some(match found.define {
+            Some(define) if define.params.is_some() => Meaning::Opaque,
+            Some(define) => Meaning::Defined(&define.body),
+            None => Meaning::Absent,
+        })
     }
-
-    fn primary(&mut self) -> Option<i64> {
-        let token = self.peek()?;
-        self.next += 1;
-        match token {
-            "(" => {
-                let value = self.level(0);
-                if self.peek() == Some(")") {
-                    self.next += 1;
-                }
-                value
-            }
-            "!" => self.nested_primary().map(|value| i64::from(value == 0)),
-            "-" => self.nested_primary().map(i64::wrapping_neg),
-            "+" => self.nested_primary(),
-            "~" => self.nested_primary().map(|value| !value),
-            "defined" => {
-                let parenthesized = self.peek() == Some("(");
-                if parenthesized {
-                    self.next += 1;
-                }
-                let name = self.peek()?;
-                self.next += 1;
-                if parenthesized && self.peek() == Some(")") {
-                    self.next += 1;
-                }
-                self.lowerer.is_defined(name, self.at).map(i64::from)
-            }
-            "true" => Some(1),
-            "false" => Some(0),
-            _ if token.starts_with(|c: char| c.is_ascii_digit()) => match super::literals::number(token) {
-                crate::ir::Expr::Int { value, .. } => Some(value),
-                _ => None,
-            },
-            _ => self.name(token),
-        }
-    }
-
-    fn nested_primary(&mut self) -> Option<i64> {
-        self.depth += 1;
-        if self.depth > 400 {
-            return None;
-        }
-        let value = self.primary();
-        self.depth -= 1;
-        value
-    }
-
-    fn name(&mut self, name: &str) -> Option<i64> {
-        if self.peek() == Some("(") {
-            // A function-like macro or `__has_include`: not evaluated.
-            let mut open = 0usize;
-            while let Some(token) = self.peek() {
-                self.next += 1;
-                match token {
-                    "(" => open += 1,
-                    ")" => open -= 1,
-                    _ => {}
-                }
-                if open == 0 {
-                    break;
-                }
-            }
-            return None;
-        }
-        if let Some(known) = predefined(name) {
-            return Some(known.unwrap_or(0));
-        }
-        let define = self.lowerer.macros.find_at(self.lowerer.outside, name, self.at)?;
-        if define.params.is_some() || self.depth > 60 {
-            return None;
-        }
-        let mut inner = Evaluator {
-            lowerer: self.lowerer,
-            at: self.at,
-            depth: self.depth + 20,
-            tokens: tokens(&define.body),
-            next: 0,
-        };
-        inner.level(0)
-    }
-}
-
-fn apply(op: &str, left: Option<i64>, right: Option<i64>) -> Option<i64> {
-    match (op, left, right) {
-        ("&&", Some(0), _) | ("&&", _, Some(0)) => return Some(0),
-        ("||", Some(value), _) | ("||", _, Some(value)) if value != 0 => return Some(1),
-        _ => {}
-    }
-    let (a, b) = (left?, right?);
-    Some(match op {
-        "||" => i64::from(a != 0 || b != 0),
-        "&&" => i64::from(a != 0 && b != 0),
-        "|" => a | b,
-        "^" => a ^ b,
-        "&" => a & b,
-        "==" => i64::from(a == b),
-        "!=" => i64::from(a != b),
-        "<" => i64::from(a < b),
-        ">" => i64::from(a > b),
-        "<=" => i64::from(a <= b),
-        ">=" => i64::from(a >= b),
-        "<<" => a.wrapping_shl(b as u32),
-        ">>" => a.wrapping_shr(b as u32),
-        "+" => a.wrapping_add(b),
-        "-" => a.wrapping_sub(b),
-        "*" => a.wrapping_mul(b),
-        "/" => a.checked_div(b)?,
-        "%" => a.checked_rem(b)?,
-        _ => return None,
-    })
-}
-
-/// Words, numbers and operators of a condition.
-fn tokens(text: &str) -> Vec<&str> {
-    let mut out = Vec::new();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() && out.len() < 2_000 {
-        let b = bytes[at];
-        if b.is_ascii_whitespace() || b == b'\\' || !b.is_ascii() {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        if b.is_ascii_alphanumeric() || b == b'_' {
-            while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || bytes[at] == b'\'') {
-                at += 1;
-            }
-        } else {
-            let two = text.get(at..at + 2).unwrap_or("");
-            at += if matches!(two, "||" | "&&" | "==" | "!=" | "<=" | ">=" | "<<" | ">>") { 2 } else { 1 };
-        }
-        if let Some(token) = text.get(start..at) {
-            out.push(token);
-        }
-    }
-    out
 }

@@ -1,5 +1,7 @@
 //! Expressions: what they are, and the macros and template arguments that they stand with.
 
+pub use cudalint_numbers::{BinaryOp, UnaryOp};
+
 use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, PythonExpr, StmtId, TypeId};
 use crate::name::Name;
 use cudalint_syntax::Span;
@@ -153,47 +155,5 @@ impl<'a> IntoIterator for &'a TemplateArgs {
     type IntoIter = std::slice::Iter<'a, TemplateArg>;
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-/// Unary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum UnaryOp {
-    Plus,
-    Minus,
-    Not,
-    BitNot,
-}
-
-/// Binary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    FloorDiv,
-    TrueDiv,
-    Rem,
-    Pow,
-    Shl,
-    Shr,
-    And,
-    Or,
-    Xor,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Eq,
-    Ne,
-}
-
-impl BinaryOp {
-    /// Whether the result is a truth value.
-    pub const fn is_comparison(self) -> bool {
-        matches!(self, Self::Lt | Self::Le | Self::Gt | Self::Ge | Self::Eq | Self::Ne)
     }
 }

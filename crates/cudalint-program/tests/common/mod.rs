@@ -1,12 +1,14 @@
 //! Small projects from texts, through the front end.
 #![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons)]
 
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::ir::{FunctionId, ModuleId, Path};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Name, Project, ProjectOptions, Source};
-use cudalint_syntax::{Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+use cudalint_syntax::{
+    BuildMacros, Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives,
+};
+use std::sync::Arc;
 
 /// A project of these files; one whose path ends in `.md` stands for itself.
 #[allow(dead_code)]
@@ -24,10 +26,10 @@ pub fn sources(files: &[(&str, &str)], defines: &[&str]) -> (Vec<Source>, Projec
         .zip(&directives)
         .map(|((path, _), directives)| MacroFile { path, directives, alone: path.ends_with(".md") })
         .collect();
-    let options =
-        ProjectOptions { include_folders: Vec::new(), defines: defines.iter().map(|d| (*d).to_owned()).collect() };
-    let index = MacroIndex::build(&list, &options.include_folders, &Defines::new(defines.iter().copied()));
-    let table = MacroTable::build(directives.iter().flat_map(|d| &d.defines), &[]);
+    let build = Arc::new(BuildMacros::with_defines(defines.iter().copied()));
+    let options = ProjectOptions { build: Arc::clone(&build), ..ProjectOptions::default() };
+    let index = MacroIndex::build(&list, &options.include_folders, &build);
+    let table = MacroTable::build(directives.iter().flat_map(|d| &d.defines), &[]).with_build(build);
     let mut pool = ParserPool::default();
     let sources = files
         .iter()

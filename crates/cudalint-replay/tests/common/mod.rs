@@ -1,7 +1,6 @@
 //! Small programs through the front end and the replay.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::ir::ModuleId;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -20,7 +19,7 @@ pub fn project(files: &[(&str, &str)]) -> Project {
         .zip(&directives)
         .map(|((path, _), directives)| MacroFile { path, directives, alone: false })
         .collect();
-    let index = MacroIndex::build(&list, &[], &Defines::default());
+    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
     let table = MacroTable::build(directives.iter().flat_map(|d| &d.defines), &[]);
     let mut pool = ParserPool::default();
     let sources = files

@@ -1,7 +1,6 @@
 //! Small Python programs through the front end, the replay and the executor.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use cudalint_program::condition::Defines;
 use cudalint_program::cuda::{LowerInput, lower as lower_cuda, shape_cupy_body};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -33,7 +32,7 @@ fn cuda(stretch: &Stretch) -> Module {
     let (text, region) = (&stretch.text, &stretch.region);
     let directives = scan_directives(text, region.span);
     let list = [MacroFile { path: "a.py", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&list, &[], &Defines::default());
+    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
     let table = MacroTable::build(&directives.defines, &[]);
     let mut pool = ParserPool::default();
     let parsed = parse_region(text, region, &table, &directives.defines, &mut pool);

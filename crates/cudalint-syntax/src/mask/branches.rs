@@ -1,10 +1,10 @@
 //! Preprocessor groups: those that split a statement or a bracket lose all branches but one; `#if 0` is always blanked.
 
 use super::MaskKind;
-use super::condition::{evaluate, literal};
 use super::edit::{Edit, p};
 use crate::defines::{Define, clean};
 use crate::lexer::Kind;
+use crate::preprocessor::{BuildMacros, Meaning, evaluate};
 use crate::span::Span;
 use crate::words::W;
 use rustc_hash::FxHashMap;
@@ -39,11 +39,12 @@ const MAX_GROUPS: usize = 200;
 const INIT: u16 = b'I' as u16;
 const ENUM: u16 = b'E' as u16;
 
-pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define]) {
+pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define], build: &BuildMacros) {
     if !edit.tokens.iter().any(|t| t.kind == Kind::Directive) {
         return;
     }
     let own = own_macros(offset, defines);
+    let names = Names { own: &own, build };
     let code = code_before(edit);
     let mut stack: Vec<u16> = Vec::new();
     let mut lowest = 0usize;
@@ -57,7 +58,7 @@ pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define]) {
                 let name = directive_name(spelled);
                 match name {
                     b"if" | b"ifdef" | b"ifndef" if groups.len() < MAX_GROUPS => {
-                        let truth = truth_of(name, spelled, token.start, &own);
+                        let truth = names.truth_of(name, spelled, token.start);
                         groups.push(Group {
                             branches: vec![Branch { directive: i, truth, end_stack: Vec::new(), balanced: false }],
                             start_stack: stack.clone(),
@@ -72,7 +73,7 @@ pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define]) {
                             group.lowest = lowest;
                             close_branch(group, &stack);
                             group.has_else |= name == b"else";
-                            let truth = if name == b"else" { None } else { truth_of(name, spelled, token.start, &own) };
+                            let truth = if name == b"else" { None } else { names.truth_of(name, spelled, token.start) };
                             let start = group.start_stack.clone();
                             group.branches.push(Branch { directive: i, truth, end_stack: Vec::new(), balanced: false });
                             lowest = start.len();
@@ -256,50 +257,43 @@ fn condition_text(spelled: &[u8]) -> String {
     clean(rest.get(directive_name(spelled).len()..).unwrap_or(&[]))
 }
 
-/// Macros that a file defines once and under no condition: where, and the value of a bare number.
-type OwnMacros<'d> = FxHashMap<&'d str, Option<(u32, Option<i64>)>>;
+/// Macros that a file defines once, as a value and under no condition: where, and what they stand for.
+type OwnMacros<'d> = FxHashMap<&'d str, Option<(u32, &'d str)>>;
 
 fn own_macros(offset: u32, defines: &[Define]) -> OwnMacros<'_> {
     let mut own = OwnMacros::default();
     for define in defines {
         let plain = define.conditions.is_empty() && define.params.is_none();
-        let entry = plain.then(|| (define.span.start.saturating_sub(offset), literal(&define.body)));
+        let entry = plain.then(|| (define.span.start.saturating_sub(offset), define.body.as_str()));
         own.entry(&define.name).and_modify(|e| *e = None).or_insert(entry);
     }
     own
 }
 
-/// Whether a directive's condition holds in a CUDA build; `None` when that depends on the build.
-fn truth_of(name: &[u8], spelled: &[u8], at: u32, own: &OwnMacros<'_>) -> Option<bool> {
-    let text = condition_text(spelled);
-    let known = |name: &str| own.get(name).copied().flatten().filter(|(start, _)| *start < at).map(|(_, value)| value);
-    match name {
-        b"ifdef" | b"elifdef" => defined(&text).or_else(|| known(&text).map(|_| true)),
-        b"ifndef" | b"elifndef" => defined(&text).map(|d| !d).or_else(|| known(&text).map(|_| false)),
-        _ => evaluate(&text, &known),
-    }
+/// What names of conditions mean: the file's own macros, then those of the build.
+struct Names<'n> {
+    own: &'n OwnMacros<'n>,
+    build: &'n BuildMacros,
 }
 
-/// Whether a macro is defined when `nvcc` compiles for a device; `None` when that depends on the build.
-pub(super) fn defined(name: &str) -> Option<bool> {
-    const TRUE: [&str; 8] =
-        ["__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "__cplusplus", "__CUDA__", "__GNUC__", "__linux__", "CUDA_VERSION"];
-    const FALSE: [&str; 10] = [
-        "_MSC_VER",
-        "_WIN32",
-        "WIN32",
-        "_WIN64",
-        "__APPLE__",
-        "__clang__",
-        "__INTEL_COMPILER",
-        "__CUDACC_RTC__",
-        "__MINGW32__",
-        "__OPENCL_VERSION__",
-    ];
-    if TRUE.contains(&name.trim()) {
-        return Some(true);
+impl Names<'_> {
+    /// Whether a directive's condition holds; `None` when that is open.
+    fn truth_of(&self, name: &[u8], spelled: &[u8], at: u32) -> Option<bool> {
+        let text = condition_text(spelled);
+        let meaning = |name: &str| match self.own.get(name) {
+            Some(Some((start, body))) if *start < at => Meaning::Defined(body),
+            _ => self.build.meaning(name),
+        };
+        let defined = |name: &str| match meaning(name.trim()) {
+            Meaning::Unknown => None,
+            meaning => Some(meaning != Meaning::Absent),
+        };
+        match name {
+            b"ifdef" | b"elifdef" => defined(&text),
+            b"ifndef" | b"elifndef" => defined(&text).map(|defined| !defined),
+            _ => evaluate(&text, &meaning),
+        }
     }
-    (FALSE.contains(&name.trim()) || crate::is_of_other_vendor(name.trim())).then_some(false)
 }
 
 /// Directives that are left in the middle of a statement: the grammar has no place for them there.

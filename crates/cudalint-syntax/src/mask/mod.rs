@@ -5,15 +5,12 @@ mod arguments;
 mod attributes;
 mod branches;
 mod builtin;
-mod condition;
 mod edit;
 mod gaps;
 mod less;
 mod places;
 mod semicolons;
 mod unread;
-
-pub use condition::condition_holds;
 
 use crate::defines::Define;
 use crate::lexer::{Lexed, Token, lex};
@@ -113,7 +110,7 @@ pub(crate) fn live_tokens(raw: &[u8], offset: u32, macros: &MacroTable, defines:
     let mut edit = edit::Edit::new(raw, lex(raw, 0).tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
-    branches::run(&mut edit, offset, defines);
+    branches::run(&mut edit, offset, defines, macros.build_macros());
     edit.tokens
 }
 
@@ -122,7 +119,7 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
     let mut edit = edit::Edit::new(raw, lexed.tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
-    branches::run(&mut edit, offset, defines);
+    branches::run(&mut edit, offset, defines, macros.build_macros());
     unread::run(&mut edit);
     builtin::run(&mut edit);
     attributes::defined(&mut edit);

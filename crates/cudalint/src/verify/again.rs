@@ -63,6 +63,7 @@ impl<'a> Again<'a> {
                 min_confidence: Some(cudalint_engine::MinConfidence::Possible),
             },
             architectures: Vec::new(),
+            defines: Vec::new(),
             configuration: Configuration::Nearest,
             force_exclude: false,
         };

@@ -67,12 +67,13 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
         );
     }
     let machine = if document.findings.is_empty() { Machine::default() } else { probe(&document) };
-    let build = compile_commands::find(input.root.as_std_path());
-    let flags: Vec<String> = build
+    let commands = compile_commands::find(input.root.as_std_path());
+    let flags: Vec<String> = commands
         .includes
         .iter()
         .map(|folder| format!("-I{}", folder.display()))
-        .chain(build.defines.iter().map(|define| format!("-D{define}")))
+        .chain(commands.build.defines.iter().map(|define| format!("-D{define}")))
+        .chain(commands.build.undefines.iter().map(|name| format!("-U{name}")))
         .collect();
     let request = run::Request {
         root: input.root.clone(),

@@ -1,0 +1,12 @@
+//! Scalar types and their arithmetic: what wraps where, what is promoted to what, and what an operator gives. Below every
+//! other crate, so that the preprocessor, the host walk and the kernels compute alike; it knows no program.
+
+mod arith;
+mod integer;
+mod literal;
+mod operators;
+
+pub use arith::{Outcome, Real, binary, exact, floor_rem, overflows, python, raw, real, rounded, unary};
+pub use integer::Integer;
+pub use literal::{Literal, literal};
+pub use operators::{BinaryOp, UnaryOp};
