@@ -1,0 +1,137 @@
+//! A condition has one answer, wherever it stands: in `#if`, in a statement that `#if` splits, in a macro's body, in a
+//! constant, in a kernel; whoever says what the macros are.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::Sandbox;
+
+/// Kernels that write beyond an allocation where the condition holds: one for each way to ask it.
+fn program(condition: &str) -> String {
+    format!(
+        "#include <cuda_runtime.h>
+#if {condition}
+#define IN_IF 1
+#else
+#define IN_IF 0
+#endif
+#define IN_MACRO (({condition}) ? 1 : 0)
+constexpr int constant = ({condition}) ? 1 : 0;
+__global__ void in_if(int *p) {{ p[IN_IF] = 1; }}
+__global__ void in_macro(int *p) {{ p[IN_MACRO] = 1; }}
+__global__ void in_constant(int *p) {{ p[constant] = 1; }}
+__global__ void in_kernel(int *p) {{
+  if ({condition}) p[1] = 1;
+}}
+__global__ void split(int *p) {{
+  p[
+#if {condition}
+    1
+#else
+    0
+#endif
+  ] = 1;
+}}
+int main() {{
+  int *p;
+  cudaMalloc(&p, sizeof(int));
+  in_if<<<1, 1>>>(p);
+  in_macro<<<1, 1>>>(p);
+  in_constant<<<1, 1>>>(p);
+  in_kernel<<<1, 1>>>(p);
+  split<<<1, 1>>>(p);
+  cudaFree(p);
+}}
+"
+    )
+}
+
+/// Lints a program for each condition, with other files beside it, and holds all five places to the answer.
+fn check(files: &[(&str, &str)], args: &[&str], conditions: &[(&str, bool)]) {
+    for (condition, expected) in conditions {
+        let sandbox = Sandbox::new(files);
+        sandbox.write("a.cu", program(condition).as_bytes());
+        let mut all = vec!["--select", "missing-bounds-guard", "--output-format", "concise", "a.cu"];
+        all.extend(args);
+        let ran = sandbox.run(&all);
+        let found = ran.stdout.matches("writes element 1 of `p`").count();
+        assert_eq!(found, if *expected { 5 } else { 0 }, "{condition} with {files:?} and {args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn by_default() {
+    check(
+        &[],
+        &[],
+        &[
+            ("__CUDA_ARCH__ == 800", true),
+            ("CUDART_VERSION == 12040 && CUDA_VERSION == 12040", true),
+            ("__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ == 4", true),
+            ("__cplusplus == 201703L", true),
+            ("__GNUC__ >= 9 && __CUDACC__ && __NVCC__", true),
+            ("__linux__ && __x86_64__ && __LP64__", true),
+            ("__CUDA_ARCH__ >= 900 || CUDART_VERSION >= 12080", false),
+        ],
+    );
+}
+
+#[test]
+fn by_the_command_line() {
+    let args = ["--arch", "sm_90,sm_120", "-D", "WIDE", "-D", "CUDART_VERSION=11080", "-DDEPTH=3"];
+    let conditions = [
+        ("__CUDA_ARCH__ == 900", true),
+        ("CUDART_VERSION == 11080", true),
+        ("WIDE == 1 && DEPTH * 2 == 6", true),
+        ("WIDE && DEPTH > 3", false),
+    ];
+    // They stand above the settings.
+    check(&[], &args, &conditions);
+    check(&[("cudalint.toml", "arch = [\"sm_75\"]\n[parse]\ndefines = [\"DEPTH=9\"]\n")], &args, &conditions);
+}
+
+#[test]
+fn by_the_settings() {
+    let settings = "arch = [\"sm_75\"]\n[parse]\ntoolkit = \"11.8\"\nstandard = \"c++14\"\ndefines = [\"DEPTH=9\"]\n\
+                    undefines = [\"__GNUC__\"]\n";
+    let commands = "[{\"directory\": \"/p\", \"file\": \"a.cu\", \"command\": \
+                    \"/usr/local/cuda-12.8/bin/nvcc -std=c++20 -arch=sm_90 -DDEPTH=3 -DOTHER=2 a.cu\"}]";
+    let mut conditions = vec![
+        ("__CUDA_ARCH__ == 750", true),
+        ("CUDART_VERSION == 11080 && __CUDACC_VER_MAJOR__ == 11", true),
+        ("__cplusplus == 201402L", true),
+        ("DEPTH == 9", true),
+        ("DEPTH < 9 || __cplusplus > 201402L", false),
+    ];
+    check(&[("cudalint.toml", settings)], &[], &conditions);
+    // They stand above the build's commands, which say the rest.
+    conditions.push(("OTHER == 2", true));
+    check(&[("cudalint.toml", settings), ("compile_commands.json", commands)], &[], &conditions);
+}
+
+#[test]
+fn by_the_commands_of_the_build() {
+    let commands = "[{\"directory\": \"/p\", \"file\": \"a.cu\", \"arguments\": \
+                    [\"/usr/local/cuda-12.8/bin/nvcc\", \"-std=c++20\", \"-gencode\", \"arch=compute_90,code=sm_90\", \
+                    \"-DDEPTH=3\", \"-UNVCC_ONLY\", \"a.cu\"]}, {\"directory\": \"/p\", \"file\": \"b.cu\", \"command\": \
+                    \"/usr/local/cuda-12.9/bin/nvcc -std=c++20 -arch=sm_100 -DDEPTH=3 b.cu\"}]";
+    let conditions = [
+        ("__CUDA_ARCH__ == 900", true),
+        ("CUDART_VERSION == 12080 && __CUDACC_VER_MINOR__ == 8", true),
+        ("__cplusplus == 202002L", true),
+        ("DEPTH == 3", true),
+        ("DEPTH != 3 || __CUDA_ARCH__ >= 1000", false),
+    ];
+    check(&[("compile_commands.json", commands)], &[], &conditions);
+}
+
+#[test]
+fn mistakes_in_the_settings_are_told() {
+    let sandbox = Sandbox::new(&[("cudalint.toml", "[parse]\ntoolkit = \"new\"\n"), ("a.cu", "int a;\n")]);
+    let ran = sandbox.run(&["a.cu"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`parse.toolkit`: not a version"), "{ran:?}");
+    sandbox.write("cudalint.toml", b"[parse]\nstandard = \"c99\"\n");
+    let ran = sandbox.run(&["a.cu"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`parse.standard`: not a standard of C++"), "{ran:?}");
+}
