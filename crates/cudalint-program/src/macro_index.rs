@@ -4,7 +4,7 @@ use crate::cuda::passes_on;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::MacroDefinition;
 use crate::name::Name;
-use cudalint_syntax::preprocessor::{Meaning, evaluate, names_asked};
+use cudalint_syntax::preprocessor::{Meaning, names_asked};
 use cudalint_syntax::{BuildMacros, Define, Directives, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -213,7 +213,8 @@ impl<D: Definition> MacroIndex<D> {
         let mut holds = |text: &str| match known.get(text) {
             Some(holds) => *holds,
             None => {
-                let holds = evaluate(text, &|name| build.meaning(name));
+                // A macro is used by code for the host and for the device.
+                let holds = build.holds_in_both_passes(text, &|_| None);
                 known.insert(text.into(), holds);
                 holds
             }
@@ -246,11 +247,10 @@ impl<D: Definition> MacroIndex<D> {
     /// Whether a condition holds in the build, with some more names defined, as nothing, and some not defined. What the
     /// command line gives stays.
     fn supposing(&self, condition: &str, present: &[&str], absent: &[&str]) -> Option<bool> {
-        evaluate(condition, &|name| match self.build.meaning(name) {
-            given @ Meaning::Defined(_) if self.build.is_given(name) => given,
-            _ if present.contains(&name) => Meaning::Defined(""),
-            Meaning::Unknown if absent.contains(&name) => Meaning::Absent,
-            known => known,
+        self.build.holds_in_both_passes(condition, &|name| match self.build.meaning(name) {
+            _ if present.contains(&name) => Some(Meaning::Defined("")),
+            Meaning::Unknown if absent.contains(&name) => Some(Meaning::Absent),
+            _ => None,
         })
     }
 

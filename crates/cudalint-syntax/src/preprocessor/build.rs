@@ -1,6 +1,6 @@
 //! What a build says about macros: those of the compiler, of the architecture and toolkit, and of the command line.
 
-use super::condition::Meaning;
+use super::condition::{Meaning, evaluate};
 use crate::vendors::is_of_other_vendor;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -13,6 +13,9 @@ pub const DEFAULT_TOOLKIT: (u32, u32) = (12, 4);
 
 /// The value of `__cplusplus` where nothing is said: C++17, which nvcc has taken by itself since CUDA 12.
 pub const DEFAULT_STANDARD: u32 = 201_703;
+
+/// The macro that only code for the device sees.
+const ARCHITECTURE: &str = "__CUDA_ARCH__";
 
 /// Macros of nvcc with GCC on 64-bit Linux, beside those that depend on the build. The versions of GCC are those of a
 /// host compiler that each toolkit in use accepts.
@@ -235,7 +238,7 @@ impl BuildMacros {
         let (major, minor) = build.toolkit.unwrap_or(DEFAULT_TOOLKIT);
         let version = major * 1_000 + minor * 10;
         for (name, value) in [
-            ("__CUDA_ARCH__", architecture * 10),
+            (ARCHITECTURE, architecture * 10),
             ("__CUDACC_VER_MAJOR__", major),
             ("__CUDACC_VER_MINOR__", minor),
             ("CUDART_VERSION", version),
@@ -270,6 +273,27 @@ impl BuildMacros {
             None if is_of_other_vendor(name) => Meaning::Absent,
             None => Meaning::Unknown,
         }
+    }
+
+    /// Whether a condition holds both where code is compiled for the host and where it is for the device, as far as the build
+    /// decides it. `beside` says more of names that the build leaves open or that the command line does not give.
+    pub fn holds_in_both_passes(
+        &self,
+        condition: &str,
+        beside: &dyn Fn(&str) -> Option<Meaning<'static>>,
+    ) -> Option<bool> {
+        let holds = |host: bool| {
+            evaluate(condition, &|name| {
+                let given = self.is_given(name);
+                let meaning = match self.meaning(name) {
+                    _ if host && !given && name == ARCHITECTURE => Meaning::Absent,
+                    meaning => meaning,
+                };
+                if given { meaning } else { beside(name).unwrap_or(meaning) }
+            })
+        };
+        let device = holds(false);
+        if condition.contains(ARCHITECTURE) { device.filter(|_| holds(true) == device) } else { device }
     }
 
     /// What the command line or the settings define, with values.
@@ -334,6 +358,22 @@ mod tests {
         assert_eq!((build.toolkit, build.standard), (Some((11, 8)), Some(201_703)));
         assert_eq!(build.architectures, [70, 80]);
         assert_eq!((build.defines, build.undefines), (vec!["A".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn what_differs_between_host_and_device_is_open() {
+        for (condition, expected) in [
+            ("defined(__CUDA_ARCH__)", None),
+            ("!defined(NDEBUG) && !defined(__CUDA_ARCH__)", None),
+            ("defined(NDEBUG) && defined(__CUDA_ARCH__)", Some(false)),
+            ("__CUDA_ARCH__ >= 700", None),
+            ("__CUDA_ARCH__ >= 900", Some(false)),
+            ("CUDART_VERSION >= 12000", Some(true)),
+        ] {
+            assert_eq!(BuildMacros::default().holds_in_both_passes(condition, &|_| None), expected, "{condition}");
+        }
+        let given = BuildMacros::with_defines(["__CUDA_ARCH__=700"]);
+        assert_eq!(given.holds_in_both_passes("__CUDA_ARCH__ == 700", &|_| None), Some(true));
     }
 
     #[test]
