@@ -1,12 +1,12 @@
 //! Plain declarations of a header, found by its tokens alone: those that nobody mentions need no tree.
 
 use crate::defines::Define;
+use crate::keywords::{Group, W, by_code};
 use crate::lexer::{Kind, Lexer, Step, Token};
 use crate::macros::{Class, MacroTable};
 use crate::mask::live_tokens;
 use crate::region::Region;
 use crate::span::Span;
-use crate::words::{Group, W, by_code};
 
 /// A declaration of one name: a function, a variable or an alias, without braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -180,7 +180,7 @@ impl<'t> Lexer<'t> {
             }
         }
         let mut token = self.token(Kind::Word, start, end);
-        token.code = crate::words::lookup(&self.bytes[start..end]) as u16;
+        token.code = crate::keywords::lookup(&self.bytes[start..end]) as u16;
         token
     }
 

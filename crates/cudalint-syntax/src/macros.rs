@@ -1,10 +1,10 @@
 //! What the macros of a project stand for, as far as the mask must know: attributes, namespaces, pragmas, or code.
 
 use crate::defines::Define;
+use crate::keywords::{Group, W, lookup};
 use crate::lexer::{Kind, Lexer, Step, code, is_word_byte};
 use crate::mask::SpaceBits;
 use crate::preprocessor::BuildMacros;
-use crate::words::{Group, W, lookup};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

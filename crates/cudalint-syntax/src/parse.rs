@@ -7,7 +7,7 @@ use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
 use crate::region::{Language, Region};
 use crate::span::Span;
-use crate::{indents, names, runs};
+use crate::{indents, respell, runs};
 use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
 
@@ -150,8 +150,8 @@ pub fn parse_region_without(
         gaps = self::gaps(bytes);
         respelled.extend_from_slice(bytes);
         indents::respell(&mut respelled, &pieces, &gaps);
-        names::respell(&mut respelled, raw, &tokens);
-        names::respell_comments(&mut respelled, raw, &comments);
+        respell::names(&mut respelled, raw, &tokens);
+        respell::comments(&mut respelled, raw, &comments);
     } else {
         respelled = runs::respell(bytes).unwrap_or_default();
     }
@@ -405,7 +405,7 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
         return None;
     }
     let mut masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
-    names::respell(&mut masked.text, wrapped.as_bytes(), &masked.tokens);
+    respell::names(&mut masked.text, wrapped.as_bytes(), &masked.tokens);
     let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, pool)?;
     let mut spans = Vec::new();
     damage(&tree, &mut spans);

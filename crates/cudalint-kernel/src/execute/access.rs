@@ -1,12 +1,12 @@
 //! Reads and writes of memory by all lanes at once.
 
+use super::bits::Affine;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
 use super::ops::map1;
 use super::value::{
     Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, one_object_of, place_of,
 };
-use super::words::Affine;
 use crate::code::{ExprId, Ty};
 use crate::report::{AccessKind, EventKind, ObjectKind};
 

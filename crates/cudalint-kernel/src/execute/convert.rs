@@ -1,11 +1,11 @@
 //! Conversions between scalar types, and arithmetic on pointers.
 
+use super::bits::{Affine, Side, fits};
 use super::lanes::Mask;
 use super::ops::{class, float, map2, round, unary, wrap, wrap_lanes};
 use super::value::{
     Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, place_of, pointer, somewhere,
 };
-use super::words::{Affine, Side, fits};
 use crate::code::{ExprId, Ty};
 
 /// Converted from one scalar type to another; `at` names the conversion where it cuts an integer short.

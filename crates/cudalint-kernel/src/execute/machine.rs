@@ -2,6 +2,7 @@
 
 use super::access::Touch;
 use super::barriers::Absence;
+use super::bits::{Affine, Extent};
 use super::crowd::Crowd;
 use super::divergence::Guard;
 use super::events::{Events, Pending};
@@ -12,7 +13,6 @@ use super::record::{Record, Trace};
 use super::scan::Scan;
 use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
-use super::words::{Affine, Extent};
 use crate::code::{Code, ExprId, FunctionId, VariableId};
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{ObjectKind, Site};

@@ -6,6 +6,7 @@
 
 mod access;
 mod barriers;
+mod bits;
 mod calls;
 mod cells;
 mod control;
@@ -19,7 +20,6 @@ mod lanes;
 mod local;
 mod machine;
 mod memory;
-mod names;
 mod ops;
 mod place;
 mod python;
@@ -29,11 +29,11 @@ mod record;
 mod scan;
 mod shadow;
 mod sweep;
+mod symbols;
 mod uniform;
 mod value;
 mod warp;
 mod widen;
-mod words;
 
 use crate::code::Code;
 use crate::launch::{Budget, LaunchInput};

@@ -1,9 +1,9 @@
 //! Arithmetic on all lanes at once, wrapped to its type.
 
+use super::bits::combined;
 use super::lanes::{Lanes, Mask, OFF};
-use super::names::{Opaque, names};
+use super::symbols::{Opaque, names};
 use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, mix, object_of, offset_of};
-use super::words::combined;
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
 
 /// A number brought into the range of its type.

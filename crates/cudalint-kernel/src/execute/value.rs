@@ -3,8 +3,8 @@
 //! Integers are kept as `i64`, extended as their type says (`unsigned long` as its bits), floats as the bits of an `f64`.
 //! A pointer is an object's number and a byte offset in one word: [`pointer`].
 
+use super::bits::{Affine, Side, Words};
 use super::lanes::{Element, Lanes, Mask, OFF};
-use super::words::{Affine, Side, Words};
 use crate::code::ExprId;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Calls of functions in sight.
 
 use super::instances::Key;
-use super::names::FUNCTION;
+use super::meaning::FUNCTION;
 use super::overloads::Found;
 use super::{At, Context, Lowerer, Out};
 use crate::code::{Effect, Expr, ExprId};

@@ -261,7 +261,7 @@ impl<'p> Lowerer<'p> {
 
     fn address_of(&mut self, value: ir::ExprId, site: Site) -> Out {
         let value = self.expr(value);
-        if matches!(&value.ty, Ty::Library(name, _) if &**name == super::names::FUNCTION) {
+        if matches!(&value.ty, Ty::Library(name, _) if &**name == super::meaning::FUNCTION) {
             return value;
         }
         if value.ty == Ty::Unknown && matches!(value.at, At::Value(_)) {

@@ -20,8 +20,8 @@ mod instances;
 mod intrinsics;
 mod library;
 mod library_types;
+mod meaning;
 mod methods;
-mod names;
 mod numbers;
 mod objects;
 mod operators;
@@ -120,7 +120,7 @@ struct Context<'p> {
     this: Option<(VariableId, Ty)>,
     /// The lambda whose body this is, and the variable that holds the closure's address.
     closure: Option<(usize, VariableId)>,
-    names: FxHashMap<Name, names::Meaning>,
+    names: FxHashMap<Name, meaning::Meaning>,
 }
 
 /// The function instance under construction.

@@ -255,7 +255,7 @@ impl Lowerer<'_> {
                 Some(out) => out,
                 None => self.lost(pointer, site),
             },
-            Ty::Library(name, _) if &**name == super::names::FUNCTION => pointer.clone(),
+            Ty::Library(name, _) if &**name == super::meaning::FUNCTION => pointer.clone(),
             _ => self.lost(pointer, site),
         }
     }

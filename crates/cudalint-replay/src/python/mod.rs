@@ -31,7 +31,6 @@ mod literals;
 mod loops;
 mod memory;
 mod methods;
-mod names;
 mod native;
 mod numba;
 mod ops;
@@ -44,6 +43,7 @@ mod stmts;
 pub(crate) mod summary;
 mod ufuncs;
 mod value;
+mod variables;
 mod walker;
 mod writes;
 

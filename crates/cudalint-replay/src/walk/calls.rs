@@ -98,7 +98,7 @@ impl<'p> Walker<'p> {
             return self.unknown_call(args, &outs, None);
         };
         if path.segments.len() == 1
-            && let super::names::Meaning::Place(place, ty) = self.captured_meaning(name)
+            && let super::meaning::Meaning::Place(place, ty) = self.captured_meaning(name)
         {
             let val = self.load(&place, &ty);
             return self.call_value(id, &Out { val, ty, place: Some(place) }, args);
@@ -170,14 +170,14 @@ impl<'p> Walker<'p> {
         self.unknown_call(args, &outs, None)
     }
 
-    fn captured_meaning(&mut self, name: &Name) -> super::names::Meaning {
+    fn captured_meaning(&mut self, name: &Name) -> super::meaning::Meaning {
         if self.frames.last().is_some_and(|frame| frame.closure.is_some())
             && let Some((place, ty)) = self.captured(name)
             && matches!(ty, Ty::Function)
         {
-            return super::names::Meaning::Place(place, ty);
+            return super::meaning::Meaning::Place(place, ty);
         }
-        super::names::Meaning::None
+        super::meaning::Meaning::None
     }
 
     /// The object for a method called by its bare name.

@@ -2,7 +2,7 @@
 
 use super::exits::Flow;
 use super::flow::Truth;
-use super::names::Meaning;
+use super::meaning::Meaning;
 use super::operators::{combine, same_kind};
 use super::places::Access;
 use super::{Out, Slot, Walker};

@@ -1,6 +1,6 @@
 //! Lvalues: which object an expression names, through indices, fields, pointers and references.
 
-use super::names::Meaning;
+use super::meaning::Meaning;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, Place, extend, root};

@@ -1,8 +1,8 @@
 //! A program's text put into the file's view, byte for byte where the file has it.
 
 use super::decode::Program;
+use crate::keywords::{W, by_code};
 use crate::lexer::{Kind, Token, code, lex};
-use crate::words::{W, by_code};
 use std::ops::Range;
 
 /// Whether a text is a program: its brackets match, and a function of the device has a body, or something is launched.

@@ -2,9 +2,9 @@
 
 use super::MaskKind;
 use super::edit::{Edit, NONE, Scope, p};
+use crate::keywords::{Group, W, is_caps};
 use crate::lexer::{Kind, code};
 use crate::macros::Class;
-use crate::words::{Group, W, is_caps};
 
 /// Statements as arguments: `NAME(a, b, stmt; stmt;)` becomes a block of the statements.
 pub(super) fn statements(edit: &mut Edit<'_>) {

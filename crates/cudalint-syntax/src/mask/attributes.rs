@@ -3,9 +3,9 @@
 use super::builtin::{after_captures, call_end};
 use super::edit::{Edit, NONE, Scope, p};
 use super::{MaskKind, SpaceBits};
+use crate::keywords::{Group, W, is_caps};
 use crate::lexer::{Kind, code};
 use crate::macros::Class;
-use crate::words::{Group, W, is_caps};
 
 /// Macros that stand for attributes, pragmas or namespaces by their definitions.
 pub(super) fn defined(edit: &mut Edit<'_>) {

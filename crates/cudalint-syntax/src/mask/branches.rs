@@ -3,10 +3,10 @@
 use super::MaskKind;
 use super::edit::{Edit, p};
 use crate::defines::{Define, clean};
+use crate::keywords::W;
 use crate::lexer::Kind;
 use crate::preprocessor::{BuildMacros, Meaning, evaluate};
 use crate::span::Span;
-use crate::words::W;
 use rustc_hash::FxHashMap;
 
 /// One branch: from the token after its directive to the token before the next one.

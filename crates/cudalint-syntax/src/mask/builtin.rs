@@ -2,9 +2,9 @@
 
 use super::edit::{Edit, NONE, p};
 use super::{MaskKind, SpaceBits};
+use crate::keywords::{Group, W};
 use crate::lexer::code;
 use crate::macros::space_of;
-use crate::words::{Group, W};
 
 /// Attributes that CUDA and the compilers define.
 pub(super) fn run(edit: &mut Edit<'_>) {

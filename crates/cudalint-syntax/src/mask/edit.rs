@@ -2,10 +2,10 @@
 
 use super::{MaskKind, MaskNote};
 use crate::defines::Define;
+use crate::keywords::{Group, W, by_code};
 use crate::lexer::{Kind, Token, code};
 use crate::macros::{Class, MacroTable, Shapes};
 use crate::span::Span;
-use crate::words::{Group, W, by_code};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// No token.

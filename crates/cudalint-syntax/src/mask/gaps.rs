@@ -3,8 +3,8 @@
 use super::MaskKind;
 use super::edit::{Edit, NONE, Scope, p};
 use super::places::{asm_operands, launch_braces, strings};
+use crate::keywords::{Group, W};
 use crate::lexer::{Kind, code};
-use crate::words::{Group, W};
 
 pub(super) fn run(edit: &mut Edit<'_>) {
     for i in 0..edit.len() {
@@ -146,7 +146,7 @@ fn template(edit: &mut Edit<'_>, i: usize) {
 fn extern_macro(edit: &mut Edit<'_>, i: usize) {
     if edit.is_name(i + 1) && edit.is(i + 2, b'(') {
         let close = edit.mate(i + 2);
-        let caps = crate::words::is_caps(edit.text(i + 1));
+        let caps = crate::keywords::is_caps(edit.text(i + 1));
         if close != NONE && caps && (edit.is(close + 1, b';') || edit.newline_after(close)) {
             erase(edit, i, i);
         }

@@ -2,8 +2,8 @@
 
 use super::MaskKind;
 use super::edit::{Edit, p};
+use crate::keywords::{Group, W};
 use crate::lexer::{Kind, code};
-use crate::words::{Group, W};
 
 /// How far ahead a closing `>` is looked for.
 const HORIZON: usize = 400;

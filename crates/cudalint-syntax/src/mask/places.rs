@@ -2,9 +2,9 @@
 
 use super::MaskKind;
 use super::edit::{Edit, NONE, Scope, p};
+use crate::keywords::W;
 use crate::lexer::Kind;
 use crate::span::Span;
-use crate::words::W;
 
 /// Operands of `asm` without a comma between them.
 pub(super) fn asm_operands(edit: &mut Edit<'_>, i: usize) {

@@ -2,10 +2,10 @@
 
 use super::MaskKind;
 use super::edit::{Edit, NONE, Scope, p};
+use crate::keywords::{Group, W, is_caps};
 use crate::lexer::{Kind, code};
 use crate::macros::Class;
 use crate::span::Span;
-use crate::words::{Group, W, is_caps};
 
 pub(super) fn run(edit: &mut Edit<'_>) {
     for i in 0..edit.len() {

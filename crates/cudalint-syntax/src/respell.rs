@@ -3,9 +3,9 @@
 //! respelled with letters of several bytes that it finds sooner: as many bytes, a quarter of the letters. So is what comments
 //! say, which is all the same to it, too.
 
+use crate::keywords::W;
 use crate::lexer::{Kind, Token};
 use crate::span::Span;
-use crate::words::W;
 
 /// Letters of two, three and four bytes that the grammar's tables of letters find in few steps.
 const TWO: &[u8] = "\u{2c6}".as_bytes();
@@ -18,7 +18,7 @@ const ONE: u8 = b'F';
 const SHORTEST_COMMENT: u32 = 12;
 
 /// Respells what comments of one line say; what the mask has blanked stays. `comments` are those of `raw`.
-pub(crate) fn respell_comments(bytes: &mut [u8], raw: &[u8], comments: &[Span]) {
+pub(crate) fn comments(bytes: &mut [u8], raw: &[u8], comments: &[Span]) {
     for comment in comments.iter().filter(|comment| comment.end - comment.start >= SHORTEST_COMMENT) {
         let Some(spelled) = raw.get(comment.range()) else { continue };
         // A backslash may make the comment go on, and blanks of further lines are respelled already.
@@ -38,7 +38,7 @@ pub(crate) fn respell_comments(bytes: &mut [u8], raw: &[u8], comments: &[Span]) 
 }
 
 /// Respells the names of `bytes`, which is `raw` after the mask; `tokens` are those that the mask left.
-pub(crate) fn respell(bytes: &mut [u8], raw: &[u8], tokens: &[Token]) {
+pub(crate) fn names(bytes: &mut [u8], raw: &[u8], tokens: &[Token]) {
     for token in tokens {
         if token.kind != Kind::Word || token.code != W::Plain as u16 {
             continue;
@@ -159,7 +159,7 @@ mod tests {
             }
             let mut bytes = word.as_bytes().to_vec();
             let raw = bytes.clone();
-            respell(&mut bytes, &raw, &lex(&raw, 0).tokens);
+            names(&mut bytes, &raw, &lex(&raw, 0).tokens);
             if bytes != raw {
                 assert!(tree(format!("int {word};").as_bytes()).contains("(identifier)"), "{word} means something");
             }
@@ -174,8 +174,8 @@ mod tests {
               for (int i = 0; i < number; ++i) abcdefgh[i] = static_cast<Type>(in[i]) + other::name<3>(i);\n\
               /* A comment that says something. */ done: return; } // And another one.\n";
         let mut bytes = text.to_vec();
-        respell(&mut bytes, text, &lex(text, 0).tokens);
-        respell_comments(&mut bytes, text, &lex(text, 0).comments);
+        names(&mut bytes, text, &lex(text, 0).tokens);
+        comments(&mut bytes, text, &lex(text, 0).comments);
         assert_eq!(bytes.len(), text.len());
         assert!(std::str::from_utf8(&bytes).is_ok());
         for name in ["Record_t", "kernel_name", "abcdefgh", "abcde", "other"] {
