@@ -6,8 +6,9 @@ use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
 use cudalint_replay::facts::{
     Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
+    Rows,
 };
-use cudalint_replay::quantity::{Comparison, Quantity};
+use cudalint_replay::quantity::{Comparison, Quantity, union};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -28,6 +29,9 @@ pub static RULE: Rule = Rule {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         match &event.kind {
+            EventKind::Copy { rows: Some(rows), .. } | EventKind::Set { rows: Some(rows), .. } => {
+                sink.report_some(refused_pitch(context, event, rows).or_else(|| overrun_of_rows(context, event, rows)));
+            }
             EventKind::Copy { api, destination, source, bytes, count, .. } => {
                 // `element-count-as-bytes` says it better.
                 let both = [(destination, source), (source, destination)];
@@ -37,14 +41,15 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 }) {
                     continue;
                 }
-                let found = overrun(context, event, api, "writes", destination, bytes, (count, 1))
-                    .or_else(|| overrun(context, event, api, "reads", source, bytes, (count, 1)));
+                let found = overrun(context, event, api, Access::linear("writes", destination, bytes, (count, 1)))
+                    .or_else(|| overrun(context, event, api, Access::linear("reads", source, bytes, (count, 1))));
                 sink.report_some(found);
             }
             EventKind::Set { api, destination, bytes, count, unit, .. }
                 if miscount(destination, &bytes.quantity, count).is_none() =>
             {
-                sink.report_some(overrun(context, event, api, "writes", destination, bytes, (count, *unit)));
+                let access = Access::linear("writes", destination, bytes, (count, *unit));
+                sink.report_some(overrun(context, event, api, access));
             }
             _ => {}
         }
@@ -78,15 +83,82 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     Some(finding)
 }
 
-fn overrun(
-    context: &ModuleContext<'_>,
-    event: &Event,
-    api: &str,
-    does: &str,
-    side: &PointerArgument,
-    bytes: &Amount,
-    (count, unit): (&CountShape, i64),
-) -> Option<Finding> {
+/// What a copy or set does on one side.
+struct Access<'a> {
+    does: &'a str,
+    side: &'a PointerArgument,
+    bytes: &'a Amount,
+    /// How the count is written, and the bytes of what it counts.
+    count: Option<(&'a CountShape, i64)>,
+    /// The rows, for the message.
+    rows: String,
+}
+
+impl<'a> Access<'a> {
+    fn linear(does: &'a str, side: &'a PointerArgument, bytes: &'a Amount, count: (&'a CountShape, i64)) -> Self {
+        Self { does, side, bytes, count: Some(count), rows: String::new() }
+    }
+}
+
+/// The pointers of a copy or set with what is done to them: 0 is the destination, 1 the source.
+fn sides(event: &Event) -> Vec<(usize, &str, &PointerArgument)> {
+    match &event.kind {
+        EventKind::Copy { destination, source, .. } => vec![(0, "writes", destination), (1, "reads", source)],
+        EventKind::Set { destination, .. } => vec![(0, "writes", destination)],
+        _ => Vec::new(),
+    }
+}
+
+fn name_of(event: &Event) -> &str {
+    match &event.kind {
+        EventKind::Copy { api, .. } | EventKind::Set { api, .. } => api,
+        _ => "",
+    }
+}
+
+/// A copy of rows that are longer than the way from one to the next: the call returns an error and moves nothing.
+fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Option<Finding> {
+    let longer = |pitch: &Amount| event.exceeds(&rows.width.quantity, &pitch.quantity) == Comparison::Always;
+    let (side, _, argument) = sides(event).into_iter().find(|(side, ..)| longer(&rows.pitches[*side]))?;
+    let some = event.exceeds(&rows.count.quantity, &Quantity::Known(0)) == Comparison::Always;
+    let (pitch, text) = (&rows.pitches[side], &rows.pitch_texts[side]);
+    let message = format!(
+        "`{}` is given rows of {} bytes, but those of `{}` lie {pitch} apart: it copies nothing and returns an error",
+        name_of(event),
+        rows.width,
+        argument.text
+    );
+    let assumed = assumptions([&event.assumptions, &rows.width.assumptions, &pitch.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, rows.width_span, assumed, message).filter(|_| some)?;
+    finding.label = format!("more than the pitch `{text}`");
+    finding.help = Some("give the pitch in bytes, and copy no more of a row than it holds".to_owned());
+    if let Some(witness) = &mut finding.witness {
+        for (name, amount) in [("bytes of a row", &rows.width), ("pitch", pitch)] {
+            witness.bindings.extend(amount.quantity.known().map(|value| (name.to_owned(), value)));
+        }
+    }
+    Some(finding)
+}
+
+/// Rows of which the last ends behind the allocation.
+fn overrun_of_rows(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Option<Finding> {
+    sides(event).into_iter().find_map(|(side, does, argument)| {
+        let pitch = &rows.pitches[side];
+        let assumed = [&rows.width.assumptions, &rows.count.assumptions, &pitch.assumptions];
+        let rests_on = assumed.into_iter().fold(None, |all, some| union(&all, some));
+        let bytes = Amount { quantity: rows.extent(side), assumptions: rests_on };
+        let words = format!("{} rows of {} bytes, {pitch} apart", rows.count, rows.width);
+        overrun(
+            context,
+            event,
+            name_of(event),
+            Access { does, side: argument, bytes: &bytes, count: None, rows: words },
+        )
+    })
+}
+
+fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access<'_>) -> Option<Finding> {
+    let Access { does, side, bytes, count, rows } = access;
     let Pointer::Into { buffer, offset } = &side.pointer else { return None };
     let end = offset.quantity.plus(&bytes.quantity);
     let extent = &buffer.bytes.quantity;
@@ -110,6 +182,11 @@ fn overrun(
         Comparison::Never | Comparison::Unknown => return None,
     }
     let message = match (end.known(), extent.known()) {
+        (Some(end), Some(extent)) if !rows.is_empty() => format!(
+            "`{api}` {does} {rows}, {} `{}`: they end behind byte {end} of its {extent}",
+            if does == "writes" { "to" } else { "from" },
+            side.text
+        ),
         (Some(end), Some(extent))
             if end - extent < bytes.quantity.known().unwrap_or(0) && offset.quantity.known() > Some(0) =>
         {
@@ -129,8 +206,8 @@ fn overrun(
             end - extent
         ),
         _ => format!(
-            "`{api}` {does} {} bytes {} `{}`, which holds {}",
-            bytes,
+            "`{api}` {does} {} {} `{}`, which holds {}",
+            if rows.is_empty() { format!("{bytes} bytes") } else { rows },
             if does == "writes" { "to" } else { "from" },
             side.text,
             buffer.bytes
@@ -139,7 +216,10 @@ fn overrun(
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, message)?;
     finding.label = format!("{bytes} bytes{}", at_offset(&offset.quantity));
     finding.related.push(allocation_label(context, buffer));
-    finding.help = Some(help(api, buffer, &count.text, unit));
+    finding.help = Some(match count {
+        Some((count, unit)) => help(api, buffer, &count.text, unit),
+        None => "rows times pitch, not rows times width, is what both sides need".to_owned(),
+    });
     if let Some(witness) = &mut finding.witness {
         for (name, quantity) in
             [("bytes copied", &bytes.quantity), ("offset", &offset.quantity), ("bytes held", extent)]

@@ -27,7 +27,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let mut told = Vec::new();
     for event in &context.facts.events {
         match &event.kind {
-            EventKind::Copy { api, destination, source, bytes, count, .. } => {
+            EventKind::Copy { api, destination, source, bytes, count, rows: None, .. } => {
                 let both = [(destination, source), (source, destination)];
                 let found = both
                     .into_iter()
@@ -45,7 +45,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                     sink.report_some(allocation(context, event, other, &short));
                 }
             }
-            EventKind::Set { api, destination, bytes, count, unit: 1, .. } => {
+            EventKind::Set { api, destination, bytes, count, rows: None, unit: 1, .. } => {
                 if let Some(why) = miscount(destination, &bytes.quantity, count) {
                     sink.report_some(finding(context, event, ("sets", api), destination, bytes, count, &why));
                 }

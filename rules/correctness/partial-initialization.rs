@@ -43,8 +43,8 @@ fn is_filled_by_miscount(context: &ModuleContext<'_>, shown: &Shown<'_>) -> bool
         return false;
     };
     context.facts.events.iter().any(|event| match &event.kind {
-        facts::EventKind::Copy { destination, bytes, count, .. }
-        | facts::EventKind::Set { destination, bytes, count, .. } => {
+        facts::EventKind::Copy { destination, bytes, count, rows: None, .. }
+        | facts::EventKind::Set { destination, bytes, count, rows: None, .. } => {
             matches!(&destination.pointer, Pointer::Into { buffer, .. } if buffer.site == allocation.site)
                 && miscount(destination, &bytes.quantity, count).is_some()
         }

@@ -3,6 +3,7 @@
 use crate::words::{allocation_label, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Method, RuleInfo};
+use cudalint_program::api::ApiId;
 use cudalint_replay::facts::{CopyKind, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site};
 
 /// The rule.
@@ -143,6 +144,10 @@ fn spelled(written: &str, to: Side, from: Side) -> Option<String> {
             (Side::Host, Side::Device) => Some(format!("memcpy_dtoh{suffix}")),
             _ => None,
         };
+    }
+    // A function of the driver says it by its name, and takes its arguments as it says.
+    if ApiId::named(written).is_some() {
+        return None;
     }
     if written.starts_with("memcpy") {
         return Some(format!("memcpy{}", runtime.strip_prefix("cudaMemcpy")?));

@@ -4,6 +4,8 @@ use crate::runs::words::buffer;
 use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -35,14 +37,20 @@ fn help(shown: &Shown<'_>) -> &'static str {
         EventKind::UninitializedRead { object, .. } => buffer(shown.run, object).map(|buffer| buffer.api.as_str()),
         _ => None,
     };
-    match api.unwrap_or_default() {
-        api if api.starts_with("numba.") => "copy zeros to it first: `cuda.to_device(np.zeros(…))`",
-        api if api.starts_with("cupy.cuda.") => "set it first, for example with its `memset`",
-        api if api.starts_with("cupy.") => "make it with `cupy.zeros`, or write all of it first",
-        api if api.starts_with("numpy.") => "make it with `numpy.zeros`, or write all of it first",
-        api if api.starts_with("pycuda.gpuarray.") => "make it with `gpuarray.zeros`, or write all of it first",
-        api if api.starts_with("pycuda.") => "set it first, for example with `memset_d8`",
-        api if api.starts_with("cuMem") => "set it first, for example with `cuMemsetD8`",
+    let spelled = api.unwrap_or_default();
+    let known = ApiId::named(spelled);
+    let by_bytes = known.is_some_and(|api| api.allocates());
+    match known.map(|api| api.library) {
+        Some(Library::Numba) => "copy zeros to it first: `cuda.to_device(np.zeros(…))`",
+        Some(Library::CuPy) if !by_bytes => "make it with `cupy.zeros`, or write all of it first",
+        Some(Library::NumPy) => "make it with `numpy.zeros`, or write all of it first",
+        Some(Library::PyCuda) if !by_bytes => "make it with `gpuarray.zeros`, or write all of it first",
+        Some(Library::PyCuda) => "set it first, for example with `memset_d8`",
+        Some(Library::Driver) => "set it first, for example with `cuMemsetD8`",
+        // A function of a package, under its name there.
+        Some(Library::CuPy | Library::Runtime) if spelled.contains('.') => {
+            "set it first, for example with its `memset`"
+        }
         _ => "set it first, for example with `cudaMemset`",
     }
 }

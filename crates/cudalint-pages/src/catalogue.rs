@@ -87,7 +87,8 @@ fn read(text: &str, table: &mut Table) -> Result<(), (usize, String)> {
 
 /// A setting for what follows, or functions with what they do.
 fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
-    if let Some((setting, value)) = line.split_once(' ').filter(|(word, _)| word.starts_with('@')) {
+    if line.starts_with('@') {
+        let (setting, value) = line.split_once(' ').unwrap_or((line, ""));
         let value = value.trim();
         match setting {
             "@library" => *defaults = Defaults { library: value.to_owned(), ..fresh() },
@@ -147,6 +148,7 @@ struct Row {
     side: String,
     returns: String,
     role: Option<&'static str>,
+    gives: Option<String>,
     flags: Vec<&'static str>,
     params: Vec<String>,
     outs: u16,
@@ -162,6 +164,7 @@ impl Row {
             side: defaults.side.clone(),
             returns: defaults.returns.clone(),
             role: None,
+            gives: None,
             flags: defaults.flags.clone(),
             params: Vec::new(),
             outs: 0,
@@ -191,6 +194,10 @@ impl Row {
             }
             "returns" => {
                 self.returns = returned(&rest.join(" "))?;
+                return Ok(());
+            }
+            "gives" => {
+                self.gives = Some(number(&rest.join(" "))?);
                 return Ok(());
             }
             "since" => {
@@ -254,6 +261,7 @@ impl Row {
             "attribute" => {
                 format!("SetsAttribute {{ kernel: {}, attribute: {}, value: {} }}", arg(0)?, arg(1)?, arg(2)?)
             }
+            "finds-symbol" => format!("FindsSymbol({})", arg(0)?),
             "captures" => "Captures".to_owned(),
             "orders" => format!("Orders {{ stream: {}, event: {} }}", arg(0)?, arg(1)?),
             "creates" | "destroys" => {
@@ -381,12 +389,13 @@ impl Row {
         };
         let params: Vec<String> = self.params.iter().map(|param| format!("{param:?}")).collect();
         format!(
-            "Function {{ library: Library::{}, section: {:?}, since: {:?}, side: Side::{}, returns: Returns::{}, role: ErrorRole::{}, flags: {flags}, params: &[{}], outs: {}, effects: &[{}] }}",
+            "Function {{ library: Library::{}, section: {:?}, since: {:?}, side: Side::{}, returns: Returns::{}, gives: {}, role: ErrorRole::{}, flags: {flags}, params: &[{}], outs: {}, effects: &[{}] }}",
             self.library,
             self.section,
             self.since,
             self.side,
             self.returns,
+            self.gives.as_ref().map_or_else(|| "None".to_owned(), |number| format!("Some({number})")),
             self.role.unwrap_or("Plain"),
             params.join(", "),
             self.outs,
@@ -418,6 +427,14 @@ fn returned(words: &str) -> Read<String> {
     }
 }
 
+fn number(word: &str) -> Read<String> {
+    match word {
+        "bool" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "half" | "float" | "double" | "float2"
+        | "double2" => Ok(format!("Number::{}", capital(word))),
+        _ => Err(format!("`{word}` is no type of numbers")),
+    }
+}
+
 fn version(text: &str) -> Read<(u8, u8)> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     let number = |text: &str| text.parse::<u8>().map_err(|_| format!("`{text}` is no version"));
@@ -434,6 +451,8 @@ fn flag(word: &str) -> Read<&'static str> {
         "async" => "ASYNCHRONOUS",
         "number" => "NUMBER",
         "plain-c" => "PLAIN_C",
+        "builds" => "BUILDS",
+        "memory" => "MEMORY",
         _ => return Err(format!("`{word}` is not understood")),
     })
 }
@@ -462,6 +481,11 @@ fn device_op(words: &[&str]) -> Read<String> {
         ["barrier", "named"] => "NamedBarrier".to_owned(),
         ["block-vote", how] => format!("BlockVote({})", vote(how)?),
         ["fence", of] => format!("Fence({})", scope(of)?),
+        ["warp-barrier"] => "WarpBarrier".to_owned(),
+        ["active-mask"] => "ActiveMask".to_owned(),
+        ["assume"] => "Assume".to_owned(),
+        ["shared-address"] => "SharedAddress".to_owned(),
+        ["nothing"] => "Nothing".to_owned(),
         ["async-copy"] => "AsyncCopy".to_owned(),
         ["trap"] => "Trap".to_owned(),
         ["print"] => "Print".to_owned(),
@@ -475,6 +499,10 @@ fn device_op(words: &[&str]) -> Read<String> {
             format!("Shuffle {{ how: Shuffle::{}, masked: {masked} }}", capital(how))
         }
         ["vote", how] => format!("WarpVote {{ how: {}, masked: {masked} }}", vote(how)?),
+        ["bits", what @ ("pop-count" | "leading-zeros" | "first-set" | "reverse-bits" | "mul24" | "mul-high"), of] => {
+            let what: String = what.split('-').map(capital).collect();
+            format!("Bits {{ what: Bits::{what}, of: {} }}", number(of)?)
+        }
         ["atomic", op, of] => {
             let op = match *op {
                 "exchange" => "Exchange".to_owned(),
@@ -482,7 +510,7 @@ fn device_op(words: &[&str]) -> Read<String> {
                 "add" | "sub" | "min" | "max" | "and" | "or" | "xor" | "inc" | "dec" => capital(op),
                 _ => return Err(format!("no atomic operation is called `{op}`")),
             };
-            format!("Atomic {{ op: Atomic::{op}, scope: {} }}", scope(of)?)
+            format!("Atomic {{ op: AtomicOp::{op}, scope: {} }}", scope(of)?)
         }
         _ => return Err(format!("`op {}` is not understood", words.join(" "))),
     };

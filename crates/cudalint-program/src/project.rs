@@ -9,6 +9,7 @@
 //! Python's names are not among these: a Python module is found by its file's path, as an import does, and its names are
 //! looked up in it alone.
 
+use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
 use crate::macro_index::{MacroIndex, VisibleMacros};
@@ -146,15 +147,14 @@ impl Project {
 
 /// The texts after calls that take a symbol: it is among their first arguments.
 fn symbol_arguments(text: &str) -> impl Iterator<Item = Span> {
-    const CALLS: [&str; 3] = ["ToSymbol", "SymbolAddress", "cuModuleGetGlobal"];
     const NEAR: usize = 200;
-    CALLS.into_iter().flat_map(move |call| {
-        memchr::memmem::find_iter(text.as_bytes(), call).map(|at| {
-            let mut end = (at + NEAR).min(text.len());
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            Span::new(at, end)
-        })
+    // The quick test first: few files do it.
+    let text_of_calls = if text.contains("Symbol") || text.contains("GetGlobal") { text } else { "" };
+    ApiId::mentions(text_of_calls, |api| api.reaches_symbol()).map(move |(at, _)| {
+        let mut end = (at + NEAR).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        Span::new(at, end)
     })
 }

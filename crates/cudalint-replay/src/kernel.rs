@@ -3,6 +3,8 @@
 
 use crate::coverage;
 use crate::facts::{DynamicShared, KernelSummary, Site};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::{
     BinaryOp, Block, Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, Space, Stmt,
 };
@@ -379,11 +381,13 @@ impl<'a> Reader<'a> {
             Some(Expr::Member { name, .. }) => name.as_str(),
             _ => "",
         };
-        if name.starts_with("__syncthreads") || ["sync", "arrive_and_wait", "arrive", "wait"].contains(&name) {
+        let op = ApiId::named(name).and_then(|api| api.device_op());
+        let meets = matches!(op, Some(DeviceOp::BlockBarrier | DeviceOp::BlockVote(_)));
+        if meets || ["sync", "arrive_and_wait", "arrive", "wait"].contains(&name) {
             self.intervals.push(Vec::new());
             return;
         }
-        if name.starts_with("atomic") {
+        if matches!(op, Some(DeviceOp::Atomic { .. })) {
             if let Some(target) = args.first() {
                 self.access(frame, *target, *target, true, sure);
             }

@@ -1,6 +1,6 @@
 //! Walks put together: which functions are entered, and which events of several walks are one.
 
-use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Site};
+use crate::facts::{Amount, Event, EventKind, Facts, LaunchArgument, Pointer, PythonFault, Rows, Site};
 use crate::given::Given;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use crate::quantity::Quantity;
@@ -152,19 +152,21 @@ fn alike(a: &EventKind, b: &EventKind) -> bool {
         (EventKind::Allocate { buffer: a, .. }, EventKind::Allocate { buffer: b, .. }) => a.bytes == b.bytes,
         (EventKind::Free { argument: a, .. }, EventKind::Free { argument: b, .. }) => pointers(&a.pointer, &b.pointer),
         (
-            EventKind::Copy { destination: to, source: from, bytes, kind, .. },
-            EventKind::Copy { destination, source, bytes: other_bytes, kind: other_kind, .. },
+            EventKind::Copy { destination: to, source: from, bytes, rows, kind, .. },
+            EventKind::Copy { destination, source, bytes: other_bytes, rows: other_rows, kind: other_kind, .. },
         ) => {
             bytes == other_bytes
+                && rows == other_rows
                 && kind == other_kind
                 && pointers(&to.pointer, &destination.pointer)
                 && pointers(&from.pointer, &source.pointer)
         }
         (
-            EventKind::Set { destination: to, value, bytes, .. },
-            EventKind::Set { destination, value: other_value, bytes: other_bytes, .. },
+            EventKind::Set { destination: to, value, bytes, rows, .. },
+            EventKind::Set { destination, value: other_value, bytes: other_bytes, rows: other_rows, .. },
         ) => {
             bytes == other_bytes
+                && rows == other_rows
                 && value.quantity == other_value.quantity
                 && pointers(&to.pointer, &destination.pointer)
         }
@@ -247,6 +249,10 @@ fn apart(a: &EventKind, b: &EventKind) -> bool {
     }
 }
 
+fn in_rows(rows: &Option<Box<Rows>>) -> String {
+    rows.as_ref().map_or_else(String::new, |rows| format!(" {} {:?}", rows.count, rows.pitches))
+}
+
 /// What tells two outcomes at one site apart for a rule: the values, not the identities of this or that walk.
 fn fingerprint(kind: &EventKind) -> String {
     let pointer = |pointer: &Pointer| match pointer {
@@ -263,15 +269,17 @@ fn fingerprint(kind: &EventKind) -> String {
             format!("allocate {} {:?}", buffer.bytes, buffer.bytes.assumptions)
         }
         EventKind::Free { argument, .. } => format!("free {}", pointer(&argument.pointer)),
-        EventKind::Copy { destination, source, bytes, kind, .. } => format!(
-            "copy {} {} {} {:?} {kind:?}",
+        EventKind::Copy { destination, source, bytes, rows, kind, .. } => format!(
+            "copy {} {} {} {:?} {kind:?}{}",
             pointer(&destination.pointer),
             pointer(&source.pointer),
             bytes,
-            bytes.assumptions
+            bytes.assumptions,
+            in_rows(rows)
         ),
-        EventKind::Set { destination, value, bytes, .. } => {
-            format!("set {} {} {} {:?}", pointer(&destination.pointer), value, bytes, bytes.assumptions)
+        EventKind::Set { destination, value, bytes, rows, .. } => {
+            let to = pointer(&destination.pointer);
+            format!("set {to} {} {} {:?}{}", value, bytes, bytes.assumptions, in_rows(rows))
         }
         EventKind::Launch(launch) => {
             let axes = |extent: &crate::facts::Extent3| {

@@ -1,6 +1,7 @@
 //! Kernel parameters whose type does not survive being copied to the device byte by byte.
 
 use crate::facts::{ParameterFault, ParameterFaultKind, Site};
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{
     Expr, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Stmt, Type, TypeId,
 };
@@ -23,19 +24,6 @@ const HOST_CONTAINERS: [&str; 14] = [
     "unique_ptr",
     "shared_ptr",
     "thread",
-];
-
-/// Calls that give back what a pointer member holds.
-const RELEASES: [&str; 9] = [
-    "cudaFree",
-    "cudaFreeHost",
-    "cudaFreeArray",
-    "cudaFreeAsync",
-    "free",
-    "cuMemFree",
-    "cudaStreamDestroy",
-    "cudaEventDestroy",
-    "cudaDestroyTextureObject",
 ];
 
 /// The faults of a kernel's parameters; template parameters are left open.
@@ -152,5 +140,5 @@ fn unconditional_release(module: &Module, destructor: &Function) -> Option<Strin
 
 fn release(path: &Path) -> Option<String> {
     let name = path.last()?;
-    RELEASES.contains(&name.as_str()).then(|| name.to_string())
+    ApiId::named(name)?.releases().then(|| name.to_string())
 }

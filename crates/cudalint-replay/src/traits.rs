@@ -1,5 +1,6 @@
 //! What functions have to do with the GPU or with memory, by name and transitively: the walk passes over the others.
 
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, Module, ModuleId, Stmt, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
@@ -213,9 +214,10 @@ fn expression<'a>(
         // A function may also be handed on.
         Expr::Name { path, .. } => {
             let Some(name) = path.last() else { return };
-            traits.gpu |= moves_memory(name);
-            traits.memory |=
-                matches!(name.as_str(), "malloc" | "calloc" | "realloc" | "free" | "aligned_alloc" | "posix_memalign");
+            if let Some(api) = ApiId::named(name) {
+                traits.gpu |= api.moves_memory();
+                traits.memory |= !api.is_cuda_host() && (api.allocates() || api.frees());
+            }
             calls.push(name);
         }
         Expr::Member { name, .. } => {
@@ -227,25 +229,6 @@ fn expression<'a>(
         }
         _ => {}
     }
-}
-
-/// Whether a name of the CUDA runtime or driver allocates, frees, copies or sets memory, launches, or changes what a
-/// launch may ask for: queries, streams and events say nothing of that.
-fn moves_memory(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix("cu") else { return false };
-    let (driver, rest) = match rest.strip_prefix("da") {
-        Some(rest) => (false, rest),
-        None => (true, rest),
-    };
-    if !rest.as_bytes().first().is_some_and(u8::is_ascii_uppercase) {
-        return false;
-    }
-    let kinds: &[&str] = if driver {
-        &["Mem", "Launch", "FuncSetAttribute", "ModuleGetGlobal", "Graph"]
-    } else {
-        &["Malloc", "Free", "Mem", "Host", "Launch", "GetSymbol", "FuncSetAttribute", "Graph"]
-    };
-    kinds.iter().any(|kind| rest.starts_with(kind))
 }
 
 fn is_name(module: &Module, id: ExprId) -> bool {

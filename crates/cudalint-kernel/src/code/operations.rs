@@ -1,6 +1,7 @@
 //! The operations that the executor knows by meaning: barriers, warp operations, atomics, copies, arithmetic of the library.
 
 use crate::report::{AccessKind, Site};
+pub use cudalint_program::api::effects::{AtomicOp, Scope, Shuffle, Vote};
 use std::sync::Arc;
 
 /// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
@@ -166,59 +167,6 @@ pub enum Group {
     Coalesced,
     /// `this_thread()`.
     Thread,
-}
-
-/// Ways to shuffle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Shuffle {
-    Index,
-    Up,
-    Down,
-    Xor,
-}
-
-/// Ways to vote and to reduce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Vote {
-    Any,
-    All,
-    Count,
-    Ballot,
-    MatchAny,
-    MatchAll,
-    /// A reduction whose value is not followed.
-    Reduce,
-}
-
-/// Among which threads something holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Scope {
-    Thread,
-    Block,
-    Device,
-    System,
-}
-
-/// Atomic operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum AtomicOp {
-    Add,
-    Sub,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Inc,
-    Dec,
-    Exchange,
-    CompareExchange,
-    Load,
-    Store,
 }
 
 /// Functions on floats that are computed.

@@ -3,6 +3,8 @@
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Intrinsic, Scope, Stmt};
 use crate::report::Site;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir;
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk, walk_expr};
@@ -309,7 +311,7 @@ impl Lowerer<'_> {
                         _ => return None,
                     };
                     let [pointer] = args.as_slice() else { return None };
-                    if name != "__cvta_generic_to_shared" {
+                    if ApiId::named(name).and_then(|api| api.device_op()) != Some(DeviceOp::SharedAddress) {
                         return None;
                     }
                     let pointer = *pointer;

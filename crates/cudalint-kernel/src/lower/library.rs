@@ -1,9 +1,11 @@
 //! Functions of CUDA and of the C and C++ libraries, by name.
 
-use super::numbers::{FLOAT, LONG, UINT};
+use super::numbers::{FLOAT, LONG, UINT, number_type};
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::Path;
 use cudalint_program::types::{Argument, Ty};
 
@@ -75,6 +77,27 @@ impl Lowerer<'_> {
             let id = self.vector_of(&vector, args, lanes, 0, site);
             return Some(self.computed(id, vector, site));
         }
+        let api = ApiId::named(name);
+        // Complex numbers are vectors of two.
+        if let (Some(number), [_, _]) = (api.filter(|api| api.builds_value()).and_then(|api| api.gives), args) {
+            let vector = number_type(number);
+            let id = self.vector_of(&vector, args, 2, 0, site);
+            return Some(self.computed(id, vector, site));
+        }
+        match api.and_then(|api| api.device_op()) {
+            Some(DeviceOp::Clock) if args.is_empty() => return none(self, LONG),
+            Some(DeviceOp::Nothing) => return none(self, Ty::Void),
+            Some(DeviceOp::Texture { writes: true }) => return none(self, Ty::Void),
+            Some(DeviceOp::Texture { writes: false }) => {
+                let ty = match explicit.first() {
+                    Some(Argument::Type(ty)) => ty.clone(),
+                    _ => texture_element(args),
+                };
+                return none(self, ty);
+            }
+            Some(DeviceOp::Random) => return writes(self, random_number(name)),
+            _ => {}
+        }
         match (name, args) {
             ("move" | "forward" | "launder" | "addressof" | "__builtin_expect" | "as_const", [value, ..]) => {
                 if name == "addressof" {
@@ -84,10 +107,8 @@ impl Lowerer<'_> {
                 Some(value.clone())
             }
             ("swap", [a, b]) => Some(self.swap(a, b, site)),
-            ("clock", []) => none(self, LONG),
-            ("clock64" | "wall_clock64" | "__globaltimer", []) => none(self, LONG),
             ("malloc" | "__nv_malloc", [_]) => none(self, Ty::pointer_to(Ty::Void)),
-            ("free" | "__nanosleep" | "__prof_trigger" | "__brkpt", _) => none(self, Ty::Void),
+            ("free", _) => none(self, Ty::Void),
             ("init", [barrier, ..]) if super::library_types::is_barrier_pointer(&barrier.ty) => {
                 Some(self.init_barrier(barrier, site))
             }
@@ -118,47 +139,6 @@ impl Lowerer<'_> {
             }
             ("declval" | "__builtin_constant_p" | "typeid", _) => none(self, Ty::Unknown),
             ("float2" | "double2", _) => None,
-            ("cuCmulf" | "cuCaddf" | "cuCsubf" | "cuCdivf" | "cuConjf", _) => {
-                Some(self.pure(name, args, vector_named("float2")?, site))
-            }
-            ("cuCmul" | "cuCadd" | "cuCsub" | "cuCdiv" | "cuConj", _) => {
-                Some(self.pure(name, args, vector_named("double2")?, site))
-            }
-            ("make_cuFloatComplex" | "make_cuComplex", [_, _]) => {
-                let vector = vector_named("float2")?;
-                let id = self.vector_of(&vector, args, 2, 0, site);
-                Some(self.computed(id, vector, site))
-            }
-            ("make_cuDoubleComplex", [_, _]) => {
-                let vector = vector_named("double2")?;
-                let id = self.vector_of(&vector, args, 2, 0, site);
-                Some(self.computed(id, vector, site))
-            }
-            ("cuCrealf" | "cuCimagf" | "cuCabsf", [_]) => Some(self.pure(name, args, FLOAT, site)),
-            ("cuCreal" | "cuCimag" | "cuCabs", [_]) => Some(self.pure(name, args, Ty::DOUBLE, site)),
-            _ if name.starts_with("curand") => {
-                let ty = if name.ends_with("_double") {
-                    Ty::DOUBLE
-                } else if name == "curand" {
-                    UINT
-                } else if name.starts_with("curand_uniform") || name == "curand_normal" || name == "curand_log_normal" {
-                    match name.as_bytes().last() {
-                        Some(b'2' | b'4') => Ty::Unknown,
-                        _ => FLOAT,
-                    }
-                } else {
-                    Ty::Unknown
-                };
-                writes(self, ty)
-            }
-            _ if is_texture(name) => {
-                let ty = match explicit.first() {
-                    Some(Argument::Type(ty)) => ty.clone(),
-                    _ => texture_element(args),
-                };
-                let write = name.contains("write");
-                none(self, if write { Ty::Void } else { ty })
-            }
             _ if is_half_function(name) && !args.iter().any(|arg| matches!(arg.ty.decayed(), Ty::Pointer(_))) => {
                 Some(self.pure(name, args, half_result(name, args), site))
             }
@@ -233,10 +213,14 @@ pub(super) fn vector_named(name: &str) -> Option<Ty> {
     Some(Ty::Vector { name: name.into(), bytes, signed, float, lanes })
 }
 
-fn is_texture(name: &str) -> bool {
-    ["tex1D", "tex2D", "tex3D", "texCube", "surf1D", "surf2D", "surf3D", "surfCube"]
-        .iter()
-        .any(|start| name.starts_with(start))
+/// The type of a number that cuRAND's device functions give: their names end in how many and of which.
+fn random_number(name: &str) -> Ty {
+    match name.rsplit_once('_') {
+        None if name.ends_with(char::is_alphabetic) => UINT,
+        Some((_, "double")) => Ty::DOUBLE,
+        Some((_, "uniform" | "normal")) => FLOAT,
+        _ => Ty::Unknown,
+    }
 }
 
 /// The element type of a texture reference.

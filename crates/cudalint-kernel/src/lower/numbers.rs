@@ -3,6 +3,8 @@
 use super::{Lowerer, Out};
 use crate::code::{FloatMath, Intrinsic};
 use crate::report::Site;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Bits, DeviceOp, Number};
 use cudalint_program::ir::Path;
 use cudalint_program::types::{Argument, Ty};
 
@@ -78,80 +80,6 @@ const MATHS: &[&str] = &[
     "y1",
 ];
 
-/// Intrinsics that do nothing but compute, with what they give.
-const PURE: &[(&str, Ty)] = &[
-    ("__byte_perm", UINT),
-    ("__funnelshift_l", UINT),
-    ("__funnelshift_lc", UINT),
-    ("__funnelshift_r", UINT),
-    ("__funnelshift_rc", UINT),
-    ("__dp4a", Ty::INT),
-    ("__dp2a_lo", Ty::INT),
-    ("__dp2a_hi", Ty::INT),
-    ("__fns", UINT),
-    ("__sad", UINT),
-    ("__usad", UINT),
-    ("__hadd", Ty::Float { bytes: 2 }),
-    ("__hsub", Ty::Float { bytes: 2 }),
-    ("__hmul", Ty::Float { bytes: 2 }),
-    ("__hdiv", Ty::Float { bytes: 2 }),
-    ("__hfma", Ty::Float { bytes: 2 }),
-    ("__hneg", Ty::Float { bytes: 2 }),
-    ("__habs", Ty::Float { bytes: 2 }),
-    ("__hmax", Ty::Float { bytes: 2 }),
-    ("__hmin", Ty::Float { bytes: 2 }),
-    ("hexp", Ty::Float { bytes: 2 }),
-    ("hlog", Ty::Float { bytes: 2 }),
-    ("hsqrt", Ty::Float { bytes: 2 }),
-    ("hrsqrt", Ty::Float { bytes: 2 }),
-    ("hrcp", Ty::Float { bytes: 2 }),
-    ("__hgt", Ty::Bool),
-    ("__hge", Ty::Bool),
-    ("__hlt", Ty::Bool),
-    ("__hle", Ty::Bool),
-    ("__heq", Ty::Bool),
-    ("__hne", Ty::Bool),
-    ("__hisnan", Ty::Bool),
-    ("__float_as_int", Ty::INT),
-    ("__float_as_uint", UINT),
-    ("__int_as_float", FLOAT),
-    ("__uint_as_float", FLOAT),
-    ("__double_as_longlong", LONG),
-    ("__longlong_as_double", Ty::DOUBLE),
-    ("__double2hiint", Ty::INT),
-    ("__double2loint", Ty::INT),
-    ("__hiloint2double", Ty::DOUBLE),
-    ("__half_as_ushort", Ty::Int { bytes: 2, signed: false }),
-    ("__half_as_short", Ty::Int { bytes: 2, signed: true }),
-    ("__ushort_as_half", Ty::Float { bytes: 2 }),
-    ("__short_as_half", Ty::Float { bytes: 2 }),
-    ("__isGlobal", UINT),
-    ("__isShared", UINT),
-    ("__isConstant", UINT),
-    ("__isLocal", UINT),
-    ("__cvta_generic_to_shared", Ty::SIZE),
-    ("__cvta_generic_to_global", Ty::SIZE),
-    ("isnan", Ty::Bool),
-    ("isinf", Ty::Bool),
-    ("isfinite", Ty::Bool),
-    ("signbit", Ty::Bool),
-    ("__saturatef", FLOAT),
-    ("__powf", FLOAT),
-    ("__sinf", FLOAT),
-    ("__cosf", FLOAT),
-    ("__tanf", FLOAT),
-    ("__expf", FLOAT),
-    ("__exp10f", FLOAT),
-    ("__logf", FLOAT),
-    ("__log2f", FLOAT),
-    ("__log10f", FLOAT),
-    ("__fdividef", FLOAT),
-    ("__tanhf", FLOAT),
-    ("saturate", FLOAT),
-    ("strlen", Ty::SIZE),
-    ("strcmp", Ty::INT),
-];
-
 pub(super) const UINT: Ty = Ty::Int { bytes: 4, signed: false };
 pub(super) const FLOAT: Ty = Ty::Float { bytes: 4 };
 pub(super) const LONG: Ty = Ty::Int { bytes: 8, signed: true };
@@ -159,8 +87,29 @@ pub(super) const LONG: Ty = Ty::Int { bytes: 8, signed: true };
 /// Whether the library for the device has a function of this name that programs define for the host as well.
 pub(super) fn is_known(path: &Path) -> bool {
     path.last().is_some_and(|name| {
-        matches!(name.as_str(), "min" | "max" | "abs" | "swap") || maths(name).is_some() || name.starts_with("make_")
+        matches!(name.as_str(), "min" | "max" | "abs" | "swap")
+            || maths(name).is_some()
+            || ApiId::named(name).is_some_and(|api| api.builds_value())
     })
+}
+
+/// The type of a number that the catalogue names.
+pub(super) fn number_type(number: Number) -> Ty {
+    let int = |bytes, signed| Ty::Int { bytes, signed };
+    match number {
+        Number::Bool => Ty::Bool,
+        Number::Short => int(2, true),
+        Number::Ushort => int(2, false),
+        Number::Int => Ty::INT,
+        Number::Uint => UINT,
+        Number::Long => LONG,
+        Number::Ulong => Ty::SIZE,
+        Number::Half => Ty::Float { bytes: 2 },
+        Number::Float => FLOAT,
+        Number::Double => Ty::DOUBLE,
+        Number::Float2 => super::library::vector_named("float2").unwrap_or(Ty::Unknown),
+        Number::Double2 => super::library::vector_named("double2").unwrap_or(Ty::Unknown),
+    }
 }
 
 /// A mathematical function without the letter for its type, and the bytes that the letter says.
@@ -209,8 +158,8 @@ impl Lowerer<'_> {
         if let Some((base, bytes)) = maths(name) {
             return Some(self.maths_call(base, bytes, args, site));
         }
-        if let Some((_, ty)) = PURE.iter().find(|(known, _)| *known == name) {
-            return Some(self.pure(name, args, ty.clone(), site));
+        if let Some(number) = ApiId::named(name).filter(|api| !api.builds_value()).and_then(|api| api.gives) {
+            return Some(self.pure(name, args, number_type(number), site));
         }
         self.converting_function(name, args, site)
     }
@@ -230,24 +179,17 @@ impl Lowerer<'_> {
     }
 
     fn bit_function(&mut self, name: &str, args: &[Out], site: Site) -> Option<Out> {
-        let ulong = Ty::Int { bytes: 8, signed: false };
-        let (what, operand, result) = match name {
-            "__popc" => (Intrinsic::PopCount, UINT, Ty::INT),
-            "__popcll" => (Intrinsic::PopCount, ulong, Ty::INT),
-            "__clz" => (Intrinsic::LeadingZeros, UINT, Ty::INT),
-            "__clzll" => (Intrinsic::LeadingZeros, ulong, Ty::INT),
-            "__ffs" | "ffs" => (Intrinsic::FirstSet, UINT, Ty::INT),
-            "__ffsll" => (Intrinsic::FirstSet, ulong, Ty::INT),
-            "__brev" => (Intrinsic::ReverseBits, UINT, UINT),
-            "__brevll" => (Intrinsic::ReverseBits, ulong.clone(), ulong),
-            "__mul24" => (Intrinsic::Mul24, Ty::INT, Ty::INT),
-            "__umul24" => (Intrinsic::Mul24, UINT, UINT),
-            "__mulhi" => (Intrinsic::MulHigh, Ty::INT, Ty::INT),
-            "__umulhi" => (Intrinsic::MulHigh, UINT, UINT),
-            "__mul64hi" => (Intrinsic::MulHigh, LONG, LONG),
-            "__umul64hi" => (Intrinsic::MulHigh, ulong.clone(), ulong),
-            _ => return None,
+        let api = ApiId::named(name)?;
+        let Some(DeviceOp::Bits { what, of }) = api.device_op() else { return None };
+        let what = match what {
+            Bits::PopCount => Intrinsic::PopCount,
+            Bits::LeadingZeros => Intrinsic::LeadingZeros,
+            Bits::FirstSet => Intrinsic::FirstSet,
+            Bits::ReverseBits => Intrinsic::ReverseBits,
+            Bits::Mul24 => Intrinsic::Mul24,
+            Bits::MulHigh => Intrinsic::MulHigh,
         };
+        let (operand, result) = (number_type(of), api.gives.map_or(Ty::Unknown, number_type));
         let operands = args.iter().map(|arg| self.convert(arg, &operand)).collect();
         Some(self.intrinsic(what, operands, result, site))
     }

@@ -23,6 +23,7 @@ pub enum Library {
     PyCuda,
     Numba,
     CudaCore,
+    NumPy,
     /// Functions that device code calls: barriers, atomics, conversions.
     Device,
     /// CUDA's mathematics, for both sides.
@@ -56,6 +57,7 @@ impl Library {
             Self::PyCuda => "PyCUDA",
             Self::Numba => "Numba",
             Self::CudaCore => "cuda.core",
+            Self::NumPy => "NumPy",
             Self::Device => "CUDA device code",
             Self::Math => "CUDA Math API",
             Self::C => "C library",
@@ -243,6 +245,9 @@ pub enum DeviceOp {
     BlockBarrier,
     BlockVote(Vote),
     NamedBarrier,
+    WarpBarrier,
+    ActiveMask,
+    Assume,
     Fence(Scope),
     AsyncCopy,
     Trap,
@@ -258,7 +263,7 @@ pub enum DeviceOp {
         masked: bool,
     },
     Atomic {
-        op: Atomic,
+        op: AtomicOp,
         scope: Scope,
     },
     Clock,
@@ -267,8 +272,48 @@ pub enum DeviceOp {
     },
     /// A random number from a state that changes: `curand` and its kind.
     Random,
+    /// Counts or moves bits, or multiplies, numbers of this type.
+    Bits {
+        what: Bits,
+        of: Number,
+    },
+    /// The address in shared memory that a pointer means.
+    SharedAddress,
+    /// Nothing that matters here: it waits a while, or tells a tool.
+    Nothing,
 }
 
+/// The types of numbers that functions take and give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Number {
+    Bool,
+    Short,
+    Ushort,
+    Int,
+    Uint,
+    Long,
+    Ulong,
+    Half,
+    Float,
+    Double,
+    Float2,
+    Double2,
+}
+
+/// Operations on the bits of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Bits {
+    PopCount,
+    LeadingZeros,
+    FirstSet,
+    ReverseBits,
+    Mul24,
+    MulHigh,
+}
+
+/// Among which threads something holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Scope {
@@ -278,6 +323,7 @@ pub enum Scope {
     System,
 }
 
+/// Ways to vote and to reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Vote {
@@ -287,9 +333,11 @@ pub enum Vote {
     Ballot,
     MatchAny,
     MatchAll,
+    /// A reduction whose value is not followed.
     Reduce,
 }
 
+/// Ways to shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Shuffle {
@@ -299,9 +347,10 @@ pub enum Shuffle {
     Xor,
 }
 
+/// Atomic operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Atomic {
+pub enum AtomicOp {
     Add,
     Sub,
     Min,
@@ -313,6 +362,8 @@ pub enum Atomic {
     Dec,
     Exchange,
     CompareExchange,
+    Load,
+    Store,
 }
 
 /// One thing that a call does.
@@ -388,6 +439,8 @@ pub enum Effect {
         /// The variable.
         symbol: Arg,
     },
+    /// Stores the address of a `__device__` variable that text names.
+    FindsSymbol(Arg),
     /// Starts a kernel.
     Launches(LaunchArgs),
     /// Sets an attribute of a kernel.

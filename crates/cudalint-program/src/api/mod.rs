@@ -7,7 +7,7 @@ pub mod spaces;
 #[rustfmt::skip]
 mod table;
 
-use effects::{DeviceOp, Effect, ErrorRole, Handle, Library, Returns, Side};
+use effects::{DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space};
 
 /// A function of the catalogue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,10 +27,12 @@ pub struct Function {
     pub side: Side,
     /// What it returns.
     pub returns: Returns,
+    /// The type of number that it computes from its arguments and nothing else.
+    pub gives: Option<Number>,
     /// What it has to do with errors of earlier work.
     pub role: ErrorRole,
     /// Its flags.
-    pub flags: u8,
+    pub flags: u16,
     /// The names of its parameters; empty where nothing is said of them.
     pub params: &'static [&'static str],
     /// Those that are results in Python, as bits: what the function stores through an address.
@@ -40,21 +42,25 @@ pub struct Function {
 }
 
 /// A dropped status leaves something unset or unreleased, but moves no data.
-const QUIET: u8 = 1;
+const QUIET: u16 = 1;
 /// A project's own declaration of it (a stub header) is the same function.
-const CORE: u8 = 2;
+const CORE: u16 = 2;
 /// Neither keeps nor changes anything that its arguments lead to.
-const PURE: u8 = 4;
+const PURE: u16 = 4;
 /// Control does not come back.
-const ENDS: u8 = 8;
+const ENDS: u16 = 8;
 /// Looks at no error of CUDA.
-const UNRELATED: u8 = 16;
+const UNRELATED: u16 = 16;
 /// May return before the work is done.
-const ASYNCHRONOUS: u8 = 32;
+const ASYNCHRONOUS: u16 = 32;
 /// Reads a number from text.
-const NUMBER: u8 = 64;
+const NUMBER: u16 = 64;
 /// An interface of C: what it is given by address it may keep and write.
-const PLAIN_C: u8 = 128;
+const PLAIN_C: u16 = 128;
+/// Makes a value of what it is given.
+const BUILDS: u16 = 256;
+/// Has to do with memory, launches or what a launch may ask for; queries, streams and events do not.
+const MEMORY: u16 = 512;
 
 impl Function {
     /// Whether a dropped status matters little: what was asked or released moves no data.
@@ -97,6 +103,51 @@ impl Function {
         self.flags & PLAIN_C != 0
     }
 
+    /// Whether it makes a value of what it is given, and does nothing else.
+    pub const fn builds_value(&self) -> bool {
+        self.flags & BUILDS != 0
+    }
+
+    /// Whether a host program moves memory with it, launches, or changes what a launch may ask for.
+    pub fn moves_memory(&self) -> bool {
+        let effect = |effect: &Effect| {
+            !matches!(
+                effect,
+                Effect::Waits(_)
+                    | Effect::Polls(_)
+                    | Effect::Orders { .. }
+                    | Effect::Creates(..)
+                    | Effect::Destroys(..)
+                    | Effect::Captures
+                    | Effect::Reads(_)
+                    | Effect::Writes(_)
+                    | Effect::Device(_)
+            )
+        };
+        self.is_cuda_host()
+            && (self.flags & MEMORY != 0 || self.role == ErrorRole::Launches || self.effects.iter().any(effect))
+    }
+
+    /// Whether it sets an attribute of a kernel.
+    pub fn sets_attribute(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::SetsAttribute { .. }))
+    }
+
+    /// Whether it hands a `__device__` variable to the host: what it names can be written from there.
+    pub fn reaches_symbol(&self) -> bool {
+        self.effects.iter().any(|effect| match effect {
+            Effect::CopiesSymbol { to_symbol, .. } => *to_symbol,
+            Effect::AddressOfSymbol { .. } | Effect::FindsSymbol(_) => true,
+            _ => false,
+        })
+    }
+
+    /// Whether it allocates memory that the device can reach: such memory begins at a multiple of 256 bytes.
+    pub fn allocates_for_device(&self) -> bool {
+        let device = |effect: &Effect| matches!(effect, Effect::Allocates { space, .. } if *space != Space::Host);
+        self.effects.iter().any(device)
+    }
+
     /// Whether it returns a status.
     pub const fn returns_status(&self) -> bool {
         matches!(self.returns, Returns::Status(_) | Returns::StatusByHandle(_))
@@ -117,6 +168,27 @@ impl Function {
         self.effects.iter().any(|effect| matches!(effect, Effect::Creates(made, _) if *made == kind))
     }
 
+    /// How it starts a kernel.
+    pub fn launches(&self) -> Option<LaunchArgs> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Launches(how) => Some(*how),
+            _ => None,
+        })
+    }
+
+    /// Whether it returns the last error.
+    pub const fn is_last_error(&self) -> bool {
+        matches!(self.role, ErrorRole::Clears | ErrorRole::Peeks)
+    }
+
+    /// Whether it returns a status of the libraries whose statuses are looked after.
+    pub fn has_known_status(&self) -> bool {
+        match self.returns {
+            Returns::Status(ty) | Returns::StatusByHandle(ty) => is_status_type(ty),
+            _ => false,
+        }
+    }
+
     /// Whether it allocates memory.
     pub fn allocates(&self) -> bool {
         self.effects.iter().any(|effect| matches!(effect, Effect::Allocates { .. }))
@@ -124,7 +196,12 @@ impl Function {
 
     /// Whether it belongs to the interfaces of CUDA that a host program calls.
     pub const fn is_cuda_host(&self) -> bool {
-        !matches!(self.library, Library::C | Library::Cpp | Library::Device | Library::Math)
+        !matches!(self.library, Library::C | Library::Cpp | Library::Device | Library::Math) && !self.is_of_python()
+    }
+
+    /// Whether it belongs to a package of Python that has functions of its own.
+    pub const fn is_of_python(&self) -> bool {
+        matches!(self.library, Library::CuPy | Library::PyCuda | Library::Numba | Library::NumPy | Library::CudaCore)
     }
 
     /// What it is in device code.
@@ -175,6 +252,11 @@ impl ApiId {
         Some(Self(*id))
     }
 
+    /// The function that a name means, where it returns a status that a program should look at.
+    pub fn with_status(name: &str) -> Option<Self> {
+        Self::named(name).filter(|api| api.has_known_status())
+    }
+
     /// All functions.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..table::FUNCTIONS as u16).map(Self)
@@ -185,6 +267,24 @@ impl ApiId {
         table::NAMES.iter().enumerate().map(|(at, (name, _))| {
             let id = table::ALIASES.get(at.wrapping_sub(table::FUNCTIONS)).copied().unwrap_or(at as u16);
             (*name, Self(id))
+        })
+    }
+
+    /// The places in a text where functions of a kind are named, each with where it begins.
+    pub fn mentions(text: &str, kind: impl Fn(Self) -> bool) -> impl Iterator<Item = (usize, Self)> {
+        let bytes = text.as_bytes();
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            loop {
+                at += bytes.get(at..)?.iter().position(is_word)?;
+                let length = bytes[at..].iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len() - at);
+                let (start, word) = (at, text.get(at..at + length));
+                at += length;
+                if let Some(id) = word.and_then(Self::named).filter(|id| kind(*id)) {
+                    return Some((start, id));
+                }
+            }
         })
     }
 
@@ -225,6 +325,15 @@ pub struct Constant {
 pub fn constant(name: &str) -> Option<Constant> {
     table::CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, constant)| *constant)
 }
+
+/// Whether a name is the attribute of a kernel that says how much dynamic shared memory a launch may ask for.
+pub fn is_dynamic_shared_attribute(name: &str) -> bool {
+    DYNAMIC_SHARED.contains(&name)
+}
+
+/// The attribute in the runtime and in the driver.
+pub const DYNAMIC_SHARED: [&str; 2] =
+    ["cudaFuncAttributeMaxDynamicSharedMemorySize", "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"];
 
 /// Whether a name is a type whose values are statuses.
 pub fn is_status_type(name: &str) -> bool {

@@ -4,6 +4,7 @@ use super::Lowerer;
 use super::fields::{Field, around, callee_and_list, exactly, field, picked};
 use super::literals;
 use super::source::{Argument, Src, children, first_child, is_expression_kind, named_children};
+use crate::api::ApiId;
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
@@ -263,9 +264,9 @@ impl Lowerer<'_> {
                     let ty = self.specifier(s, function);
                     return self.construct_or_cast(s, ty, list, span);
                 }
-                if name.starts_with("cudaLaunch") {
+                if let Some(api) = ApiId::named(name).filter(|api| api.launches().is_some()) {
                     let args = self.arguments(s, list);
-                    if let Some(launch) = self.launch_call(name, &args, span) {
+                    if let Some(launch) = self.launch_call(api, &args, span) {
                         return launch;
                     }
                     let callee = self.callee(s, function);

@@ -3,6 +3,7 @@
 use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, child_of_kind, children};
+use crate::api::ApiId;
 use crate::ir::{Expr, ExprId, LaunchExpr};
 use cudalint_syntax::Node;
 use cudalint_syntax::Span;
@@ -19,40 +20,27 @@ impl Lowerer<'_> {
             None => Vec::new(),
         };
         let span = s.span(node);
-        let launch = LaunchExpr { kernel, config, args, chevron: true, config_span, attributes: None };
+        let launch = LaunchExpr { kernel, config, args, chevron: true, api: None, config_span, attributes: None };
         self.push(Expr::Launch(Box::new(launch)), span)
     }
 
     /// The launch that a call of the runtime makes, when its kernel is named in the call.
-    pub(super) fn launch_call(&mut self, name: &str, args: &[ExprId], span: Span) -> Option<ExprId> {
-        let cover = |this: &Self, ids: &[ExprId]| {
-            let spans = ids.iter().filter_map(|id| this.module.exprs.get(*id).map(|node| node.span));
-            spans.reduce(Span::cover).unwrap_or(span)
-        };
-        let launch = match name {
-            "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" => {
-                let [kernel, grid, block, array, rest @ ..] = args else { return None };
-                let mut config = vec![*grid, *block];
-                config.extend(rest.iter().take(2));
-                let config_span = cover(self, &config);
-                let kernel = self.kernel_name(*kernel)?;
-                LaunchExpr { kernel, config, args: vec![*array], chevron: false, config_span, attributes: None }
+    pub(super) fn launch_call(&mut self, api: ApiId, args: &[ExprId], span: Span) -> Option<ExprId> {
+        let how = api.launches()?;
+        let kernel = self.kernel_name(how.kernel.of(args)?)?;
+        let (config, attributes) = match (how.extents, how.config) {
+            (Some([grid, block]), _) => {
+                // Behind the arguments stand the shared memory and the stream.
+                let behind = args.get(how.args.at() + 1..).unwrap_or_default().iter().take(2);
+                ([grid.of(args)?, block.of(args)?].into_iter().chain(behind.copied()).collect(), None)
             }
-            "cudaLaunchKernelEx" => {
-                let [attributes, kernel, rest @ ..] = args else { return None };
-                let config_span = cover(self, &[*attributes]);
-                let kernel = self.kernel_name(*kernel)?;
-                LaunchExpr {
-                    kernel,
-                    config: Vec::new(),
-                    args: rest.to_vec(),
-                    chevron: false,
-                    config_span,
-                    attributes: Some(*attributes),
-                }
-            }
-            _ => return None,
+            (None, Some(structure)) => (Vec::new(), Some(structure.of(args)?)),
+            (None, None) => return None,
         };
+        let spans = config.iter().chain(&attributes).filter_map(|id| self.module.exprs.get(*id).map(|node| node.span));
+        let config_span = spans.reduce(Span::cover).unwrap_or(span);
+        let args = if how.packed { vec![how.args.of(args)?] } else { args.get(how.args.at()..)?.to_vec() };
+        let launch = LaunchExpr { kernel, config, args, chevron: false, api: Some(api), config_span, attributes };
         Some(self.push(Expr::Launch(Box::new(launch)), span))
     }
 

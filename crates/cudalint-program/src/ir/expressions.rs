@@ -3,6 +3,7 @@
 pub use cudalint_numbers::{BinaryOp, UnaryOp};
 
 use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, PythonExpr, StmtId, TypeId};
+use crate::api::ApiId;
 use crate::name::Name;
 use cudalint_syntax::Span;
 use std::sync::Arc;
@@ -115,6 +116,8 @@ pub struct LaunchExpr {
     pub args: Vec<ExprId>,
     /// Whether this is `<<<…>>>`; else a call that returns a status.
     pub chevron: bool,
+    /// The function that such a call names.
+    pub api: Option<ApiId>,
     /// The span of the configuration alone.
     pub config_span: Span,
     /// The `cudaLaunchConfig_t` of `cudaLaunchKernelEx`, as written (`&config`); then `config` is empty.

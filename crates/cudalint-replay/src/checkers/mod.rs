@@ -7,6 +7,8 @@ mod tokens;
 
 use crate::facts::{Checker, CheckerDefect, Site};
 use crate::status::{ModuleStatus, Survey};
+use cudalint_program::api::effects::{ErrorRole, Returns};
+use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, Module, ModuleId};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
@@ -69,7 +71,7 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
         let Some(name) = path.last() else { continue };
         // What comes from the body of the macro has the span of the macro's call; what comes from an argument has its own.
         if source.get(node.span.range()).is_some_and(|text| text.trim_start().starts_with(name.as_str()))
-            && crate::status::apis::status_api(name).is_some()
+            && ApiId::with_status(name).is_some()
             && let Some(position) =
                 source.get(..node.span.range().start).and_then(|before| tokens::argument_position(before, expansion))
         {
@@ -79,22 +81,11 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
     used
 }
 
+/// Whether a word speaks of statuses: their types, the values that say success, and what tells of the last error.
 fn is_status_word(word: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "cudaSuccess",
-        "CUDA_SUCCESS",
-        "NVRTC_SUCCESS",
-        "CUBLAS_STATUS_SUCCESS",
-        "CUFFT_SUCCESS",
-        "CUDNN_STATUS_SUCCESS",
-        "CURAND_STATUS_SUCCESS",
-        "CUSPARSE_STATUS_SUCCESS",
-        "CUSOLVER_STATUS_SUCCESS",
-        "ncclSuccess",
-        "cudaGetErrorString",
-        "cudaGetLastError",
-    ];
-    WORDS.contains(&word) || crate::status::apis::STATUS_TYPES.contains(&word)
+    api::is_status_type(word)
+        || api::is_success(word)
+        || ApiId::named(word).is_some_and(|api| api.returns == Returns::Text || api.role == ErrorRole::Clears)
 }
 
 /// Fills in the checkers of every module.

@@ -1,5 +1,8 @@
 //! Macro bodies as tokens, and questions about them.
 
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{ErrorRole, Library, Returns};
+
 /// A token of a macro's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -202,7 +205,11 @@ pub fn last_error_twice(tokens: &[Token]) -> Option<(usize, usize)> {
         let end = after_close(tokens, at + 1);
         let condition = at + 2..end;
         let stored = condition.clone().any(|inside| tokens[inside].is("="));
-        let Some(first) = condition.into_iter().find(|inside| tokens[*inside].is("cudaGetLastError")) else { continue };
+        let clears = |at: &usize| {
+            let token = &tokens[*at];
+            token.is_word() && ApiId::named(&token.text).is_some_and(|api| api.role == ErrorRole::Clears)
+        };
+        let Some(first) = condition.into_iter().find(clears) else { continue };
         if stored {
             continue;
         }
@@ -210,12 +217,12 @@ pub fn last_error_twice(tokens: &[Token]) -> Option<(usize, usize)> {
             let token = &tokens[*inside];
             token.is("else")
                 || token.is_word()
-                    && token.text.starts_with("cuda")
+                    && ApiId::named(&token.text)
+                        .is_some_and(|api| api.library == Library::Runtime && api.returns != Returns::Text)
                     && tokens.get(inside + 1).is_some_and(|next| next.is("("))
-                    && !["cudaGetErrorString", "cudaGetErrorName"].contains(&&*token.text)
         });
         if let Some(second) = next
-            && tokens[second].is("cudaGetLastError")
+            && clears(&second)
         {
             return Some((first, second));
         }

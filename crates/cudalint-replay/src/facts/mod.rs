@@ -177,6 +177,34 @@ pub struct CountShape {
     pub opaque: bool,
 }
 
+/// Rows of bytes that lie a pitch apart: what a copy in two dimensions moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// Bytes of a row.
+    pub width: Amount,
+    /// Where they are written.
+    pub width_span: Span,
+    /// How many rows.
+    pub count: Amount,
+    /// From the start of a row to the next, in bytes: of the destination, of the source.
+    pub pitches: [Amount; 2],
+    /// As written.
+    pub pitch_texts: [String; 2],
+}
+
+impl Rows {
+    /// From the first byte to behind the last, on one side: 0 is the destination, 1 the source.
+    pub fn extent(&self, side: usize) -> Quantity {
+        let before = self.count.quantity.minus(&Quantity::Known(1)).times(&self.pitches[side].quantity);
+        before.plus(&self.width.quantity)
+    }
+
+    /// Whether the rows of one side surely touch each other.
+    pub fn touch(&self, side: usize) -> bool {
+        self.pitches[side].quantity.surely_equals(&self.width.quantity)
+    }
+}
+
 /// Three extents of a launch, each in its own right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extent3 {
@@ -238,7 +266,7 @@ pub enum EventKind {
         /// What is freed.
         argument: PointerArgument,
     },
-    /// A linear copy: `cudaMemcpy` and its family, to and from symbols included.
+    /// A copy: `cudaMemcpy` and its family, to and from symbols included.
     Copy {
         /// The function called.
         api: Name,
@@ -250,6 +278,8 @@ pub enum EventKind {
         bytes: Amount,
         /// How the size argument is written.
         count: CountShape,
+        /// How the bytes lie, of a copy of rows.
+        rows: Option<Box<Rows>>,
         /// The direction.
         kind: CopyKind,
         /// Where the direction is written.
@@ -273,6 +303,8 @@ pub enum EventKind {
         bytes: Amount,
         /// How the size argument is written.
         count: CountShape,
+        /// How the bytes lie, of a set of rows.
+        rows: Option<Box<Rows>>,
         /// Bytes of one element.
         unit: i64,
     },

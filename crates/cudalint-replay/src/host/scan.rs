@@ -3,6 +3,7 @@
 use crate::traits::AllTraits;
 use crate::walk::Library;
 use cudalint_program::Project;
+use cudalint_program::api;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::sync::Arc;
 
@@ -17,21 +18,18 @@ pub struct ProjectScan {
     pub(crate) library: Arc<Library>,
 }
 
+/// How far before an attribute the call that sets it may begin.
+const MAX_ARGUMENT: usize = 2000;
+
 impl ProjectScan {
     /// Looks through the texts of a project.
     pub fn new(project: &Project) -> Self {
         let mut asked = Vec::new();
         for id in project.modules() {
             let text = project.source(id);
-            // The quick test first: few files do it.
-            if !text.contains("FuncSetAttribute") {
-                continue;
-            }
-            for attribute in ["MaxDynamicSharedMemorySize", "MAX_DYNAMIC_SHARED_SIZE_BYTES"] {
+            for attribute in api::DYNAMIC_SHARED {
                 for (at, _) in text.match_indices(attribute) {
-                    let from = text.get(..at).and_then(|before| before.rfind("FuncSetAttribute"));
-                    let argument = from.and_then(|from| text.get(from..at)).unwrap_or("");
-                    let argument = argument.split_once('(').map_or("", |(_, rest)| rest);
+                    let argument = text.get(..at).map_or("", innermost_argument);
                     asked.push((id, last_name(argument.split([',', '<']).next().unwrap_or("")).to_owned()));
                 }
             }
@@ -47,6 +45,21 @@ impl ProjectScan {
             asked == name || ((*module == launch || *module == kernel.0) && !is_kernel(project, asked))
         })
     }
+}
+
+/// What stands behind the last parenthesis that is still open.
+fn innermost_argument(before: &str) -> &str {
+    let mut closed = 0_u32;
+    for (at, byte) in before.bytes().enumerate().rev().take(MAX_ARGUMENT) {
+        match byte {
+            b')' => closed += 1,
+            b'(' if closed == 0 => return before.get(at + 1..).unwrap_or(""),
+            b'(' => closed -= 1,
+            b';' | b'{' | b'}' => return "",
+            _ => {}
+        }
+    }
+    ""
 }
 
 fn is_kernel(project: &Project, name: &str) -> bool {

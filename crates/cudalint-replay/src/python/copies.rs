@@ -126,6 +126,7 @@ impl Walker<'_> {
                 source: self.pointer_argument(&call.from.0, call.from.1),
                 bytes: amount(&call.bytes),
                 count,
+                rows: None,
                 kind: call.kind,
                 kind_span: call.kind_span,
                 asynchronous: call.api.ends_with("async") || call.api.ends_with("Async"),
@@ -155,6 +156,7 @@ impl Walker<'_> {
                 value_span: self.span(call.value.1),
                 bytes: amount(&bytes),
                 count: self.count_shape(call.size),
+                rows: None,
                 unit: call.unit,
             };
             self.emit(event, site, &[call.to.1, call.value.1, call.size]);

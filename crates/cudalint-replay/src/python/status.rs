@@ -2,7 +2,8 @@
 //! (`cuda.bindings`, "Return types": "the first element is always the error code").
 
 use crate::facts::{FunctionStatus, StatusCall, StatusUse};
-use crate::status::apis::{ApiRole, status_api};
+
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, ModuleId, PythonExpr, Stmt, StmtNode};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
@@ -121,10 +122,17 @@ impl Reader<'_> {
         let mut calls: Vec<StatusCall> = seen
             .into_iter()
             .filter_map(|(id, api)| {
-                let known = status_api(&api).filter(|known| known.role != ApiRole::LastError)?;
+                let known = ApiId::with_status(&api).filter(|known| !known.is_last_error())?;
                 let (usage, stored) = fates.get(&id).cloned().unwrap_or((StatusUse::Consumed, None));
                 let span = self.module.exprs.get(id)?.span;
-                Some(StatusCall { api, library: known.library, span, usage, weight: known.weight, stored })
+                Some(StatusCall {
+                    api,
+                    library: known.library.name(),
+                    span,
+                    usage,
+                    weight: crate::status::weight(known),
+                    stored,
+                })
             })
             .collect();
         calls.sort_by_key(|call| call.span);

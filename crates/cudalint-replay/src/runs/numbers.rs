@@ -7,6 +7,7 @@ use crate::given::{Given, Held, HeldContents};
 use crate::quantity::{Assumptions, Condition, Quantity, union};
 use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Dialect, Function};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -301,8 +302,9 @@ impl Maker<'_> {
             Some(held) if sized => self.contents(held),
             _ => Contents::Unknown,
         };
-        let allocated = ["cudaMalloc", "cudaHostAlloc", "cuMem", "vector", "numba.", "cupy.", "pycuda.", "numpy."];
-        let align = if allocated.iter().any(|api| buffer.api.starts_with(api)) { ALLOCATED } else { 1 };
+        let begins_apart = |api: ApiId| api.allocates_for_device() || api.is_of_python();
+        let allocated = buffer.api == "vector" || ApiId::named(&buffer.api).is_some_and(begins_apart);
+        let align = if allocated { ALLOCATED } else { 1 };
         self.buffers.push(Buffer { bytes, contents, align, field: self.field.clone() });
         self.known.push(Some(buffer.id));
         self.run.push(RunBuffer {

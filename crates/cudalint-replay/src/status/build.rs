@@ -1,9 +1,10 @@
 //! From the statements of a function to its [`Flow`].
 
-use super::apis;
 use super::flow::{Action, Draft, EXIT, Fate, Flow};
 use cudalint_program::Name;
 use cudalint_program::Project;
+use cudalint_program::api::effects::ErrorRole;
+use cudalint_program::api::{ApiId, is_status_type};
 use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, ModuleId, Stmt, StmtId, SwitchCase, Type, TypeId};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
@@ -382,7 +383,7 @@ impl Builder<'_> {
         if *op != cudalint_program::ir::BinaryOp::Ne {
             return;
         }
-        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(|name| name == "cudaGetLastError");
+        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(|name| is_clearing(name));
         let Some(first) = [left, right].into_iter().find(|id| is_read(id)) else { return };
         if let Some(second) = first_cuda_call(module, then)
             && is_read(&second)
@@ -394,9 +395,14 @@ impl Builder<'_> {
     }
 }
 
+/// Whether a name is that of the function that returns the last error and forgets it.
+fn is_clearing(name: &str) -> bool {
+    ApiId::named(name).is_some_and(|api| api.role == ErrorRole::Clears)
+}
+
 /// Whether a name is that of a status type.
 pub(super) fn is_status_name(name: Option<&Name>) -> bool {
-    name.is_some_and(|name| apis::STATUS_TYPES.contains(&name.as_str()))
+    name.is_some_and(|name| is_status_type(name))
 }
 
 /// The first call of a GPU library among the leading plain statements of a block, texts of errors excepted.
@@ -415,7 +421,7 @@ fn first_cuda_call(module: &Module, block: &[StmtId]) -> Option<ExprId> {
             if budget == 0 || matches!(node.kind, Expr::Statements(_) | Expr::Lambda { .. }) {
                 return None;
             }
-            if super::call_name(module, id).is_some_and(|name| apis::status_api(name).is_some()) {
+            if super::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()) {
                 return Some(id);
             }
             let mut inside = Vec::new();

@@ -1,10 +1,11 @@
 //! Expressions: what is called, and what becomes of each value.
 
-use super::apis::{self, ApiRole};
 use super::build::Builder;
 use super::flow::{Action, CallSite, Callee, Fate, LaunchSite};
 use super::known;
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{ErrorRole, Returns};
 use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Space, Type};
 use cudalint_syntax::Span;
 
@@ -182,11 +183,12 @@ impl Builder<'_> {
                 let name = path.last().cloned().unwrap_or_default();
                 let scope = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at)).cloned();
                 // A function of the project may be called like one of the library.
-                let own =
-                    || !apis::is_core(&name) && !self.project.overloads(self.id, &self.function.scope, path).is_empty();
-                let api = if scope.is_none() { apis::status_api(&name).filter(|_| !own()) } else { None };
+                let own = |api: &ApiId| {
+                    !api.is_core() && !self.project.overloads(self.id, &self.function.scope, path).is_empty()
+                };
+                let api = if scope.is_none() { ApiId::with_status(&name).filter(|api| !own(api)) } else { None };
                 match api {
-                    Some(api) if !(api.library == "cuBLAS" && self.returns_nothing(&name, args)) => {
+                    Some(api) if !(matches!(api.returns, Returns::StatusByHandle(_)) && self.without_handle(args)) => {
                         (Callee::Api(api), name)
                     }
                     Some(_) => (Callee::Named { name: Name::from("printf"), scope: None }, name),
@@ -226,7 +228,7 @@ impl Builder<'_> {
         let never_returns = !is_api && known::never_returns(&name);
         let is_assert = matches!(callee_node.kind, Expr::Name { .. }) && *name == *"assert";
         let initializer = is_api
-            && *name == *"cudaFree"
+            && ApiId::named(&name).is_some_and(|api| api.frees())
             && args.first().and_then(|arg| module.exprs.get(*arg)).is_some_and(|arg| is_null(module, arg));
         let site = self.site(node, who, name, args.len() as u32, fate, initializer);
         self.flow.calls.push(site);
@@ -297,27 +299,16 @@ impl Builder<'_> {
         }
         let text = self.project.text(self.id, node.span);
         let written = text.split(['(', '<']).next().unwrap_or("").trim();
-        let name = if apis::status_api(written).is_some() { written } else { "cudaLaunchKernel" };
-        if let Some(api) = apis::status_api(name) {
+        if let Some(api) = launch.api {
+            let name = if ApiId::named(written) == Some(api) { written } else { api.name() };
             self.call_site(node, Callee::Api(api), Name::from(name), launch.args.len() as u32, fate);
         }
     }
 
     /// The first generation of cuBLAS (`cublas.h`) computes without a handle and returns nothing.
-    fn returns_nothing(&self, name: &str, args: &[ExprId]) -> bool {
-        const WITH_STATUS: [&str; 8] = [
-            "cublasInit",
-            "cublasShutdown",
-            "cublasAlloc",
-            "cublasFree",
-            "cublasSetVector",
-            "cublasGetVector",
-            "cublasSetMatrix",
-            "cublasGetMatrix",
-        ];
+    fn without_handle(&self, args: &[ExprId]) -> bool {
         let flag = args.first().and_then(|arg| self.module.exprs.get(*arg));
-        let by_flag = flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }));
-        (self.legacy_blas || by_flag) && !WITH_STATUS.contains(&name)
+        self.legacy_blas || flag.is_some_and(|arg| matches!(arg.kind, Expr::Int { bytes: 1, .. }))
     }
 
     /// A lambda may read or change the locals that its text names.
@@ -354,7 +345,7 @@ fn is_null(module: &cudalint_program::ir::Module, node: &ExprNode) -> bool {
 }
 
 /// The role of a call, when it is one of a GPU library.
-pub(super) fn role_of(site: &CallSite) -> Option<ApiRole> {
+pub(super) fn role_of(site: &CallSite) -> Option<ErrorRole> {
     match &site.callee {
         Callee::Api(api) => Some(api.role),
         _ => None,

@@ -1,8 +1,7 @@
 //! The shape of one function as far as error handling goes: basic blocks of the few actions that matter, in order.
 
-use super::apis::{ApiRole, StatusApi};
-use crate::facts::StatusWeight;
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{FunctionId, LocalId};
 use cudalint_syntax::Span;
 
@@ -27,7 +26,7 @@ pub enum Fate {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
     /// A function of a GPU library that returns a status.
-    Api(StatusApi),
+    Api(ApiId),
     /// A function by name; scopes before it are kept apart, as `["ns", "f"]`.
     Named { name: Name, scope: Option<Name> },
     /// A method of an object.
@@ -67,7 +66,7 @@ pub struct CallSite {
 impl CallSite {
     /// Whether the program needs what the call does, beside its status.
     pub fn is_needed_call(&self) -> bool {
-        matches!(&self.callee, Callee::Api(api) if api.role != ApiRole::LastError && api.weight == StatusWeight::Matters)
+        matches!(&self.callee, Callee::Api(api) if !api.is_last_error() && !api.is_quiet())
     }
 }
 

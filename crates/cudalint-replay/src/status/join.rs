@@ -1,12 +1,12 @@
 //! Between functions: who is called, what callees check, what callers check, and the facts that follow.
 
-use super::apis::ApiRole;
 use super::flow::{CallSite, Callee, Fate};
 use super::known;
 use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
 use super::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::StatusUse;
+use cudalint_program::api::effects::{ErrorRole, Library};
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -227,15 +227,19 @@ impl<'a> Join<'a> {
             Callee::Api(api) => {
                 let looked_at = self.usage(index, call) == StatusUse::Consumed;
                 return Some(match api.role {
-                    ApiRole::LastError if looked_at => Effect::Sets { bits: LAST | SEEN_LAST | NEXT, ends_next: true },
-                    ApiRole::LastError if *site.name == *"cudaGetLastError" => Effect::Clears,
-                    ApiRole::LastError => Effect::None,
-                    ApiRole::Synchronizes | ApiRole::Settles if looked_at => {
+                    ErrorRole::Clears | ErrorRole::Peeks if looked_at => {
+                        Effect::Sets { bits: LAST | SEEN_LAST | NEXT, ends_next: true }
+                    }
+                    ErrorRole::Clears => Effect::Clears,
+                    ErrorRole::Peeks => Effect::None,
+                    ErrorRole::Synchronizes | ErrorRole::Settles if looked_at => {
                         Effect::Sets { bits: SYNC, ends_next: true }
                     }
-                    ApiRole::Synchronizes if api.library == "CUDA runtime" => Effect::DroppedSync,
-                    ApiRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
-                    ApiRole::Launches | ApiRole::Settles | ApiRole::Plain => Effect::Sets { bits: 0, ends_next: true },
+                    ErrorRole::Synchronizes if api.library == Library::Runtime => Effect::DroppedSync,
+                    ErrorRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
+                    ErrorRole::Launches | ErrorRole::Settles | ErrorRole::Plain => {
+                        Effect::Sets { bits: 0, ends_next: true }
+                    }
                 });
             }
             Callee::Opaque => return Some(Effect::Sets { bits: LAST | SYNC, ends_next: false }),
@@ -268,7 +272,7 @@ impl<'a> Join<'a> {
             .map(|&(module, place)| {
                 let flow = &self.surveys[module].functions[place].flow;
                 let launches = !flow.launches.is_empty()
-                    || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ApiRole::Launches));
+                    || flow.calls.iter().any(|site| super::build_expr::role_of(site) == Some(ErrorRole::Launches));
                 let unread = flow.lost || flow.opaque;
                 (u8::from(launches) * LAUNCHES) | (u8::from(unread) * (LAST | SYNC))
             })
@@ -364,7 +368,7 @@ impl<'a> Join<'a> {
         let flow = &self.function(index).flow;
         let launches = flow.launches.iter().zip(&solved.launches).map(|(site, after)| (site.span, *after));
         let calls = flow.calls.iter().enumerate().zip(&solved.calls).filter_map(|((call, site), after)| {
-            let launches = super::build_expr::role_of(site) == Some(ApiRole::Launches)
+            let launches = super::build_expr::role_of(site) == Some(ErrorRole::Launches)
                 || self.targets[index][call].iter().any(|target| self.effects[*target as usize] & PENDING != 0);
             launches.then_some((site.span, *after))
         });

@@ -1,140 +1,12 @@
 //! What a function out of sight can do to error state, as far as its name says.
 
+use cudalint_program::api::ApiId;
+
 /// Whether a function out of sight is known to check no CUDA error: the C library, POSIX, OpenMP and MPI.
 pub fn checks_nothing(path: &[&str]) -> bool {
-    const C_LIBRARY: [&str; 120] = [
-        "printf",
-        "fprintf",
-        "sprintf",
-        "snprintf",
-        "vprintf",
-        "vfprintf",
-        "puts",
-        "fputs",
-        "putchar",
-        "fputc",
-        "putc",
-        "fflush",
-        "fopen",
-        "fclose",
-        "fread",
-        "fwrite",
-        "fscanf",
-        "scanf",
-        "sscanf",
-        "fgets",
-        "fgetc",
-        "getc",
-        "getchar",
-        "gets",
-        "feof",
-        "fseek",
-        "ftell",
-        "rewind",
-        "perror",
-        "remove",
-        "malloc",
-        "calloc",
-        "realloc",
-        "free",
-        "memcpy",
-        "memset",
-        "memmove",
-        "memcmp",
-        "strcmp",
-        "strncmp",
-        "strcpy",
-        "strncpy",
-        "strcat",
-        "strlen",
-        "strstr",
-        "strchr",
-        "strrchr",
-        "strtok",
-        "strdup",
-        "strtol",
-        "strtoul",
-        "strtod",
-        "strtof",
-        "strerror",
-        "strcasecmp",
-        "atoi",
-        "atol",
-        "atoll",
-        "atof",
-        "rand",
-        "srand",
-        "rand_r",
-        "random",
-        "srandom",
-        "drand48",
-        "srand48",
-        "lrand48",
-        "time",
-        "clock",
-        "difftime",
-        "gettimeofday",
-        "clock_gettime",
-        "localtime",
-        "ctime",
-        "strftime",
-        "getenv",
-        "setenv",
-        "getopt",
-        "getopt_long",
-        "exit",
-        "abort",
-        "atexit",
-        "assert",
-        "qsort",
-        "bsearch",
-        "sqrt",
-        "sqrtf",
-        "pow",
-        "powf",
-        "exp",
-        "expf",
-        "log",
-        "logf",
-        "log2",
-        "log10",
-        "fabs",
-        "fabsf",
-        "abs",
-        "labs",
-        "min",
-        "max",
-        "floor",
-        "floorf",
-        "ceil",
-        "ceilf",
-        "round",
-        "sin",
-        "sinf",
-        "cos",
-        "cosf",
-        "tan",
-        "fmin",
-        "fmax",
-        "fminf",
-        "fmaxf",
-        "fmod",
-        "swap",
-        "sleep",
-        "usleep",
-        "signal",
-    ];
     match path {
         ["std", ..] => true,
-        [.., last] => {
-            C_LIBRARY.contains(last)
-                || last.starts_with("omp_")
-                || last.starts_with("MPI_")
-                || last.starts_with("make_")
-                || last.starts_with("__builtin_")
-                || last.starts_with("aligned_")
-                || last.starts_with("posix_")
-        }
+        [.., last] => ApiId::named(last).is_some_and(|api| api.checks_nothing()),
         [] => false,
     }
 }
@@ -194,16 +66,5 @@ pub fn sounds_like_check(name: &str) -> bool {
 
 /// Whether control does not come back.
 pub fn never_returns(name: &str) -> bool {
-    matches!(
-        name,
-        "exit"
-            | "abort"
-            | "_exit"
-            | "_Exit"
-            | "quick_exit"
-            | "terminate"
-            | "__builtin_unreachable"
-            | "__builtin_trap"
-            | "longjmp"
-    )
+    ApiId::named(name).is_some_and(|api| api.ends())
 }

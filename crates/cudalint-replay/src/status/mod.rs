@@ -5,7 +5,6 @@
 //! so that modules can be surveyed on any number of threads. [`StatusTable::join`] then resolves calls between
 //! functions, settles what each function checks for its callers and its callees, and makes the facts.
 
-pub(crate) mod apis;
 mod build;
 mod build_expr;
 pub(crate) mod flow;
@@ -20,6 +19,7 @@ use cudalint_program::Name;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, Module, ModuleId, Type, TypeId};
 use flow::Flow;
+pub(crate) use report::weight;
 
 /// What one module says by itself.
 #[derive(Debug, Default)]

@@ -1,10 +1,11 @@
 //! What the analyses say of one function: the calls whose status matters, its launches, and what nobody waits for.
 
-use super::apis::ApiRole;
 use super::flow::{CallSite, Callee, Fate};
 use super::join::Join;
 use super::solve::{After, LAST, LAUNCHES, NEXT, SEEN_LAST, SYNC, Solved};
 use crate::facts::{FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use std::rc::Rc;
 
@@ -34,11 +35,11 @@ impl Join<'_> {
     fn is_of_runtime(&self, index: usize, call: usize, status: &StatusCall) -> bool {
         // What they call of this project hands on what its own calls give, and is looked at by itself.
         let of_runtime = |site: &CallSite| match &site.callee {
-            Callee::Api(api) => api.library == "CUDA runtime",
+            Callee::Api(api) => api.library == Library::Runtime,
             _ => true,
         };
         match status.library {
-            "CUDA runtime" => true,
+            library if library == Library::Runtime.name() => true,
             "this project" => {
                 let mut targets = self.targets[index][call].iter();
                 targets.all(|target| self.function(*target as usize).flow.calls.iter().all(of_runtime))
@@ -139,14 +140,14 @@ impl Join<'_> {
         };
         match &site.callee {
             Callee::Api(api) => {
-                if api.role == ApiRole::LastError {
+                if api.is_last_error() {
                     // Dropped, it clears the last error, which is a purpose of its own.
                     return None;
                 }
-                let weight = if site.initializer { StatusWeight::Teardown } else { api.weight };
+                let weight = if site.initializer { StatusWeight::Teardown } else { weight(*api) };
                 Some(StatusCall {
                     api: site.name.clone(),
-                    library: api.library,
+                    library: api.library.name(),
                     span: site.span,
                     usage,
                     weight,
@@ -188,4 +189,9 @@ impl Join<'_> {
             && function.flow.launches.iter().all(|launch| !launch.streamed);
         (is_main || claims_success).then_some(Unobserved { launch: Some(span), dropped_sync: None })
     }
+}
+
+/// How much a dropped status of a function matters.
+pub(crate) fn weight(api: ApiId) -> StatusWeight {
+    if api.is_quiet() { StatusWeight::Teardown } else { StatusWeight::Matters }
 }

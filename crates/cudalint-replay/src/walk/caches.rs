@@ -19,8 +19,6 @@ pub(crate) struct Learned {
     pub(super) types: RefCell<FxHashMap<(usize, Option<FunctionId>), TypeName>>,
     /// By function: which locals are given values anywhere but at their declarations.
     pub(super) assigned: RefCell<FxHashMap<(ModuleId, FunctionId), Assigned>>,
-    /// By the address of a called name's text: what the C library has under it.
-    pub(super) standard: RefCell<FxHashMap<usize, Standard>>,
     /// What looking at an expression again does.
     pub(super) looks: RefCell<FxHashMap<(ModuleId, ExprId), Look>>,
     /// By the first statement of a loop's body: whether its iterations are worth running one by one.
@@ -102,19 +100,6 @@ pub(crate) enum Look {
     Plain,
     /// Nothing, and the same is found.
     Straight,
-}
-
-/// What a function of the standard library does that needs to know nothing of its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standard {
-    /// It does not return.
-    Final,
-    /// It reads a number from text.
-    Number,
-    /// It neither keeps nor changes anything reachable from its arguments.
-    Pure,
-    /// It is none of these.
-    Other,
 }
 
 impl Caches {

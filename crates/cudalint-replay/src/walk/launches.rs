@@ -31,7 +31,11 @@ impl<'p> Walker<'p> {
             None => env,
         };
         if self.wants(id) {
-            let cooperative = self.cooperative(id, launch);
+            // The call that makes it says so, or attributes may.
+            let cooperative = match launch.api.and_then(|api| api.launches()) {
+                Some(how) => how.cooperative,
+                None => Some(false),
+            };
             let fact = LaunchFact { cooperative, ..self.launch_fact(launch, kernel, &env, &config, &args) };
             let mut mentioned = launch.config.clone();
             mentioned.extend(launch.attributes);
@@ -217,21 +221,6 @@ impl<'p> Walker<'p> {
             parameter_faults: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
             block_divided_by_grid: self.divided_by_grid(launch),
-        }
-    }
-
-    /// Whether a launch is a cooperative one, by the call that makes it.
-    fn cooperative(&self, id: ExprId, launch: &LaunchExpr) -> Option<bool> {
-        if launch.chevron {
-            return Some(false);
-        }
-        let text = self.text(id);
-        let call = text.split('(').next().unwrap_or("").trim();
-        match call.rsplit(':').next().unwrap_or("") {
-            "cudaLaunchKernel" => Some(false),
-            "cudaLaunchCooperativeKernel" => Some(true),
-            // A macro around the call, or a configuration with attributes.
-            _ => None,
         }
     }
 

@@ -1,6 +1,5 @@
 //! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
 
-use super::caches::Standard;
 use super::{Out, Walker};
 use crate::algebra::{AtomKind, ClosedOp};
 use crate::arith;
@@ -11,98 +10,10 @@ use crate::quantity::{Quantity, assume, union};
 use crate::ty::{Container, Ty};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Arg, Effect, Size};
 use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
 use std::rc::Rc;
-
-/// Functions that neither keep nor change anything reachable from their arguments.
-const PURE: [&str; 60] = [
-    "printf",
-    "fprintf",
-    "puts",
-    "putchar",
-    "fputs",
-    "fflush",
-    "vprintf",
-    "perror",
-    "strlen",
-    "strcmp",
-    "strncmp",
-    "strcasecmp",
-    "strstr",
-    "strchr",
-    "strrchr",
-    "strtok",
-    "memcmp",
-    "isdigit",
-    "isalpha",
-    "toupper",
-    "tolower",
-    "fabs",
-    "fabsf",
-    "sin",
-    "cos",
-    "tan",
-    "exp",
-    "expf",
-    "log",
-    "logf",
-    "log10",
-    "log2f",
-    "sinf",
-    "cosf",
-    "rand",
-    "srand",
-    "drand48",
-    "srand48",
-    "random",
-    "time",
-    "clock",
-    "fopen",
-    "fclose",
-    "fwrite",
-    "feof",
-    "ferror",
-    "fseek",
-    "ftell",
-    "rewind",
-    "getpid",
-    "usleep",
-    "sleep",
-    "isnan",
-    "isinf",
-    "to_string",
-    "fputc",
-    "putc",
-    "sizeof",
-    "offsetof",
-    "getc",
-];
-
-/// Beginnings of the names of C interfaces.
-const C_INTERFACES: [&str; 5] = ["gl", "omp_", "MPI_", "pthread_", "_mm"];
-
-/// Functions that do not return.
-const FINAL: [&str; 7] = ["exit", "abort", "_exit", "quick_exit", "_Exit", "terminate", "__builtin_trap"];
-
-/// Functions that read a number from text.
-const NUMBERS: [&str; 13] = [
-    "atoi", "atol", "atoll", "strtol", "strtoul", "strtoll", "strtoull", "stoi", "stol", "stoul", "stoll", "stoull",
-    "atof",
-];
-
-/// What the standard library has under a name.
-pub(super) fn standard(name: &Name) -> Standard {
-    let name = name.as_str();
-    if FINAL.contains(&name) {
-        Standard::Final
-    } else if NUMBERS.contains(&name) {
-        Standard::Number
-    } else if PURE.contains(&name) {
-        Standard::Pure
-    } else {
-        Standard::Other
-    }
-}
 
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.
@@ -119,92 +30,39 @@ impl<'p> Walker<'p> {
         if qualified && !matches!(path.segments[0].as_str(), "std" | "thrust") {
             return None;
         }
-        let standard = self.standard(last);
-        if standard == Standard::Final {
-            self.arguments(args);
-            self.ended = true;
-            return Some(Out::new(Val::unknown(), Ty::Void));
-        }
-        if standard == Standard::Number {
-            let outs = self.arguments(args);
-            if let Some(end) = outs.get(1) {
-                self.written_by_library(&end.clone());
+        let api = ApiId::named(name).filter(|api| !api.is_cuda_host());
+        if let Some(api) = api {
+            if api.ends() {
+                self.arguments(args);
+                self.ended = true;
+                return Some(Out::new(Val::unknown(), Ty::Void));
             }
-            let ty = match name {
-                "atoi" | "stoi" => Ty::INT,
-                "atof" => return Some(Out::new(Val::unknown(), Ty::Float { bytes: 8 })),
-                "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
-                _ => Ty::Int { bytes: 8, signed: true },
-            };
-            let text = self.text(id);
-            let q = self.atoms.fresh(&text, AtomKind::Input);
-            let (bytes, signed) = if let Ty::Int { bytes, signed } = ty { (bytes, signed) } else { (8, true) };
-            return Some(Out::new(Val::typed(q, bytes, signed), ty));
-        }
-        if standard == Standard::Pure {
-            self.arguments(args);
-            return Some(Out::new(Val::unknown(), Ty::Unknown));
-        }
-        // Vector types and CUDA's small records, made from numbers; and interfaces of C, which knows no references.
-        if !qualified
-            && name.starts_with("make_")
-            && !name.starts_with("make_unique")
-            && !name.starts_with("make_shared")
-        {
-            for out in self.arguments(args) {
-                self.escape_pointers(&out.val);
+            if api.reads_number() {
+                return Some(self.number_from_text(id, name, args));
             }
-            return Some(Out::unknown());
-        }
-        if !qualified && C_INTERFACES.iter().any(|prefix| name.starts_with(prefix)) {
-            let outs = self.arguments(args);
-            for out in &outs {
-                self.hand_out(out);
+            if api.is_pure() {
+                self.arguments(args);
+                return Some(Out::new(Val::unknown(), Ty::Unknown));
             }
-            return Some(Out::unknown());
+            // Vector types and CUDA's small records, made from numbers; and interfaces of C, which knows no references.
+            if !qualified && api.builds_value() {
+                for out in self.arguments(args) {
+                    self.escape_pointers(&out.val);
+                }
+                return Some(Out::unknown());
+            }
+            if !qualified && api.is_plain_c() {
+                let outs = self.arguments(args);
+                for out in &outs {
+                    self.hand_out(out);
+                }
+                return Some(Out::unknown());
+            }
+            if let Some(out) = self.host_memory(id, api, name, args) {
+                return Some(out);
+            }
         }
         match (name, args) {
-            ("malloc" | "valloc" | "alloca", [n]) => Some(self.host_allocation(id, name, *n, None, false)),
-            ("calloc", [n, size]) => Some(self.host_allocation(id, name, *n, Some(*size), true)),
-            ("aligned_alloc" | "memalign" | "_aligned_malloc", [_, n]) => {
-                let count = if name == "_aligned_malloc" { args[0] } else { *n };
-                Some(self.host_allocation(id, name, count, None, false))
-            }
-            ("realloc", [p, n]) => {
-                let old = self.eval(*p);
-                self.hand_out(&old);
-                Some(self.host_allocation(id, name, *n, None, false))
-            }
-            ("posix_memalign", [target, _, n]) => {
-                let out = self.eval(*target);
-                let block = self.host_allocation(id, name, *n, None, false);
-                self.write_through(&out, block.val);
-                Some(Out::new(Val::from(Kind::Status), Ty::INT))
-            }
-            ("free" | "cfree" | "_aligned_free", [p]) => {
-                let out = self.eval(*p);
-                self.free_value(id, name, *p, &out);
-                Some(Out::new(Val::unknown(), Ty::Void))
-            }
-            ("memcpy" | "memmove", [dst, src, n]) => {
-                let (to, from) = (self.eval(*dst), self.eval(*src));
-                self.eval(*n);
-                self.host_access(id, *dst, &to, true);
-                self.host_access(id, *src, &from, false);
-                let mut pointers = Vec::new();
-                if let Kind::Ptr(source) = &from.val.kind {
-                    self.memory.get(source.obj).pointers(&[], &mut pointers);
-                }
-                self.memory.escaped.extend(pointers);
-                self.contents_change(&to);
-                Some(to)
-            }
-            ("memset", [dst, ..]) => {
-                let outs = self.arguments(args);
-                self.host_access(id, *dst, &outs[0], true);
-                self.contents_change(&outs[0]);
-                Some(outs[0].clone())
-            }
             ("min" | "max" | "fmin" | "fmax", [a, b]) => {
                 let (x, y) = (self.eval(*a), self.eval(*b));
                 Some(self.extremum(name.ends_with("min"), &x, &y))
@@ -312,6 +170,77 @@ impl<'p> Walker<'p> {
                     }
                 }
                 Some(Out::unknown())
+            }
+            _ => None,
+        }
+    }
+
+    /// `atoi` and its kind: a number that whoever runs the program chooses.
+    fn number_from_text(&mut self, id: ExprId, name: &str, args: &'p [ExprId]) -> Out {
+        let outs = self.arguments(args);
+        if let Some(end) = outs.get(1) {
+            self.written_by_library(&end.clone());
+        }
+        let ty = match name {
+            "atoi" | "stoi" => Ty::INT,
+            "atof" => return Out::new(Val::unknown(), Ty::Float { bytes: 8 }),
+            "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
+            _ => Ty::Int { bytes: 8, signed: true },
+        };
+        let text = self.text(id);
+        let q = self.atoms.fresh(&text, AtomKind::Input);
+        let (bytes, signed) = if let Ty::Int { bytes, signed } = ty { (bytes, signed) } else { (8, true) };
+        Out::new(Val::typed(q, bytes, signed), ty)
+    }
+
+    /// Memory of the host: allocated, freed, copied, set; `None` where the call lacks arguments for it.
+    fn host_memory(&mut self, id: ExprId, api: ApiId, name: &str, args: &'p [ExprId]) -> Option<Out> {
+        // Memory that grows is given back first.
+        if let Some(Effect::Allocates { out, size, zeroed, .. }) = api.effects.first() {
+            for old in api.effects.iter().filter_map(freed) {
+                let old = self.eval(old.of(args)?);
+                self.hand_out(&old);
+            }
+            let (count, of) = match *size {
+                Size::Bytes(count) => (count.of(args)?, None),
+                Size::Product(count, of) => (count.of(args)?, Some(of.of(args)?)),
+                _ => return None,
+            };
+            if *out == Arg::RETURNED {
+                return Some(self.host_allocation(id, name, count, of, *zeroed));
+            }
+            let target = self.eval(out.of(args)?);
+            let block = self.host_allocation(id, name, count, of, *zeroed);
+            self.write_through(&target, block.val);
+            return Some(Out::new(Val::from(Kind::Status), Ty::INT));
+        }
+        match *api.effects.first()? {
+            Effect::Frees(pointer) => {
+                let pointer = pointer.of(args)?;
+                let out = self.eval(pointer);
+                self.free_value(id, name, pointer, &out);
+                Some(Out::new(Val::unknown(), Ty::Void))
+            }
+            Effect::Copies { to, from, size: Size::Bytes(n), .. } => {
+                let (dst, src, n) = (to.of(args)?, from.of(args)?, n.of(args)?);
+                let (to, from) = (self.eval(dst), self.eval(src));
+                self.eval(n);
+                self.host_access(id, dst, &to, true);
+                self.host_access(id, src, &from, false);
+                let mut pointers = Vec::new();
+                if let Kind::Ptr(source) = &from.val.kind {
+                    self.memory.get(source.obj).pointers(&[], &mut pointers);
+                }
+                self.memory.escaped.extend(pointers);
+                self.contents_change(&to);
+                Some(to)
+            }
+            Effect::Sets { pointer, .. } => {
+                let dst = pointer.of(args)?;
+                let outs = self.arguments(args);
+                self.host_access(id, dst, &outs[0], true);
+                self.contents_change(&outs[0]);
+                Some(outs[0].clone())
             }
             _ => None,
         }
@@ -446,10 +375,20 @@ impl<'p> Walker<'p> {
     pub fn reads_input(&self, expr: ExprId) -> bool {
         match self.node(self.without_casts(expr)).map(|node| &node.kind) {
             Some(Expr::Call { callee, .. }) => match self.node(*callee).map(|node| &node.kind) {
-                Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| NUMBERS.contains(&name.as_str())),
+                Some(Expr::Name { path, .. }) => {
+                    path.last().and_then(|name| ApiId::named(name)).is_some_and(|api| api.reads_number())
+                }
                 _ => false,
             },
             _ => false,
         }
+    }
+}
+
+/// What an effect gives back.
+fn freed(effect: &Effect) -> Option<Arg> {
+    match effect {
+        Effect::Frees(pointer) => Some(*pointer),
+        _ => None,
     }
 }

@@ -1,9 +1,8 @@
 //! Questions about code whose answers do not depend on what a walk knows: asked once, then found in the caches.
 
 use super::Walker;
-use super::caches::{Assigned, Look, Standard, TypeName};
+use super::caches::{Assigned, Look, TypeName};
 use crate::ty::Ty;
-use cudalint_program::Name;
 use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, Module, ModuleId, Path, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use std::sync::Arc;
@@ -21,17 +20,6 @@ pub(super) fn plain_type(module: &Module, ty: TypeId) -> Option<Ty> {
 }
 
 impl Walker<'_> {
-    /// What the standard library has under a name.
-    pub fn standard(&self, name: &Name) -> Standard {
-        let key = name.as_str().as_ptr() as usize;
-        let known = self.caches.learned.standard.borrow().get(&key).copied();
-        known.unwrap_or_else(|| {
-            let standard = super::library::standard(name);
-            self.caches.learned.standard.borrow_mut().insert(key, standard);
-            standard
-        })
-    }
-
     /// A type of the current frame's module under its template arguments.
     pub fn resolve(&mut self, ty: TypeId) -> Ty {
         let Some(frame) = self.frames.last() else { return Ty::Unknown };

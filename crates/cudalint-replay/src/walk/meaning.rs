@@ -8,33 +8,10 @@ use crate::quantity::Quantity;
 use crate::ty::{Argument, Env, Ty};
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
+use cudalint_program::api::effects::Library;
+use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
 use std::rc::Rc;
-
-/// Names whose value is success.
-const SUCCESS: [&str; 12] = [
-    "cudaSuccess",
-    "CUDA_SUCCESS",
-    "CUBLAS_STATUS_SUCCESS",
-    "CUFFT_SUCCESS",
-    "CURAND_STATUS_SUCCESS",
-    "CUSPARSE_STATUS_SUCCESS",
-    "CUSOLVER_STATUS_SUCCESS",
-    "CUDNN_STATUS_SUCCESS",
-    "NVRTC_SUCCESS",
-    "ncclSuccess",
-    "NPP_SUCCESS",
-    "CUBLASLT_STATUS_SUCCESS",
-];
-
-/// `cudaMemcpyKind` in order.
-const KINDS: [&str; 5] = [
-    "cudaMemcpyHostToHost",
-    "cudaMemcpyHostToDevice",
-    "cudaMemcpyDeviceToHost",
-    "cudaMemcpyDeviceToDevice",
-    "cudaMemcpyDefault",
-];
 
 /// What a name stands for.
 pub(crate) enum Meaning {
@@ -46,10 +23,7 @@ pub(crate) enum Meaning {
 /// The number behind a plain name that CUDA's headers give to one.
 fn constant_of_cuda(path: &Path) -> Option<i64> {
     let [name] = &*path.segments else { return None };
-    if SUCCESS.contains(&name.as_str()) {
-        return Some(0);
-    }
-    KINDS.iter().position(|kind| name == *kind).map(|kind| kind as i64)
+    api::constant(name).map(|constant| constant.value)
 }
 
 impl Walker<'_> {
@@ -265,13 +239,12 @@ impl Walker<'_> {
         match self.node(callee).map(|node| &node.kind) {
             Some(Expr::Name { path, .. }) => {
                 let Some(name) = path.last() else { return false };
-                name.starts_with("cuda")
-                    || name.starts_with("cuMem")
-                    || matches!(name.as_str(), "malloc" | "free" | "calloc")
-                    || self.project.overloads(self.module_id(), &Path::default(), path).iter().any(|(module, id)| {
-                        let traits = self.scan.traits.of(*module, *id);
-                        traits.gpu || traits.memory
-                    })
+                ApiId::named(name).is_some_and(|api| {
+                    api.library == Library::Runtime || api.moves_memory() || api.allocates() || api.frees()
+                }) || self.project.overloads(self.module_id(), &Path::default(), path).iter().any(|(module, id)| {
+                    let traits = self.scan.traits.of(*module, *id);
+                    traits.gpu || traits.memory
+                })
             }
             _ => false,
         }

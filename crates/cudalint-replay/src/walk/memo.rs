@@ -14,11 +14,11 @@
 //! event, a condition of the path, a write to an object of the caller's. A recorded walk costs the steps that it took, so
 //! that what is found does not hang on which call came first. Recordings serve the walks of all modules.
 
-use super::caches::Standard;
 use super::recorded::{Key, Plain, PlainKind, PlainType, Recorded, Start};
 use super::{Out, Walker};
 use crate::ty::{Argument, Env, Ty};
 use crate::value::Kind;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, ModuleId, Type, TypeId};
 use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;
@@ -289,7 +289,7 @@ impl Walker<'_> {
                 && path.segments.len() == 1
                 && let Some(name) = path.last()
                 && name.ends_with("printf")
-                && self.standard(name) == Standard::Pure
+                && ApiId::named(name).is_some_and(|api| api.is_pure())
                 && self.project.functions_named(name).is_empty()
             {
                 for arg in args {

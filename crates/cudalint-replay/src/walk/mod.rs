@@ -10,6 +10,7 @@ mod calls;
 mod conditions;
 mod construct;
 mod containers;
+mod copies;
 mod entry;
 mod events;
 mod exits;

@@ -1,0 +1,296 @@
+//! Copies and sets of the CUDA runtime and driver: events for the rules, and what memory holds behind them.
+
+use super::apis::Called;
+use super::{Out, Walker};
+use crate::arith::convert;
+use crate::facts::{CopyKind, EventKind, MemorySpace, Pointer, PointerArgument, Rows};
+use crate::memory::Place;
+use crate::quantity::{Quantity, union};
+use crate::ty::Ty;
+use crate::value::{Kind, Val};
+use cudalint_program::Name;
+use cudalint_program::api::effects::{Arg, Direction, Effect, Size};
+use cudalint_program::ir::{Expr, ExprId};
+use cudalint_syntax::Span;
+
+/// How much a call moves.
+struct Moved {
+    /// The argument that says it.
+    count: ExprId,
+    /// How many bytes.
+    bytes: Val,
+    /// How they lie, where it is in rows.
+    rows: Option<Box<Rows>>,
+}
+
+/// The arguments of a copy to or from a variable of the device.
+#[derive(Clone, Copy)]
+struct SymbolCopy {
+    symbol: Arg,
+    other: Arg,
+    bytes: Arg,
+    offset: Arg,
+    to_symbol: bool,
+}
+
+impl<'p> Walker<'p> {
+    /// Does what a copy or set says; `false` where the call lacks arguments for it.
+    pub(super) fn copies(&mut self, call: Called<'_>, effect: &Effect, args: &'p [ExprId]) -> bool {
+        match *effect {
+            Effect::Copies { to, from, size, direction } => {
+                let (Some(to), Some(from)) = (to.of(args), from.of(args)) else { return false };
+                self.copy(call, [to, from], size, direction, args)
+            }
+            Effect::CopiesSymbol { symbol, other, bytes, offset, to_symbol, .. } => {
+                self.copy_symbol(call, SymbolCopy { symbol, other, bytes, offset, to_symbol }, args)
+            }
+            Effect::Sets { pointer, value, size, unit } => {
+                let (Some(pointer), Some(value)) = (pointer.of(args), value.of(args)) else { return false };
+                self.set(call, [pointer, value], size, i64::from(unit), args)
+            }
+            _ => false,
+        }
+    }
+
+    fn copy(
+        &mut self,
+        call: Called<'_>,
+        [dst, src]: [ExprId; 2],
+        size: Size,
+        direction: Direction,
+        args: &'p [ExprId],
+    ) -> bool {
+        let (to, from) = (self.eval(dst), self.eval(src));
+        let Some(moved) = self.moved(size, 1, args) else { return false };
+        let kind = match direction {
+            Direction::By(kind) => {
+                let kind = kind.of(args);
+                let value = kind.map(|kind| self.eval(kind).val);
+                (value.map_or(CopyKind::Unknown, |value| self::direction(&value)), kind.map(|kind| self.span(kind)))
+            }
+            Direction::Any => (CopyKind::Default, None),
+            Direction::HostToDevice => (CopyKind::HostToDevice, Some(self.span_of_name(call))),
+            Direction::DeviceToHost => (CopyKind::DeviceToHost, Some(self.span_of_name(call))),
+            Direction::DeviceToDevice => (CopyKind::DeviceToDevice, Some(self.span_of_name(call))),
+        };
+        self.shown_to_device(&from);
+        if !self.wants(call.id) {
+            self.contents_change(&to);
+            return true;
+        }
+        let sides = [self.argument(dst, &to), self.argument(src, &from)];
+        let before = self.held_before(&to);
+        let (bytes, in_one_piece) =
+            (moved.bytes.clone(), moved.rows.as_ref().is_none_or(|rows| rows.touch(0) && rows.touch(1)));
+        self.copied(call, sides, moved, kind, &to);
+        if in_one_piece {
+            self.held_after_copy(before, &to, &from, &bytes);
+        } else {
+            self.held_after_rows(&to);
+        }
+        true
+    }
+
+    /// The bytes that a call moves, the arguments that say so evaluated; `None` where one is missing.
+    fn moved(&mut self, size: Size, unit: i64, args: &'p [ExprId]) -> Option<Moved> {
+        match size {
+            Size::Bytes(count) => {
+                let count = count.of(args)?;
+                let out = self.eval(count);
+                let mut moved = self.linear(count, &out);
+                moved.bytes = Val::size(moved.bytes.quantity().times(&Quantity::Known(unit))).because(&moved.bytes.why);
+                Some(moved)
+            }
+            Size::Rows { width, rows, pitch } => {
+                let (count, rows) = (width.of(args)?, rows.of(args)?);
+                let pitches = [pitch[0].of(args)?, pitch[1].of(args)?];
+                let mut value = |expr: ExprId| {
+                    let out = self.eval(expr);
+                    convert(&mut self.atoms, &out.val, &Ty::SIZE)
+                };
+                let (width, height) = (value(count), value(rows));
+                let values = pitches.map(&mut value);
+                let width = Val::size(width.quantity().times(&Quantity::Known(unit))).because(&width.why);
+                let bytes =
+                    Val::size(width.quantity().times(&height.quantity())).because(&union(&width.why, &height.why));
+                let rows = Rows {
+                    width: self.amount(&width),
+                    width_span: self.span(count),
+                    count: self.amount(&height),
+                    pitches: values.each_ref().map(|pitch| self.amount(pitch)),
+                    pitch_texts: pitches.map(|pitch| self.text(pitch)),
+                };
+                Some(Moved { count, bytes, rows: Some(Box::new(rows)) })
+            }
+            _ => None,
+        }
+    }
+
+    fn linear(&mut self, count: ExprId, out: &Out) -> Moved {
+        Moved { count, bytes: convert(&mut self.atoms, &out.val, &Ty::SIZE), rows: None }
+    }
+
+    /// Where a call names its function: it says the direction.
+    fn span_of_name(&self, call: Called<'_>) -> Span {
+        match self.node(call.id).map(|node| &node.kind) {
+            Some(Expr::Call { callee, .. }) => self.span(*callee),
+            _ => self.span(call.id),
+        }
+    }
+
+    /// Pointers in what is copied can be followed on the other side.
+    fn shown_to_device(&mut self, from: &Out) {
+        let mut shown = Vec::new();
+        if let Kind::Ptr(source) = &from.val.kind {
+            self.memory.get(source.obj).pointers(&[], &mut shown);
+        }
+        self.memory.escaped.extend(shown);
+    }
+
+    fn copied(
+        &mut self,
+        call: Called<'_>,
+        [destination, source]: [PointerArgument; 2],
+        moved: Moved,
+        (kind, kind_span): (CopyKind, Option<Span>),
+        to: &Out,
+    ) {
+        let count = self.shape_for(moved.count, &[&destination, &source]);
+        let event = EventKind::Copy {
+            api: Name::from(call.name),
+            destination,
+            source,
+            bytes: self.amount(&moved.bytes),
+            count,
+            rows: moved.rows,
+            kind,
+            kind_span,
+            asynchronous: call.api.is_asynchronous(),
+        };
+        let span = self.span(call.id);
+        self.emit(event, span, &[moved.count]);
+        self.contents_change(to);
+    }
+
+    /// What a pointer leads to gets other contents.
+    pub fn contents_change(&mut self, out: &Out) {
+        match &out.val.kind {
+            Kind::Ptr(pointer) => self.memory.forget(pointer.obj, &pointer.path.clone()),
+            Kind::Unknown => self.memory.forget_escaped(),
+            _ => {}
+        }
+    }
+
+    /// A `__device__` variable named as such, by address, or (formerly) by a string.
+    pub(super) fn symbol(&mut self, expr: ExprId) -> (Place, Ty) {
+        let inner = self.without_casts(expr);
+        match self.node(inner).map(|node| &node.kind) {
+            Some(Expr::AddressOf(value)) => self.place(*value, super::places::Access::Address),
+            _ if self.is_lvalue(inner) => self.place(inner, super::places::Access::Address),
+            _ => (Place::Unknown, Ty::Unknown),
+        }
+    }
+
+    /// Copies to or from a `__device__` variable.
+    fn copy_symbol(&mut self, call: Called<'_>, symbol: SymbolCopy, args: &'p [ExprId]) -> bool {
+        let at = |arg: Arg| arg.of(args);
+        let (Some(variable), Some(other), Some(n)) = (at(symbol.symbol), at(symbol.other), at(symbol.bytes)) else {
+            return false;
+        };
+        let (place, ty) = self.symbol(variable);
+        let address = self.address(&place, &ty);
+        let rest = args.get(symbol.offset.at()..).unwrap_or_default();
+        let outs = self.arguments(rest);
+        let address = match outs.first() {
+            Some(offset) => self.advance(&address, &offset.val, &Ty::Int { bytes: 1, signed: false }),
+            None => address,
+        };
+        let element = match &ty {
+            Ty::Array(inner, _) => (**inner).clone(),
+            other => other.clone(),
+        };
+        let symbol_out = Out::new(address, Ty::pointer(element.clone()));
+        let (out, bytes) = (self.eval(other), self.eval(n));
+        let symbol_argument = PointerArgument {
+            pointer: match self.pointer(&symbol_out.val) {
+                // Only variables of the device are symbols.
+                Pointer::Into { buffer, offset } if buffer.space != MemorySpace::Host => {
+                    Pointer::Into { buffer, offset }
+                }
+                _ => Pointer::Unknown,
+            },
+            text: self.text(variable),
+            span: self.span(variable),
+            element: self.known_size(&element),
+            element_name: self.type_name(&element),
+        };
+        self.shown_to_device(&out);
+        let host = self.argument(other, &out);
+        let kind = match outs.get(1) {
+            Some(kind) => direction(&kind.val),
+            None if symbol.to_symbol => CopyKind::HostToDevice,
+            None => CopyKind::DeviceToHost,
+        };
+        let kind_span = rest.get(1).map(|kind| self.span(*kind));
+        let (sides, to) =
+            if symbol.to_symbol { ([symbol_argument, host], symbol_out) } else { ([host, symbol_argument], out) };
+        let moved = self.linear(n, &bytes);
+        self.copied(call, sides, moved, (kind, kind_span), &to);
+        true
+    }
+
+    fn set(&mut self, call: Called<'_>, [p, value]: [ExprId; 2], size: Size, unit: i64, args: &'p [ExprId]) -> bool {
+        let (to, what) = (self.eval(p), self.eval(value));
+        let Some(moved) = self.moved(size, unit, args) else { return false };
+        if !self.wants(call.id) {
+            self.contents_change(&to);
+            return true;
+        }
+        let set_value = match &what.val.kind {
+            Kind::Float(_) | Kind::Ratio(..) => {
+                let ty = if unit == 4 { Ty::Int { bytes: 4, signed: false } } else { Ty::INT };
+                convert(&mut self.atoms, &what.val, &ty)
+            }
+            _ => what.val.clone(),
+        };
+        let destination = self.argument(p, &to);
+        let count = self.shape_for(moved.count, &[&destination]);
+        let in_one_piece = moved.rows.as_ref().is_none_or(|rows| rows.touch(0));
+        let event = EventKind::Set {
+            api: Name::from(call.name),
+            destination,
+            value: self.amount(&set_value),
+            value_text: self.text(value),
+            value_span: self.span(value),
+            bytes: self.amount(&moved.bytes),
+            count,
+            rows: moved.rows,
+            unit,
+        };
+        let span = self.span(call.id);
+        self.emit(event, span, &[moved.count]);
+        let before = self.held_before(&to);
+        self.contents_change(&to);
+        if in_one_piece {
+            self.held_after_set(before, &to, &what.val, &moved.bytes, unit);
+        } else {
+            self.held_after_rows(&to);
+        }
+        true
+    }
+
+    /// Rows were written, with gaps between them: what the memory holds is no longer known.
+    fn held_after_rows(&mut self, to: &Out) {
+        if let Kind::Ptr(pointer) = &to.val.kind {
+            self.memory.set_held(pointer.obj, None);
+        }
+    }
+}
+
+/// `cudaMemcpyKind` by its value.
+fn direction(val: &Val) -> CopyKind {
+    if val.why.is_some() {
+        return CopyKind::Unknown;
+    }
+    CopyKind::by_number(val.known())
+}
