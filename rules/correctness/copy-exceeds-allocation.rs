@@ -120,7 +120,8 @@ fn name_of(event: &Event) -> &str {
 fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Option<Finding> {
     let longer = |pitch: &Amount| event.exceeds(&rows.width.quantity, &pitch.quantity) == Comparison::Always;
     let (side, _, argument) = sides(event).into_iter().find(|(side, ..)| longer(&rows.pitches[*side]))?;
-    let some = event.exceeds(&rows.count.quantity, &Quantity::Known(0)) == Comparison::Always;
+    // A single row has no next one: its pitch is not looked at for sure.
+    let several = event.exceeds(&rows.count.quantity, &Quantity::Known(1)) == Comparison::Always;
     let (pitch, text) = (&rows.pitches[side], &rows.pitch_texts[side]);
     let message = format!(
         "`{}` is given rows of {} bytes, but those of `{}` lie {pitch} apart: it copies nothing and returns an error",
@@ -129,7 +130,7 @@ fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Opt
         argument.text
     );
     let assumed = assumptions([&event.assumptions, &rows.width.assumptions, &pitch.assumptions]);
-    let mut finding = event_finding(&RULE, context, event, rows.width_span, assumed, message).filter(|_| some)?;
+    let mut finding = event_finding(&RULE, context, event, rows.width_span, assumed, message).filter(|_| several)?;
     finding.label = format!("more than the pitch `{text}`");
     finding.help = Some("give the pitch in bytes, and copy no more of a row than it holds".to_owned());
     if let Some(witness) = &mut finding.witness {
