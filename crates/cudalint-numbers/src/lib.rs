@@ -5,8 +5,10 @@ mod arith;
 mod integer;
 mod literal;
 mod operators;
+mod scalar;
 
 pub use arith::{Outcome, Real, binary, exact, floor_rem, overflows, python, raw, real, rounded, unary};
 pub use integer::Integer;
 pub use literal::{Literal, literal};
 pub use operators::{BinaryOp, UnaryOp};
+pub use scalar::{Scalar, cuda_vector};

@@ -3,7 +3,7 @@
 use crate::ir::TemplateParam;
 use crate::name::Name;
 use crate::resolve::Entry;
-use cudalint_numbers::Integer;
+use cudalint_numbers::{Integer, Scalar};
 use std::sync::Arc;
 
 /// A resolved type. `const` and `volatile` are dropped.
@@ -120,6 +120,16 @@ impl Ty {
     /// `double`.
     pub const DOUBLE: Self = Self::Float { bytes: 8 };
 
+    /// A scalar type; complex numbers are none of C++'s.
+    pub const fn of_scalar(ty: Scalar) -> Self {
+        match ty {
+            Scalar::Bool => Self::Bool,
+            Scalar::Int(ty) => Self::of_integer(ty),
+            Scalar::Float { bytes } => Self::Float { bytes },
+            Scalar::Complex { .. } => Self::Unknown,
+        }
+    }
+
     /// A type of integers.
     pub const fn of_integer(ty: Integer) -> Self {
         Self::Int { bytes: ty.bytes, signed: ty.signed }
@@ -198,13 +208,8 @@ impl Ty {
         match self {
             Self::Void => "void".into(),
             Self::Bool => "bool".into(),
-            Self::Int { bytes: 1, signed } => if *signed { "char" } else { "unsigned char" }.into(),
-            Self::Int { bytes: 2, signed } => if *signed { "short" } else { "unsigned short" }.into(),
-            Self::Int { bytes: 4, signed } => if *signed { "int" } else { "unsigned int" }.into(),
-            Self::Int { signed, .. } => if *signed { "long long" } else { "unsigned long long" }.into(),
-            Self::Float { bytes: 2 } => "half".into(),
-            Self::Float { bytes: 4 } => "float".into(),
-            Self::Float { .. } => "double".into(),
+            Self::Int { bytes, signed } => Scalar::Int(Integer::new(*bytes, *signed)).cpp_name().into(),
+            Self::Float { bytes } => Scalar::Float { bytes: *bytes }.cpp_name().into(),
             Self::Vector { name, .. } => name.to_string(),
             Self::Pointer(to) => match to.name() {
                 name if name.is_empty() => name,

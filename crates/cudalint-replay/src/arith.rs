@@ -4,6 +4,7 @@ use crate::algebra::{Atom, AtomKind, ClosedOp, Poly, Terms};
 use crate::quantity::{Quantity, union};
 use crate::ty::Ty;
 use crate::value::{Int, Kind, Val};
+use cudalint_numbers::{self as numbers, Integer, Real};
 use cudalint_program::ir::BinaryOp;
 use rustc_hash::FxHashMap;
 
@@ -116,39 +117,10 @@ fn cancel(a: &Poly, b: &Poly) -> Option<Poly> {
     Some(Poly::of(Terms::sum(terms)?))
 }
 
-/// A number in the range of its type, as C wraps it. An unsigned 64-bit number above the signed range keeps its bits.
-pub(crate) fn wrap(value: i128, bytes: u8, signed: bool) -> i64 {
-    match (bytes, signed) {
-        (1, true) => i64::from(value as i8),
-        (1, false) => i64::from(value as u8),
-        (2, true) => i64::from(value as i16),
-        (2, false) => i64::from(value as u16),
-        (4, true) => i64::from(value as i32),
-        (4, false) => i64::from(value as u32),
-        _ => value as i64,
-    }
-}
-
-/// The mathematical number that the bits of an integer stand for.
-fn widen(value: i64, bytes: u8, signed: bool) -> i128 {
-    if bytes == 8 && !signed { i128::from(value as u64) } else { i128::from(value) }
-}
-
-/// The common type of two operands.
-fn common(a: &Int, b: &Int) -> (u8, bool) {
-    let promote = |int: &Int| if int.bytes < 4 { (4, true) } else { (int.bytes, int.signed) };
-    let ((m, s), (n, t)) = (promote(a), promote(b));
-    match m.cmp(&n) {
-        std::cmp::Ordering::Greater => (m, s),
-        std::cmp::Ordering::Less => (n, t),
-        std::cmp::Ordering::Equal => (m, s && t),
-    }
-}
-
 /// An integer converted to a type of integers.
 pub(crate) fn convert_int(int: &Int, bytes: u8, signed: bool) -> Quantity {
     match &int.q {
-        Quantity::Known(value) => Quantity::Known(wrap(widen(*value, int.bytes, int.signed), bytes, signed)),
+        Quantity::Known(value) => Quantity::Known(Integer::new(bytes, signed).wrap(*value)),
         // A symbol keeps its value where it surely fits, and is taken to where both types hold counts.
         Quantity::Symbolic(_) if bytes >= 4 || bytes >= int.bytes => int.q.clone(),
         _ => Quantity::Unknown,
@@ -175,12 +147,12 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
             Kind::Int(Int { q: convert_int(int, *bytes, *signed), bytes: *bytes, signed: *signed })
         }
         (Kind::Int(int), Ty::Float { bytes }) => match &int.q {
-            Quantity::Known(value) => Kind::Float(round(widen(*value, int.bytes, int.signed) as f64, *bytes)),
+            Quantity::Known(value) => Kind::Float(round(int.ty().number(*value) as f64, *bytes)),
             q @ Quantity::Symbolic(_) => Kind::Ratio(q.clone(), 1),
             Quantity::Unknown => Kind::Unknown,
         },
         (Kind::Float(value), Ty::Int { bytes, signed }) if value.abs() < 9e18 => {
-            let whole = wrap(value.trunc() as i128, *bytes, *signed);
+            let whole = Integer::new(*bytes, *signed).wrap(value.trunc() as i64);
             // Out of range is undefined, so no number is right.
             let fits = (whole as f64 - value.trunc()).abs() < 0.5;
             let q = if fits { Quantity::Known(whole) } else { Quantity::Unknown };
@@ -206,7 +178,7 @@ pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
 }
 
 fn round(value: f64, bytes: u8) -> f64 {
-    if bytes == 4 { f64::from(value as f32) } else { value }
+    numbers::rounded(value, bytes).unwrap_or(value)
 }
 
 /// An operation on two numbers; `Unknown` for everything else.
@@ -268,33 +240,29 @@ fn shifted(q: &Quantity, by: i64, y: f64) -> Kind {
 }
 
 fn floats(op: BinaryOp, x: f64, y: f64) -> Kind {
-    let truth = |value: bool| Kind::Int(Int { q: Quantity::Known(i64::from(value)), bytes: 1, signed: false });
-    match op {
-        BinaryOp::Add => Kind::Float(x + y),
-        BinaryOp::Sub => Kind::Float(x - y),
-        BinaryOp::Mul => Kind::Float(x * y),
-        BinaryOp::Div | BinaryOp::TrueDiv if y != 0.0 => Kind::Float(x / y),
-        BinaryOp::Lt => truth(x < y),
-        BinaryOp::Le => truth(x <= y),
-        BinaryOp::Gt => truth(x > y),
-        BinaryOp::Ge => truth(x >= y),
-        _ => Kind::Unknown,
+    match numbers::real(op, x, y) {
+        // What a division by zero gives, and whether two are equal, is nothing to build on.
+        _ if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => Kind::Unknown,
+        _ if matches!(op, BinaryOp::Div | BinaryOp::TrueDiv) && y == 0.0 => Kind::Unknown,
+        Some(Real::Number(value)) => Kind::Float(value),
+        Some(Real::Truth(truth)) => Kind::Int(Int { q: Quantity::Known(i64::from(truth)), bytes: 1, signed: false }),
+        None => Kind::Unknown,
     }
 }
 
 fn integers(atoms: &mut Atoms, op: BinaryOp, x: &Int, y: &Int) -> Kind {
     let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-    let (bytes, signed) = if shift { common(x, x) } else { common(x, y) };
+    let ty @ Integer { bytes, signed } = if shift { x.ty().promoted() } else { x.ty().common(y.ty()) };
     let (a, b) = (convert_int(x, bytes, signed), if shift { y.q.clone() } else { convert_int(y, bytes, signed) });
     if op.is_comparison() {
-        let q = match compare(op, &a, &b, bytes, signed) {
+        let q = match compare(op, &a, &b, ty) {
             Quantity::Unknown => open_comparison(atoms, op, &a, &b),
             q => q,
         };
         return Kind::Int(Int { q, bytes: 1, signed: false });
     }
     let q = match (&a, &b) {
-        (Quantity::Known(p), Quantity::Known(q)) => known(op, *p, *q, bytes, signed),
+        (Quantity::Known(p), Quantity::Known(q)) => known(op, *p, *q, ty),
         _ => match op {
             BinaryOp::Add => a.plus(&b),
             BinaryOp::Sub => a.minus(&b),
@@ -312,31 +280,14 @@ fn integers(atoms: &mut Atoms, op: BinaryOp, x: &Int, y: &Int) -> Kind {
     Kind::Int(Int { q, bytes, signed })
 }
 
-fn known(op: BinaryOp, p: i64, q: i64, bytes: u8, signed: bool) -> Quantity {
-    let (a, b) = (widen(p, bytes, signed), widen(q, bytes, signed));
-    let shift = || u32::try_from(q).ok().filter(|shift| *shift < u32::from(bytes) * 8);
-    let result = match op {
-        BinaryOp::Add => a.checked_add(b),
-        BinaryOp::Sub => a.checked_sub(b),
-        BinaryOp::Mul => a.checked_mul(b),
-        BinaryOp::Div => a.checked_div(b),
-        BinaryOp::Rem => a.checked_rem(b),
-        BinaryOp::Shl => shift().and_then(|shift| a.checked_shl(shift)),
-        BinaryOp::Shr => shift().and_then(|shift| a.checked_shr(shift)),
-        BinaryOp::And => Some(a & b),
-        BinaryOp::Or => Some(a | b),
-        BinaryOp::Xor => Some(a ^ b),
-        _ => None,
-    };
-    let Some(value) = result else { return Quantity::Unknown };
-    let wrapped = wrap(value, bytes, signed);
+fn known(op: BinaryOp, p: i64, q: i64, ty: Integer) -> Quantity {
+    let Some(outcome) = numbers::binary(op, ty, p, q) else { return Quantity::Unknown };
     // A size that ran over is meant to be another: nobody computes sizes modulo 2^32.
-    let ran_over =
-        matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Shl) && widen(wrapped, bytes, signed) != value;
-    if ran_over && value.unsigned_abs() >> 31 != 0 && a >= 0 && b >= 0 {
+    let grows = matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Shl);
+    if grows && !outcome.exact && ty.number(p) >= 0 && ty.number(q) >= 0 {
         return Quantity::Unknown;
     }
-    Quantity::Known(wrapped)
+    Quantity::Known(outcome.value)
 }
 
 /// A comparison that the inputs decide.
@@ -351,21 +302,13 @@ fn open_comparison(atoms: &mut Atoms, op: BinaryOp, a: &Quantity, b: &Quantity) 
     }
 }
 
-fn compare(op: BinaryOp, a: &Quantity, b: &Quantity, bytes: u8, signed: bool) -> Quantity {
+fn compare(op: BinaryOp, a: &Quantity, b: &Quantity, ty: Integer) -> Quantity {
     let ordering = match (a, b) {
-        (Quantity::Known(p), Quantity::Known(q)) => widen(*p, bytes, signed).cmp(&widen(*q, bytes, signed)),
+        (Quantity::Known(p), Quantity::Known(q)) => ty.number(*p).cmp(&ty.number(*q)),
         _ => match a.constant_difference(b) {
             Some(difference) => difference.cmp(&0),
             None => return Quantity::Unknown,
         },
     };
-    let truth = match op {
-        BinaryOp::Lt => ordering.is_lt(),
-        BinaryOp::Le => ordering.is_le(),
-        BinaryOp::Gt => ordering.is_gt(),
-        BinaryOp::Ge => ordering.is_ge(),
-        BinaryOp::Eq => ordering.is_eq(),
-        _ => ordering.is_ne(),
-    };
-    Quantity::Known(i64::from(truth))
+    op.holds(ordering).map_or(Quantity::Unknown, |truth| Quantity::Known(i64::from(truth)))
 }

@@ -2,6 +2,7 @@
 
 use crate::quantity::Quantity;
 use crate::value::Val;
+use cudalint_numbers::{Integer, Scalar};
 use cudalint_program::Name;
 use cudalint_program::ir::ModuleId;
 use std::rc::Rc;
@@ -90,6 +91,16 @@ impl Ty {
     pub const SIZE: Self = Self::Int { bytes: 8, signed: false };
     pub const INT: Self = Self::Int { bytes: 4, signed: true };
 
+    /// A scalar type; complex numbers are none of C++'s.
+    pub const fn of_scalar(ty: Scalar) -> Self {
+        match ty {
+            Scalar::Bool => Self::Bool,
+            Scalar::Int(Integer { bytes, signed }) => Self::Int { bytes, signed },
+            Scalar::Float { bytes } => Self::Float { bytes },
+            Scalar::Complex { .. } => Self::Unknown,
+        }
+    }
+
     pub fn pointer(to: Self) -> Self {
         Self::Ptr(Rc::new(to))
     }
@@ -134,17 +145,10 @@ impl Ty {
         match self {
             Self::Void => "void".into(),
             Self::Bool => "bool".into(),
-            Self::Int { bytes: 1, signed: true } => "char".into(),
-            Self::Int { bytes: 1, signed: false } => "unsigned char".into(),
-            Self::Int { bytes: 2, signed: true } => "short".into(),
-            Self::Int { bytes: 2, signed: false } => "unsigned short".into(),
-            Self::Int { bytes: 4, signed: true } => "int".into(),
-            Self::Int { bytes: 4, signed: false } => "unsigned int".into(),
-            Self::Int { signed: true, .. } => "long long".into(),
-            Self::Int { signed: false, .. } => "size_t".into(),
-            Self::Float { bytes: 2 } => "half".into(),
-            Self::Float { bytes: 4 } => "float".into(),
-            Self::Float { .. } => "double".into(),
+            // Host code counts with it.
+            Self::Int { bytes: 8, signed: false } => "size_t".into(),
+            Self::Int { bytes, signed } => Scalar::Int(Integer::new(*bytes, *signed)).cpp_name().into(),
+            Self::Float { bytes } => Scalar::Float { bytes: *bytes }.cpp_name().into(),
             Self::Vector { name, .. } | Self::Opaque(name) => name.to_string(),
             Self::Ptr(to) => format!("{}*", to.name()),
             Self::Ref(to, _) => to.name(),

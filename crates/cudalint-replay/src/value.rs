@@ -5,6 +5,7 @@ use crate::facts::{MemorySpace, Site};
 use crate::memory::{CellPath, Key, ObjId, Place};
 use crate::quantity::{Assumptions, Quantity, union};
 use crate::ty::{Env, Ty};
+use cudalint_numbers::Integer;
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use std::collections::BTreeMap;
@@ -27,6 +28,13 @@ pub(crate) struct Int {
     pub q: Quantity,
     pub bytes: u8,
     pub signed: bool,
+}
+
+impl Int {
+    /// Its type.
+    pub const fn ty(&self) -> Integer {
+        Integer::new(self.bytes, self.signed)
+    }
 }
 
 /// A pointer into an object.

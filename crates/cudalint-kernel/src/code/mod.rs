@@ -10,6 +10,7 @@ mod operations;
 pub use operations::{AtomicOp, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 
 use crate::report::Site;
+use cudalint_numbers::{Integer, Scalar};
 use cudalint_program::ids;
 use cudalint_program::ir::Dialect;
 use std::sync::Arc;
@@ -151,6 +152,45 @@ impl Ty {
     pub const SIZE: Self = Self::Int { bytes: 8, signed: false };
     /// `long long`, `ptrdiff_t`.
     pub const LONG: Self = Self::Int { bytes: 8, signed: true };
+
+    /// A scalar type.
+    pub const fn of_scalar(ty: Scalar) -> Self {
+        match ty {
+            Scalar::Bool => Self::Bool,
+            Scalar::Int(Integer { bytes, signed }) => Self::Int { bytes, signed },
+            Scalar::Float { bytes } => Self::Float { bytes },
+            Scalar::Complex { bytes } => Self::Opaque { bytes: Some(bytes as u32) },
+        }
+    }
+
+    /// The scalar type that it is.
+    pub const fn scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            Self::Bool => Scalar::Bool,
+            Self::Int { bytes, signed } => Scalar::Int(Integer::new(*bytes, *signed)),
+            Self::Float { bytes } => Scalar::Float { bytes: *bytes },
+            _ => return None,
+        })
+    }
+
+    /// The type of integers in which its numbers are kept and computed: 64 bits for what is no integer.
+    #[inline]
+    pub const fn integer(&self) -> Integer {
+        match self {
+            Self::Bool => Integer::new(1, false),
+            Self::Int { bytes, signed } => Integer::new(*bytes, *signed),
+            _ => Integer::LONG,
+        }
+    }
+
+    /// A number brought into the range of the type.
+    #[inline]
+    pub const fn wrap(&self, value: i64) -> i64 {
+        match self {
+            Self::Bool => (value != 0) as i64,
+            other => other.integer().wrap(value),
+        }
+    }
 
     /// Size in bytes, where known.
     pub fn bytes(&self) -> Option<u32> {

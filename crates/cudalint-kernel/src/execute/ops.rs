@@ -5,19 +5,12 @@ use super::lanes::{Lanes, Mask, OFF};
 use super::symbols::{Opaque, names};
 use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, mix, object_of, offset_of};
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
+use cudalint_numbers::{self as numbers, Real};
 
 /// A number brought into the range of its type.
+#[inline]
 pub(super) const fn wrap(ty: &Ty, value: i64) -> i64 {
-    match ty {
-        Ty::Bool => (value != 0) as i64,
-        Ty::Int { bytes: 1, signed: true } => value as i8 as i64,
-        Ty::Int { bytes: 1, signed: false } => value as u8 as i64,
-        Ty::Int { bytes: 2, signed: true } => value as i16 as i64,
-        Ty::Int { bytes: 2, signed: false } => value as u16 as i64,
-        Ty::Int { bytes: 4, signed: true } => value as i32 as i64,
-        Ty::Int { bytes: 4, signed: false } => value as u32 as i64,
-        _ => value,
-    }
+    ty.wrap(value)
 }
 
 /// Whether values of the type are the bits of an `f64`.
@@ -36,11 +29,8 @@ const fn is_narrow(ty: &Ty) -> bool {
 
 /// A float rounded to its type, as bits; `None` for types that are not computed.
 pub(super) fn round(ty: &Ty, value: f64) -> Option<i64> {
-    match ty {
-        Ty::Float { bytes: 8 } => Some(value.to_bits() as i64),
-        Ty::Float { bytes: 4 } => Some(f64::from(value as f32).to_bits() as i64),
-        _ => None,
-    }
+    let Ty::Float { bytes } = ty else { return None };
+    numbers::rounded(value, *bytes).map(|value| value.to_bits() as i64)
 }
 
 pub(super) const fn float(bits: i64) -> f64 {
@@ -120,74 +110,21 @@ pub(super) fn wrap_lanes(ty: &Ty, lanes: &mut [i64], mask: &Mask) -> bool {
 }
 
 /// One lane of an integer operation in `i64`; `None` where C++ or the hardware gives no value.
+#[inline]
 fn integer(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
-    let bits = i64::from(ty.bytes().unwrap_or(8)) * 8;
-    Some(match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Sub => a.wrapping_sub(b),
-        BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::Div if b == 0 => return None,
-        BinaryOp::Rem if b == 0 => return None,
-        BinaryOp::Div if is_u64(ty) => ((a as u64) / (b as u64)) as i64,
-        BinaryOp::Rem if is_u64(ty) => ((a as u64) % (b as u64)) as i64,
-        BinaryOp::Div => a.wrapping_div(b),
-        BinaryOp::Rem => a.wrapping_rem(b),
-        BinaryOp::FloorDiv if b == 0 => return None,
-        BinaryOp::FloorDiv => a.wrapping_div_euclid(b) - i64::from(b < 0 && a.wrapping_rem(b) != 0),
-        BinaryOp::Shl | BinaryOp::Shr if b < 0 || b >= bits => return None,
-        BinaryOp::Shl => a.wrapping_shl(b as u32),
-        BinaryOp::Shr if is_u64(ty) => ((a as u64) >> b) as i64,
-        BinaryOp::Shr => a >> b,
-        BinaryOp::And => a & b,
-        BinaryOp::Or => a | b,
-        BinaryOp::Xor => a ^ b,
-        BinaryOp::Lt if is_u64(ty) => i64::from((a as u64) < (b as u64)),
-        BinaryOp::Le if is_u64(ty) => i64::from((a as u64) <= (b as u64)),
-        BinaryOp::Gt if is_u64(ty) => i64::from((a as u64) > (b as u64)),
-        BinaryOp::Ge if is_u64(ty) => i64::from((a as u64) >= (b as u64)),
-        BinaryOp::Lt => i64::from(a < b),
-        BinaryOp::Le => i64::from(a <= b),
-        BinaryOp::Gt => i64::from(a > b),
-        BinaryOp::Ge => i64::from(a >= b),
-        BinaryOp::Eq => i64::from(a == b),
-        BinaryOp::Ne => i64::from(a != b),
-        BinaryOp::TrueDiv | BinaryOp::Pow => return None,
-    })
+    numbers::raw(op, ty.integer(), a, b)
 }
 
-/// Whether an operation in 64 bits went beyond them.
+/// Whether a sum, difference or product in 64 bits went beyond them. Bits that a shift pushes out are meant to go.
 fn overflows(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> bool {
-    let unsigned = is_u64(ty);
-    match op {
-        BinaryOp::Add if unsigned => (a as u64).checked_add(b as u64).is_none(),
-        BinaryOp::Sub if unsigned => (a as u64) < (b as u64),
-        BinaryOp::Mul if unsigned => (a as u64).checked_mul(b as u64).is_none(),
-        BinaryOp::Add => a.checked_add(b).is_none(),
-        BinaryOp::Sub => a.checked_sub(b).is_none(),
-        BinaryOp::Mul => a.checked_mul(b).is_none(),
-        _ => false,
-    }
+    op != BinaryOp::Shl && numbers::overflows(op, ty.integer(), a, b)
 }
 
-#[allow(clippy::float_cmp, reason = "the program compares them so")]
 fn floats(op: BinaryOp, ty: &Ty, a: i64, b: i64) -> Option<i64> {
-    let (a, b) = (float(a), float(b));
-    round(
-        ty,
-        match op {
-            BinaryOp::Add => a + b,
-            BinaryOp::Sub => a - b,
-            BinaryOp::Mul => a * b,
-            BinaryOp::Div | BinaryOp::TrueDiv => a / b,
-            BinaryOp::Lt => return Some(i64::from(a < b)),
-            BinaryOp::Le => return Some(i64::from(a <= b)),
-            BinaryOp::Gt => return Some(i64::from(a > b)),
-            BinaryOp::Ge => return Some(i64::from(a >= b)),
-            BinaryOp::Eq => return Some(i64::from(a == b)),
-            BinaryOp::Ne => return Some(i64::from(a != b)),
-            _ => return None,
-        },
-    )
+    match numbers::real(op, float(a), float(b))? {
+        Real::Number(value) => round(ty, value),
+        Real::Truth(truth) => Some(i64::from(truth)),
+    }
 }
 
 fn pointers(op: BinaryOp, a: i64, b: i64) -> Option<i64> {

@@ -52,7 +52,7 @@ impl Lowerer<'_> {
         let site = node.site;
         match (&node.kind, &target) {
             (Expr::Int(value), code::Ty::Int { bytes, signed }) => {
-                let value = super::fold::wrap(*value, *bytes, *signed);
+                let value = cudalint_numbers::Integer::new(*bytes, *signed).wrap(*value);
                 self.push(Expr::Int(value), target, site)
             }
             (Expr::Int(value), code::Ty::Bool) => {

@@ -192,24 +192,8 @@ impl Lowerer<'_> {
 
 /// CUDA's vector types by name.
 pub(super) fn vector_named(name: &str) -> Option<Ty> {
-    let (base, lanes) = match name.as_bytes().last()? {
-        lanes @ b'1'..=b'4' => (&name[..name.len() - 1], lanes - b'0'),
-        _ => return None,
-    };
-    let (bytes, signed, float) = match base {
-        "char" => (1, true, false),
-        "uchar" => (1, false, false),
-        "short" => (2, true, false),
-        "ushort" => (2, false, false),
-        "int" => (4, true, false),
-        "uint" => (4, false, false),
-        "long" | "longlong" => (8, true, false),
-        "ulong" | "ulonglong" => (8, false, false),
-        "float" => (4, true, true),
-        "double" => (8, true, true),
-        "half" if lanes == 2 => (2, true, true),
-        _ => return None,
-    };
+    let (element, lanes) = cudalint_numbers::cuda_vector(name)?;
+    let (bytes, signed, float) = (element.bytes(), element.is_signed(), element.is_float());
     Some(Ty::Vector { name: name.into(), bytes, signed, float, lanes })
 }
 

@@ -120,7 +120,7 @@ impl<'p> Lowerer<'p> {
             element = of;
         }
         let (bytes, signed) = element.integer()?;
-        Some(super::fold::wrap(self.context.scope.eval(value)?, bytes, signed))
+        Some(cudalint_numbers::Integer::new(bytes, signed).wrap(self.context.scope.eval(value)?))
     }
 
     /// The object of a variable at namespace scope, or of a static member.

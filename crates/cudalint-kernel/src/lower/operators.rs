@@ -136,7 +136,7 @@ impl Lowerer<'_> {
         let id = match (op, self.kind(value)) {
             (ir::UnaryOp::Plus, _) => value,
             (ir::UnaryOp::Minus, Some(Expr::Int(number))) if *number != i64::MIN && signed(&ty) => {
-                let number = super::fold::wrap(-*number, code_ty.bytes().unwrap_or(8) as u8, true);
+                let number = cudalint_numbers::Integer::new(code_ty.bytes().unwrap_or(8) as u8, true).wrap(-*number);
                 self.int(number, code_ty, site)
             }
             (ir::UnaryOp::Minus, Some(Expr::Float(number))) => {

@@ -390,11 +390,11 @@ impl Lowerer<'_> {
         let (compute, result) = super::types::operation(self.dialect, op, ta, tb);
         if is_integer(&compute)
             && let (Some(x), Some(y)) = (self.fold(a), self.fold(b))
-            && let Some(value) = super::fold::binary(op, x, y)
+            && let Some(value) = cudalint_numbers::python(op, x, y)
         {
             return match self.dialect {
                 Dialect::CupyJit if result != Ty::Bool => self.plain_integer(value, site),
-                _ => self.integer(super::fold::wrap(&result, value), result, site),
+                _ => self.integer(result.wrap(value), result, site),
             };
         }
         let float = matches!(compute, Ty::Float { .. });

@@ -2,6 +2,7 @@
 
 use super::lower::Lowerer;
 use crate::code::{BinaryOp, Expr, ExprId, Intrinsic, Place, Ty, UnaryOp};
+use cudalint_numbers as numbers;
 
 /// Deepest nesting that is looked into.
 const MAX_NESTING: u32 = 24;
@@ -34,7 +35,7 @@ impl Lowerer<'_> {
                 _ => 1,
             },
             Expr::Intrinsic(Intrinsic::FloorRem, parts) => match parts.as_slice() {
-                [a, b] => floor_rem(below(*a)?, below(*b)?)?,
+                [a, b] => numbers::floor_rem(below(*a)?, below(*b)?)?,
                 _ => return None,
             },
             Expr::Intrinsic(which @ (Intrinsic::Min | Intrinsic::Max), parts) => match parts.as_slice() {
@@ -46,12 +47,12 @@ impl Lowerer<'_> {
                 if matches!(self.ty_of(*a), Ty::Float { .. }) {
                     return None;
                 }
-                binary(*op, below(*a)?, below(*b)?)?
+                numbers::python(*op, below(*a)?, below(*b)?)?
             }
             _ => return None,
         };
         Some(match node.ty {
-            Ty::Int { .. } | Ty::Bool => wrap(&node.ty, value),
+            Ty::Int { .. } | Ty::Bool => node.ty.wrap(value),
             _ => return None,
         })
     }
@@ -112,50 +113,4 @@ impl Lowerer<'_> {
             _ => false,
         }
     }
-}
-
-/// Python's `%`: of the divisor's sign.
-pub(super) fn floor_rem(a: i64, b: i64) -> Option<i64> {
-    let rest = a.checked_rem(b)?;
-    Some(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
-}
-
-pub(super) fn wrap(ty: &Ty, value: i64) -> i64 {
-    match ty {
-        Ty::Bool => i64::from(value != 0),
-        Ty::Int { bytes: 1, signed: true } => i64::from(value as i8),
-        Ty::Int { bytes: 1, signed: false } => i64::from(value as u8),
-        Ty::Int { bytes: 2, signed: true } => i64::from(value as i16),
-        Ty::Int { bytes: 2, signed: false } => i64::from(value as u16),
-        Ty::Int { bytes: 4, signed: true } => i64::from(value as i32),
-        Ty::Int { bytes: 4, signed: false } => i64::from(value as u32),
-        _ => value,
-    }
-}
-
-/// Python's operators on integers.
-pub(super) fn binary(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
-    Some(match op {
-        BinaryOp::Add => a.checked_add(b)?,
-        BinaryOp::Sub => a.checked_sub(b)?,
-        BinaryOp::Mul => a.checked_mul(b)?,
-        BinaryOp::Div | BinaryOp::FloorDiv => {
-            let quotient = a.checked_div(b)?;
-            quotient - i64::from(a % b != 0 && (a < 0) != (b < 0))
-        }
-        BinaryOp::Rem => floor_rem(a, b)?,
-        BinaryOp::Pow => a.checked_pow(u32::try_from(b).ok()?)?,
-        BinaryOp::And => a & b,
-        BinaryOp::Or => a | b,
-        BinaryOp::Xor => a ^ b,
-        BinaryOp::Shl => a.checked_mul(1i64.checked_shl(u32::try_from(b).ok().filter(|by| *by < 63)?)?)?,
-        BinaryOp::Shr => a.checked_shr(u32::try_from(b).ok()?)?,
-        BinaryOp::Lt => i64::from(a < b),
-        BinaryOp::Le => i64::from(a <= b),
-        BinaryOp::Gt => i64::from(a > b),
-        BinaryOp::Ge => i64::from(a >= b),
-        BinaryOp::Eq => i64::from(a == b),
-        BinaryOp::Ne => i64::from(a != b),
-        BinaryOp::TrueDiv => return None,
-    })
 }

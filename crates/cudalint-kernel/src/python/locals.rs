@@ -265,7 +265,7 @@ impl Lowerer<'_> {
         let site = self.site_of_code(id);
         match (self.code.exprs.get(id).map(|node| node.kind.clone()), to) {
             (Some(Expr::Int(value)), Ty::Int { .. } | Ty::Bool) => {
-                self.push(Expr::Int(super::fold::wrap(to, value)), to.clone(), site)
+                self.push(Expr::Int(to.wrap(value)), to.clone(), site)
             }
             (Some(Expr::Int(value)), Ty::Float { bytes: 4 | 8 }) => {
                 self.push(Expr::Float(value as f64), to.clone(), site)
@@ -317,7 +317,7 @@ impl Lowerer<'_> {
     pub(super) fn folded(&mut self, op: BinaryOp, a: ExprId, b: ExprId, site: Site) -> ExprId {
         match (op, self.fold(a), self.fold(b)) {
             (_, Some(x), Some(y)) => {
-                if let Some(value) = super::fold::binary(op, x, y) {
+                if let Some(value) = cudalint_numbers::python(op, x, y) {
                     return self.push(Expr::Int(value), Ty::LONG, site);
                 }
             }

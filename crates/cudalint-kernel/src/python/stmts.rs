@@ -400,9 +400,7 @@ impl<'p> Lowerer<'p> {
     /// `-number`, folded.
     pub(super) fn negated(&mut self, id: ExprId, ty: &Ty, site: Site) -> ExprId {
         match self.code.exprs.get(id).map(|node| node.kind.clone()) {
-            Some(Expr::Int(value)) if value != i64::MIN => {
-                self.push(Expr::Int(super::fold::wrap(ty, -value)), ty.clone(), site)
-            }
+            Some(Expr::Int(value)) if value != i64::MIN => self.push(Expr::Int(ty.wrap(-value)), ty.clone(), site),
             Some(Expr::Float(value)) => self.push(Expr::Float(-value), ty.clone(), site),
             _ => self.push(Expr::Unary(UnaryOp::Minus, id), ty.clone(), site),
         }

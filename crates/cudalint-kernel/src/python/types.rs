@@ -6,6 +6,7 @@
 
 use super::{Order, Record};
 use crate::code::{BinaryOp, Layout, Leaf, Ty};
+use cudalint_numbers::{Scalar, cuda_vector};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::sync::Arc;
 
@@ -221,26 +222,9 @@ pub(super) fn unify(dialect: Dialect, a: &PyTy, b: &PyTy) -> PyTy {
 
 /// `numpy.promote_types`.
 pub(super) fn promote(a: &Ty, b: &Ty) -> Ty {
-    match (a, b) {
+    match (a.scalar(), b.scalar()) {
         _ if a == b => a.clone(),
-        (Ty::Bool, other) | (other, Ty::Bool) => other.clone(),
-        (Ty::Int { bytes: m, signed: s }, Ty::Int { bytes: n, signed: t }) => {
-            if s == t {
-                return Ty::Int { bytes: *m.max(n), signed: *s };
-            }
-            let (signed, unsigned) = if *s { (*m, *n) } else { (*n, *m) };
-            if signed > unsigned {
-                Ty::Int { bytes: signed, signed: true }
-            } else if unsigned < 8 {
-                Ty::Int { bytes: unsigned * 2, signed: true }
-            } else {
-                DOUBLE
-            }
-        }
-        (Ty::Float { bytes: m }, Ty::Float { bytes: n }) => Ty::Float { bytes: *m.max(n) },
-        (Ty::Float { bytes: float }, Ty::Int { bytes, .. }) | (Ty::Int { bytes, .. }, Ty::Float { bytes: float }) => {
-            Ty::Float { bytes: (*float).max(if *bytes == 1 { 2 } else { (*bytes * 2).min(8) }) }
-        }
+        (Some(a), Some(b)) => Ty::of_scalar(a.numpy_common(b)),
         _ => Ty::Opaque { bytes: None },
     }
 }
@@ -249,47 +233,14 @@ pub(super) fn promote(a: &Ty, b: &Ty) -> Ty {
 pub(super) fn vector(name: &str) -> Option<(Ty, usize)> {
     let lanes = name.bytes().last().filter(|last| (b'1'..=b'4').contains(last))?;
     let count = usize::from(lanes - b'0');
-    let rest = name.get(..name.len() - 1)?;
-    let element = match rest.strip_suffix('x') {
+    let element = match name.get(..name.len() - 1)?.strip_suffix('x') {
         Some(element) => named(element)?,
-        None => match rest {
-            "char" => Ty::Int { bytes: 1, signed: true },
-            "uchar" => Ty::Int { bytes: 1, signed: false },
-            "short" => Ty::Int { bytes: 2, signed: true },
-            "ushort" => Ty::Int { bytes: 2, signed: false },
-            "int" => Ty::INT,
-            "uint" => Ty::UINT,
-            "long" | "longlong" => Ty::LONG,
-            "ulong" | "ulonglong" => Ty::SIZE,
-            "float" => FLOAT,
-            "double" => DOUBLE,
-            _ => return None,
-        },
+        None => Ty::of_scalar(cuda_vector(name).filter(|_| name != "dim3")?.0),
     };
     Some((element, count))
 }
 
 /// The type that a name of Numba, `NumPy`, `CuPy` or a dtype string stands for.
 pub(super) fn named(name: &str) -> Option<Ty> {
-    let int = |bytes| Some(Ty::Int { bytes, signed: true });
-    let uint = |bytes| Some(Ty::Int { bytes, signed: false });
-    let float = |bytes| Some(Ty::Float { bytes });
-    // `<f4`, `|u1`, `=i8`.
-    match name.trim_start_matches(['<', '|', '=']) {
-        "bool" | "bool_" | "boolean" | "b1" | "?" => Some(Ty::Bool),
-        "int8" | "i1" | "byte" | "char" | "b" => int(1),
-        "uint8" | "u1" | "ubyte" | "uchar" | "B" => uint(1),
-        "int16" | "i2" | "short" | "h" => int(2),
-        "uint16" | "u2" | "ushort" | "H" => uint(2),
-        "int32" | "i4" | "intc" | "i" => int(4),
-        "uint32" | "u4" | "uintc" | "I" => uint(4),
-        "int64" | "i8" | "intp" | "int_" | "int" | "long_" | "longlong" | "l" | "q" | "ssize_t" => int(8),
-        "uint64" | "u8" | "uintp" | "uint" | "ulong" | "ulonglong" | "L" | "Q" | "size_t" => uint(8),
-        "float16" | "f2" | "half" | "e" => float(2),
-        "float32" | "f4" | "single" | "float_" | "f" => float(4),
-        "float64" | "f8" | "double" | "float" | "d" => float(8),
-        "complex64" | "c8" | "csingle" | "F" => Some(Ty::Opaque { bytes: Some(8) }),
-        "complex128" | "c16" | "cdouble" | "complex" | "D" => Some(Ty::Opaque { bytes: Some(16) }),
-        _ => None,
-    }
+    Scalar::of_numba(name).map(Ty::of_scalar)
 }

@@ -17,6 +17,7 @@ use crate::ir::{
     StmtNode, TemplateArgs, TemplateParam, Type, TypeId, Variable,
 };
 use crate::name::Name;
+use cudalint_numbers::Scalar;
 use cudalint_syntax::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Span};
 use std::sync::Arc;
 use typed_index_collections::TiVec;
@@ -390,21 +391,9 @@ impl Shaper<'_> {
 
 /// The type of an element: a placeholder is a template parameter, else it is a dtype.
 fn element(parameter: &CupyParameter) -> Type {
-    let int = |bytes, signed| Type::Int { bytes, signed };
     match &*parameter.ty {
-        "bool" | "bool_" | "?" => Type::Bool,
-        "int8" => int(1, true),
-        "int16" => int(2, true),
-        "int32" | "i4" => int(4, true),
-        "int64" | "int" | "i8" => int(8, true),
-        "uint8" => int(1, false),
-        "uint16" => int(2, false),
-        "uint32" | "u4" => int(4, false),
-        "uint64" | "uint" | "u8" => int(8, false),
-        "float16" => Type::Float { bytes: 2 },
-        "float32" | "f4" => Type::Float { bytes: 4 },
-        "float64" | "float" | "f8" => Type::Float { bytes: 8 },
+        "?" => Type::Bool,
         other if other.len() == 1 => Type::Named { path: Path::single(Name::from(other)), args: Vec::new() },
-        _ => Type::Unknown,
+        name => Scalar::of_numpy(name).map_or(Type::Unknown, Type::of_scalar),
     }
 }

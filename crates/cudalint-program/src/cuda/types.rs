@@ -6,60 +6,23 @@ use super::parts::Parts;
 use super::scopes::Meaning;
 use super::source::{Argument, Src, all_children, child_of_kind, children, first_child};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
+use cudalint_numbers::{Scalar, cuda_vector};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
 /// A type named by one identifier that needs no declaration.
 pub(crate) fn builtin(name: &str) -> Option<Type> {
-    let int = |bytes, signed| Some(Type::Int { bytes, signed });
-    let float = |bytes| Some(Type::Float { bytes });
     match name {
         "void" => Some(Type::Void),
-        "bool" | "_Bool" => Some(Type::Bool),
-        "char" | "int8_t" | "__int8" => int(1, true),
-        "uint8_t" | "uchar" | "char8_t" | "u_char" => int(1, false),
-        "short" | "int16_t" => int(2, true),
-        "uint16_t" | "ushort" | "char16_t" => int(2, false),
-        "int" | "int32_t" | "signed" | "wchar_t" => int(4, true),
-        "unsigned" | "uint32_t" | "uint" | "char32_t" => int(4, false),
-        "long" | "int64_t" | "ssize_t" | "ptrdiff_t" | "intptr_t" | "intmax_t" | "__int64" => int(8, true),
-        "uint64_t" | "size_t" | "ulong" | "uintptr_t" | "uintmax_t" => int(8, false),
-        "float" => float(4),
-        "double" => float(8),
-        "half" | "__half" | "nv_bfloat16" | "__nv_bfloat16" | "__bfloat16" => float(2),
         "auto" => Some(Type::Auto),
-        _ => None,
+        _ => Scalar::of_cpp(name).map(Type::of_scalar),
     }
 }
 
 /// CUDA's vector types: element bytes, signed, float, lanes.
 pub(crate) fn vector(name: &str) -> Option<(u8, bool, bool, u8)> {
-    match name {
-        "dim3" => return Some((4, false, false, 3)),
-        "half2" | "__half2" | "nv_bfloat162" | "__nv_bfloat162" => return Some((2, true, true, 2)),
-        _ => {}
-    }
-    let lanes = match name.as_bytes().last()? {
-        b'1' => 1,
-        b'2' => 2,
-        b'3' => 3,
-        b'4' => 4,
-        _ => return None,
-    };
-    let (bytes, signed, float) = match &name[..name.len() - 1] {
-        "char" => (1, true, false),
-        "uchar" => (1, false, false),
-        "short" => (2, true, false),
-        "ushort" => (2, false, false),
-        "int" => (4, true, false),
-        "uint" => (4, false, false),
-        "long" | "longlong" => (8, true, false),
-        "ulong" | "ulonglong" => (8, false, false),
-        "float" => (4, true, true),
-        "double" => (8, true, true),
-        _ => return None,
-    };
-    Some((bytes, signed, float, lanes))
+    let (element, lanes) = cuda_vector(name)?;
+    Some((element.bytes(), element.is_signed(), element.is_float(), lanes))
 }
 
 /// Whether an identifier is a type in every CUDA program.
@@ -81,34 +44,6 @@ pub(crate) fn looks_like_type(text: &str) -> bool {
     let rest = rest.trim();
     let plain = rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '*' | '&' | ':' | '<' | '>' | ','));
     known && plain
-}
-
-/// The type of several keywords: `unsigned long long int`.
-fn sized(text: &str) -> Type {
-    let mut unsigned = false;
-    let mut signed = false;
-    let mut longs = 0;
-    let mut base = "";
-    let mut short = false;
-    for word in text.split_whitespace() {
-        match word {
-            "unsigned" => unsigned = true,
-            "signed" => signed = true,
-            "long" => longs += 1,
-            "short" => short = true,
-            "int" | "char" | "double" | "float" | "__int64" => base = word,
-            _ => return Type::Unknown,
-        }
-    }
-    let _ = signed;
-    match base {
-        "double" => Type::Float { bytes: 8 },
-        "float" => Type::Float { bytes: 4 },
-        "char" => Type::Int { bytes: 1, signed: !unsigned },
-        _ if short => Type::Int { bytes: 2, signed: !unsigned },
-        _ if longs > 0 || base == "__int64" => Type::Int { bytes: 8, signed: !unsigned },
-        _ => Type::Int { bytes: 4, signed: !unsigned },
-    }
 }
 
 impl Lowerer<'_> {
@@ -183,13 +118,13 @@ impl Lowerer<'_> {
             | CudaKind::Identifier
             | CudaKind::NamespaceIdentifier => {
                 if text.contains(|c: char| c.is_ascii_whitespace()) {
-                    let ty = sized(text);
+                    let ty = Scalar::of_cpp(text).map_or(Type::Unknown, Type::of_scalar);
                     return self.push_type(ty);
                 }
                 self.type_named(s, text)
             }
             CudaKind::SizedTypeSpecifier => {
-                let ty = sized(text);
+                let ty = Scalar::of_cpp(text).map_or(Type::Unknown, Type::of_scalar);
                 self.push_type(ty)
             }
             CudaKind::PlaceholderTypeSpecifier | CudaKind::AutoType => {
@@ -371,10 +306,6 @@ mod tests {
 
     #[test]
     fn integer_spellings() {
-        assert_eq!(sized("unsigned long long int"), Type::Int { bytes: 8, signed: false });
-        assert_eq!(sized("long double"), Type::Float { bytes: 8 });
-        assert_eq!(sized("short unsigned"), Type::Int { bytes: 2, signed: false });
-        assert_eq!(sized("signed char"), Type::Int { bytes: 1, signed: true });
         assert_eq!(builtin("uint16_t"), Some(Type::Int { bytes: 2, signed: false }));
         assert_eq!(vector("ulonglong2"), Some((8, false, false, 2)));
         assert_eq!(vector("matrix4"), None);

@@ -16,6 +16,7 @@ pub use python::{
 
 use crate::ids;
 use crate::name::Name;
+use cudalint_numbers::{Integer, Scalar};
 use cudalint_syntax::{CupyBody, Language, Span};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
@@ -268,6 +269,18 @@ pub enum Type {
     DeclType(ExprId),
     /// Not understood.
     Unknown,
+}
+
+impl Type {
+    /// A scalar type; complex numbers are none of C++'s.
+    pub const fn of_scalar(ty: Scalar) -> Self {
+        match ty {
+            Scalar::Bool => Self::Bool,
+            Scalar::Int(Integer { bytes, signed }) => Self::Int { bytes, signed },
+            Scalar::Float { bytes } => Self::Float { bytes },
+            Scalar::Complex { .. } => Self::Unknown,
+        }
+    }
 }
 
 /// Where a variable lives.

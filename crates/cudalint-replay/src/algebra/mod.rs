@@ -2,6 +2,7 @@
 
 mod terms;
 
+use cudalint_numbers::BinaryOp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fmt::Write as _;
@@ -82,29 +83,34 @@ impl ClosedOp {
         })
     }
 
-    const fn is_comparison(self) -> bool {
-        matches!(self, Self::Lt | Self::Le | Self::Eq | Self::Ne)
+    fn is_comparison(self) -> bool {
+        self.operator().is_some_and(BinaryOp::is_comparison)
+    }
+
+    /// The operator that it is; `None` for `min` and `max`.
+    const fn operator(self) -> Option<BinaryOp> {
+        Some(match self {
+            Self::Div => BinaryOp::Div,
+            Self::Rem => BinaryOp::Rem,
+            Self::Shl => BinaryOp::Shl,
+            Self::Shr => BinaryOp::Shr,
+            Self::And => BinaryOp::And,
+            Self::Or => BinaryOp::Or,
+            Self::Xor => BinaryOp::Xor,
+            Self::Lt => BinaryOp::Lt,
+            Self::Le => BinaryOp::Le,
+            Self::Eq => BinaryOp::Eq,
+            Self::Ne => BinaryOp::Ne,
+            Self::Min | Self::Max => return None,
+        })
     }
 
     /// The result on two numbers; `None` when C leaves it undefined.
     pub fn apply(self, a: i64, b: i64) -> Option<i64> {
-        match self {
-            Self::Div => a.checked_div(b),
-            Self::Rem => a.checked_rem(b),
-            Self::Shl => {
-                let shift = u32::try_from(b).ok().filter(|shift| *shift < 63)?;
-                a.checked_mul(1_i64.checked_shl(shift)?)
-            }
-            Self::Shr => a.checked_shr(u32::try_from(b).ok().filter(|shift| *shift < 64)?),
-            Self::And => Some(a & b),
-            Self::Or => Some(a | b),
-            Self::Xor => Some(a ^ b),
-            Self::Min => Some(a.min(b)),
-            Self::Max => Some(a.max(b)),
-            Self::Lt => Some(i64::from(a < b)),
-            Self::Le => Some(i64::from(a <= b)),
-            Self::Eq => Some(i64::from(a == b)),
-            Self::Ne => Some(i64::from(a != b)),
+        match self.operator() {
+            Some(op) => cudalint_numbers::exact(op, a, b),
+            None if self == Self::Min => Some(a.min(b)),
+            None => Some(a.max(b)),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::writes::Use;
 use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
 use crate::quantity::Quantity;
+use cudalint_numbers::Scalar;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, PythonExpr, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
@@ -466,20 +467,7 @@ fn template_argument(text: &str) -> Argument {
     if let Ok(value) = text.parse::<i64>() {
         return Argument::Value(value);
     }
-    let int = |bytes, signed| Argument::Type(Ty::Int { bytes, signed });
-    match text {
-        "float" => Argument::Type(Ty::Float { bytes: 4 }),
-        "double" => Argument::Type(Ty::Float { bytes: 8 }),
-        "bool" => Argument::Type(Ty::Bool),
-        "int" | "int32_t" => int(4, true),
-        "unsigned" | "unsigned int" | "uint32_t" => int(4, false),
-        "long long" | "int64_t" | "long" => int(8, true),
-        "unsigned long long" | "uint64_t" | "size_t" => int(8, false),
-        "short" => int(2, true),
-        "char" => int(1, true),
-        "unsigned char" => int(1, false),
-        _ => Argument::Unknown,
-    }
+    Scalar::of_cpp(text).map_or(Argument::Unknown, |scalar| Argument::Type(Ty::of_scalar(scalar)))
 }
 
 /// How a kernel misreads a number, if it does. `CuPy` hands over the bytes of a Python `float` as a `double` and of an `int` as a

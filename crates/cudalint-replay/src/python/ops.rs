@@ -5,6 +5,7 @@ use super::heap::Obj;
 use super::value::{Dtype, Kind, Text, Val};
 use crate::algebra::{ClosedOp, Poly};
 use crate::quantity::{Quantity, union};
+use cudalint_numbers as numbers;
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 
@@ -205,13 +206,11 @@ impl Walker<'_> {
             BinaryOp::Mul => x.times(y),
             BinaryOp::FloorDiv => self.floor_div(x, y),
             BinaryOp::Rem => match known {
-                Some((x, y)) => x.checked_rem_euclid(y).filter(|_| y > 0).map_or(Quantity::Unknown, Quantity::Known),
+                Some((x, y)) => numbers::floor_rem(x, y).filter(|_| y > 0).map_or(Quantity::Unknown, Quantity::Known),
                 None => self.atoms.closed(ClosedOp::Rem, x, y),
             },
             BinaryOp::Pow => match known {
-                Some((x, y)) => {
-                    u32::try_from(y).ok().and_then(|y| x.checked_pow(y)).map_or(Quantity::Unknown, Quantity::Known)
-                }
+                Some((x, y)) => numbers::python(op, x, y).map_or(Quantity::Unknown, Quantity::Known),
                 None if y.known() == Some(2) => x.times(x),
                 None => Quantity::Unknown,
             },
@@ -227,7 +226,8 @@ impl Walker<'_> {
     /// `x // y`.
     pub(super) fn floor_div(&mut self, x: &Quantity, y: &Quantity) -> Quantity {
         if let (Some(x), Some(y)) = (x.known(), y.known()) {
-            return if y > 0 { Quantity::Known(x.div_euclid(y)) } else { Quantity::Unknown };
+            let floor = numbers::python(BinaryOp::FloorDiv, x, y).filter(|_| y > 0);
+            return floor.map_or(Quantity::Unknown, Quantity::Known);
         }
         // `-(-n // b)` rounds up.
         if let (Some(poly), Some(by)) = (x.poly(), y.known().filter(|by| *by > 0)) {
@@ -254,14 +254,7 @@ impl Walker<'_> {
 
     fn compare(&mut self, op: BinaryOp, x: &Quantity, y: &Quantity) -> Quantity {
         if let Some(difference) = x.constant_difference(y) {
-            return Quantity::Known(i64::from(match op {
-                BinaryOp::Lt => difference < 0,
-                BinaryOp::Le => difference <= 0,
-                BinaryOp::Gt => difference > 0,
-                BinaryOp::Ge => difference >= 0,
-                BinaryOp::Eq => difference == 0,
-                _ => difference != 0,
-            }));
+            return op.holds(difference.cmp(&0)).map_or(Quantity::Unknown, |truth| Quantity::Known(i64::from(truth)));
         }
         match op {
             BinaryOp::Lt => self.atoms.closed(ClosedOp::Lt, x, y),

@@ -231,7 +231,7 @@ impl Maker<'_> {
         match given {
             Given::Unknown => Argument::Unknown,
             Given::Int { amount, bytes, signed } => match self.choice.value(amount, &mut self.used) {
-                Some(value) => Argument::Int(crate::arith::wrap(i128::from(value), *bytes, *signed)),
+                Some(value) => Argument::Int(cudalint_numbers::Integer::new(*bytes, *signed).wrap(value)),
                 None => {
                     self.complete = false;
                     Argument::Unknown

@@ -5,6 +5,7 @@ use super::caches::TypeName;
 use crate::quantity::Quantity;
 use crate::ty::{Argument, Container, Env, Ty};
 use crate::value::Val;
+use cudalint_numbers::Scalar;
 use cudalint_program::Name;
 use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
 use std::rc::Rc;
@@ -127,14 +128,7 @@ impl<'p> Walker<'p> {
                 Ty::Container(Container::Array, inner, count)
             }
             // Handles that are numbers (texture_types.h, surface_types.h).
-            "size_t" | "uint64_t" | "uintptr_t" | "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
-            "ptrdiff_t" | "ssize_t" | "int64_t" | "intptr_t" => Ty::Int { bytes: 8, signed: true },
-            "int32_t" => Ty::INT,
-            "uint32_t" | "uint" => Ty::Int { bytes: 4, signed: false },
-            "uint16_t" | "ushort" => Ty::Int { bytes: 2, signed: false },
-            "int16_t" => Ty::Int { bytes: 2, signed: true },
-            "uint8_t" | "uchar" => Ty::Int { bytes: 1, signed: false },
-            "int8_t" => Ty::Int { bytes: 1, signed: true },
+            "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
             "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
             "cudaStream_t" | "cudaEvent_t" => Ty::pointer(Ty::Opaque(name.clone())),
             "CUdeviceptr" => Ty::pointer(Ty::Void),
@@ -147,7 +141,8 @@ impl<'p> Walker<'p> {
             "cufftReal" => Ty::Float { bytes: 4 },
             "cufftDoubleReal" => Ty::Float { bytes: 8 },
             _ if self.frames.last().is_some_and(|frame| frame.env.get(name).is_some()) => Ty::Unknown,
-            _ => Ty::Opaque(name.clone()),
+            // `std::size_t`, and what a header in sight says of others.
+            plain => Scalar::of_cpp(plain).map_or_else(|| Ty::Opaque(name.clone()), Ty::of_scalar),
         }
     }
 
