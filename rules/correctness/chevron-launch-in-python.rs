@@ -1,11 +1,8 @@
 //! A launch in CUDA C++ spelling in a Python file.
 
-use crate::python::{at_root, place};
-use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo, Witness};
 use cudalint_program::python::{ChevronLaunch, Framework};
-use cudalint_syntax::Node;
-use cudalint_syntax::kinds::PythonKind;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -20,17 +17,15 @@ pub static RULE: Rule = Rule {
     },
     confidence: &[Confidence::Definite],
     fix: None,
-    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+    check: Check::Facts(check),
 };
 
-fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
-    if !at_root(node) {
-        return;
-    }
-    for launch in &context.python.chevrons {
-        let kernel = context.text.get(launch.parts.kernel.range()).unwrap_or("");
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    let Some(names) = &context.module.python_names else { return };
+    for launch in &names.chevrons {
+        let kernel = context.text(launch.parts.kernel);
         let message = format!("`{kernel}<<<…>>>(…)` is not Python: nothing in this file runs");
-        let mut finding = RULE.finding(Confidence::Definite, place(context, launch.parts.span()), message);
+        let mut finding = RULE.finding(Confidence::Definite, context.place(launch.parts.span()), message);
         finding.label = "SyntaxError: invalid syntax".to_owned();
         finding.function.clone_from(&launch.function);
         finding.help = Some(help(context, kernel, launch));
@@ -40,9 +35,9 @@ fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
 }
 
 /// The launch as the kernel's framework spells it; of one that is not known, each that the file imports.
-fn help(context: &NodeContext<'_>, kernel: &str, launch: &ChevronLaunch) -> String {
+fn help(context: &ModuleContext<'_>, kernel: &str, launch: &ChevronLaunch) -> String {
     let text = |span: cudalint_syntax::Span| {
-        let text = context.text.get(span.range()).unwrap_or("");
+        let text = context.text(span);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let configuration = text(launch.parts.configuration);

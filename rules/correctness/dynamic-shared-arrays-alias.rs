@@ -51,8 +51,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             .push(Label { place: context.place_of(first.site), message: "begins at offset 0 too".to_owned() });
         let mut path = Vec::new();
         for array in [*first, *second] {
-            if let Some(span) = array.used {
-                path.push(Label { place: context.place(span), message: format!("uses `{}`", array.name) });
+            if let Some(site) = array.used {
+                path.push(Label { place: context.place_of(site), message: format!("uses `{}`", array.name) });
             }
         }
         finding.witness = Some(Witness { path, ..Witness::default() });

@@ -94,7 +94,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     if let Some(witness) = &mut finding.witness {
         witness.launch = launch_witness(context, event, launch);
         witness.bindings = vec![("bytes given".to_owned(), 0)];
-        witness.bindings.extend(array.element.map(|bytes| ("bytes of the first element".to_owned(), bytes)));
+        witness.bindings.extend(Some(("bytes of the first element".to_owned(), i64::from(array.element))));
     }
     Some(finding)
 }

@@ -3,7 +3,7 @@
 use crate::words::{assumptions, event_finding, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
-use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact, Site};
+use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact};
 use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::quantity::{Comparison, Quantity};
 
@@ -111,9 +111,9 @@ fn under_coverage(
     );
     let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
     finding.label = format!("{} × {} threads", launch.grid.text, launch.block.text);
-    if let Some((module, _)) = launch.kernel {
+    if launch.kernel.is_some() {
         finding.related.push(Label {
-            place: context.place_of(Site { module, span: claim.span }),
+            place: context.place_of(claim.site),
             message: if claim.fills.is_some() {
                 "each thread fills one element, and no loop fills the rest"
             } else {

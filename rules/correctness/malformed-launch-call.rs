@@ -1,11 +1,8 @@
 //! A launch from Python whose configuration or arguments have the wrong form.
 
-use crate::python::{at_root, place};
-use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
 use cudalint_program::python::{Dimensions, Framework, LaunchProblem, MalformedLaunch};
-use cudalint_syntax::Node;
-use cudalint_syntax::kinds::PythonKind;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -20,22 +17,20 @@ pub static RULE: Rule = Rule {
     },
     confidence: &[Confidence::Definite, Confidence::Likely],
     fix: None,
-    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+    check: Check::Facts(check),
 };
 
-fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
-    if !at_root(node) {
-        return;
-    }
-    for launch in &context.python.launches {
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    let Some(names) = &context.module.python_names else { return };
+    for launch in &names.launches {
         let confidence = if launch.assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
-        let (message, help) = words(launch, context.text.get(launch.span.range()).unwrap_or(""));
-        let mut finding = RULE.finding(confidence, place(context, launch.span), message);
+        let (message, help) = words(launch, context.text(launch.span));
+        let mut finding = RULE.finding(confidence, context.place(launch.span), message);
         finding.label = raises(launch).to_owned();
         finding.help = Some(help);
         finding.function.clone_from(&launch.function);
         finding.related = vec![Label {
-            place: place(context, launch.definition),
+            place: context.place(launch.definition),
             message: format!("`{}` is a kernel of {}", launch.kernel, framework(launch.framework)),
         }];
         finding.witness =

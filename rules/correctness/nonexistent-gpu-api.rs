@@ -1,11 +1,8 @@
 //! A name that Numba's CUDA target or `CuPy` does not have.
 
-use crate::python::{at_root, place};
-use cudalint_engine::{Check, NodeContext, Rule, Sink};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
 use cudalint_program::python::{NameUsage, UnknownName, tables};
-use cudalint_syntax::Node;
-use cudalint_syntax::kinds::PythonKind;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -20,7 +17,7 @@ pub static RULE: Rule = Rule {
     },
     confidence: &[Confidence::Definite, Confidence::Likely],
     fix: None,
-    check: Check::PythonNodes(&[PythonKind::Module, PythonKind::Error], check),
+    check: Check::Facts(check),
 };
 
 /// Names that do not exist, and what to write instead.
@@ -65,32 +62,30 @@ const MEANT: &[(&str, &str)] = &[
     ("numba.cuda.jit.launch_config", "the configuration stands at the launch, `kernel[grid, block](…)`"),
 ];
 
-fn check(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
-    if !at_root(node) {
-        return;
-    }
-    for unknown in &context.python.unknown {
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    let Some(names) = &context.module.python_names else { return };
+    for unknown in &names.unknown {
         sink.report(unknown_name(context, unknown));
     }
-    for kernel in &context.python.undecorated {
+    for kernel in &names.undecorated {
         let message = format!("`{}` is launched like a kernel, but it is a plain Python function", kernel.name);
-        let mut finding = RULE.finding(Confidence::Likely, place(context, kernel.span), message);
+        let mut finding = RULE.finding(Confidence::Likely, context.place(kernel.span), message);
         finding.label = "no decorator makes it a kernel".to_owned();
-        finding.related = vec![Label { place: place(context, kernel.launch), message: "launched here".to_owned() }];
+        finding.related = vec![Label { place: context.place(kernel.launch), message: "launched here".to_owned() }];
         finding.help = Some("decorate it with Numba's `@cuda.jit` or with `@cupyx.jit.rawkernel()`".to_owned());
         finding.witness = Some(assuming(format!("`{}` is meant to be a kernel", kernel.name)));
         sink.report(finding);
     }
-    for pointer in &context.python.pointers_as_arrays {
+    for pointer in &names.pointers_as_arrays {
         let message = format!(
             "`{}` is a MemoryPointer: `{}` does not make an array of its memory",
             pointer.written, pointer.callee
         );
-        let mut finding = RULE.finding(Confidence::Likely, place(context, pointer.span), message);
+        let mut finding = RULE.finding(Confidence::Likely, context.place(pointer.span), message);
         finding.function.clone_from(&pointer.function);
         finding.label = "converts the address at best".to_owned();
         finding.related =
-            vec![Label { place: place(context, pointer.origin), message: "the pointer comes from here".to_owned() }];
+            vec![Label { place: context.place(pointer.origin), message: "the pointer comes from here".to_owned() }];
         finding.help = Some(format!("write `cupy.ndarray(shape, dtype, memptr={})`", pointer.written));
         finding.witness = Some(assuming(format!("`{}` still is the pointer here", pointer.written)));
         sink.report(finding);
@@ -101,7 +96,7 @@ fn assuming(assumption: String) -> Witness {
     Witness { assumptions: vec![assumption], ..Witness::default() }
 }
 
-fn unknown_name(context: &NodeContext<'_>, unknown: &UnknownName) -> Finding {
+fn unknown_name(context: &ModuleContext<'_>, unknown: &UnknownName) -> Finding {
     let UnknownName { namespace, name, .. } = unknown;
     let confidence = if unknown.assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
     let message = match unknown.usage {
@@ -109,7 +104,7 @@ fn unknown_name(context: &NodeContext<'_>, unknown: &UnknownName) -> Finding {
         NameUsage::Import => format!("`{name}` cannot be imported: `{namespace}` has no such name"),
         NameUsage::Keyword => format!("`{namespace}` takes no keyword `{name}`"),
     };
-    let mut finding = RULE.finding(confidence, place(context, unknown.span), message);
+    let mut finding = RULE.finding(confidence, context.place(unknown.span), message);
     finding.label = match unknown.usage {
         NameUsage::Attribute => "AttributeError",
         NameUsage::Import => "ImportError",

@@ -98,6 +98,10 @@ fn converted(
 fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact) -> Option<Finding> {
     let (module, function) = launch.kernel?;
     let kernel = context.project.module(module).functions.get(function)?;
+    // Numba copies what lies in host memory, and says so.
+    if launch.python.is_some() {
+        return None;
+    }
     // A kernel whose body is not in sight may only pass the pointer on.
     kernel.body.as_ref()?;
     let (index, argument, buffer) =

@@ -30,25 +30,22 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let run = shown.run;
-    let formula = shown.formula.as_ref()?;
+    let formula = shown.formula?;
     let written = text(context, formula.site).trim();
+    let name = |axis: u8| ['x', 'y', 'z'].get(usize::from(axis)).copied().unwrap_or('?');
+    let usual = |axis: u8| format!("blockIdx.{0} * blockDim.{0} + threadIdx.{0}", name(axis));
     let (wrong, right) = match formula.mistake {
-        Mistake::GridForBlock(axis) => (
-            format!("`{written}` counts blocks by their number, not by their threads"),
-            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
-        ),
-        Mistake::BlockAdded(axis) => (
-            format!("`{written}` is added as it is, so that the next block begins one element further"),
-            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
-        ),
+        Mistake::GridForBlock(axis) => {
+            (format!("`{written}` counts blocks by their number, not by their threads"), usual(axis))
+        }
+        Mistake::BlockAdded(axis) => {
+            (format!("`{written}` is added as it is, so that the next block begins one element further"), usual(axis))
+        }
         Mistake::OtherAxis(axis, other) => (
-            format!("`{written}` counts blocks along {axis} by the threads along {other}"),
-            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
+            format!("`{written}` counts blocks along {} by the threads along {}", name(axis), name(other)),
+            usual(axis),
         ),
-        Mistake::NoBlock(axis) => (
-            format!("`{written}` is the same in every block"),
-            format!("blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}"),
-        ),
+        Mistake::NoBlock(axis) => (format!("`{written}` is the same in every block"), usual(axis)),
     };
     let mut finding = if let Some(race) = race(shown.event) {
         let message = format!("{}: {wrong}", both(run, &race));

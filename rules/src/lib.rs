@@ -1,4 +1,4 @@
-//! The rules of cudalint: each one turns facts (or nodes of a Python tree) into findings, and words them. A rule is a
+//! The rules of cudalint: each one turns facts into findings, and words them. A rule is a
 //! pair of files, `<group>/<rule>.rs` and `<group>/<rule>.md`; the table of all rules is derived from the folders.
 
 pub mod counts;

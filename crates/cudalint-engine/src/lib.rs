@@ -30,7 +30,7 @@ pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels};
 pub use outcome::{Executed, Fault, Outcome, Remains, Statistics};
 pub use provider::add_text;
-pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, NodeContext, Rule, Sink};
+pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::Progress;
 pub use threads::threads;

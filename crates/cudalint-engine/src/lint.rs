@@ -6,7 +6,7 @@ use crate::load::{Loaded, Piece, load};
 use crate::outcome::{Executed, Fault, Part, Remains};
 use crate::pipeline::{self, Front, Unit};
 use crate::provider::Provider;
-use crate::rule::{Check, ModuleContext, NodeContext, Rule, Sink};
+use crate::rule::{Check, ModuleContext, Rule, Sink};
 use crate::settings::Settings;
 use crate::settle::{damaged_functions, settle, texts};
 use crate::steps::Steps;
@@ -20,10 +20,7 @@ use cudalint_program::python::LocalPackages;
 use cudalint_program::{Name, Project, ProjectOptions};
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{Basis, Counts, ModuleRuns};
-use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{
-    BuildMacros, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Span, comments, parse_region_without,
-};
+use cudalint_syntax::{BuildMacros, FileKind, Language, MacroTable, ParserPool, Span, comments, parse_region_without};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -69,7 +66,6 @@ pub(crate) struct ProjectInput<'a> {
 #[derive(Default)]
 pub(crate) struct FileFacts {
     modules: Vec<Module>,
-    findings: Vec<Finding>,
     pub suppressions: Suppressions,
     damaged: bool,
     fault: Option<Fault>,
@@ -117,10 +113,9 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         },
     );
 
-    let python = PythonRules::new(input);
     let parse = |(index, without): (usize, &[Span])| {
         let (Some(file), Some(first)) = (files.get(index), first_unit.get(index)) else { return FileFacts::default() };
-        let facts = guarded(&file.source, || parse_file(file, *first, without, &front, &macros, &python, input));
+        let facts = guarded(&file.source, || parse_file(file, *first, without, &front, &macros, input));
         input.steps.step();
         facts.unwrap_or_else(|fault| {
             let modules = file.stretches.iter().map(pipeline::nothing).collect();
@@ -152,7 +147,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
     part.faults.extend(parsed.iter_mut().filter_map(|facts| facts.fault.take()));
     let project = front.project(&units, modules);
 
-    let mut findings: Vec<Finding> = parsed.iter_mut().flat_map(|facts| facts.findings.drain(..)).collect();
+    let mut findings: Vec<Finding> = Vec::new();
     let results = replay(&project, &files, &units, &owner, input, &mut part.remains);
     for ((index, unit), result) in owner.iter().zip(&units).zip(results) {
         match result {
@@ -204,34 +199,6 @@ fn drop_unwritable_fixes(findings: &mut [Finding], file: &Loaded, piece: &Piece)
     }
 }
 
-/// Python rules by the node kinds they listen to.
-struct PythonRules {
-    by_kind: Vec<Vec<usize>>,
-    any: bool,
-}
-
-impl PythonRules {
-    fn new(input: &ProjectInput<'_>) -> Self {
-        let mut by_kind = vec![Vec::new(); PythonKind::ALL.len() + 1];
-        let mut any = false;
-        for (index, rule) in input.rules.iter().enumerate() {
-            let Check::PythonNodes(kinds, _) = &rule.check else { continue };
-            if !input.levels.runs(index) {
-                continue;
-            }
-            any = true;
-            for kind in *kinds {
-                if let Some(list) = by_kind.get_mut(*kind as usize)
-                    && !list.contains(&index)
-                {
-                    list.push(index);
-                }
-            }
-        }
-        Self { by_kind, any }
-    }
-}
-
 /// Whether a rule runs over a file.
 pub(crate) fn runs(input: &ProjectInput<'_>, index: usize, source: &Source) -> bool {
     input.levels.runs(index)
@@ -244,7 +211,6 @@ fn parse_file(
     without: &[Span],
     front: &Front,
     macros: &MacroTable,
-    python: &PythonRules,
     input: &ProjectInput<'_>,
 ) -> FileFacts {
     let mut facts = FileFacts::default();
@@ -268,11 +234,9 @@ fn parse_file(
                     module
                 }
                 Language::Python => {
-                    if python.any && file.source.reported {
-                        walk_python(&parsed, file, text, python, input, &mut facts.findings);
-                    }
                     let cells = file.cells.iter().map(|cell| cell.start).collect();
-                    pipeline::lower_python(&parsed, text, cells)
+                    let packages = Some(&input.local_packages).filter(|_| file.source.reported);
+                    pipeline::lower_python(&parsed, text, cells, packages)
                 }
             };
             facts.modules.push(module);
@@ -290,40 +254,6 @@ fn parse_file(
         facts.suppressions = Suppressions::collect(text, &remarks, input.rules);
     }
     facts
-}
-
-/// One walk over a Python tree for all rules.
-fn walk_python(
-    parsed: &ParsedRegion,
-    file: &Loaded,
-    text: &str,
-    python: &PythonRules,
-    input: &ProjectInput<'_>,
-    findings: &mut Vec<Finding>,
-) {
-    let Some(root) = parsed.root() else { return };
-    let names = pipeline::python_names(root, text, &input.local_packages);
-    let context = NodeContext { path: &file.source.path, text, python: &names };
-    let mut sink = Sink::new(findings);
-    let mut cursor = root.walk();
-    loop {
-        let node = cursor.node();
-        for index in python.by_kind.get(python_kind(node) as usize).into_iter().flatten() {
-            if let Some(Check::PythonNodes(_, check)) = input.rules.get(*index).map(|rule| &rule.check)
-                && runs(input, *index, &file.source)
-            {
-                check(&context, node, &mut sink);
-            }
-        }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return;
-            }
-        }
-    }
 }
 
 /// What one module's rules say, the budgets that ran out, how its kernels were executed, and which places that shows at work: what
@@ -427,10 +357,7 @@ fn run_kernels(project: &Project, sources: &[Option<&Source>], facts: &mut [Fact
             None => ModuleRuns::default(),
         })
     };
-    for (facts, runs) in facts.iter_mut().zip(runs) {
-        facts.runs = runs.runs;
-        facts.run_counts = runs.counts;
-    }
+    pipeline::hand_out(facts, runs);
     faults
 }
 

@@ -10,7 +10,7 @@ use cudalint_replay::facts::Facts;
 use cudalint_replay::runs::{self, ModuleLaunches, ModuleRuns};
 use cudalint_replay::status::{StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, Walked};
-use cudalint_syntax::{Define, Language, Node, ParsedRegion, ParserPool};
+use cudalint_syntax::{Define, Language, ParsedRegion, ParserPool};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -71,20 +71,22 @@ impl Front {
     }
 }
 
-/// Lowers a stretch of Python; of a notebook with where its cells begin.
-pub(crate) fn lower_python(parsed: &ParsedRegion, text: &str, cells: Vec<usize>) -> Module {
-    Module { cells, ..python::lower(LowerPython { text, parsed }) }
+/// Lowers a stretch of Python; of a notebook with where its cells begin. What it says of GPU packages is read where the packages
+/// that the project defines itself are given.
+pub(crate) fn lower_python(
+    parsed: &ParsedRegion,
+    text: &str,
+    cells: Vec<usize>,
+    local: Option<&LocalPackages>,
+) -> Module {
+    let names = parsed.root().zip(local).map(|(root, local)| Box::new(PythonNames::read(root, text, local)));
+    Module { cells, python_names: names, ..python::lower(LowerPython { text, parsed }) }
 }
 
 /// The module of a stretch that could not be lowered.
 pub(crate) fn nothing(piece: &Piece) -> Module {
     let stretch = &piece.stretch;
     Module { language: stretch.region.language, inside: stretch.string(), ..Module::default() }
-}
-
-/// The names of a Python file.
-pub(crate) fn python_names(root: Node<'_>, text: &str, local: &LocalPackages) -> PythonNames {
-    PythonNames::read(root, text, local)
 }
 
 /// What every look at a module needs to know of the whole project.
@@ -125,6 +127,11 @@ pub(crate) fn launches<'a>(project: &Project, facts: &'a [Facts]) -> Vec<ModuleL
 /// Executes the kernels of one module.
 pub(crate) fn run_kernels(project: &Project, id: ModuleId, launches: &ModuleLaunches<'_>) -> ModuleRuns {
     runs::execute(project, id, launches)
+}
+
+/// Adds what came of all kernels to the facts.
+pub(crate) fn hand_out(facts: &mut [Facts], runs: Vec<ModuleRuns>) {
+    runs::hand_out(facts, runs);
 }
 
 /// Adds the error handling to the walks' facts.

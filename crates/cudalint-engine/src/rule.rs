@@ -4,8 +4,7 @@ use cudalint_findings::{Applicability, Confidence, Finding, Label, Place, RuleIn
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_replay::facts::{Facts, Site, Step};
-use cudalint_syntax::kinds::PythonKind;
-use cudalint_syntax::{Node, Span};
+use cudalint_syntax::Span;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,8 +24,6 @@ pub struct Rule {
 pub enum Check {
     /// The facts of one module, after the replay.
     Facts(fn(&ModuleContext<'_>, &mut Sink<'_>)),
-    /// Nodes of these kinds in Python trees; `Error` nodes included where named. One walk serves all rules.
-    PythonNodes(&'static [PythonKind], fn(&NodeContext<'_>, Node<'_>, &mut Sink<'_>)),
     /// The suppression comments of one file, after every other rule has spoken.
     Ignores(fn(&IgnoreContext<'_>, &mut Sink<'_>)),
 }
@@ -75,28 +72,6 @@ impl ModuleContext<'_> {
     /// The name of a function of this module, for [`Finding::function`].
     pub fn function_name(&self, id: FunctionId) -> String {
         self.module.functions.get(id).map(|f| f.name.to_string()).unwrap_or_default()
-    }
-}
-
-/// A Python file while its tree is walked.
-pub struct NodeContext<'a> {
-    /// Path as given.
-    pub path: &'a Arc<str>,
-    /// Text of the whole file.
-    pub text: &'a str,
-    /// What the file's imports and definitions say about names.
-    pub python: &'a cudalint_program::python::PythonNames,
-}
-
-impl NodeContext<'_> {
-    /// Text of a node.
-    pub fn text_of(&self, node: Node<'_>) -> &str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
-    /// A node as a place.
-    pub fn place(&self, node: Node<'_>) -> Place {
-        Place { path: Arc::clone(self.path), range: node.byte_range() }
     }
 }
 

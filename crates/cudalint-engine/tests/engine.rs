@@ -3,13 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use cudalint_engine::{
-    Check, Choices, Configuration, Engine, IgnoreContext, Level, MinConfidence, ModuleContext, NodeContext, Outcome,
-    Request, Rule, Sink, StandardInput,
+    Check, Choices, Configuration, Engine, IgnoreContext, Level, MinConfidence, ModuleContext, Outcome, Request, Rule,
+    Sink, StandardInput,
 };
 use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Severity};
 use cudalint_program::ir::Expr;
-use cudalint_syntax::Node;
-use cudalint_syntax::kinds::PythonKind;
+use cudalint_syntax::{Language, Span};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,29 +22,39 @@ const fn rule(name: &'static str, group: Group, check: Check) -> Rule {
 }
 
 /// Calls of `bad` in Python; `maybe` and `perhaps` are less sure; `explode` is a fault of the rule.
-static BAD_CALL: Rule = rule("bad-call", Group::Correctness, Check::PythonNodes(&[PythonKind::Call], bad_call));
+static BAD_CALL: Rule = rule("bad-call", Group::Correctness, Check::Facts(bad_call));
 /// Functions of C++ whose name begins with `bad`.
 static BAD_FUNCTION: Rule = rule("bad-function", Group::Suspicious, Check::Facts(bad_function));
 /// Calls of a function that some other file of the project defines.
 static FAR_CALL: Rule = rule("far-call", Group::Correctness, Check::Facts(far_call));
-static TASTE: Rule = rule("matter-of-taste", Group::Pedantic, Check::PythonNodes(&[PythonKind::Call], taste));
+static TASTE: Rule = rule("matter-of-taste", Group::Pedantic, Check::Facts(taste));
 static USELESS: Rule = rule("useless-comment", Group::Suspicious, Check::Ignores(useless));
 static RULES: &[&Rule] = &[&BAD_CALL, &BAD_FUNCTION, &FAR_CALL, &TASTE, &USELESS];
 
-fn bad_call(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
-    let text = context.text_of(node);
-    assert!(!text.starts_with("explode"), "a rule that fails");
-    let confidence = match text.split('(').next() {
-        Some("bad") => Confidence::Definite,
-        Some("maybe") => Confidence::Likely,
-        Some("perhaps") => Confidence::Possible,
-        _ => return,
-    };
-    sink.report(BAD_CALL.finding(confidence, context.place(node), format!("call `{text}`")));
+/// The calls in a module of Python.
+fn python_calls<'a>(context: &'a ModuleContext<'_>) -> impl Iterator<Item = Span> + 'a {
+    let calls = context.module.exprs.iter().filter(|node| matches!(node.kind, Expr::Call { .. }));
+    calls.map(|node| node.span).filter(|_| context.module.language == Language::Python)
 }
 
-fn taste(context: &NodeContext<'_>, node: Node<'_>, sink: &mut Sink<'_>) {
-    sink.report(TASTE.finding(Confidence::Definite, context.place(node), "a call".to_owned()));
+fn bad_call(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for span in python_calls(context) {
+        let text = context.text(span);
+        assert!(!text.starts_with("explode"), "a rule that fails");
+        let confidence = match text.split('(').next() {
+            Some("bad") => Confidence::Definite,
+            Some("maybe") => Confidence::Likely,
+            Some("perhaps") => Confidence::Possible,
+            _ => continue,
+        };
+        sink.report(BAD_CALL.finding(confidence, context.place(span), format!("call `{text}`")));
+    }
+}
+
+fn taste(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for span in python_calls(context) {
+        sink.report(TASTE.finding(Confidence::Definite, context.place(span), "a call".to_owned()));
+    }
 }
 
 fn bad_function(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
@@ -123,7 +132,7 @@ fn said(folder: &Path, findings: &[Finding]) -> Vec<String> {
 const PYTHON: &str = "import cupy\n";
 
 #[test]
-fn rules_see_the_nodes_they_listen_to_and_groups_set_what_runs() {
+fn rules_see_their_facts_and_groups_set_what_runs() {
     let folder = project(&[("a.py", "import cupy\nbad(1)\nmaybe(2)\nperhaps(3)\n")]);
     let run = |choices: Choices| {
         said(folder.path(), &check(&Request { choices, ..paths(&[folder.path().to_owned()]) }).report.findings)

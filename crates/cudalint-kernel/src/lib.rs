@@ -19,6 +19,7 @@ mod execute;
 pub mod launch;
 mod lower;
 pub mod python;
+pub mod readings;
 pub mod report;
 pub mod solve;
 

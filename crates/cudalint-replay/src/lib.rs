@@ -5,11 +5,9 @@
 mod algebra;
 mod arith;
 pub mod checkers;
-mod coverage;
 pub mod facts;
 pub mod given;
 mod host;
-pub mod kernel;
 mod memory;
 mod merge;
 pub mod parameters;

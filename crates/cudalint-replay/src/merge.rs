@@ -19,7 +19,6 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         return crate::python::walk_module(project, scan, id, *options);
     }
     let mut walked = Walked::default();
-    let summaries = crate::walk::Summaries::default();
     let caches = Rc::new(crate::walk::Caches::with(scan.library.take()));
     let mut order: Vec<FunctionId> = module.functions.keys().collect();
     let is_main = |index: &FunctionId| {
@@ -46,7 +45,6 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
             continue;
         }
         let mut walker = Walker::new(project, scan, *options);
-        walker.summaries = summaries.clone();
         walker.caches = Rc::clone(&caches);
         walker.run(id, index);
         walked.events.append(&mut walker.log.events);

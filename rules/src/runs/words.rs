@@ -16,7 +16,7 @@ pub const MAX_PLACES: usize = 6;
 
 /// A place of an execution.
 pub fn place(context: &ModuleContext<'_>, site: Site) -> Place {
-    context.place_of(facts::Site { module: site.module, span: site.span })
+    context.place_of(site)
 }
 
 /// Words at a place of an execution.

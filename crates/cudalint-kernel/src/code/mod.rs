@@ -6,8 +6,10 @@
 //! kept.
 
 mod operations;
+mod parts;
 
 pub use operations::{AtomicOp, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
+pub use parts::{Child, Item};
 
 use crate::report::Site;
 use cudalint_numbers::{Integer, Scalar};
@@ -44,10 +46,27 @@ pub struct Code {
     pub launch_bounds: Option<u32>,
     /// The compiler of the kernel, where it is written in Python.
     pub dialect: Option<Dialect>,
+    /// Of a kernel in Python: for each parameter of the code the Python parameter that it belongs to, and what it holds of it.
+    pub arguments: Vec<(usize, Part)>,
+    /// Whether inline assembly declares shared memory: dynamic arrays may lie over it.
+    pub hidden_shared: bool,
     /// Whether a part of some function was lost to the parser: then nothing that it says is sure.
     pub damaged: bool,
     /// What lowering did not understand, each cause with how often.
     pub gaps: Vec<(&'static str, u32)>,
+}
+
+/// What a parameter of the code holds of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A number.
+    Value,
+    /// The address of an array's first element.
+    Data,
+    /// An array's extent along an axis; `int64`.
+    Extent(u8),
+    /// An array's stride along an axis in bytes; `int64`.
+    Stride(u8),
 }
 
 /// A function with its template parameters bound.

@@ -64,6 +64,7 @@ impl Lowerer<'_> {
         site: Site,
         out: &mut code::Block,
     ) {
+        self.code.hidden_shared |= text.trim_start().starts_with(".shared");
         let target = |this: &Self, operand: &ir::ExprId| match this.node(*operand).map(|node| &node.kind) {
             Some(ir::Expr::AddressOf(target)) => *target,
             _ => *operand,

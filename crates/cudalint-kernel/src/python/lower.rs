@@ -120,6 +120,8 @@ pub fn lower_python(
     let mut lowerer = Lowerer::new(project, specialization.dialect);
     let captured = lowerer.capture(&specialization.captured);
     let key = Key { module, function: kernel, captured, arguments };
+    lowerer.code.arguments =
+        super::parameters(&[], &specialization.arguments).into_iter().map(|it| (it.of, it.part)).collect();
     if specialization.dialect == Dialect::Vectorize {
         lowerer.for_each_result(key, function)?;
         return Some(lowerer.finished(specialization.dialect));

@@ -35,6 +35,8 @@ pub use lower::lower_python;
 pub use records::{Field, Record};
 pub use signature::{Signature, stated_signatures};
 
+pub use crate::code::Part;
+
 use crate::code::Ty;
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
@@ -139,19 +141,6 @@ pub struct Parameter {
     pub part: Part,
     /// Its type.
     pub ty: Ty,
-}
-
-/// What a parameter of the code holds of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// A number.
-    Value,
-    /// The address of an array's first element.
-    Data,
-    /// An array's extent along an axis; `int64`.
-    Extent(u8),
-    /// An array's stride along an axis in bytes; `int64`.
-    Stride(u8),
 }
 
 /// The parameters that the code of a kernel has for arguments of these types, given the names of the Python parameters.

@@ -16,6 +16,7 @@ pub use python::{
 
 use crate::ids;
 use crate::name::Name;
+use crate::python::PythonNames;
 use cudalint_numbers::{Integer, Scalar};
 use cudalint_syntax::{CupyBody, Language, Span};
 use rustc_hash::FxHashMap;
@@ -88,6 +89,8 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// The function whose body is the code of a Python module itself.
     pub body: Option<FunctionId>,
+    /// What a Python module says of GPU packages by its text alone, where findings in its file are wanted.
+    pub python_names: Option<Box<PythonNames>>,
 }
 
 impl Module {

@@ -1,7 +1,6 @@
-//! Launches as the walk of host code finds them, and what the kernel's code says of itself.
+//! Launches as the walk of host code finds them.
 
 use super::{Amount, Extent3, LaunchSpelling, ParameterFault, Pointer, Site};
-use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 
@@ -42,8 +41,8 @@ pub struct LaunchFact {
     pub config_span: Span,
     /// `__launch_bounds__` of the kernel for this launch's template arguments.
     pub launch_bounds: Option<Amount>,
-    /// What the kernel does with its threads, for this launch's template arguments.
-    pub kernel_summary: Option<std::sync::Arc<KernelSummary>>,
+    /// What the kernel's code says of itself, for this launch's template arguments; known once the kernels were executed.
+    pub kernel_summary: Option<std::sync::Arc<cudalint_kernel::readings::KernelSummary>>,
     /// Parameters of the kernel that are not plain data, for this launch's template arguments.
     pub parameter_faults: Vec<ParameterFault>,
     /// Whether the block's size is written as a division by the grid's (`threads, (n + threads - 1) / threads`), with
@@ -62,66 +61,4 @@ pub struct LaunchArgument {
     pub amount: Amount,
     /// As a pointer, when its type or value says it is one.
     pub pointer: Option<Pointer>,
-}
-
-/// What a kernel's code says of itself, without a launch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KernelSummary {
-    /// Bytes of static shared memory; `None` when some size is out of sight.
-    pub static_shared: Option<i64>,
-    /// Dynamic shared arrays with name, element size and whether each is read or written (device functions called
-    /// included).
-    pub dynamic_shared: Vec<DynamicShared>,
-    /// Parameters that the kernel (or a device function it hands them to) dereferences.
-    pub dereferenced: Vec<u32>,
-    /// Whether a block-wide barrier stands between accesses to different dynamic shared arrays: then the memory is
-    /// used again on purpose.
-    pub barrier_between_dynamic: bool,
-    /// Bounds that the kernel tests its one-dimensional global index against, as `index < parameter`: the index of
-    /// the parameter and the place. Only filled when the index is exactly `blockIdx.a * blockDim.a + threadIdx.a`,
-    /// each thread handles exactly one element, and no loop strides by the grid.
-    pub covers: Vec<CoverageClaim>,
-    /// The configurations the kernel is sure to use: whether y or z of blockIdx/threadIdx occur.
-    pub uses_axis: [bool; 3],
-    /// Whether some part could not be read.
-    pub incomplete: bool,
-}
-
-/// `if (i < n)` on a global index that is each thread's one element.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoverageClaim {
-    /// 0, 1, 2 for x, y, z.
-    pub axis: u8,
-    /// Which parameter holds the bound; of a kernel in Python, which parameter of its code.
-    pub parameter: u32,
-    /// Added to the parameter: `i < n - 1` has -1.
-    pub offset: i64,
-    /// Place of the test.
-    pub span: Span,
-    /// No test says so: each thread writes its element of an array, whose data are this parameter of the code. That counts
-    /// where nobody has written the array before.
-    pub fills: Option<u32>,
-}
-
-/// A dynamic shared array of a kernel.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools)] // Independent properties of its uses.
-pub struct DynamicShared {
-    /// Name.
-    pub name: Name,
-    /// Bytes of an element, when known.
-    pub element: Option<i64>,
-    /// Declaration.
-    pub site: Site,
-    /// First read or write through it.
-    pub used: Option<Span>,
-    /// Whether some access stands that every thread which runs the kernel at all reaches, or is guarded by thread and
-    /// block indices only.
-    pub surely_used: bool,
-    /// Whether it is written.
-    pub written: bool,
-    /// Whether its address is only taken to carve other arrays out of it.
-    pub carved: bool,
-    /// Whether each access adds a constant to its index, and so leaves room for another array in front.
-    pub shifted: bool,
 }

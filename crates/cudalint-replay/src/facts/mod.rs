@@ -1,10 +1,14 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
+mod defects;
 mod launch;
 mod python;
 mod status;
 
-pub use launch::{CoverageClaim, DynamicShared, KernelSummary, LaunchArgument, LaunchFact};
+pub use cudalint_kernel::readings::{CoverageClaim, DynamicShared, KernelSummary};
+pub use cudalint_kernel::report::Site;
+pub use defects::{Defect, DefectFact, Harm};
+pub use launch::{LaunchArgument, LaunchFact};
 pub use python::{ArrayShape, CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
 pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
@@ -14,15 +18,6 @@ use crate::quantity::{Assumptions, Comparison, Condition, Quantity};
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
-
-/// A place in the project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Site {
-    /// The module.
-    pub module: ModuleId,
-    /// The bytes.
-    pub span: Span,
-}
 
 /// A step on the way to an event, in words that name values: "`bytes` is 4096", "called from `main`".
 #[derive(Clone, Debug, PartialEq)]
@@ -388,10 +383,12 @@ pub struct Facts {
     pub status: Vec<FunctionStatus>,
     /// Checkers defined in this module.
     pub checkers: Vec<Checker>,
-    /// Kernels of this module with their summaries.
+    /// Kernels of this module with what their code says of itself: as they are launched first, or else as it stands.
     pub kernels: Vec<(FunctionId, std::sync::Arc<KernelSummary>)>,
     /// Kernels of this module executed, in the order of the kernels, those that rest on nothing but facts first.
     pub runs: Vec<crate::runs::KernelRun>,
+    /// What is wrong in these executions, by what it is: each once.
+    pub defects: Vec<DefectFact>,
     /// How many launches of this module's kernels that were, and why not more.
     pub run_counts: crate::runs::Counts,
     /// Calls across execution spaces, in order.

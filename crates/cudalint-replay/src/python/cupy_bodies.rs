@@ -232,7 +232,7 @@ impl Walker<'_> {
                 spelling: LaunchSpelling::CupyBody,
                 python: None,
                 launch_bounds: None,
-                kernel_summary: Some(Arc::new(crate::kernel::summarize(self.project, kernel.0, kernel.1, &env))),
+                kernel_summary: None,
                 parameter_faults: Vec::new(),
                 block_divided_by_grid: None,
             };

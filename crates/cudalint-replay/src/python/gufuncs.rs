@@ -14,7 +14,7 @@ use crate::facts::{EventKind, MemorySpace};
 use crate::given::{Given, Held};
 use crate::quantity::{Quantity, assume, union};
 use cudalint_kernel::code::Ty;
-use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, stated_signatures};
+use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, guess_arguments, stated_signatures};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, ModuleId, PythonExpr};
 use std::rc::Rc;
@@ -85,7 +85,7 @@ impl Walker<'_> {
 
     /// The argument types that the call is compiled for: of several signatures those of its arrays.
     fn stated_by(&self, target: (ModuleId, FunctionId), values: &[Val]) -> Option<Vec<ArgumentType>> {
-        let guessed = || Some(super::summary::guessed(self.project, target));
+        let guessed = || Some(guess_arguments(self.project, target.0, target.1).unwrap_or_default());
         let Some(all) = stated_signatures(self.project, target.0, target.1) else { return guessed() };
         if all.len() < 2 {
             return guessed();

@@ -13,7 +13,7 @@ use crate::facts::{
 };
 use crate::given::Given;
 use crate::quantity::{Quantity, assume};
-use cudalint_kernel::python::{ArgumentType, Constant, Specialization};
+use cudalint_kernel::python::{ArgumentType, Constant, Specialization, guess_arguments};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::TypeEnv;
@@ -319,7 +319,7 @@ impl Walker<'_> {
 
     /// The argument types that a kernel is made for, by its signature or by how it uses its parameters.
     fn guessed(&mut self, target: (ModuleId, FunctionId)) -> Vec<ArgumentType> {
-        super::summary::guessed(self.project, target)
+        guess_arguments(self.project, target.0, target.1).unwrap_or_default()
     }
 
     pub(super) fn launch_fact(
@@ -339,7 +339,6 @@ impl Walker<'_> {
             _ => LaunchSpelling::Numba,
         };
         let unknown = || Amount { quantity: Quantity::Unknown, assumptions: None };
-        let summary = self.summary(target, &spec);
         LaunchFact {
             kernel: Some(target),
             kernel_name: configured.name.clone(),
@@ -358,7 +357,7 @@ impl Walker<'_> {
             python: Some(spec),
             config_span: configured.config.span,
             launch_bounds: None,
-            kernel_summary: Some(summary),
+            kernel_summary: None,
             parameter_faults: Vec::new(),
             block_divided_by_grid: configured.divided,
         }

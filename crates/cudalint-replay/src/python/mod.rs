@@ -13,7 +13,6 @@ mod builtins;
 mod calls;
 mod capture;
 mod copies;
-pub(crate) mod coverage;
 mod creation;
 mod cupy_bodies;
 mod driver;
@@ -40,7 +39,6 @@ mod records;
 mod reductions;
 pub(crate) mod status;
 mod stmts;
-pub(crate) mod summary;
 mod ufuncs;
 mod value;
 mod variables;
@@ -48,7 +46,7 @@ mod walker;
 mod writes;
 
 use crate::host::{ProjectScan, ReplayOptions, Walked};
-use cudalint_kernel::python::Specialization;
+use cudalint_kernel::python::{Specialization, guess_arguments};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, FunctionRole, ModuleId};
 use heap::{Instance, Obj, ObjId};
@@ -165,7 +163,7 @@ impl<'p> Walker<'p> {
             }
             let function = FunctionId(index as u32);
             let closure = value::Closure { module: id, function, scope: None };
-            let arguments = summary::guessed(self.project, (id, function));
+            let arguments = guess_arguments(self.project, id, function).unwrap_or_default();
             let captured = self.captured_by(&closure);
             found.push((function, Arc::new(Specialization { dialect: kernel.dialect, arguments, captured })));
         }

@@ -6,7 +6,7 @@ use super::launches::extent3;
 use super::parameters::elements_differ;
 use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use super::writes::Use;
-use crate::facts::{Amount, EventKind, KernelSummary, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
+use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
 use crate::quantity::Quantity;
 use cudalint_numbers::Scalar;
@@ -14,7 +14,6 @@ use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, PythonEx
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// A launch of a kernel in C++, taken apart.
 pub(super) struct NativeLaunch {
@@ -207,7 +206,7 @@ impl Walker<'_> {
                 },
                 python: None,
                 launch_bounds: native.kernel.and_then(|kernel| self.launch_bounds(kernel, &env)),
-                kernel_summary: native.kernel.map(|kernel| self.native_summary(kernel, &env)),
+                kernel_summary: None,
                 parameter_faults: Vec::new(),
                 block_divided_by_grid: divided,
             };
@@ -255,10 +254,6 @@ impl Walker<'_> {
             })
             .collect();
         TypeEnv::new(bindings)
-    }
-
-    fn native_summary(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv) -> Arc<KernelSummary> {
-        Arc::new(crate::kernel::summarize(self.project, module, id, env))
     }
 
     fn launch_bounds(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv) -> Option<Amount> {

@@ -1,14 +1,12 @@
 //! The state of a walk over Python host code, and the look-ups that all of its parts use.
 
 use super::heap::{Heap, Obj, ObjId, Scope};
-use super::summary::{self, MAX_KNOWN, summarize};
 use super::value::{Kind, Open, Val};
 use super::writes::{self, read_uses};
 use crate::arith::Atoms;
-use crate::facts::{KernelSummary, PythonFault, Site};
+use crate::facts::{PythonFault, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
 use crate::quantity::Quantity;
-use cudalint_kernel::python::Specialization;
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId};
 use cudalint_syntax::Span;
@@ -79,7 +77,6 @@ pub(super) struct Walker<'p> {
     pub epoch: u32,
     /// Whether an expression raised an exception for sure.
     pub raised: bool,
-    pub summaries: FxHashMap<(ModuleId, FunctionId), Vec<summary::Known>>,
     pub writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<writes::Use>>>,
     /// Structured types, by number.
     pub records: Vec<Arc<cudalint_kernel::python::Record>>,
@@ -111,7 +108,6 @@ impl<'p> Walker<'p> {
             integers: FxHashSet::default(),
             epoch: 0,
             raised: false,
-            summaries: FxHashMap::default(),
             writes: FxHashMap::default(),
             records: Vec::new(),
             packs: FxHashMap::default(),
@@ -269,19 +265,6 @@ impl<'p> Walker<'p> {
             }
             _ => value.quantity(),
         }
-    }
-
-    /// What a kernel does, for the types that it is launched with.
-    pub fn summary(&mut self, target: (ModuleId, FunctionId), spec: &Arc<Specialization>) -> Arc<KernelSummary> {
-        let known = self.summaries.entry(target).or_default();
-        if let Some((_, summary)) = known.iter().find(|(own, _)| own == spec) {
-            return Arc::clone(summary);
-        }
-        let summary = Arc::new(summarize(self.project, target, spec));
-        if known.len() < MAX_KNOWN {
-            known.push((Arc::clone(spec), Arc::clone(&summary)));
-        }
-        summary
     }
 
     /// What becomes of a function's parameters, one for each.

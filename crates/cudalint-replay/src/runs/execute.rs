@@ -1,9 +1,11 @@
 //! Executes the launches of one module's kernels, those that rest on facts first, within a budget that grows with the
 //! file.
 
+use super::binding::{Binding, Summaries};
 use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
+use super::defects::{DefectFact, defects};
 use super::numbers::{Cause, Choice, Numbers, fixed, free, numbers};
 use super::repetitions::drop_repetitions;
 use super::solve::proposals;
@@ -11,6 +13,7 @@ use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
 use crate::quantity::{Quantity, assume, union};
 use cudalint_kernel::python::Specialization;
+use cudalint_kernel::readings::vacuous;
 use cudalint_kernel::{Budget, Code, LaunchInput};
 use cudalint_program::Project;
 use cudalint_program::ir::{Function, FunctionId, ModuleId};
@@ -38,8 +41,12 @@ const LEAST_OPERATIONS: u64 = 600_000;
 pub struct ModuleRuns {
     /// Executions in the order of the kernels; of each kernel those that rest on nothing but facts first.
     pub runs: Vec<KernelRun>,
+    /// What is wrong in them.
+    pub defects: Vec<DefectFact>,
     /// How many launches that were, and why not more.
     pub counts: Counts,
+    /// What kernels say of themselves.
+    pub(super) summaries: Summaries,
 }
 
 /// What became of a launch in the source.
@@ -61,19 +68,6 @@ struct Outcomes {
     first_block: bool,
     assumed: bool,
     facts: bool,
-}
-
-/// What a kernel is compiled for: its template arguments, or the types of its arguments in Python.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Binding {
-    pub env: TypeEnv,
-    pub python: Option<Arc<Specialization>>,
-}
-
-impl Binding {
-    pub(super) fn of(fact: &LaunchFact) -> Self {
-        Self { env: fact.env.clone(), python: fact.python.clone() }
-    }
 }
 
 pub(super) struct Module<'p> {
@@ -245,23 +239,30 @@ impl Module<'_> {
             let block = block_knowledge(seen.fact);
             report.events.retain(|event| holds_for_any_size(event, block));
         }
-        let run = make_run((self.id, kernel), function, functions_of(&code), seen, numbers, assignment, report);
+        let mut run = make_run((self.id, kernel), function, functions_of(&code), seen, numbers, assignment, report);
+        if run.assumptions.is_none() {
+            run.unguarded = vacuous::unguarded(&code, &run.bindings);
+        }
         self.runs.entry(kernel).or_default().push((env.clone(), run));
         Ok(to_the_end)
     }
 
     fn finish(mut self, launches: &ModuleLaunches<'_>) -> ModuleRuns {
+        let summaries = self.summaries(launches);
         let mut all = Vec::new();
+        let mut codes = Vec::new();
         for (kernel, _) in &launches.kernels {
-            let Some(runs) = self.runs.remove(kernel) else { continue };
-            let mut runs: Vec<KernelRun> = runs.into_iter().map(|(_, run)| run).collect();
-            let best = runs.iter().map(|run| &run.report.coverage).max_by_key(|seen| (seen.known, seen.accesses));
+            let Some(mut runs) = self.runs.remove(kernel) else { continue };
+            let best = runs.iter().map(|(_, run)| &run.report.coverage).max_by_key(|seen| (seen.known, seen.accesses));
             if let Some(best) = best {
                 self.counts.accesses += u64::from(best.accesses);
                 self.counts.known_accesses += u64::from(best.known);
             }
             drop_repetitions(&mut runs);
-            all.append(&mut runs);
+            for (binding, run) in runs {
+                codes.push(self.code(*kernel, &binding));
+                all.push(run);
+            }
         }
         self.counts.launches = self.outcomes.len() as u64;
         for outcome in self.outcomes.values() {
@@ -278,7 +279,8 @@ impl Module<'_> {
                 }
             }
         }
-        ModuleRuns { runs: all, counts: self.counts }
+        let defects = defects(self.project, &all, &codes);
+        ModuleRuns { runs: all, defects, counts: self.counts, summaries }
     }
 }
 
@@ -324,7 +326,7 @@ fn holds_for_any_size(event: &report::Event, block: BlockKnowledge) -> bool {
 }
 
 /// Where the functions of some code are named.
-pub(super) fn functions_of(code: &Code) -> Arc<[report::Site]> {
+pub(super) fn functions_of(code: &Code) -> Arc<[Site]> {
     code.functions.iter().map(|function| function.site).collect()
 }
 
@@ -336,7 +338,7 @@ fn facts_of(seen: &Seen<'_>) -> Choice {
 fn make_run(
     kernel: (ModuleId, FunctionId),
     function: &Function,
-    functions: Arc<[report::Site]>,
+    functions: Arc<[Site]>,
     seen: &Seen<'_>,
     numbers: Numbers,
     assignment: Option<&Assignment>,
@@ -376,6 +378,7 @@ fn make_run(
         path: seen.event.path.clone(),
         input: launch,
         report,
+        unguarded: Vec::new(),
     }
 }
 

@@ -8,22 +8,27 @@
 //! happens is sure. Only where that leaves something open is it executed again with one stated assignment; what that
 //! shows beyond the first is *likely*, and names the assignment.
 
+mod binding;
 mod choose;
 mod collect;
 mod counts;
+pub mod defects;
 mod execute;
 mod guess;
 mod numbers;
 mod python;
 mod repetitions;
 mod solve;
+mod summaries;
 mod uniform;
 mod unlaunched;
 
 pub use collect::{ModuleLaunches, collect};
 pub use counts::Counts;
+pub use cudalint_kernel::readings::Unguarded;
 pub use cudalint_kernel::report;
 pub use execute::{ModuleRuns, execute};
+pub use summaries::hand_out;
 
 use crate::facts::{Buffer, LaunchSpelling, Site, Step};
 use crate::quantity::Assumptions;
@@ -56,7 +61,7 @@ pub struct KernelRun {
     /// What it rests on.
     pub basis: Basis,
     /// The functions whose code it has, by their names' places; the kernel first.
-    pub functions: Arc<[report::Site]>,
+    pub functions: Arc<[Site]>,
     /// How the launch is written, or would be.
     pub spelling: LaunchSpelling,
     /// Blocks along x, y, z; 1 along an axis that is not known.
@@ -82,6 +87,8 @@ pub struct KernelRun {
     pub input: cudalint_kernel::LaunchInput,
     /// What happened.
     pub report: ExecutionReport,
+    /// Accesses behind conditions that hold for every index, where the launch is in sight and rests on facts.
+    pub unguarded: Vec<Unguarded>,
 }
 
 impl KernelRun {
@@ -95,7 +102,7 @@ impl KernelRun {
 
     /// Places in the source that it shows at work: functions by their names, the launch, and the allocations handed to it.
     pub fn places(&self) -> impl Iterator<Item = Site> + '_ {
-        let functions = self.functions.iter().map(|site| Site { module: site.module, span: site.span });
+        let functions = self.functions.iter().copied();
         let allocations = self.buffers.iter().filter_map(|buffer| Some(buffer.allocation.as_ref()?.site));
         functions.chain(self.launch).chain(allocations)
     }

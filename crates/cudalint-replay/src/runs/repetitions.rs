@@ -1,12 +1,13 @@
 //! What several executions of a kernel show alike is told once.
 
+use super::binding::Binding;
 use super::{KernelRun, report};
 
 /// What an assumption shows only counts where facts, or another one, have not shown the same at the same place.
-pub(super) fn drop_repetitions(runs: &mut [KernelRun]) {
+pub(super) fn drop_repetitions(runs: &mut [(Binding, KernelRun)]) {
     let mut sure: Vec<(std::mem::Discriminant<report::EventKind>, Vec<report::Site>)> = Vec::new();
-    runs.sort_by_key(|run| run.assumptions.is_some());
-    for run in runs {
+    runs.sort_by_key(|(_, run)| run.assumptions.is_some());
+    for (_, run) in runs {
         let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
         if run.assumptions.is_some() {
             run.report.events.retain(|event| !sure.contains(&key(event)));

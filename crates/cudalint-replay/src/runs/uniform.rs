@@ -1,7 +1,8 @@
 //! Once more with an answer to what nobody knows: a condition (a value in memory, a vote), or what is in the memory that the
 //! kernel is given. What the threads of a block then do to each other's shared memory rests on that one answer.
 
-use super::execute::{Binding, Module};
+use super::binding::Binding;
+use super::execute::Module;
 use super::report::{Event, EventKind, ExecutionReport, ObjectKind, OpenCondition, OpenKind, RaceScope, Site};
 use super::{Basis, KernelRun};
 use crate::quantity::{Assumptions, assume};

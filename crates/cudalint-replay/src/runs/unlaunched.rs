@@ -1,8 +1,9 @@
 //! Kernels that nothing else could be executed for: with a block that is guessed, and where that shows nothing, with an
 //! answer to what an argument would decide.
 
+use super::binding::Binding;
 use super::collect::Seen;
-use super::execute::{Binding, Module, Outcome, functions_of, name_of};
+use super::execute::{Module, Outcome, functions_of, name_of};
 use super::guess::{Guess, bare_launch, guess};
 use super::repetitions::places;
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
@@ -80,13 +81,14 @@ impl Module<'_> {
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),
             input: launch,
             report,
+            unguarded: Vec::new(),
         };
         self.runs.entry(kernel).or_default().push((env, run));
     }
 
     /// What the template parameters of a kernel stand for that nobody launches: those of its first explicit
     /// instantiation.
-    fn instance(&self, kernel: FunctionId, function: &Function) -> Binding {
+    pub(super) fn instance(&self, kernel: FunctionId, function: &Function) -> Binding {
         if function.python.is_some() {
             let python = self.python.iter().find(|(id, _)| *id == kernel).map(|(_, made)| Arc::clone(made));
             return Binding { env: TypeEnv::default(), python };

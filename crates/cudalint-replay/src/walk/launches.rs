@@ -1,7 +1,7 @@
 //! Kernel launches: configuration and arguments, bound to the kernel.
 
 use super::{Out, Walker};
-use crate::facts::{Amount, EventKind, Extent3, KernelSummary, LaunchArgument, LaunchFact, LaunchSpelling, Site};
+use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, Site};
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::ty::{Argument, Env, Ty};
@@ -217,7 +217,7 @@ impl<'p> Walker<'p> {
             python: None,
             config_span: launch.config_span,
             launch_bounds: self.launch_bounds(kernel, env),
-            kernel_summary: kernel.map(|kernel| self.summary(kernel, env)),
+            kernel_summary: None,
             parameter_faults: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
             block_divided_by_grid: self.divided_by_grid(launch),
@@ -238,20 +238,6 @@ impl<'p> Walker<'p> {
             bound = bound.with(open);
         }
         bound
-    }
-
-    /// What the kernel does, for these template arguments.
-    fn summary(&mut self, (module, function): (ModuleId, FunctionId), env: &Env) -> Arc<KernelSummary> {
-        let bound = self.bound((module, function), env);
-        let mut cache = self.summaries.borrow_mut();
-        if let Some((_, _, _, summary)) =
-            cache.iter().find(|(m, f, with, _)| (*m, *f) == (module, function) && *with == bound)
-        {
-            return Arc::clone(summary);
-        }
-        let summary = Arc::new(crate::kernel::summarize(self.project, module, function, &bound));
-        cache.push((module, function, bound, Arc::clone(&summary)));
-        summary
     }
 
     /// The division by the grid's variable in what the block's was computed from.

@@ -36,5 +36,5 @@ mod walker;
 
 pub(crate) use caches::{Caches, Library};
 use out::Out;
+pub(crate) use walker::Walker;
 use walker::{Frame, Slot};
-pub(crate) use walker::{Summaries, Walker};

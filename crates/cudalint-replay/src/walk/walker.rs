@@ -21,13 +21,6 @@ use typed_index_collections::{TiVec, ti_vec};
 /// How deep expressions and statements may nest, over all frames.
 const MAX_DEPTH: u32 = 220;
 
-/// Kernel summaries made so far, by kernel and template arguments; shared by the walks of one module.
-pub(crate) type Summaries = Rc<
-    std::cell::RefCell<
-        Vec<(ModuleId, FunctionId, cudalint_program::types::TypeEnv, std::sync::Arc<crate::facts::KernelSummary>)>,
-    >,
->;
-
 /// Where a variable is.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
@@ -103,7 +96,6 @@ pub(crate) struct Walker<'p> {
     pub iterations_left: u32,
     /// How many loops around run their first round by itself.
     pub loops_inside: u32,
-    pub summaries: Summaries,
     /// What the walks of one module find out about its code once.
     pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
@@ -146,7 +138,6 @@ impl<'p> Walker<'p> {
             scan,
             iterations_left: 120,
             loops_inside: 0,
-            summaries: Summaries::default(),
             caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
             local: Name::from("local"),

@@ -1,71 +1,18 @@
 //! Which rule speaks for an event: the most specific one, and one only.
 
-use super::formula::{self, Formula};
+use super::executed::Executed;
 use super::races::{Group, Race, race};
-use cudalint_engine::ModuleContext;
-use cudalint_replay::runs::KernelRun;
-use cudalint_replay::runs::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
+use crate::facts::Defect;
+use crate::runs::KernelRun;
+use cudalint_kernel::readings::{Formula, Mistake, formula};
+use cudalint_kernel::report::{AccessKind, Event, EventKind, ObjectKind, RaceScope, Site};
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// A kind of defect that executions show: each has a rule of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Defect {
-    /// An access beyond a buffer, with no condition before it.
-    MissingGuard,
-    /// An access beyond a buffer that conditions let through.
-    GuardTooWide,
-    /// An index formula that gives several threads one element, or leaves the range.
-    IndexFormula,
-    /// An index that wrapped around its type.
-    IndexOverflow,
-    /// An address that is no multiple of what its type needs.
-    Misaligned,
-    /// Beyond a shared array.
-    SharedIndex,
-    /// Beyond the dynamic shared memory of the launch.
-    DynamicShared,
-    /// Beyond a thread's own array.
-    LocalIndex,
-    /// A read of the part of a buffer that was never filled.
-    PartialInitialization,
-    /// A read of a buffer that was never filled.
-    UninitializedMemory,
-    /// A read of shared memory that nobody wrote.
-    UninitializedShared,
-    /// A race on shared memory.
-    SharedRace,
-    /// A race on shared memory between iterations of a loop.
-    SharedRaceAcross,
-    /// A barrier that a part of a block does not reach.
-    DivergentBarrier,
-    /// Threads leave the kernel before a barrier.
-    EarlyExit,
-    /// Lanes of a warp rely on running in step.
-    ImplicitWarpSync,
-    /// A mask that does not fit the lanes.
-    WarpMask,
-    /// An update that is not atomic.
-    ReadModifyWrite,
-    /// A race on global memory.
-    GlobalRace,
-    /// A block that needs what another block does in the same launch.
-    CrossBlock,
-    /// A write to constant memory.
-    ConstantWritten,
-    /// An index of Numba's that is counted from the end.
-    NegativeIndex,
-}
-
 /// The defect that an event is, with the index formula that causes it, where one does. `group` is what races with the same
 /// cause have between them.
-pub(super) fn classify(
-    context: &ModuleContext<'_>,
-    run: &KernelRun,
-    event: &Event,
-    group: Group,
-) -> Option<(Defect, Option<Formula>)> {
+pub(super) fn classify(own: Executed<'_>, event: &Event, group: Group) -> Option<(Defect, Option<Formula>)> {
     let defect = match &event.kind {
         EventKind::OutOfBounds { object, access, wrapped, .. } => match object.kind {
             ObjectKind::Shared => Defect::SharedIndex,
@@ -75,17 +22,17 @@ pub(super) fn classify(
             _ if object.bytes == Some(0) => return None,
             _ if wrapped.is_some() => Defect::IndexOverflow,
             ObjectKind::Buffer(_) | ObjectKind::Constant | ObjectKind::Device => {
-                if let Some(formula) = formula::out_of_bounds(context, run, access.site) {
+                if let Some(formula) = beyond_by_formula(own, access.site) {
                     return Some((Defect::IndexFormula, Some(formula)));
                 }
-                if run.assumptions.is_some() && formula::is_up_to_callers(context, run, access.site) {
+                if own.run.assumptions.is_some() && is_up_to_callers(own, access.site) {
                     return None;
                 }
                 if event.guards.is_empty() { Defect::MissingGuard } else { Defect::GuardTooWide }
             }
         },
         EventKind::Misaligned { .. } => Defect::Misaligned,
-        EventKind::Race { .. } => return Some(of_race(context, run, &race(event)?, group)),
+        EventKind::Race { .. } => return Some(of_race(own, &race(event)?, group)),
         EventKind::CrowdedUpdate { .. } => Defect::ReadModifyWrite,
         EventKind::DivergentBarrier { .. } => Defect::DivergentBarrier,
         EventKind::ExitBeforeBarrier { .. } => Defect::EarlyExit,
@@ -104,8 +51,8 @@ pub(super) fn classify(
     Some((defect, None))
 }
 
-fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group: Group) -> (Defect, Option<Formula>) {
-    let update = is_update(context, race);
+fn of_race(own: Executed<'_>, race: &Race<'_>, group: Group) -> (Defect, Option<Formula>) {
+    let update = is_update(own, race);
     if race.is_shared() {
         // What meets in different rounds only is kept apart by a barrier, not by atomic operations.
         let update = update && !in_different_rounds(race);
@@ -114,7 +61,9 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
             _ if update => Defect::ReadModifyWrite,
             // One instruction that stores several values to one place: no order of the lanes would help.
             // A barrier that a loop lacks is one of the block, where the block has more than this warp.
-            RaceScope::Warp if race.first.site != race.second.site && !group.warps && !(looped && has_warps(run)) => {
+            RaceScope::Warp
+                if race.first.site != race.second.site && !group.warps && !(looped && has_warps(own.run)) =>
+            {
                 Defect::ImplicitWarpSync
             }
             _ if looped => Defect::SharedRaceAcross,
@@ -122,7 +71,7 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
         };
         return (defect, None);
     }
-    if let Some(formula) = formula::of_race(context, run, race) {
+    if let Some(formula) = race_by_formula(own, race) {
         return (Defect::IndexFormula, Some(formula));
     }
     let reads = [race.first.kind, race.second.kind].iter().any(|kind| !kind.writes());
@@ -132,6 +81,49 @@ fn of_race(context: &ModuleContext<'_>, run: &KernelRun, race: &Race<'_>, group:
         _ => Defect::GlobalRace,
     };
     (defect, None)
+}
+
+/// The wrong formula behind an access that leaves its buffer.
+fn beyond_by_formula(own: Executed<'_>, access: Site) -> Option<Formula> {
+    let run = own.run;
+    own.formulas(access).into_iter().find(|formula| match formula.mistake {
+        Mistake::GridForBlock(axis) => differ(run, axis, axis),
+        Mistake::OtherAxis(axis, other) => extent(run.block, axis) != extent(run.block, other),
+        // Too small an index leads to no place outside; without a block it is the thread's own.
+        Mistake::BlockAdded(_) | Mistake::NoBlock(_) => false,
+    })
+}
+
+/// Whether which element an access means is up to the callers alone: they are not to blame for a number that was chosen
+/// here, and that has nothing to do with any size.
+fn is_up_to_callers(own: Executed<'_>, access: Site) -> bool {
+    let free = &own.run.free;
+    !free.is_empty() && own.code.is_some_and(|code| formula::is_made_of(code, access, free))
+}
+
+/// The wrong formula behind two blocks that write one element.
+fn race_by_formula(own: Executed<'_>, race: &Race<'_>) -> Option<Formula> {
+    let plain = |kind| matches!(kind, AccessKind::Read | AccessKind::Write);
+    let run = own.run;
+    if race.scope != RaceScope::Grid || race.first.site != race.second.site {
+        return None;
+    }
+    own.formulas(race.first.site).into_iter().find(|formula| match formula.mistake {
+        Mistake::GridForBlock(axis) => differ(run, axis, axis),
+        Mistake::OtherAxis(axis, other) => extent(run.block, axis) != extent(run.block, other),
+        Mistake::BlockAdded(axis) => extent(run.block, axis) > Some(1),
+        // An update of what all blocks share wants an atomic operation, not another index.
+        Mistake::NoBlock(_) => plain(race.first.kind) && plain(race.second.kind),
+    })
+}
+
+fn extent(extents: [u32; 3], axis: u8) -> Option<u32> {
+    extents.get(usize::from(axis)).copied()
+}
+
+/// Whether the grid has another extent along `axis` than the block along `other`: else the formula is right by luck.
+fn differ(run: &KernelRun, axis: u8, other: u8) -> bool {
+    run.grid_known && extent(run.grid, axis) != extent(run.block, other)
 }
 
 /// Whether a block has several warps.
@@ -148,7 +140,7 @@ fn in_different_rounds(race: &Race<'_>) -> bool {
 }
 
 /// Whether two threads read, change and write back one element: `x += v` in both, or `x = x + v` spelled out.
-fn is_update(context: &ModuleContext<'_>, race: &Race<'_>) -> bool {
+fn is_update(own: Executed<'_>, race: &Race<'_>) -> bool {
     let update = |kind| matches!(kind, AccessKind::UpdateRead | AccessKind::UpdateWrite);
     if update(race.first.kind) && update(race.second.kind) && race.first.site == race.second.site {
         return true;
@@ -158,16 +150,16 @@ fn is_update(context: &ModuleContext<'_>, race: &Race<'_>) -> bool {
         && plain(race.second.kind)
         && race.first.kind != race.second.kind
         && race.first.calls == race.second.calls
-        && is_spelled_out(context, race.first.site, race.second.site)
+        && is_spelled_out(own, race.first.site, race.second.site)
 }
 
 /// Whether a read and a write of the same text stand in one statement, or the read in its condition.
-fn is_spelled_out(context: &ModuleContext<'_>, a: Site, b: Site) -> bool {
+fn is_spelled_out(own: Executed<'_>, a: Site, b: Site) -> bool {
     let (from, to) = (a.min(b), a.max(b));
     if from.module != to.module || from.span.end > to.span.start {
         return false;
     }
-    let text = |span| context.project.text(from.module, span);
+    let text = |span| own.project.text(from.module, span);
     let between = text(cudalint_syntax::Span::new(from.span.end as usize, to.span.start as usize));
     text(from.span) == text(to.span) && !between.contains([';', '}'])
 }

@@ -1,0 +1,425 @@
+//! What a kernel does with shared memory and with its parameters, the device functions that it calls included.
+
+use super::coverage::{self, CoverageClaim};
+use super::source::Source;
+use crate::code::{
+    BinaryOp, Block, Builtin, Code, Effect, Expr, ExprId, FunctionId, Group, Intrinsic, Item, ObjectId, ObjectSpace,
+    Place, Stmt, StmtId, VariableId,
+};
+use crate::report::Site;
+use rustc_hash::{FxHashMap, FxHashSet};
+use typed_index_collections::TiVec;
+
+/// How deep calls of device functions are followed.
+const MAX_CALLS: u32 = 8;
+/// Deepest nesting of statements and expressions that is read.
+const MAX_DEPTH: u32 = 400;
+/// Longest way from an address to the object that it leads into.
+const MAX_STEPS: u32 = 32;
+
+/// What a kernel's code says of itself, without a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KernelSummary {
+    /// Bytes of static shared memory; `None` when some size is out of sight.
+    pub static_shared: Option<i64>,
+    /// Dynamic shared arrays.
+    pub dynamic_shared: Vec<DynamicShared>,
+    /// Parameters of the code that the kernel (or a device function it hands them to) dereferences.
+    pub dereferenced: Vec<u32>,
+    /// Whether no stretch between block-wide barriers touches two dynamic shared arrays: then they take turns on purpose.
+    pub barrier_between_dynamic: bool,
+    /// Bounds that the kernel tests its global index against, as `index < parameter`.
+    pub covers: Vec<CoverageClaim>,
+    /// Whether some part could not be read.
+    pub incomplete: bool,
+}
+
+/// A dynamic shared array of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Independent properties of its uses.
+pub struct DynamicShared {
+    /// Name.
+    pub name: String,
+    /// Bytes of an element.
+    pub element: u32,
+    /// Declaration.
+    pub site: Site,
+    /// First read or write through it.
+    pub used: Option<Site>,
+    /// Whether some access stands where every thread that runs the kernel at all comes by, or is guarded by thread and
+    /// block indices only.
+    pub surely_used: bool,
+    /// Whether it is written.
+    pub written: bool,
+    /// Whether other arrays are carved out of it.
+    pub carved: bool,
+    /// Whether each access adds a constant to its index, and so leaves room for another array in front.
+    pub shifted: bool,
+}
+
+/// Reads a kernel.
+pub fn summary(code: &Code) -> KernelSummary {
+    let of_space = |space| code.objects.iter().enumerate().filter(move |(_, object)| object.space == space);
+    let mut summary = KernelSummary {
+        static_shared: of_space(ObjectSpace::Shared)
+            .try_fold(0_i64, |all, (_, object)| all.checked_add(i64::try_from(object.bytes?).ok()?)),
+        covers: coverage::claims(code),
+        incomplete: code.damaged,
+        ..KernelSummary::default()
+    };
+    let mut arrays: Vec<(ObjectId, DynamicShared)> = of_space(ObjectSpace::DynamicShared)
+        .map(|(number, object)| {
+            let array = DynamicShared {
+                name: object.name.clone(),
+                element: object.element,
+                site: object.site,
+                used: None,
+                surely_used: false,
+                written: false,
+                carved: false,
+                shifted: false,
+            };
+            (ObjectId(number as u32), array)
+        })
+        .collect();
+    let mut reader = Reader {
+        code,
+        arrays: &mut arrays,
+        intervals: vec![Vec::new()],
+        dereferenced: FxHashMap::default(),
+        returned: FxHashMap::default(),
+        incomplete: false,
+    };
+    summary.dereferenced = reader.function(FunctionId(0), true, 0);
+    summary.incomplete |= reader.incomplete;
+    summary.barrier_between_dynamic = reader.intervals.iter().all(|touched| touched.len() <= 1);
+    // Assembly may lay shared memory of its own below.
+    if !code.hidden_shared {
+        summary.dynamic_shared = arrays.into_iter().map(|(_, array)| array).collect();
+    }
+    summary
+}
+
+/// Where an address comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Dynamic(ObjectId),
+    Parameter(VariableId),
+}
+
+struct Reader<'c, 's> {
+    code: &'c Code,
+    arrays: &'s mut Vec<(ObjectId, DynamicShared)>,
+    /// The names of the dynamic arrays touched in each stretch between barriers, in source order.
+    intervals: Vec<Vec<&'c str>>,
+    /// The parameters that functions read so far dereference.
+    dereferenced: FxHashMap<FunctionId, Vec<u32>>,
+    /// Where what functions return leads.
+    returned: FxHashMap<FunctionId, Option<Origin>>,
+    incomplete: bool,
+}
+
+/// One function while it is read.
+struct Frame<'c> {
+    source: Source<'c>,
+    /// What each variable is ever given.
+    given: TiVec<VariableId, Vec<ExprId>>,
+    /// Variables computed from the thread's or block's index.
+    indices: FxHashSet<VariableId>,
+    dereferenced: Vec<u32>,
+    calls: u32,
+}
+
+impl<'c> Frame<'c> {
+    fn new(code: &'c Code, id: FunctionId, calls: u32) -> Option<Self> {
+        let function = code.functions.get(id)?;
+        let mut frame = Self {
+            source: Source::new(code, function),
+            given: vec![Vec::new(); function.variables.len()].into(),
+            indices: FxHashSet::default(),
+            dereferenced: Vec::new(),
+            calls,
+        };
+        let mut given = std::mem::take(&mut frame.given);
+        code.walk(&function.body, |item| {
+            if let Item::Expr(id) = item
+                && let Expr::Write(Place::Register { variable, .. }, value) = &code.expr(id).kind
+            {
+                given.get_mut(*variable).into_iter().for_each(|all| all.push(*value));
+                if frame.mentions_index(*value) {
+                    frame.indices.insert(*variable);
+                }
+            }
+            true
+        });
+        frame.given = given;
+        Some(frame)
+    }
+
+    /// Whether an expression depends on the thread's or block's index.
+    fn mentions_index(&self, expr: ExprId) -> bool {
+        let mut found = false;
+        self.source.code.walk_expr(expr, |_, kind| {
+            found |= match kind {
+                Expr::Builtin(Builtin::ThreadIdx(_) | Builtin::BlockIdx(_)) => true,
+                Expr::Intrinsic(Intrinsic::GroupRank(group), _) => *group != Group::Thread,
+                Expr::Read(Place::Register { variable, .. }) => self.indices.contains(variable),
+                _ => false,
+            };
+            !found
+        });
+        found
+    }
+}
+
+impl<'c> Reader<'c, '_> {
+    /// Reads a function and gives the parameters that it dereferences.
+    fn function(&mut self, id: FunctionId, sure: bool, calls: u32) -> Vec<u32> {
+        // A function that was read before has had its say about shared memory.
+        if let Some(known) = self.dereferenced.get(&id) {
+            return known.clone();
+        }
+        let frame = if calls > MAX_CALLS { None } else { Frame::new(self.code, id, calls) };
+        let Some(mut frame) = frame else {
+            self.incomplete = true;
+            return Vec::new();
+        };
+        // A call of itself ends here.
+        self.dereferenced.insert(id, Vec::new());
+        self.carve(&frame);
+        let body = &frame.source.function.body;
+        self.block(&mut frame, body, sure, 0);
+        self.dereferenced.insert(id, frame.dereferenced.clone());
+        frame.dereferenced
+    }
+
+    /// Finds the arrays that pointers are made from.
+    fn carve(&mut self, frame: &Frame<'c>) {
+        for value in frame.given.iter().flatten() {
+            // An array of Python is its address; a pointer in C++ is one by itself.
+            let whole = matches!(frame.source.kind(frame.source.bare(*value)), Expr::ObjectAddress(_));
+            if self.code.expr(*value).ty == crate::code::Ty::Pointer
+                && !(whole && self.code.dialect.is_some())
+                && let Some(Origin::Dynamic(object)) = self.origin(frame, *value, 0)
+                && let Some((_, array)) = self.arrays.iter_mut().find(|(id, _)| *id == object)
+            {
+                array.carved = true;
+            }
+        }
+    }
+
+    fn block(&mut self, frame: &mut Frame<'c>, block: &Block, sure: bool, depth: u32) {
+        let mut sure = sure;
+        for id in block {
+            if depth > MAX_DEPTH {
+                self.incomplete = true;
+                return;
+            }
+            sure = self.statement(frame, *id, sure, depth + 1);
+            if matches!(self.code.stmt(*id).kind, Stmt::Return(_)) {
+                return;
+            }
+        }
+    }
+
+    /// Reads a statement; says whether what follows it is sure to be come by.
+    fn statement(&mut self, frame: &mut Frame<'c>, id: StmtId, sure: bool, depth: u32) -> bool {
+        match &self.code.stmt(id).kind {
+            Stmt::Expr(expr) | Stmt::Return(Some(expr)) => self.expr(frame, *expr, sure, depth),
+            Stmt::Block(inner) => self.block(frame, inner, sure, depth),
+            Stmt::If { condition, then, otherwise } => {
+                self.expr(frame, *condition, sure, depth);
+                let by_index = frame.mentions_index(*condition);
+                self.block(frame, then, sure && by_index, depth);
+                self.block(frame, otherwise, sure && by_index, depth);
+                // Behind `if (flag) return;` nothing is sure any more.
+                return sure && (by_index || !self.leaves(then));
+            }
+            Stmt::Loop { condition, step, body, .. } => {
+                condition.iter().for_each(|condition| self.expr(frame, *condition, sure, depth));
+                self.block(frame, body, sure, depth);
+                step.iter().for_each(|step| self.expr(frame, *step, sure, depth));
+            }
+            Stmt::Switch { value, cases } => {
+                self.expr(frame, *value, sure, depth);
+                cases.iter().for_each(|(_, body)| self.block(frame, body, false, depth));
+            }
+            Stmt::Opaque { exprs, blocks, effect } => {
+                self.incomplete |= *effect == Effect::Anything;
+                exprs.iter().for_each(|expr| self.expr(frame, *expr, false, depth));
+                blocks.iter().for_each(|block| self.block(frame, block, false, depth));
+                return sure && *effect != Effect::Anything;
+            }
+            Stmt::Declare(_) | Stmt::Break | Stmt::Continue | Stmt::Return(None) => {}
+        }
+        sure
+    }
+
+    /// Whether a block ends by leaving the function.
+    fn leaves(&self, block: &Block) -> bool {
+        let mut last = block.last();
+        for _ in 0..8 {
+            match last.map(|id| &self.code.stmt(*id).kind) {
+                Some(Stmt::Return(_)) => return true,
+                Some(Stmt::Block(inner)) => last = inner.last(),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Everything one expression does, operands first.
+    fn expr(&mut self, frame: &mut Frame<'c>, id: ExprId, sure: bool, depth: u32) {
+        if depth > MAX_DEPTH {
+            self.incomplete = true;
+            return;
+        }
+        let depth = depth + 1;
+        let code = self.code;
+        let node = code.expr(id);
+        match &node.kind {
+            // What only some threads or launches come by.
+            Expr::Select(condition, a, b) => {
+                self.expr(frame, *condition, sure, depth);
+                let by_index = sure && frame.mentions_index(*condition);
+                self.expr(frame, *a, by_index, depth);
+                self.expr(frame, *b, by_index, depth);
+            }
+            Expr::And(condition, b) | Expr::Or(condition, b) => {
+                self.expr(frame, *condition, sure, depth);
+                let by_index = sure && frame.mentions_index(*condition);
+                self.expr(frame, *b, by_index, depth);
+            }
+            kind => kind.parts(&mut |part| match part {
+                crate::code::Child::Expr(part) => self.expr(frame, part, sure, depth),
+                crate::code::Child::Block(block) => self.block(frame, block, sure, depth),
+            }),
+        }
+        match &node.kind {
+            Expr::Read(Place::Memory { address, .. }) => self.access(frame, *address, node.site, false, sure),
+            Expr::Write(Place::Memory { address, .. }, _)
+            | Expr::Update { place: Place::Memory { address, .. }, .. } => {
+                self.access(frame, *address, node.site, true, sure);
+            }
+            Expr::Intrinsic(what, operands) => self.intrinsic(frame, what, operands, node.site, sure),
+            Expr::Call(callee, arguments) => {
+                let used = self.function(*callee, sure, frame.calls + 1);
+                for parameter in used {
+                    if let Some(argument) = arguments.get(parameter as usize) {
+                        self.access(frame, *argument, code.expr(*argument).site, false, sure);
+                    }
+                }
+            }
+            Expr::Opaque { effect, .. } => self.incomplete |= *effect == Effect::Anything,
+            _ => {}
+        }
+    }
+
+    fn intrinsic(&mut self, frame: &mut Frame<'c>, what: &Intrinsic, operands: &[ExprId], site: Site, sure: bool) {
+        let (first, second) = (operands.first().copied(), operands.get(1).copied());
+        let (written, read) = match what {
+            Intrinsic::Atomic { .. }
+            | Intrinsic::StoreCached
+            | Intrinsic::Set
+            | Intrinsic::TileStore
+            | Intrinsic::BlockPrimitive
+            | Intrinsic::WarpPrimitive => (first, None),
+            Intrinsic::LoadCached | Intrinsic::TileLoad => (None, first),
+            Intrinsic::Copy | Intrinsic::AsyncCopy | Intrinsic::GroupAsyncCopy => (first, second),
+            _ => (None, None),
+        };
+        read.iter().for_each(|address| self.access(frame, *address, site, false, sure));
+        written.iter().for_each(|address| self.access(frame, *address, site, true, sure));
+        if what.is_meeting() && *what != Intrinsic::WarpBarrier {
+            self.intervals.push(Vec::new());
+        }
+    }
+
+    fn access(&mut self, frame: &mut Frame<'c>, address: ExprId, site: Site, write: bool, sure: bool) {
+        let object = match self.origin(frame, address, 0) {
+            Some(Origin::Parameter(VariableId(parameter))) => {
+                if !frame.dereferenced.contains(&parameter) {
+                    frame.dereferenced.push(parameter);
+                }
+                return;
+            }
+            Some(Origin::Dynamic(object)) => object,
+            None => return,
+        };
+        let shifted = is_shifted(&frame.source, address);
+        let Some((_, array)) = self.arrays.iter_mut().find(|(id, _)| *id == object) else { return };
+        array.shifted = shifted && (array.used.is_none() || array.shifted);
+        array.used.get_or_insert(site);
+        array.surely_used |= sure;
+        array.written |= write;
+        let name = self.code.objects.get(object).map_or("", |object| object.name.as_str());
+        if let Some(touched) = self.intervals.last_mut()
+            && !touched.contains(&name)
+        {
+            touched.push(name);
+        }
+    }
+
+    /// Where an address comes from: through casts, arithmetic, variables and what functions return.
+    fn origin(&mut self, frame: &Frame<'c>, address: ExprId, steps: u32) -> Option<Origin> {
+        if steps > MAX_STEPS {
+            return None;
+        }
+        let steps = steps + 1;
+        match frame.source.kind(address) {
+            Expr::Offset { base, .. } | Expr::Convert(base) => self.origin(frame, *base, steps),
+            Expr::ObjectAddress(object) => {
+                let space = self.code.objects.get(*object)?.space;
+                (space == ObjectSpace::DynamicShared).then_some(Origin::Dynamic(*object))
+            }
+            Expr::Read(Place::Register { variable, count: 0, .. })
+            | Expr::Update { place: Place::Register { variable, .. }, .. } => {
+                if variable.0 < frame.source.function.parameters {
+                    return Some(Origin::Parameter(*variable));
+                }
+                let given = frame.given.get(*variable)?;
+                // One that moves on by itself is no way back.
+                given.iter().take(4).find_map(|value| self.origin(frame, *value, steps + 4))
+            }
+            Expr::Select(_, a, b) => self.origin(frame, *a, steps).or_else(|| self.origin(frame, *b, steps)),
+            Expr::Sequence(all) => self.origin(frame, *all.last()?, steps),
+            Expr::Statements(_, value) => self.origin(frame, (*value)?, steps),
+            Expr::Call(callee, arguments) => match self.returned(*callee, frame.calls)? {
+                Origin::Parameter(parameter) => self.origin(frame, *arguments.get(parameter.index())?, steps),
+                object => Some(object),
+            },
+            _ => None,
+        }
+    }
+
+    /// Where what a function returns leads.
+    fn returned(&mut self, id: FunctionId, calls: u32) -> Option<Origin> {
+        if let Some(known) = self.returned.get(&id) {
+            return *known;
+        }
+        self.returned.insert(id, None);
+        if calls > MAX_CALLS {
+            return None;
+        }
+        let frame = Frame::new(self.code, id, calls + 1)?;
+        let mut values = Vec::new();
+        self.code.walk(&frame.source.function.body, |item| {
+            if let Item::Stmt(id) = item
+                && let Stmt::Return(Some(value)) = &self.code.stmt(id).kind
+            {
+                values.push(*value);
+            }
+            true
+        });
+        let found = values.into_iter().find_map(|value| self.origin(&frame, value, 0));
+        self.returned.insert(id, found);
+        found
+    }
+}
+
+/// Whether an element's index is a sum with a positive constant.
+fn is_shifted(source: &Source<'_>, address: ExprId) -> bool {
+    let Expr::Offset { index, .. } = source.kind(address) else { return false };
+    let Expr::Binary(BinaryOp::Add, a, b) = source.kind(source.bare(*index)) else { return false };
+    [a, b].into_iter().any(|part| source.integer(*part).is_some_and(|value| value > 0))
+}
