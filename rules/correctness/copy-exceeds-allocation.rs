@@ -121,7 +121,7 @@ fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Opt
     let longer = |pitch: &Amount| event.exceeds(&rows.width.quantity, &pitch.quantity) == Comparison::Always;
     let (side, _, argument) = sides(event).into_iter().find(|(side, ..)| longer(&rows.pitches[*side]))?;
     // A single row has no next one: its pitch is not looked at for sure.
-    let several = event.exceeds(&rows.count.quantity, &Quantity::Known(1)) == Comparison::Always;
+    let several = event.exceeds(&rows.counts[side].quantity, &Quantity::Known(1)) == Comparison::Always;
     let (pitch, text) = (&rows.pitches[side], &rows.pitch_texts[side]);
     let message = format!(
         "`{}` is given rows of {} bytes, but those of `{}` lie {pitch} apart: it copies nothing and returns an error",
@@ -145,10 +145,10 @@ fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Opt
 fn overrun_of_rows(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Option<Finding> {
     sides(event).into_iter().find_map(|(side, does, argument)| {
         let pitch = &rows.pitches[side];
-        let assumed = [&rows.width.assumptions, &rows.count.assumptions, &pitch.assumptions];
+        let assumed = [&rows.width.assumptions, &rows.counts[side].assumptions, &pitch.assumptions];
         let rests_on = assumed.into_iter().fold(None, |all, some| union(&all, some));
         let bytes = Amount { quantity: rows.extent(side), assumptions: rests_on };
-        let words = format!("{} rows of {} bytes, {pitch} apart", rows.count, rows.width);
+        let words = format!("{} rows of {} bytes, {pitch} apart", rows.counts[side], rows.width);
         overrun(
             context,
             event,

@@ -100,7 +100,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
             finding.related.push(allocation_label(context, buffer));
         }
     }
-    if let (Some(to), Some(from)) = (side(destination), side(source)) {
+    // A structure that holds pointers and direction is not rewritten.
+    let apart = kind_span != destination.span;
+    if let (Some(to), Some(from), true) = (side(destination), side(source), apart) {
         finding.help = Some("swap the pointers instead if the copy was meant to go the other way".to_owned());
         let written = context.project.text(event.site.module, kind_span);
         if let Some(right) = spelled(written, to, from) {

@@ -39,6 +39,8 @@ struct Table {
     constants: Vec<(String, String, i64)>,
     /// Types of statuses.
     statuses: Vec<String>,
+    /// Plain structures.
+    records: Vec<String>,
 }
 
 /// The text of `table.rs`, from the files of the folder `catalogue`.
@@ -97,6 +99,7 @@ fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
             "@side" => defaults.side = side(value)?,
             "@since" => defaults.since = version(value)?,
             "@constants" => return table.constants(value),
+            "@records" => table.records.extend(value.split_whitespace().map(ToOwned::to_owned)),
             "@statuses" => table.statuses.extend(value.split_whitespace().map(ToOwned::to_owned)),
             "@all" => defaults.flags = value.split_whitespace().map(flag).collect::<Read<_>>()?,
             _ => return Err(format!("no setting is called `{setting}`")),
@@ -204,10 +207,15 @@ impl Row {
                 self.since = version(&rest.join(" "))?;
                 return Ok(());
             }
-            "starts" => return self.role("Launches"),
-            "clears" => return self.role("Clears"),
-            "peeks" => return self.role("Peeks"),
-            "settles" => return self.role("Settles"),
+            "starts" | "clears" | "peeks" | "settles" => {
+                self.take_role(Some(match *first {
+                    "starts" => "Launches",
+                    "clears" => "Clears",
+                    "peeks" => "Peeks",
+                    _ => "Settles",
+                }));
+                return Ok(());
+            }
             "blocks" => {
                 role = Some("Synchronizes");
                 "Waits(Work::Own)".to_owned()
@@ -284,15 +292,15 @@ impl Row {
             _ => return Err(format!("`{clause}` is not understood")),
         };
         self.effects.push(format!("Effect::{effect}"));
-        role.map_or(Ok(()), |role| self.role(role))
+        self.take_role(role);
+        Ok(())
     }
 
-    fn role(&mut self, role: &'static str) -> Read<()> {
+    fn take_role(&mut self, role: Option<&'static str>) {
         // Frees and resets wait, but not for that purpose.
-        if self.role != Some("Settles") {
-            self.role = Some(role);
+        if role.is_some() && self.role != Some("Settles") {
+            self.role = role;
         }
-        Ok(())
     }
 
     /// A size, and the words behind it.
@@ -596,13 +604,11 @@ impl Table {
         for (name, ty, value) in &self.constants {
             let _ = writeln!(text, "    ({name:?}, Constant {{ ty: {ty:?}, value: {value} }}),");
         }
-        let statuses: Vec<String> = self.statuses.iter().map(|ty| format!("{ty:?}")).collect();
-        let _ = write!(
-            text,
-            "];\n\npub(super) static STATUS_TYPES: [&str; {}] = [{}];\n",
-            statuses.len(),
-            statuses.join(", ")
-        );
+        text.push_str("];\n");
+        for (list, words) in [("STATUS_TYPES", &self.statuses), ("RECORDS", &self.records)] {
+            let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+            let _ = write!(text, "\npub(super) static {list}: [&str; {}] = [{}];\n", words.len(), words.join(", "));
+        }
         text
     }
 }

@@ -247,8 +247,8 @@ fn apart(a: &EventKind, b: &EventKind) -> bool {
     }
 }
 
-fn in_rows(rows: &Option<Box<Rows>>) -> String {
-    rows.as_ref().map_or_else(String::new, |rows| format!(" {} {:?}", rows.count, rows.pitches))
+fn in_rows(rows: Option<&Rows>) -> String {
+    rows.map_or_else(String::new, |rows| format!(" {:?} {:?}", rows.counts, rows.pitches))
 }
 
 /// What tells two outcomes at one site apart for a rule: the values, not the identities of this or that walk.
@@ -273,11 +273,11 @@ fn fingerprint(kind: &EventKind) -> String {
             pointer(&source.pointer),
             bytes,
             bytes.assumptions,
-            in_rows(rows)
+            in_rows(rows.as_deref())
         ),
         EventKind::Set { destination, value, bytes, rows, .. } => {
             let to = pointer(&destination.pointer);
-            format!("set {to} {} {} {:?}{}", value, bytes, bytes.assumptions, in_rows(rows))
+            format!("set {to} {} {} {:?}{}", value, bytes, bytes.assumptions, in_rows(rows.as_deref()))
         }
         EventKind::Launch(launch) => {
             let axes = |extent: &crate::facts::Extent3| {

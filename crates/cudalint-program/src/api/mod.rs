@@ -4,7 +4,9 @@
 
 pub mod effects;
 pub mod spaces;
+// Derived: neither laid out nor imported by hand.
 #[rustfmt::skip]
+#[allow(clippy::wildcard_imports)]
 mod table;
 
 use effects::{DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space};
@@ -338,6 +340,11 @@ pub const DYNAMIC_SHARED: [&str; 2] =
 /// Whether a name is a type whose values are statuses.
 pub fn is_status_type(name: &str) -> bool {
     table::STATUS_TYPES.contains(&name)
+}
+
+/// Whether a name is a plain structure of CUDA's headers, whose fields stores and loads can be told apart by.
+pub fn is_plain_record(name: &str) -> bool {
+    table::RECORDS.contains(&name)
 }
 
 /// Whether a name is a status that says success.

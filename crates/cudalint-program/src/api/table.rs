@@ -494,9 +494,9 @@ pub(super) static ROWS: [Function; 718] = [
     Function { library: Library::Math, section: "Mathematical Functions", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: Some(Number::Bool), role: ErrorRole::Plain, flags: 0, params: &[], outs: 0, effects: &[] },
     Function { library: Library::Math, section: "Mathematical Functions", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: 0, params: &[], outs: 0, effects: &[Effect::Device(DeviceOp::Trap)] },
     Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &[], outs: 0, effects: &[] },
-    Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &["w", "h", "d"], outs: 0, effects: &[] },
+    Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &["width", "height", "depth"], outs: 0, effects: &[] },
     Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &["x", "y", "z"], outs: 0, effects: &[] },
-    Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &["d", "p", "xsz", "ysz"], outs: 0, effects: &[] },
+    Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Both, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &["ptr", "pitch", "xsize", "ysize"], outs: 0, effects: &[] },
     Function { library: Library::Math, section: "Vector Types", since: (0, 0), side: Side::Open, returns: Returns::Other, gives: None, role: ErrorRole::Plain, flags: UNRELATED | BUILDS, params: &[], outs: 0, effects: &[] },
     Function { library: Library::Nccl, section: "NCCL", since: (0, 0), side: Side::Open, returns: Returns::Text, gives: None, role: ErrorRole::Plain, flags: 0, params: &[], outs: 0, effects: &[] },
     Function { library: Library::Nccl, section: "NCCL", since: (0, 0), side: Side::Open, returns: Returns::Status("ncclResult_t"), gives: None, role: ErrorRole::Plain, flags: 0, params: &[], outs: 0, effects: &[] },
@@ -5512,3 +5512,5 @@ pub(super) static CONSTANTS: [(&str, Constant); 17] = [
 ];
 
 pub(super) static STATUS_TYPES: [&str; 14] = ["cudaError_t", "cudaError", "CUresult", "nvrtcResult", "nvJitLinkResult", "cublasStatus_t", "cublasStatus", "cufftResult", "cufftResult_t", "cudnnStatus_t", "curandStatus_t", "cusparseStatus_t", "cusolverStatus_t", "ncclResult_t"];
+
+pub(super) static RECORDS: [&str; 5] = ["cudaMemcpy3DParms", "cudaMemcpy3DPeerParms", "cudaPitchedPtr", "cudaExtent", "cudaPos"];

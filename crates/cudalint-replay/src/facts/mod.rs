@@ -179,8 +179,9 @@ pub struct Rows {
     pub width: Amount,
     /// Where they are written.
     pub width_span: Span,
-    /// How many rows.
-    pub count: Amount,
+    /// How many rows on each side, those between two slices of a copy in three dimensions included: of the destination, of
+    /// the source.
+    pub counts: [Amount; 2],
     /// From the start of a row to the next, in bytes: of the destination, of the source.
     pub pitches: [Amount; 2],
     /// As written.
@@ -190,7 +191,7 @@ pub struct Rows {
 impl Rows {
     /// From the first byte to behind the last, on one side: 0 is the destination, 1 the source.
     pub fn extent(&self, side: usize) -> Quantity {
-        let before = self.count.quantity.minus(&Quantity::Known(1)).times(&self.pitches[side].quantity);
+        let before = self.counts[side].quantity.minus(&Quantity::Known(1)).times(&self.pitches[side].quantity);
         before.plus(&self.width.quantity)
     }
 

@@ -383,7 +383,7 @@ impl Builder<'_> {
         if *op != cudalint_program::ir::BinaryOp::Ne {
             return;
         }
-        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(|name| is_clearing(name));
+        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(is_clearing);
         let Some(first) = [left, right].into_iter().find(|id| is_read(id)) else { return };
         if let Some(second) = first_cuda_call(module, then)
             && is_read(&second)

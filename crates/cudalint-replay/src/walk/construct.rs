@@ -8,6 +8,7 @@ use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::{Quantity, union};
 use crate::ty::{Container, Ty};
 use crate::value::{Kind, Ptr, Val};
+use cudalint_program::api;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
 use cudalint_program::{Entry, Name};
 
@@ -260,6 +261,10 @@ impl<'p> Walker<'p> {
                 }
             }
             Ty::Opaque(name) if braces && is_launch_config(name) => self.construct_launch_config(place, args),
+            // `= {0}`: the fields that are not named are zero, too.
+            Ty::Opaque(name) if braces && api::is_plain_record(name) && args.iter().all(|arg| self.is_zero(*arg)) => {
+                self.memory.store(place, Val::zeroed());
+            }
             Ty::Opaque(_) | Ty::Unknown | Ty::Auto => {
                 let outs = self.arguments(args);
                 for (out, arg) in outs.iter().zip(args) {
@@ -284,6 +289,10 @@ impl<'p> Walker<'p> {
                 _ => self.forget_place(place),
             },
         }
+    }
+
+    fn is_zero(&self, expr: ExprId) -> bool {
+        matches!(self.node(expr).map(|node| &node.kind), Some(Expr::Int { value: 0, .. } | Expr::Null))
     }
 
     fn constructor(&self, entry: Entry, args: usize) -> Option<(cudalint_program::ir::ModuleId, FunctionId)> {

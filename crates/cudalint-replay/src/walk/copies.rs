@@ -14,13 +14,13 @@ use cudalint_program::ir::{Expr, ExprId};
 use cudalint_syntax::Span;
 
 /// How much a call moves.
-struct Moved {
+pub(super) struct Moved {
     /// The argument that says it.
-    count: ExprId,
+    pub count: ExprId,
     /// How many bytes.
-    bytes: Val,
+    pub bytes: Val,
     /// How they lie, where it is in rows.
-    rows: Option<Box<Rows>>,
+    pub rows: Option<Box<Rows>>,
 }
 
 /// The arguments of a copy to or from a variable of the device.
@@ -48,6 +48,7 @@ impl<'p> Walker<'p> {
                 let (Some(pointer), Some(value)) = (pointer.of(args), value.of(args)) else { return false };
                 self.set(call, [pointer, value], size, i64::from(unit), args)
             }
+            Effect::CopiesDescribed(by) => by.of(args).is_some_and(|by| self.copy_described(call, by)),
             _ => false,
         }
     }
@@ -116,7 +117,7 @@ impl<'p> Walker<'p> {
                 let rows = Rows {
                     width: self.amount(&width),
                     width_span: self.span(count),
-                    count: self.amount(&height),
+                    counts: [self.amount(&height), self.amount(&height)],
                     pitches: values.each_ref().map(|pitch| self.amount(pitch)),
                     pitch_texts: pitches.map(|pitch| self.text(pitch)),
                 };
@@ -139,7 +140,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Pointers in what is copied can be followed on the other side.
-    fn shown_to_device(&mut self, from: &Out) {
+    pub(super) fn shown_to_device(&mut self, from: &Out) {
         let mut shown = Vec::new();
         if let Kind::Ptr(source) = &from.val.kind {
             self.memory.get(source.obj).pointers(&[], &mut shown);
@@ -147,7 +148,7 @@ impl<'p> Walker<'p> {
         self.memory.escaped.extend(shown);
     }
 
-    fn copied(
+    pub(super) fn copied(
         &mut self,
         call: Called<'_>,
         [destination, source]: [PointerArgument; 2],
@@ -280,7 +281,7 @@ impl<'p> Walker<'p> {
     }
 
     /// Rows were written, with gaps between them: what the memory holds is no longer known.
-    fn held_after_rows(&mut self, to: &Out) {
+    pub(super) fn held_after_rows(&mut self, to: &Out) {
         if let Kind::Ptr(pointer) = &to.val.kind {
             self.memory.set_held(pointer.obj, None);
         }
@@ -288,7 +289,7 @@ impl<'p> Walker<'p> {
 }
 
 /// `cudaMemcpyKind` by its value.
-fn direction(val: &Val) -> CopyKind {
+pub(super) fn direction(val: &Val) -> CopyKind {
     if val.why.is_some() {
         return CopyKind::Unknown;
     }

@@ -46,10 +46,11 @@ impl<'p> Walker<'p> {
             }
             // Vector types and CUDA's small records, made from numbers; and interfaces of C, which knows no references.
             if !qualified && api.builds_value() {
-                for out in self.arguments(args) {
+                let outs = self.arguments(args);
+                for out in &outs {
                     self.escape_pointers(&out.val);
                 }
-                return Some(Out::unknown());
+                return Some(self.built(api, &outs));
             }
             if !qualified && api.is_plain_c() {
                 let outs = self.arguments(args);

@@ -11,6 +11,7 @@ mod conditions;
 mod construct;
 mod containers;
 mod copies;
+mod described;
 mod entry;
 mod events;
 mod exits;
