@@ -502,3 +502,33 @@ impl Table {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<String, (usize, String)> {
+        let mut table = Table::default();
+        read(text, &mut table).map(|()| table.rust())
+    }
+
+    #[test]
+    fn an_entry_becomes_a_row() {
+        let text = "@library Runtime\n@returns status cudaError_t\n@section Memory\n\
+                    mine = mine_v2 (&out, size): allocates device out size;\n  core; host\nother@12.3\n";
+        let rust = read_text(text).unwrap_or_else(|(line, error)| format!("{line}: {error}"));
+        assert!(rust.contains("Allocates { space: Space::Device, out: Arg(0), size: Size::Bytes(Arg(1))"), "{rust}");
+        assert!(rust.contains("outs: 1"), "{rust}");
+        assert!(rust.contains("since: (12, 3)"), "{rust}");
+        assert!(rust.contains("(\"mine_v2\", 0)"), "{rust}");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_with_its_line() {
+        let told = |text: &str| read_text(text).err().map(|(line, error)| format!("{line}: {error}"));
+        assert_eq!(told("@library C\nf (p): frees q").as_deref(), Some("2: no parameter is called `q`"));
+        assert_eq!(told("@library C\nf: flies").as_deref(), Some("2: `flies` is not understood"));
+        let twice = told("@library C\nf\n\ng = f");
+        assert_eq!(twice.as_deref(), Some("4: `f` stands twice: it is a spelling of `f` already"));
+    }
+}
