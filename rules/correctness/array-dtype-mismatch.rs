@@ -1,8 +1,9 @@
 //! An array whose elements are of another type than the kernel reads.
 
-use crate::words::fault_finding;
+use crate::words::{fault_finding, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{CopyProblem, PythonFault, PythonFaultKind};
 
 /// The rule.
@@ -34,12 +35,15 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     let message = format!(
         "`{text}` holds {given}, but `{kernel}` takes `{parameter}` for a pointer to `{wanted}`: it reads other values"
     );
-    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = format!("an array of {given}");
     finding.related = vec![
         Label { place: context.place_of(*declared), message: format!("elements of type `{wanted}`") },
         Label { place: context.place_of(*made), message: format!("made here with elements of type {given}") },
     ];
+    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("make the array with the type that the kernel reads: {}", numpy_type(wanted)));
     Some(finding)
 }
@@ -55,7 +59,8 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     }
     let message =
         format!("`{api}` raises `{exception}`: `{source}` holds {}, but `{destination}` holds {}", types.1, types.0);
-    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    let claim = Shows::exception(&[exception], &[]);
+    let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = "arrays of different types".to_owned();
     finding.method = Some(Method::Exception);
     for (site, dtype) in [(made.0, &types.0), (made.1, &types.1)] {

@@ -3,7 +3,7 @@
 use crate::runs::words::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -40,11 +40,12 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         text(context, *barrier).trim(),
         other_thread(run, *waits, *absent)
     );
-    let mut finding = words::finding(&RULE, context, shown, *barrier, message)?;
+    let mut finding = words::finding(&RULE, context, shown, *barrier, Shows::Barrier, message)?;
     finding.label = "not reached by the whole block".to_owned();
     finding.related.push(label(context, *condition, "the threads part here"));
     if let Some(goes_on) = goes_on {
         let message = format!("{} goes on to here", other_thread(run, *waits, *absent));
+        finding.claim.sites.push(words::place(context, *goes_on));
         finding.related.push(label(context, *goes_on, message));
     }
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));

@@ -1,7 +1,7 @@
 //! A launch in CUDA C++ spelling in a Python file.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows, Witness};
 use cudalint_program::python::{ChevronLaunch, Framework};
 
 /// The rule.
@@ -25,7 +25,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for launch in &names.chevrons {
         let kernel = context.text(launch.parts.kernel);
         let message = format!("`{kernel}<<<…>>>(…)` is not Python: nothing in this file runs");
-        let mut finding = RULE.finding(Confidence::Definite, context.place(launch.parts.span()), message);
+        let claim = Shows::exception(&["SyntaxError"], &[]);
+        let mut finding = RULE.finding(Confidence::Definite, context.place(launch.parts.span()), claim, message);
         finding.label = "SyntaxError: invalid syntax".to_owned();
         finding.function.clone_from(&launch.function);
         finding.help = Some(help(context, kernel, launch));

@@ -3,7 +3,8 @@
 use crate::runs::words::{self, add_access, add_object, does, element_of, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -36,7 +37,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         does(access.kind),
         element_of(access, object)
     );
-    let mut finding = words::finding(&RULE, context, shown, access.site, message)?;
+    let claim = Shows::Access { fault: AccessFault::ReadOnly, object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);
     finding.help =

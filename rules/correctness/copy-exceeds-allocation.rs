@@ -3,7 +3,8 @@
 use crate::counts::{miscount, short_allocation};
 use crate::words::{allocation_label, assumptions, event_finding, fault_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Call;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{
     Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
     Rows,
@@ -72,7 +73,8 @@ fn refused(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         "`{api}` raises `{exception}`: `{source}` has {} elements, but `{destination}` has {}",
         sizes.1, sizes.0
     );
-    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    let claim = Shows::exception(&[exception], &[]);
+    let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = "arrays of different size".to_owned();
     finding.method = Some(Method::Exception);
     for (site, amount) in [(made.0, &sizes.0), (made.1, &sizes.1)] {
@@ -130,7 +132,10 @@ fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Opt
         argument.text
     );
     let assumed = assumptions([&event.assumptions, &rows.width.assumptions, &pitch.assumptions]);
-    let mut finding = event_finding(&RULE, context, event, rows.width_span, assumed, message).filter(|_| several)?;
+    let claim =
+        Shows::FailedCall { call: Call { argument: Some(argument.text.to_string()), ..Call::of(name_of(event)) } };
+    let mut finding =
+        event_finding(&RULE, context, event, rows.width_span, assumed, claim, message).filter(|_| several)?;
     finding.label = format!("more than the pitch `{text}`");
     finding.help = Some("give the pitch in bytes, and copy no more of a row than it holds".to_owned());
     if let Some(witness) = &mut finding.witness {
@@ -214,7 +219,9 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
             buffer.bytes
         ),
     };
-    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, message)?;
+    let claim = Shows::FailedCall { call: Call { argument: Some(side.text.to_string()), ..Call::of(api) } };
+    let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
+    finding.claim.inputs.clone_from(&bindings);
     finding.label = format!("{bytes} bytes{}", at_offset(&offset.quantity));
     finding.related.push(allocation_label(context, buffer));
     finding.help = Some(match count {

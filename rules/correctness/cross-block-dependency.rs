@@ -4,7 +4,7 @@ use crate::runs::races::{self, race};
 use crate::runs::words::{self, kernel, text};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -36,7 +36,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
             text(context, *site).trim(),
             kernel(context, shown.run)
         );
-        let mut finding = words::finding(&RULE, context, shown, *site, message)?;
+        let mut finding = words::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
         finding.help = Some("launch it with `cudaLaunchCooperativeKernel`".to_owned());
         return Some(finding);
     }

@@ -1,7 +1,8 @@
 //! Two dynamic shared arrays of one kernel are used as if they were distinct.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_syntax::Language;
 
 /// The rule.
@@ -43,9 +44,14 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             "`{}` and `{}` are both {spelled}, so they are the same memory: each overwrites the other",
             first.name, second.name
         );
-        let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), message);
+        let Some(used) = second.used else { continue };
+        let names = [first, *second].map(|array| array.name.to_string());
+        let claim = Shows::Memory { difference: Difference::SameAddress { names, used: context.place_of(used) } };
+        let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), claim, message);
         finding.label = format!("begins where `{}` begins", first.name);
         finding.function = context.function_name(*id);
+        finding.claim.kernel = Some(finding.function.clone());
+        finding.claim.sites = vec![context.place_of(first.site)];
         finding
             .related
             .push(Label { place: context.place_of(first.site), message: "begins at offset 0 too".to_owned() });

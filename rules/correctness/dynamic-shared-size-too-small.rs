@@ -5,7 +5,8 @@ use crate::runs::words::{does, element, label, named, thread};
 use crate::runs::{Defect, Shown, shown};
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::{AccessFault, Object, Space};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchSpelling, Site};
 
 /// The rule.
@@ -83,7 +84,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let given = if launch.shared_written { "gives 0 bytes" } else { "has no third argument, so it gives 0 bytes" };
     let message =
         format!("`{}` uses the dynamic shared array `{}`, but its launch {given}", launch.kernel_name, array.name);
-    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    let object = Object { name: array.name.to_string(), space: Space::Shared, bytes: Some(0) };
+    let claim = Shows::Access { fault: AccessFault::OutOfBounds, object, accesses: Vec::new() };
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, claim, message)?;
+    finding.claim.launch = launch_witness(context, event, launch);
     finding.label = "0 bytes of dynamic shared memory".to_owned();
     finding.related.push(Label {
         place: context.place_of(array.site),
@@ -92,7 +96,6 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let how = if launch.spelling == LaunchSpelling::Call { "with the launch" } else { "as the third launch argument" };
     finding.help = Some(format!("pass the size in bytes {how}, such as `threads * sizeof(float)`"));
     if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
         witness.bindings = vec![("bytes given".to_owned(), 0)];
         witness.bindings.extend(Some(("bytes of the first element".to_owned(), i64::from(array.element))));
     }

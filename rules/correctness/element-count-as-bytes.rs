@@ -3,7 +3,8 @@
 use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
 use crate::words::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Method, Place, RuleInfo, Shows};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
 use cudalint_replay::quantity::Quantity;
 
@@ -22,6 +23,9 @@ pub static RULE: Rule = Rule {
     fix: None,
     check: Check::Facts(check),
 };
+
+/// The bytes that are not reached hold what they held before.
+const EXTENT: Shows<Place> = Shows::Memory { difference: Difference::Extent };
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let mut told = Vec::new();
@@ -76,7 +80,8 @@ fn pointer_sized(
         "`{}` allocates `sizeof({pointer})`, the 8 bytes of a pointer, not of `{element_name}` elements",
         buffer.api
     );
-    let mut finding = event_finding(&RULE, context, event, count.span, assumptions([&event.assumptions]), message)?;
+    let mut finding =
+        event_finding(&RULE, context, event, count.span, assumptions([&event.assumptions]), EXTENT, message)?;
     finding.label = "the size of an address".to_owned();
     finding.help = Some(format!("write `count * sizeof(*{pointer})`"));
     Some(finding)
@@ -95,8 +100,9 @@ fn allocation(
     let of = if name.is_empty() { String::new() } else { format!(" `{name}`") };
     let message = format!("`{api}` allocates {bytes} bytes, but that many{of} elements of {element} bytes are copied");
     let rests_on = assumptions([&event.assumptions, &copy.assumptions, &bytes.assumptions]);
-    let mut finding = event_finding(&RULE, context, event, count.span, rests_on, message)?;
+    let mut finding = event_finding(&RULE, context, event, count.span, rests_on, EXTENT, message)?;
     finding.label = "elements, not bytes".to_owned();
+    finding.claim.sites.push(context.place_of(copy.site));
     finding.related.push(cudalint_findings::Label {
         place: context.place_of(copy.site),
         message: format!("copies {element} bytes an element"),
@@ -158,7 +164,7 @@ fn finding(
     if let Pointer::Into { buffer, .. } = &side.pointer {
         rests_on.push(&buffer.bytes.assumptions);
     }
-    let mut finding = event_finding(&RULE, context, event, count.span, assumptions(rests_on), message)?;
+    let mut finding = event_finding(&RULE, context, event, count.span, assumptions(rests_on), EXTENT, message)?;
     finding.label = label;
     finding.help = Some(help);
     if let Pointer::Into { buffer, .. } = &side.pointer {

@@ -1,8 +1,9 @@
 //! A launch with no blocks.
 
-use crate::words::{assumptions, event_finding, known};
+use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{EventKind, LaunchSpelling};
 
 /// The rule.
@@ -36,7 +37,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         };
         let message = format!("the grid of `{}` has 0 blocks along {axis}: {what}", launch.kernel_name);
         let assumed = assumptions([&event.assumptions, &amount.assumptions]);
-        let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, message) else {
+        let claim = Shows::RefusedLaunch { of: Resource::Blocks };
+        let Some(mut finding) = event_finding(&RULE, context, event, launch.grid.span, assumed, claim, message) else {
             continue;
         };
         finding.label = format!("`{}` is 0", launch.grid.text);
@@ -44,9 +46,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             "integer division rounds down: round up with `(n + block - 1) / block`, and skip the launch when there is nothing to do"
                 .to_owned(),
         );
-        if let Some(witness) = &mut finding.witness {
-            witness.launch = crate::words::launch_witness(context, event, launch);
-        }
+        finding.claim.launch = launch_witness(context, event, launch);
         sink.report(finding);
     }
 }

@@ -1,7 +1,7 @@
 //! A call from device code to host code, or the reverse.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
@@ -40,7 +40,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             ),
             SpaceFaultKind::KernelCalled => continue,
         };
-        let mut finding = RULE.finding(Confidence::Definite, context.place(fault.span), message);
+        let mut finding = RULE.finding(Confidence::Definite, context.place(fault.span), Shows::CompileError, message);
         finding.function = caller.name.to_string();
         finding.label = "not callable from here".to_owned();
         finding.help = Some(help.to_owned());

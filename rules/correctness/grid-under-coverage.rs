@@ -1,8 +1,9 @@
 //! A grid that has fewer threads than there are elements.
 
-use crate::words::{assumptions, event_finding, launch_witness};
+use crate::words::{assumptions, event_finding, launch_witness, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact};
 use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::quantity::{Comparison, Quantity};
@@ -109,7 +110,12 @@ fn under_coverage(
         "the grid of `{}` has {covered} threads{along} for {wanted} elements: {last} never processed",
         launch.kernel_name
     );
-    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    let difference =
+        Difference::Coverage { threads: u64::try_from(covered).ok()?, elements: u64::try_from(wanted).ok()? };
+    let shows = Shows::Memory { difference };
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, shows, message)?;
+    finding.claim.launch = launch_witness(context, event, launch);
+    finding.claim.inputs.clone_from(&bindings);
     finding.label = format!("{} × {} threads", launch.grid.text, launch.block.text);
     if launch.kernel.is_some() {
         finding.related.push(Label {
@@ -122,10 +128,10 @@ fn under_coverage(
             .to_owned(),
         });
     }
+    finding.claim.sites = places(&finding.related);
     let help = if launch.spelling.is_python() { "//" } else { "/" };
     finding.help = Some(format!("round up: `(n + block - 1) {help} block` blocks"));
     if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
         witness.bindings = bindings;
         witness.bindings.extend([("threads".to_owned(), covered), ("elements".to_owned(), wanted)]);
     }

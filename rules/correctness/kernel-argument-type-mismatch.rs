@@ -1,8 +1,9 @@
 //! A number for a kernel parameter of another type.
 
-use crate::words::fault_finding;
+use crate::words::{fault_finding, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind, TypeProblem};
 
 /// The rule.
@@ -37,13 +38,16 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         TypeProblem::Refused => format!("PyCUDA does not know how `{kernel}` wants it and raises an exception"),
     };
     let message = format!("`{text}` is a {given}, and {what}");
-    let mut finding = fault_finding(&RULE, context, fault, None, message)?;
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = match problem {
         TypeProblem::Misread => "arrives as another number".to_owned(),
         TypeProblem::Refused => "TypeError: invalid type on parameter".to_owned(),
     };
     finding.related =
         vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];
+    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     finding.help = numpy_scalar(wanted).map(|scalar| format!("wrap it: `np.{scalar}({text})`"));
     Some(finding)
 }

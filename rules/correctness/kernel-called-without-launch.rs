@@ -1,7 +1,7 @@
 //! A kernel called like a function.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
@@ -26,7 +26,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             continue;
         }
         let message = format!("`{}` is a kernel: it must be launched with `<<<grid, block>>>`", fault.callee);
-        let mut finding = RULE.finding(Confidence::Definite, context.place(fault.span), message);
+        let mut finding = RULE.finding(Confidence::Definite, context.place(fault.span), Shows::CompileError, message);
         finding.function = context.function_name(fault.caller);
         finding.label = "no launch configuration".to_owned();
         finding.help = Some(format!("write `{}<<<grid, block>>>(…)`", fault.callee));

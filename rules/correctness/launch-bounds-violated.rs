@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind, Site};
 
 /// The rule.
@@ -47,7 +48,9 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     );
     let parts = launch.block.axes.iter().map(|axis| &axis.assumptions);
     let assumed = assumptions(parts.chain([&event.assumptions, &bound.assumptions]));
-    let mut finding = event_finding(&RULE, context, event, launch.block.span, assumed, message)?;
+    let claim = Shows::RefusedLaunch { of: Resource::Threads };
+    let mut finding = event_finding(&RULE, context, event, launch.block.span, assumed, claim, message)?;
+    finding.claim.launch = launch_witness(context, event, launch);
     finding.label = format!("{threads} threads a block");
     if let Some((module, function)) = launch.kernel
         && let Some(kernel) = context.project.module(module).functions.get(function)
@@ -56,7 +59,6 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         finding.related.push(Label { place, message: format!("compiled for at most {limit} threads a block") });
     }
     if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
         witness.bindings = vec![("threads a block".to_owned(), threads), ("launch bound".to_owned(), limit)];
     }
     Some(finding)

@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchFact};
 use cudalint_replay::quantity::Assumptions;
 use cudalint_syntax::Span;
@@ -32,6 +33,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What is too large: where, what it rests on, and the words.
 struct Excess<'a> {
+    of: Resource,
     span: Span,
     rests_on: Vec<&'a Assumptions>,
     message: String,
@@ -51,12 +53,11 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, event: &Event, launch: &LaunchFact, excess: Excess<'_>) -> Option<Finding> {
     let assumed = assumptions(excess.rests_on.into_iter().chain([&event.assumptions]));
-    let mut finding = event_finding(&RULE, context, event, excess.span, assumed, excess.message)?;
+    let claim = Shows::RefusedLaunch { of: excess.of };
+    let mut finding = event_finding(&RULE, context, event, excess.span, assumed, claim, excess.message)?;
     finding.label = excess.label;
     finding.help = Some("the launch returns `cudaErrorInvalidConfiguration` and the kernel does not run".to_owned());
-    if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
-    }
+    finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
 }
 
@@ -67,6 +68,7 @@ fn block_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
         let Some(threads) = known(amount) else { continue };
         if threads > limit {
             return Some(Excess {
+                of: Resource::Threads,
                 span: launch.block.span,
                 rests_on: vec![&amount.assumptions],
                 message: format!(
@@ -77,6 +79,7 @@ fn block_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
         }
         if threads == 0 {
             return Some(Excess {
+                of: Resource::Threads,
                 span: launch.block.span,
                 rests_on: vec![&amount.assumptions],
                 message: format!("the block of `{kernel}` has 0 threads along {axis}; it needs at least 1"),
@@ -88,6 +91,7 @@ fn block_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
     let numbers: Vec<i64> = axes.iter().filter_map(known).filter(|threads| *threads > 0).collect();
     let threads = numbers.iter().try_fold(1i64, |all, threads| all.checked_mul(*threads))?;
     (threads > THREADS_A_BLOCK).then(|| Excess {
+        of: Resource::Threads,
         span: launch.block.span,
         rests_on: axes.iter().filter(|axis| known(axis).is_some()).map(|axis| &axis.assumptions).collect(),
         message: format!("the block of `{kernel}` has {threads} threads; at most {THREADS_A_BLOCK} are possible"),
@@ -99,6 +103,7 @@ fn grid_excess(launch: &LaunchFact) -> Option<Excess<'_>> {
     AXES.into_iter().zip(GRID_AXES).zip(&launch.grid.axes).find_map(|((axis, limit), amount)| {
         let blocks = known(amount).filter(|blocks| *blocks > limit)?;
         Some(Excess {
+            of: Resource::Blocks,
             span: launch.grid.span,
             rests_on: vec![&amount.assumptions],
             message: format!(

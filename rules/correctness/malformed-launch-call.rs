@@ -1,7 +1,7 @@
 //! A launch from Python whose configuration or arguments have the wrong form.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_program::python::{Dimensions, Framework, LaunchProblem, MalformedLaunch};
 
 /// The rule.
@@ -25,7 +25,11 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for launch in &names.launches {
         let confidence = if launch.assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
         let (message, help) = words(launch, context.text(launch.span));
-        let mut finding = RULE.finding(confidence, context.place(launch.span), message);
+        let (class, said) = refusal(launch);
+        let claim = Shows::exception(&[class], said);
+        let mut finding = RULE.finding(confidence, context.place(launch.span), claim, message);
+        // Python names a line of the launch.
+        finding.claim.sites = vec![context.place(launch.launch.cover(launch.span))];
         finding.label = raises(launch).to_owned();
         finding.help = Some(help);
         finding.function.clone_from(&launch.function);
@@ -78,6 +82,29 @@ fn raises(launch: &MalformedLaunch) -> &'static str {
         (LaunchProblem::ArgumentCount(_), _) => "TypeError: takes exactly 3 positional arguments",
         (LaunchProblem::NotSubscriptable, _) => "TypeError: object is not subscriptable",
         (LaunchProblem::MissingBlock, _) => "ValueError: must specify block size",
+    }
+}
+
+/// The class that a framework raises for a malformed launch, and words that it always has.
+fn refusal(launch: &MalformedLaunch) -> (&'static str, &'static [&'static str]) {
+    match (&launch.problem, launch.framework) {
+        (LaunchProblem::ElementCount(_), Framework::Numba) => ("ValueError", &["griddim and blockdim"]),
+        (LaunchProblem::ElementCount(_), _) => ("ValueError", &["to unpack"]),
+        (LaunchProblem::NotATuple, Framework::Numba) => ("TypeError", &["has no len()"]),
+        (LaunchProblem::NotATuple, _) => ("TypeError", &["cannot unpack"]),
+        (LaunchProblem::Unconfigured, _) => ("ValueError", &["launch configuration"]),
+        (LaunchProblem::FloatDimension(_), Framework::Numba) => ("TypeError", &["must be a sequence of integers"]),
+        (LaunchProblem::FloatDimension(_) | LaunchProblem::ArgumentsNotTuple, _) => ("TypeError", &[]),
+        (LaunchProblem::TooManyDimensions(..), _) => ("ValueError", &["1, 2 or 3 integers"]),
+        // `*block`; the grid is asked for its length.
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Block), Framework::PyCuda) => {
+            ("TypeError", &["must be an iterable"])
+        }
+        (LaunchProblem::DimensionsNotTuple(Dimensions::Grid), Framework::PyCuda) => ("TypeError", &["has no len()"]),
+        (LaunchProblem::DimensionsNotTuple(_), _) => ("TypeError", &["tuple"]),
+        (LaunchProblem::ArgumentCount(_), _) => ("TypeError", &["positional argument"]),
+        (LaunchProblem::NotSubscriptable, _) => ("TypeError", &["not subscriptable"]),
+        (LaunchProblem::MissingBlock, _) => ("ValueError", &["block"]),
     }
 }
 

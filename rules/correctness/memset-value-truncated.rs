@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding, is_python, known};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind};
 
 /// The rule.
@@ -67,7 +68,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<cudalint_fi
         destination.element_name, destination.text
     );
     let assumed = assumptions([&event.assumptions, &value.assumptions]);
-    let mut finding = event_finding(&RULE, context, event, *value_span, assumed, message)?;
+    let claim = Shows::Memory { difference: Difference::Value { value: number } };
+    let mut finding = event_finding(&RULE, context, event, *value_span, assumed, claim, message)?;
     finding.label = format!("only the low byte is used: {byte}");
     finding.help = Some(if is_python(context, event.site) {
         format!(

@@ -3,7 +3,8 @@
 use crate::runs::words::{self, add_access, add_object, does, named, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -38,7 +39,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         access.offset,
         named(object)
     );
-    let mut finding = words::finding(&RULE, context, shown, access.site, message)?;
+    let claim = Shows::Access { fault: AccessFault::Misaligned, object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
     finding.label = format!("needs an address that is a multiple of {align}");
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);

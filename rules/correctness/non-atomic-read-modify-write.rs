@@ -4,7 +4,7 @@ use crate::runs::races::{self, race};
 use crate::runs::words::{self, add_object, add_place, assume, element_of, label, named, other_thread, text, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -65,7 +65,8 @@ fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         "{least}{threads} threads{of_block} {updates} elements of {}, which has {elements}: some of them meet, and updates are lost",
         named(object)
     );
-    let mut finding = words::finding(&RULE, context, shown, access.site, message)?;
+    let claim = Shows::Race { object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
     finding.label = format!("{threads} threads, {elements} elements");
     add_object(context, &mut finding, shown.run, object, access);
     for call in access.calls.iter().take(words::MAX_PLACES) {

@@ -2,7 +2,7 @@
 
 use crate::{python, words};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_program::python::compiled::{FaultKind, Reason, faults};
 
 /// The rule.
@@ -35,7 +35,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let assumptions: Vec<String> =
             fault.assumes.iter().map(|assumed| python::compile_assumption(*assumed, &function)).collect();
         let Some(confidence) = words::confidence_for(&assumptions) else { continue };
-        let mut finding = RULE.finding(confidence, context.place(fault.span), message);
+        let claim = Shows::exception(&python::REFUSALS, &[]);
+        let mut finding = RULE.finding(confidence, context.place(fault.span), claim, message);
         finding.function = function;
         finding.label = match culprit.reason {
             Reason::Parameter => "TypingError: known only when the kernel runs",

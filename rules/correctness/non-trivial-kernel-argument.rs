@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::claim::{Call, User};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_program::ir::{LocalId, Type};
 use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind, Site};
 
@@ -44,8 +45,11 @@ fn at_parameter(context: &ModuleContext<'_>, fault: &ParameterFault) -> Option<F
         "the kernel `{}` takes a `{}` by value, whose elements stay in host memory",
         kernel.name, fault.type_name
     );
-    let mut finding = RULE.finding(Confidence::Definite, context.place(parameter.span), message);
+    let name = parameter.name.to_string();
+    let claim = Shows::BadAddress { name: name.clone(), user: User::Kernel { parameter: Some(name) } };
+    let mut finding = RULE.finding(Confidence::Definite, context.place(parameter.span), claim, message);
     finding.function = kernel.name.to_string();
+    finding.claim.kernel = Some(finding.function.clone());
     finding.help = Some("pass a pointer to device memory and a size".to_owned());
     let path = vec![Label { place: context.place(kernel.name_span), message: "a kernel".to_owned() }];
     finding.witness = Some(Witness { path, ..Witness::default() });
@@ -99,6 +103,13 @@ fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         }
         ParameterFaultKind::HostContainer => return None,
     };
+    let user = match &fault.kind {
+        ParameterFaultKind::ReleasesOnCopy { destructor, releases } => {
+            User::Call { call: Call { site: Some(context.place_of(*destructor)), ..Call::of(releases.as_str()) } }
+        }
+        _ => User::Kernel { parameter: None },
+    };
+    let claim = Shows::BadAddress { name: argument.text.to_string(), user };
     let mut assumed = assumptions([&event.assumptions]);
     if matches!(fault.kind, ParameterFaultKind::Virtual { .. }) {
         assumed.push(format!("`{}` calls a virtual function of it", launch.kernel_name));
@@ -106,7 +117,7 @@ fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     if matches!(fault.kind, ParameterFaultKind::Reference) {
         assumed.push("the device cannot read pageable host memory (`pageableMemoryAccess` is 0)".to_owned());
     }
-    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = if matches!(fault.kind, ParameterFaultKind::Reference) {
         "passed by reference".to_owned()
     } else {

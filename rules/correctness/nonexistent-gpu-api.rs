@@ -1,7 +1,7 @@
 //! A name that Numba's CUDA target or `CuPy` does not have.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_program::python::{NameUsage, UnknownName, tables};
 
 /// The rule.
@@ -69,9 +69,11 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     }
     for kernel in &names.undecorated {
         let message = format!("`{}` is launched like a kernel, but it is a plain Python function", kernel.name);
-        let mut finding = RULE.finding(Confidence::Likely, context.place(kernel.span), message);
+        let claim = Shows::exception(&["TypeError"], &["'function' object is not subscriptable"]);
+        let mut finding = RULE.finding(Confidence::Likely, context.place(kernel.span), claim, message);
         finding.label = "no decorator makes it a kernel".to_owned();
         finding.related = vec![Label { place: context.place(kernel.launch), message: "launched here".to_owned() }];
+        finding.claim.sites = vec![context.place(kernel.launch)];
         finding.help = Some("decorate it with Numba's `@cuda.jit` or with `@cupyx.jit.rawkernel()`".to_owned());
         finding.witness = Some(assuming(format!("`{}` is meant to be a kernel", kernel.name)));
         sink.report(finding);
@@ -81,7 +83,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             "`{}` is a MemoryPointer: `{}` does not make an array of its memory",
             pointer.written, pointer.callee
         );
-        let mut finding = RULE.finding(Confidence::Likely, context.place(pointer.span), message);
+        let claim = Shows::exception(&["TypeError", "OverflowError", "ValueError"], &[]);
+        let mut finding = RULE.finding(Confidence::Likely, context.place(pointer.span), claim, message);
         finding.function.clone_from(&pointer.function);
         finding.label = "converts the address at best".to_owned();
         finding.related =
@@ -104,7 +107,12 @@ fn unknown_name(context: &ModuleContext<'_>, unknown: &UnknownName) -> Finding {
         NameUsage::Import => format!("`{name}` cannot be imported: `{namespace}` has no such name"),
         NameUsage::Keyword => format!("`{namespace}` takes no keyword `{name}`"),
     };
-    let mut finding = RULE.finding(confidence, context.place(unknown.span), message);
+    let claim = match unknown.usage {
+        NameUsage::Attribute => Shows::exception(&["AttributeError", "TypingError"], &[&format!("'{name}'")]),
+        NameUsage::Import => Shows::exception(&["ImportError", "ModuleNotFoundError"], &[&format!("{name}'")]),
+        NameUsage::Keyword => Shows::exception(&["TypeError"], &[&format!("'{name}'")]),
+    };
+    let mut finding = RULE.finding(confidence, context.place(unknown.span), claim, message);
     finding.label = match unknown.usage {
         NameUsage::Attribute => "AttributeError",
         NameUsage::Import => "ImportError",

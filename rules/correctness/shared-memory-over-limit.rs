@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Witness};
+use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Finding, Group, Method, Place, RuleInfo, Shows, Witness};
 use cudalint_program::arch;
 use cudalint_replay::facts::{Event, EventKind, KernelSummary, LaunchSpelling};
 use cudalint_syntax::Language;
@@ -26,6 +27,9 @@ pub static RULE: Rule = Rule {
 /// Shared memory of a block without opting in, on every architecture: CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability".
 const WITHOUT_OPT_IN: i64 = 48 * 1024;
+
+/// A launch, or the kernel before there is one.
+const REFUSED: Shows<Place> = Shows::RefusedLaunch { of: Resource::SharedMemory };
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for (id, summary) in &context.facts.kernels {
@@ -52,8 +56,9 @@ fn static_over_limit(
         "`{}` declares {bytes} bytes of static shared memory; a block may have {limit}, and {fails}",
         kernel.name
     );
-    let mut finding = RULE.finding(Confidence::Definite, context.place(kernel.name_span), message);
+    let mut finding = RULE.finding(Confidence::Definite, context.place(kernel.name_span), REFUSED, message);
     finding.function = kernel.name.to_string();
+    finding.claim.kernel = Some(finding.function.clone());
     finding.label = format!("{bytes} bytes");
     finding.help = Some(if at_run_time {
         "use smaller tiles, or name the architectures with `--arch`".to_owned()
@@ -111,11 +116,11 @@ fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Find
             ),
         )
     };
-    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, REFUSED, message)?;
+    finding.claim.launch = launch_witness(context, event, launch);
     finding.label = format!("{total} bytes");
     finding.help = Some(help);
     if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
         witness.bindings =
             vec![("dynamic shared bytes".to_owned(), dynamic), ("static shared bytes".to_owned(), fixed)];
     }

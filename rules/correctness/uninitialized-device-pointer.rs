@@ -2,7 +2,8 @@
 
 use crate::words::{assumptions, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::{Call, User};
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, Place, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind, Pointer};
 use cudalint_syntax::Span;
 
@@ -31,7 +32,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             if reported.contains(&(event.function, *declared)) {
                 continue;
             }
-            if let Some(finding) = finding(context, event, name, text, span, &user, *declared) {
+            if let Some(finding) = finding(context, event, name, text, span, user, *declared) {
                 reported.push((event.function, *declared));
                 sink.report(finding);
             }
@@ -39,23 +40,24 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     }
 }
 
-fn uses(event: &Event) -> Vec<(&Pointer, &str, Span, String)> {
+fn uses(event: &Event) -> Vec<(&Pointer, &str, Span, User<Place>)> {
+    let call = |api: &str| User::Call { call: Call::of(api) };
     match &event.kind {
         EventKind::Copy { api, destination, source, .. } => {
-            [destination, source].map(|p| (&p.pointer, p.text.as_str(), p.span, format!("`{api}`"))).to_vec()
+            [destination, source].map(|p| (&p.pointer, p.text.as_str(), p.span, call(api))).to_vec()
         }
         EventKind::Set { api, destination, .. } => {
-            vec![(&destination.pointer, destination.text.as_str(), destination.span, format!("`{api}`"))]
+            vec![(&destination.pointer, destination.text.as_str(), destination.span, call(api))]
         }
         EventKind::Free { api, argument } => {
-            vec![(&argument.pointer, argument.text.as_str(), argument.span, format!("`{api}`"))]
+            vec![(&argument.pointer, argument.text.as_str(), argument.span, call(api))]
         }
         EventKind::Launch(launch) => launch
             .args
             .iter()
             .filter_map(|argument| {
                 let pointer = argument.pointer.as_ref()?;
-                Some((pointer, argument.text.as_str(), argument.span, format!("the kernel `{}`", launch.kernel_name)))
+                Some((pointer, argument.text.as_str(), argument.span, User::Kernel { parameter: None }))
             })
             .collect(),
         EventKind::Allocate { .. } | EventKind::HostAccess { .. } => Vec::new(),
@@ -68,11 +70,18 @@ fn finding(
     name: &str,
     text: &str,
     span: Span,
-    user: &str,
+    user: User<Place>,
     declared: cudalint_replay::facts::Site,
 ) -> Option<Finding> {
-    let message = format!("`{text}` is given to {user}, but nothing has assigned `{name}` before");
-    let mut finding = event_finding(&RULE, context, event, span, assumptions([&event.assumptions]), message)?;
+    let to = match (&user, &event.kind) {
+        (User::Call { call }, _) => format!("`{}`", call.function),
+        (_, EventKind::Launch(launch)) => format!("the kernel `{}`", launch.kernel_name),
+        _ => return None,
+    };
+    let claim = Shows::BadAddress { name: text.to_owned(), user };
+    let message = format!("`{text}` is given to {to}, but nothing has assigned `{name}` before");
+    let assumed = assumptions([&event.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, span, assumed, claim, message)?;
     finding.label = "has no value here".to_owned();
     finding.related.push(Label {
         place: context.place_of(declared),

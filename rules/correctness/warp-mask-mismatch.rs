@@ -3,7 +3,7 @@
 use crate::runs::words::{self, add_place, label, other_thread, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::{EventKind, MaskFault};
 
 /// The rule.
@@ -56,12 +56,13 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
             "the width is 1, 2, 4, 8, 16 or 32",
         ),
     };
-    let mut finding = words::finding(&RULE, context, shown, *site, message)?;
+    let mut finding = words::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
     if let Some(condition) = condition {
         finding.related.push(label(context, *condition, "the lanes part here"));
     }
     for event in &shown.alike {
         if let EventKind::WarpMask { site, name, .. } = &event.kind {
+            finding.claim.sites.push(words::place(context, *site));
             add_place(&mut finding, label(context, *site, format!("`{name}` under the same condition")));
         }
     }

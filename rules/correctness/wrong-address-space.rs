@@ -2,7 +2,8 @@
 
 use crate::words::{allocation_label, assumptions, event_finding, is_python, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::User;
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
     Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
@@ -68,7 +69,9 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     }
     let does = if *write { "writes" } else { "reads" };
     let message = format!("host code {does} through `{}`, which points to device memory: {why}", argument.text);
-    let mut finding = event_finding(&RULE, context, event, argument.span, assumptions([&event.assumptions]), message)?;
+    let claim = Shows::BadAddress { name: argument.text.to_string(), user: User::Host };
+    let assumed = assumptions([&event.assumptions]);
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = "device memory, dereferenced on the host".to_owned();
     finding.related.extend(buffer.map(|buffer| allocation_label(context, buffer)));
     finding.help =
@@ -87,7 +90,8 @@ fn converted(
         format!("NumPy cannot read `{}`, which lies in device memory: CuPy raises `TypeError`", argument.text);
     let mut assumed = assumptions([&event.assumptions]);
     assumed.push(NO_SHARED_MEMORY.to_owned());
-    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
+    let claim = Shows::exception(&["TypeError"], &[]);
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = "an array on the device".to_owned();
     finding.method = Some(Method::Exception);
     finding.related.push(allocation_label(context, buffer));
@@ -148,7 +152,12 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     if !by_value {
         assumed.push(NO_PAGEABLE_ACCESS.to_owned());
     }
-    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, message)?;
+    let claim = if refused {
+        Shows::exception(&["TypeError"], &[])
+    } else {
+        Shows::BadAddress { name: argument.text.to_string(), user: User::Kernel { parameter: Some(parameter) } }
+    };
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = "host memory".to_owned();
     if refused {
         finding.method = Some(Method::Exception);
@@ -159,8 +168,6 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
         _ if by_value => format!("make it an array on the device: `cp.asarray({})`", argument.text),
         _ => "copy the data to memory from `cudaMalloc`, or allocate it with `cudaMallocManaged`".to_owned(),
     });
-    if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
-    }
+    finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
 }

@@ -2,7 +2,8 @@
 
 use crate::words::{allocation_label, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Method, RuleInfo};
+use cudalint_findings::claim::Call;
+use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Method, RuleInfo, Shows};
 use cudalint_program::api::ApiId;
 use cudalint_replay::facts::{CopyKind, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site};
 
@@ -88,7 +89,12 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         if refused { ": PyCUDA raises `TypeError`" } else { "" }
     );
     let assumed = crate::words::assumptions([&event.assumptions]);
-    let mut finding = event_finding(&RULE, context, event, kind_span, assumed, message)?;
+    let claim = if refused {
+        Shows::exception(&["TypeError"], &[])
+    } else {
+        Shows::FailedCall { call: Call { argument: Some(argument.text.to_string()), ..Call::of(api.as_str()) } }
+    };
+    let mut finding = event_finding(&RULE, context, event, kind_span, assumed, claim, message)?;
     finding.label = format!("says that `{}` is {} memory", argument.text, said.word());
     if refused {
         finding.method = Some(Method::Exception);

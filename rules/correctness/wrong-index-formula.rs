@@ -4,7 +4,7 @@ use crate::runs::races::{race, weighed};
 use crate::runs::words::{self, add_access, add_object, beyond_label, both, element_of, label, text};
 use crate::runs::{Defect, Mistake, Shown, bounds, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -49,7 +49,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     };
     let mut finding = if let Some(race) = race(shown.event) {
         let message = format!("{}: {wrong}", both(run, &race));
-        let mut finding = words::finding(&RULE, context, shown, race.second.site, message)?;
+        let claim = Shows::Race { object: words::object(race.object), accesses: Vec::new() };
+        let mut finding = words::finding(&RULE, context, shown, race.second.site, claim, message)?;
         finding.label = element_of(race.second, race.object);
         add_object(context, &mut finding, run, race.object, race.first);
         add_access(context, &mut finding, race.first, race.object);

@@ -3,7 +3,7 @@
 use crate::runs::words::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, shown};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// From this compute capability on a barrier waits for threads that have not left the kernel only.
@@ -40,7 +40,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         thread(run, *leaves),
         other_thread(run, *leaves, *waits)
     );
-    let mut finding = words::finding(&RULE, context, shown, *exit, message)?;
+    let mut finding = words::finding(&RULE, context, shown, *exit, Shows::Barrier, message)?;
+    finding.claim.sites.push(words::place(context, *barrier));
     finding.related.push(label(context, *barrier, "the others wait here"));
     finding.help = Some("let all threads reach the barrier, and put the work under the condition instead".to_owned());
     if context.architectures.iter().all(|architecture| *architecture >= BARRIERS_COUNT_LIVE_THREADS) {

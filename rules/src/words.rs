@@ -1,8 +1,10 @@
 //! Words that several rules use: quantities, places and witnesses put the same way everywhere.
 
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
-use cudalint_replay::facts::{Amount, ArrayShape, Buffer, Event, Extent3, LaunchFact, Pointer, PythonFault, Site};
+use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
+use cudalint_replay::facts::{
+    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Pointer, PythonFault, Site,
+};
 use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
 
@@ -89,7 +91,7 @@ pub fn launch_witness(context: &ModuleContext<'_>, event: &Event, launch: &Launc
         Some(out)
     };
     Some(LaunchWitness {
-        place: context.place_of(event.site),
+        site: context.place_of(event.site),
         grid: axes(&launch.grid)?,
         block: axes(&launch.block)?,
         shared_bytes: u64::try_from(known(&launch.shared)?).ok()?,
@@ -114,6 +116,11 @@ pub fn function_of(context: &ModuleContext<'_>, event: &Event) -> String {
         .unwrap_or_default()
 }
 
+/// The places of labels.
+pub fn places(labels: &[Label]) -> Vec<Place> {
+    labels.iter().map(|label| label.place.clone()).collect()
+}
+
 /// A finding about an event with its witness: `None` when it rests on more than one assumption.
 pub fn event_finding(
     rule: &'static Rule,
@@ -121,12 +128,16 @@ pub fn event_finding(
     event: &Event,
     span: Span,
     assumed: Vec<String>,
+    claim: impl Into<Claim<Place>>,
     message: String,
 ) -> Option<Finding> {
     let confidence = confidence_for(&assumed)?;
     let place = context.place_of(Site { module: event.site.module, span });
-    let mut finding = rule.finding(confidence, place, message);
+    let mut finding = rule.finding(confidence, place, claim, message);
     finding.function = function_of(context, event);
+    if let EventKind::Launch(launch) = &event.kind {
+        finding.claim.kernel = Some(launch.kernel_name.to_string());
+    }
     finding.witness = Some(path_witness(context, event, assumed));
     Some(finding)
 }
@@ -137,12 +148,13 @@ pub fn fault_finding(
     context: &ModuleContext<'_>,
     fault: &PythonFault,
     assumption: Option<String>,
+    claim: impl Into<Claim<Place>>,
     message: String,
 ) -> Option<Finding> {
     let mut assumed = assumptions([&fault.assumptions]);
     assumed.extend(assumption);
     let confidence = confidence_for(&assumed)?;
-    let mut finding = rule.finding(confidence, context.place_of(fault.site), message);
+    let mut finding = rule.finding(confidence, context.place_of(fault.site), claim, message);
     let (module, function) = fault.function;
     let around = context.project.module(module).functions.get(function);
     finding.function = around

@@ -1,7 +1,7 @@
 //! Errors of running kernels that nobody can see.
 
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Fault, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Fault, Group, Label, Method, RuleInfo, Shows, Witness};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -10,7 +10,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "After the last launch, no call waits for the device and has its status checked.",
         page: include_str!("async-error-never-observed.md"),
-        method: Method::FaultInjection(Fault::Asynchronous),
+        method: Method::FaultInjection,
         guideline: Some("CUDA-1.2"),
         cwe: Some(391),
     },
@@ -29,7 +29,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let end = if name == "main" { "the program ends" } else { "the function reports success" };
         let message =
             format!("an error of the work launched here is never seen: {end} without a checked call that waits for it");
-        let mut finding = RULE.finding(Confidence::Likely, context.place(span), message);
+        let claim = Shows::UnreadStatus { fault: Fault::Asynchronous };
+        let mut finding = RULE.finding(Confidence::Likely, context.place(span), claim, message);
         finding.label = "nothing waits for this".to_owned();
         let assumed = if name == "main" {
             "the kernel can fail while it runs"

@@ -1,8 +1,9 @@
 //! A variable that a kernel has made a constant of.
 
-use crate::words::fault_finding;
+use crate::words::{fault_finding, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind, Site};
 
 /// The rule.
@@ -36,7 +37,8 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         "`{kernel}` still uses {before} for `{name}`, which is {after} here: it was compiled with the old value"
     );
     let assumption = format!("the new value of `{name}` is meant for `{kernel}`");
-    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
+    let claim = Shows::Memory { difference: Difference::Captured { name: name.to_string() } };
+    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = format!("no compiled kernel sees {after}");
     finding.related = vec![
         Label { place: context.place_of(*compiled), message: format!("`{kernel}` is compiled here, with {before}") },
@@ -47,6 +49,8 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         let site = Site { module, span: function.name_span };
         finding.related.push(Label { place: context.place_of(site), message: "the kernel".to_owned() });
     }
+    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("pass `{name}` as an argument"));
     Some(finding)
 }

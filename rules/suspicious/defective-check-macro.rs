@@ -1,7 +1,8 @@
 //! Macros that should check statuses and fail to.
 
+use crate::words::places;
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Fault, Finding, Group, Label, Method, RuleInfo, Witness};
+use cudalint_findings::{Confidence, Fault, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
 use cudalint_replay::facts::{Checker, CheckerDefect};
 
 /// The rule.
@@ -11,7 +12,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "The macro that checks statuses drops the call, makes it twice, or reports the wrong error.",
         page: include_str!("defective-check-macro.md"),
-        method: Method::FaultInjection(Fault::Checker),
+        method: Method::FaultInjection,
         guideline: Some("CUDA-1.3"),
         cwe: Some(617),
     },
@@ -52,10 +53,17 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                     "store what `cudaGetLastError()` returns, or test with `cudaPeekAtLastError()`",
                 ),
             };
-            let mut finding = RULE.finding(Confidence::Definite, context.place(span), message);
+            let fault = match defect {
+                CheckerDefect::CallInsideAssert { .. } | CheckerDefect::CompiledOut { .. } => Fault::DroppedCall,
+                CheckerDefect::EvaluatesTwice { .. } => Fault::RepeatedCall,
+                CheckerDefect::ReadsLastErrorTwice { .. } => Fault::ClearedError,
+            };
+            let claim = Shows::UnreadStatus { fault };
+            let mut finding = RULE.finding(Confidence::Definite, context.place(span), claim, message);
             finding.help = Some(help.to_owned());
             let mut path = Vec::new();
             if let CheckerDefect::ReadsLastErrorTwice { first, .. } = defect {
+                finding.claim.sites.push(context.place(*first));
                 finding.related.push(Label { place: context.place(*first), message: "first read".to_owned() });
                 path.push(Label {
                     place: context.place(*first),
@@ -79,10 +87,12 @@ fn written_out(context: &ModuleContext<'_>, checker: &Checker) -> Option<Finding
     let called = |span| context.text(span).split('(').next().unwrap_or("").trim().to_owned();
     let name = called(first);
     let message = format!("the call of `{name}` stands inside `assert`: with `NDEBUG` it disappears");
-    let mut finding = RULE.finding(Confidence::Definite, context.place(first), message);
+    let claim = Shows::UnreadStatus { fault: Fault::DroppedCall };
+    let mut finding = RULE.finding(Confidence::Definite, context.place(first), claim, message);
     finding.related = spans
         .map(|span| Label { place: context.place(span), message: format!("so does the call of `{}`", called(span)) })
         .collect();
+    finding.claim.sites = places(&finding.related);
     finding.help = Some("store the status first, then assert on the variable".to_owned());
     let path =
         vec![Label { place: context.place(first), message: "`NDEBUG` removes the argument of `assert`".to_owned() }];

@@ -2,8 +2,10 @@
 
 use crate::runs::words::{add_place, assume, finding as run_finding, label, text, thread};
 use crate::runs::{Defect, Shown, shown};
+use crate::words::places;
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_findings::claim::{AccessFault, Object, Space};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -49,12 +51,15 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         text(context, *computed),
         thread(shown.run, *who)
     );
-    let mut finding = run_finding(&RULE, context, shown, *site, message)?;
+    let object = Object { name: array.to_string(), space: Space::Global, bytes: None };
+    let claim = Shows::Access { fault: AccessFault::NegativeIndex, object, accesses: Vec::new() };
+    let mut finding = run_finding(&RULE, context, shown, *site, claim, message)?;
     assume(&mut finding, &format!("`{array}` is not meant to wrap around"))?;
     finding.label = format!("element {element}");
     for call in calls {
         add_place(&mut finding, label(context, *call, "called from here"));
     }
+    finding.claim.sites = places(&finding.related);
     finding.help = Some("let the condition keep out the threads whose neighbour does not exist".to_owned());
     Some(finding)
 }

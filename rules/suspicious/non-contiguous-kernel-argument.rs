@@ -1,8 +1,9 @@
 //! A view with gaps for a kernel that knows of none.
 
-use crate::words::fault_finding;
+use crate::words::{fault_finding, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 
 /// The rule.
@@ -39,7 +40,8 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         format!("`{text}` is a view with gaps, and `{kernel}` reads its memory, the elements between included")
     };
     let assumption = format!("`{kernel}` means the elements of `{text}` in their order");
-    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = "the kernel gets the address, and no strides".to_owned();
     finding.related = vec![
         Label { place: context.place_of(*view), message: "the view is made here; nothing is copied".to_owned() },
@@ -48,6 +50,8 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
             message: format!("`{parameter}` is indexed as if all lay in one piece"),
         },
     ];
+    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("copy it into one piece first: `cp.ascontiguousarray({text})`"));
     Some(finding)
 }

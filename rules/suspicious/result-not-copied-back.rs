@@ -1,8 +1,9 @@
 //! A result that stays on the device.
 
-use crate::words::fault_finding;
+use crate::words::{fault_finding, places};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 
 /// The rule.
@@ -33,12 +34,15 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         "`{host}` is what it was before `{kernel}` ran: the kernel changes the copy `{device}`, which is never fetched"
     );
     let assumption = format!("the host means what `{kernel}` computes");
-    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), message)?;
+    let claim = Shows::Memory { difference: Difference::Stale { name: host.to_string() } };
+    let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = "the host's own array".to_owned();
     finding.related = vec![
         Label { place: context.place_of(*transfer), message: format!("`{device}` is a copy of `{host}`") },
         Label { place: context.place_of(*launch), message: format!("`{kernel}` changes `{device}`") },
     ];
+    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("fetch the result first: `{host} = {device}.copy_to_host()`"));
     Some(finding)
 }

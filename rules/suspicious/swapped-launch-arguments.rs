@@ -2,7 +2,8 @@
 
 use crate::words::{event_finding, launch_witness};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo};
+use cudalint_findings::claim::Resource;
+use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchSpelling};
 
 /// The rule.
@@ -35,7 +36,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         launch.kernel_name, launch.block.text, launch.grid.text
     );
     let assumed = vec![format!("`{}` is meant as the size of a block", launch.grid.text)];
-    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, message)?;
+    let claim = Shows::RefusedLaunch { of: Resource::Threads };
+    let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, claim, message)?;
     finding.label = "grid and block look swapped".to_owned();
     finding.related.push(Label {
         place: context.place_of(division),
@@ -49,8 +51,6 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         LaunchSpelling::CupyRaw | LaunchSpelling::CupyBody => format!("write `{grid}` first, then `{block}`"),
         LaunchSpelling::PyCuda => format!("write `grid={grid}, block={block}`"),
     });
-    if let Some(witness) = &mut finding.witness {
-        witness.launch = launch_witness(context, event, launch);
-    }
+    finding.claim.launch = launch_witness(context, event, launch);
     Some(finding)
 }

@@ -1,8 +1,9 @@
 //! Statuses of GPU library calls that nobody looks at.
 
+use crate::words::places;
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{
-    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Shows, Witness,
 };
 use cudalint_program::ir::FunctionRole;
 use cudalint_replay::facts::{FunctionStatus, StatusCall, StatusUse, StatusWeight};
@@ -14,7 +15,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "The status of a CUDA call is dropped, so that its failure goes unnoticed.",
         page: include_str!("unchecked-api-call.md"),
-        method: Method::FaultInjection(Fault::Status),
+        method: Method::FaultInjection,
         guideline: Some("CUDA-1.3"),
         cwe: Some(252),
     },
@@ -58,7 +59,8 @@ fn finding(
     } else {
         format!("{who} drops the status of {} {} calls, first `{}`", calls.len(), library(calls), first.api)
     };
-    let mut finding = RULE.finding(confidence, context.place(first.span), message);
+    let claim = Shows::UnreadStatus { fault: Fault::Status };
+    let mut finding = RULE.finding(confidence, context.place(first.span), claim, message);
     if confidence == Confidence::Possible {
         finding.severity = Severity::Info;
     }
@@ -68,6 +70,7 @@ fn finding(
         .iter()
         .map(|call| Label { place: context.place(call.span), message: format!("`{}`: {}", call.api, how(call)) })
         .collect();
+    finding.claim.sites = places(&finding.related);
     let assumptions = if function.damaged && confidence == Confidence::Likely {
         vec!["the part of the function that could not be read does not change what becomes of the status".to_owned()]
     } else {

@@ -1,8 +1,9 @@
 //! Launches after which nobody asks whether they were accepted.
 
+use crate::words::places;
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{
-    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Witness,
+    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Shows, Witness,
 };
 use cudalint_program::Name;
 use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
@@ -15,7 +16,7 @@ pub static RULE: Rule = Rule {
         group: Group::Suspicious,
         summary: "Nobody asks whether a kernel launch was accepted.",
         page: include_str!("unchecked-launch.md"),
-        method: Method::FaultInjection(Fault::Launch),
+        method: Method::FaultInjection,
         guideline: Some("CUDA-1.4"),
         cwe: Some(391),
     },
@@ -76,7 +77,9 @@ fn finding(
         Kind::Partly | Kind::OutOfSight => Confidence::Likely,
         Kind::Never | Kind::OnlySync => Confidence::Definite,
     };
-    let mut finding = RULE.finding(confidence, context.place(first.span), message.trim_end_matches(',').to_owned());
+    let claim = Shows::UnreadStatus { fault: Fault::Launch };
+    let message = message.trim_end_matches(',').to_owned();
+    let mut finding = RULE.finding(confidence, context.place(first.span), claim, message);
     if kind == Kind::OnlySync {
         finding.severity = Severity::Info;
     }
@@ -89,6 +92,8 @@ fn finding(
             message: format!("`{}` is launched here", launch.kernel),
         })
         .collect();
+    finding.claim.kernel = Some(first.kernel.to_string());
+    finding.claim.sites = places(&finding.related);
     let assumptions = match kind {
         Kind::Partly => vec!["the path around the check is taken".to_owned()],
         Kind::OutOfSight => vec![unseen_assumption(&first.unseen)],

@@ -1,7 +1,7 @@
 //! A suppression comment that names no rule, or one that does not exist.
 
 use cudalint_engine::{Check, IgnoreContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo};
+use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo, Shows};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -24,7 +24,12 @@ fn check(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
         if comment.names.is_empty() {
             let form = if comment.whole_file { "file-ignore" } else { "ignore" };
             let message = format!("this comment names no rule: write `cudalint: {form}[rule] reason`");
-            sink.report(RULE.finding(Confidence::Definite, context.place(comment.range.clone()), message));
+            sink.report(RULE.finding(
+                Confidence::Definite,
+                context.place(comment.range.clone()),
+                Shows::Nothing,
+                message,
+            ));
         }
         for name in comment.names.iter().filter(|name| name.rule.is_none()) {
             let place = context.place(name.range.clone());
@@ -32,7 +37,7 @@ fn check(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
                 Some(near) => format!("there is no rule `{}`; did you mean `{near}`?", name.name),
                 None => format!("there is no rule `{}`", name.name),
             };
-            let mut finding = RULE.finding(Confidence::Definite, place.clone(), message);
+            let mut finding = RULE.finding(Confidence::Definite, place.clone(), Shows::Nothing, message);
             finding.help =
                 Some("`cudalint rules` lists the names; groups cannot be suppressed by a comment".to_owned());
             finding.fix = name.nearest.as_ref().map(|near| Fix {

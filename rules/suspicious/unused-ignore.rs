@@ -1,7 +1,7 @@
 //! A suppression comment that suppresses nothing.
 
 use cudalint_engine::{Check, IgnoreContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo};
+use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo, Shows};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -30,6 +30,7 @@ fn check(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
         let mut finding = RULE.finding(
             Confidence::Definite,
             place,
+            Shows::Nothing,
             format!("{names} {verb} nothing {extent}: the comment is not needed"),
         );
         let (range, text) = match &comment.brackets {

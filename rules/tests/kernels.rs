@@ -88,9 +88,9 @@ int main() {
     assert_eq!(finding.confidence, Confidence::Definite);
     assert_eq!(finding.function, "copy");
     let Some(witness) = &finding.witness else { panic!("no witness") };
-    let Some(launch) = &witness.launch else { panic!("no launch") };
+    let Some(launch) = &finding.claim.launch else { panic!("no launch") };
     assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([4, 4, 1], [16, 16, 1], 0));
-    let access = &witness.accesses[0];
+    let access = &finding.claim.accesses()[0];
     assert_eq!((access.extent, access.kind), (2500, AccessKind::Read));
     let [x, y] = [0, 1].map(|axis| access.block[axis] * 16 + access.thread[axis]);
     assert_eq!((y, y * 50 + x), (50, access.index as u64));
@@ -117,7 +117,7 @@ void run(int n) {
     assert_eq!(found[0].confidence, Confidence::Likely);
     let Some(witness) = &found[0].witness else { panic!("no witness") };
     assert_eq!(witness.assumptions.len(), 1);
-    assert_eq!(witness.accesses[0].index, witness.accesses[0].extent);
+    assert_eq!(found[0].claim.accesses()[0].index, found[0].claim.accesses()[0].extent);
 }
 
 #[test]

@@ -7,10 +7,11 @@ mod fault_support;
 mod lab_support;
 
 use camino::Utf8PathBuf;
-use cudalint_findings::model::{Fault, Verdict};
+use cudalint_findings::model::{Confidence, Verdict};
+use cudalint_findings::{Claim, Fault};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
-use fault_support::{addr2line, call, calls, finding, launch, related, words};
+use fault_support::{addr2line, call, calls, finding, launch, site, words};
 use lab_support::{Place, compiler, limits};
 use std::fmt::Write as _;
 
@@ -246,11 +247,11 @@ fn one_of_several_places_that_reacts_refutes_and_is_named() {
     let mut runs = silent();
     let both = [call("cudaMalloc", 5, 0, 0, 2), call("cudaMemset", 7, 1, 0, 1)];
     runs.injected = Goes::log(&calls(&both)).ends("case $CUDALINT_PROBE_SITES in *call:1*) exit 3;; esac; exit 0");
-    let judgement = judge_with(&runs, Fault::Status, |finding| finding.related.push(related((7, 5), (7, 28))));
+    let judgement = judge_with(&runs, Fault::Status, |finding| finding.claim.sites.push(site((7, 5), (7, 28))));
     assert_eq!(judgement.verdict, Verdict::Refuted, "{}", judgement.reason);
     assert!(judgement.reason.contains("program.cu:7"), "{}", judgement.reason);
     runs.injected = Goes::log(&calls(&both));
-    let judgement = judge_with(&runs, Fault::Status, |finding| finding.related.push(related((7, 5), (7, 28))));
+    let judgement = judge_with(&runs, Fault::Status, |finding| finding.claim.sites.push(site((7, 5), (7, 28))));
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     assert_eq!(judgement.evidence.records.len(), 3);
 }
@@ -287,7 +288,7 @@ fn a_reaction_on_a_path_that_the_finding_rules_out_does_not_refute() {
     assert_eq!(judge_with(&runs, Fault::Launch, at_launch).verdict, Verdict::Refuted);
     let assuming = judge_with(&runs, Fault::Launch, |finding| {
         at_launch(finding);
-        finding.witness = Some(fault_support::assuming("the path around the check is taken"));
+        finding.confidence = Confidence::Likely;
     });
     assert_eq!(assuming.verdict, Verdict::NotObserved, "{}", assuming.reason);
 }
@@ -310,6 +311,6 @@ fn a_log_of_garbage_decides_nothing() {
 
 #[test]
 fn a_finding_that_does_not_say_what_fails_is_unsupported() {
-    let judgement = judge_with(&silent(), Fault::Status, |finding| finding.verification.fault = None);
+    let judgement = judge_with(&silent(), Fault::Status, |finding| finding.claim = Claim::default());
     assert_eq!(judgement.verdict, Verdict::Unsupported);
 }

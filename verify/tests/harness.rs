@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::model::{
-    Access, AccessKind, Confidence, FindingEntry, Group, Launch, Method, Position, Range, Severity, Verification,
-    Witness,
+    Access, Confidence, FindingEntry, Group, Launch, Method, Position, Range, Severity, Site, Verification,
 };
+use cudalint_findings::{AccessKind, Claim, Shows};
 use cudalint_syntax::{FileKind, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
 use cudalint_verify::harness::{candidates, drive_all};
 use cudalint_verify::scenario::{Candidate, CudaProgram, KernelArgument, Origin, Program};
@@ -40,22 +41,19 @@ fn at_line(subject: &Subject, method: Method, line: u32) -> FindingEntry {
         range: Range { start, end: Position { column: column + 1, ..start } },
         function: None,
         related: Vec::new(),
+        claim: Claim::default(),
         witness: None,
-        verification: Verification { method, fault: None, verdict: None, evidence: None },
+        verification: Verification { method, verdict: None, evidence: None },
         fix: None,
         fingerprint: "0123456789abcdef".to_owned(),
         url: String::new(),
     }
 }
 
-fn witness(bindings: &[(&str, i64)], assumptions: &[&str]) -> Witness {
-    Witness {
-        launch: None,
-        bindings: bindings.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-        accesses: Vec::new(),
-        assumptions: assumptions.iter().map(|text| (*text).to_owned()).collect(),
-        path: Vec::new(),
-    }
+/// Something that is seen with these inputs.
+fn with(shows: Shows<Site>, inputs: &[(&str, i64)]) -> Claim<Site> {
+    let inputs = inputs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    Claim { inputs, ..shows.into() }
 }
 
 fn cuda(candidate: &Candidate) -> Option<&CudaProgram> {
@@ -240,12 +238,10 @@ fn variables_of_the_file_and_objects_are_made_too() {
 fn the_witness_gives_the_numbers() {
     let subject = subject("sizes.cu");
     let mut entry = finding(&subject, Method::ApiError, "cudaMemcpy(device, values");
-    entry.witness = Some(witness(&[("n", 77)], &[]));
+    entry.claim = with(Shows::Nothing, &[("n", 77)]);
     assert!(harness(&candidates(&entry, &subject), Origin::Around).contains("int n = 77; //"));
-    entry.witness = Some(witness(&[], &["`n` is 1024"]));
-    assert!(harness(&candidates(&entry, &subject), Origin::Around).contains("int n = 1024; //"));
-    // "at least" leaves the choice to the harness.
-    entry.witness = Some(witness(&[], &["`n` is at least 1"]));
+    // Without an input the choice is the harness's.
+    entry.claim = Claim::default();
     assert!(harness(&candidates(&entry, &subject), Origin::Around).contains("int n = 1000; //"));
 }
 
@@ -270,25 +266,24 @@ fn numbers_lead_to_the_finding_s_place() {
 fn a_kernel_is_launched_as_the_witness_says() {
     let subject = subject("sizes.cu");
     let mut entry = finding(&subject, Method::Memcheck, "staged[threadIdx.x] = values[i]");
-    let line = entry.range.start.line;
     let access = Access {
         block: [7, 0, 0],
         thread: [104, 0, 0],
         kind: AccessKind::Read,
         index: 1000,
         extent: 1000,
-        cell: None,
-        line,
+        site: Site { path: "sizes.cu".to_owned(), range: entry.range },
     };
+    let start = Position { cell: None, line: 1, column: 1 };
     let launch = Launch {
-        path: "sizes.cu".to_owned(),
-        cell: None,
-        line: 1,
+        site: Site { path: "sizes.cu".to_owned(), range: Range { start, end: start } },
         grid: [8, 1, 1],
         block: [128, 1, 1],
         shared_bytes: 0,
     };
-    entry.witness = Some(Witness { launch: Some(launch), accesses: vec![access], ..witness(&[("n", 1000)], &[]) });
+    let object = Object { name: "values".to_owned(), space: Space::Global, bytes: Some(4000) };
+    let shows = Shows::Access { fault: AccessFault::OutOfBounds, object, accesses: vec![access] };
+    entry.claim = Claim { launch: Some(launch), ..with(shows, &[("n", 1000)]) };
     let found = candidates(&entry, &subject);
     let direct = found
         .iter()

@@ -282,7 +282,8 @@ fn a_resumed_run_does_again_only_what_has_changed() {
 
     // Another finding of the same fingerprint is another basis.
     let machine = request.machine.clone();
-    findings[0].message.push_str(" twice");
+    findings[0].claim.inputs.push(("n".to_owned(), 7));
+    findings[1].message.push_str(", in other words");
     let mut request = self::request(&place, &findings);
     request.perform = &perform;
     request.resume = true;

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod claim_support;
 mod lab_support;
 
 use cudalint_findings::model::{FindingEntry, Verdict};
@@ -40,19 +41,18 @@ const CELLS: &[&str] = &[
 ];
 
 /// A finding in a cell (from 0 among all) at a line of it.
-fn finding(cell: u32, line: u32, message: &str) -> FindingEntry {
+fn finding(cell: u32, line: u32) -> FindingEntry {
     let at = |column: u32| json!({"cell": cell, "line": line, "column": column});
     let launch = json!({"path": "nb.ipynb", "cell": cell, "line": line, "grid": [0, 1, 1], "block": [256, 1, 1], "shared_bytes": 0});
-    serde_json::from_value(json!({
+    claim_support::entry(json!({
         "rule": "some-rule", "group": "correctness", "severity": "error", "confidence": "definite",
-        "message": message, "path": "nb.ipynb",
+        "message": "the grid has 0 blocks", "shows": claim_support::refused_launch("blocks"), "path": "nb.ipynb",
         "range": {"start": at(1), "end": at(9)},
         "function": null, "related": [],
         "witness": {"launch": launch, "bindings": {}, "accesses": [], "assumptions": [], "path": []},
         "verification": {"method": "api-error", "verdict": null},
         "fix": null, "fingerprint": "0123456789abcdef", "url": ""
     }))
-    .unwrap()
 }
 
 fn place() -> Place {
@@ -85,10 +85,10 @@ fn outcome(place: &Place, finding: FindingEntry, python: &str) -> Outcome {
 fn the_cells_are_one_program_with_magics_masked() {
     let place = place();
     let notebook = Subject::read(&place.path, "nb.ipynb", &[]).unwrap();
-    let (subject, flat) = notebook.of_finding(&finding(5, 3, "it fails"));
+    let (subject, flat) = notebook.of_finding(&finding(5, 3));
     // Three lines of the first cell of code, four, two and six of the others.
     assert_eq!((flat.range.start.cell, flat.range.start.line), (None, 18));
-    assert_eq!(flat.witness.as_ref().unwrap().launch.as_ref().unwrap().line, 18);
+    assert_eq!(flat.claim.launch.as_ref().unwrap().site.line(), 18);
     let Some(Ok(Program::Python(program))) = harness::candidates(&flat, subject).into_iter().next() else { panic!() };
     let own = &program.files[0];
     assert_eq!(own.path, program.script);
@@ -110,7 +110,7 @@ fn the_cells_are_one_program_with_magics_masked() {
 fn a_cell_of_cpp_is_a_program_of_its_own() {
     let place = place();
     let notebook = Subject::read(&place.path, "nb.ipynb", &[]).unwrap();
-    let (subject, flat) = notebook.of_finding(&finding(4, 5, "the grid of `k` has 0 blocks"));
+    let (subject, flat) = notebook.of_finding(&finding(4, 5));
     let Some(Ok(Program::Cuda(program))) = harness::candidates(&flat, subject).into_iter().next() else { panic!() };
     let text = &program.files[0].text;
     assert!(text.contains("k<<<0, 1>>>") && !text.contains("%%cu") && !text.contains("np.ones"), "{text}");
@@ -129,7 +129,7 @@ fn what_was_seen_is_told_by_cell_and_line() {
     let place = place();
     // A module beside the notebook can be imported.
     let python = "case :$PYTHONPATH: in *:$(dirname $0):*) ;; *) exit 3;; esac\nshift\nprintf 'Traceback (most recent call last):\\n  File \"%s\", line 18, in <module>\\nValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))\\n' \"$1\" >&2\nexit 1";
-    let outcome = outcome(&place, finding(5, 3, "the grid of `scale` has 0 blocks"), python);
+    let outcome = outcome(&place, finding(5, 3), python);
     assert_eq!(outcome.verification.verdict, Some(Verdict::Confirmed), "{}", outcome.reason);
     assert!(outcome.reason.contains("the launch at cell 6, line 3 is refused"), "{}", outcome.reason);
     assert_eq!(outcome.place, "nb.ipynb:cell 6:3");
@@ -148,7 +148,7 @@ fn a_notebook_without_code_and_a_file_that_is_none_are_told() {
     assert!(reason.contains("no code in a language that can be run"), "{reason}");
     std::fs::write(place.path.join("nb.ipynb"), "{\"cells\": 3}").unwrap();
     assert!(Subject::read(&place.path, "nb.ipynb", &[]).is_err());
-    let outcome = outcome(&place, finding(0, 1, "it fails"), "exit 0");
+    let outcome = outcome(&place, finding(0, 1), "exit 0");
     assert_eq!(outcome.verification.verdict, Some(Verdict::Unviable));
 }
 
@@ -159,7 +159,7 @@ fn files_that_would_lie_elsewhere_are_not_written() {
         ["%%writefile ../out.cuh\nint a;", "%%writefile /tmp/out.cuh\nint a;", "import numpy\nfrom numba import cuda"];
     std::fs::write(place.path.join("nb.ipynb"), notebook(&cells)).unwrap();
     let notebook = Subject::read(&place.path, "nb.ipynb", &[]).unwrap();
-    let (subject, flat) = notebook.of_finding(&finding(2, 1, "it fails"));
+    let (subject, flat) = notebook.of_finding(&finding(2, 1));
     let Some(Ok(Program::Python(program))) = harness::candidates(&flat, subject).into_iter().next() else { panic!() };
     assert_eq!(program.files.len(), 1, "{:?}", program.files);
 }

@@ -7,7 +7,9 @@ mod fault_support;
 mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::model::{Fault, FindingEntry, Method, Range, Verdict};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::model::{FindingEntry, Method, Range, Site, Verdict};
+use cudalint_findings::{Fault, Shows};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::lab::Limits;
 use cudalint_verify::machine::Machine;
@@ -72,7 +74,7 @@ impl Bench {
     }
 
     fn verdict(&self, name: &str, fault: Fault, code: &str) -> Verdict {
-        let judgement = self.judge(name, code, |finding| finding.verification.fault = Some(fault));
+        let judgement = self.judge(name, code, |finding| finding.claim = Shows::UnreadStatus { fault }.into());
         eprintln!("{name}: {}", judgement.reason);
         judgement.verdict
     }
@@ -150,7 +152,10 @@ fn launches_and_kernels_that_fail() {
 #[test]
 fn checkers() {
     let Some(bench) = Bench::new() else { return };
-    let verdict = |name, code: &str| bench.verdict(name, Fault::Checker, &format!("{HEAD}#include <cassert>\n{code}"));
+    let verdict = |name, code: &str| {
+        let fault = if name == "twice" { Fault::RepeatedCall } else { Fault::DroppedCall };
+        bench.verdict(name, fault, &format!("{HEAD}#include <cassert>\n{code}"))
+    };
     let twice = "#define ⟦CHECK⟧(call) \\\n if ((call) != cudaSuccess) printf(\"%s\\n\", cudaGetErrorString(call))\n\
                  int main() { void *p;\n for (int i = 0; i < 3; ++i) CHECK(cudaMalloc(&p, 4));\n}";
     assert_eq!(verdict("twice", twice), Verdict::Confirmed);
@@ -166,8 +171,8 @@ fn checkers() {
     let read = "#define LAST() if (cudaGetLastError() != cudaSuccess) \\\n puts(cudaGetErrorString(⟦cudaGetLastError()⟧))\n\
                 int main() {\n LAST();\n}";
     let judgement = bench.judge("read-twice", &format!("{HEAD}{read}"), |finding| {
-        finding.verification.fault = Some(Fault::Checker);
-        finding.related = vec![fault_support::related((4, 20), (4, 38))];
+        finding.claim = Shows::UnreadStatus { fault: Fault::ClearedError }.into();
+        finding.claim.sites = vec![fault_support::site((4, 20), (4, 38))];
     });
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
 }
@@ -175,12 +180,10 @@ fn checkers() {
 #[test]
 fn memory_that_calls_leave() {
     let Some(bench) = Bench::new() else { return };
-    let output = |name, value: Option<i64>, code: &str| {
+    let output = |name, difference: Difference<Site>, code: &str| {
         let judgement = bench.judge(name, &format!("{HEAD}{code}"), |finding| {
             finding.verification.method = Method::Output;
-            finding.verification.fault = None;
-            let bindings = value.map(|value| ("value".to_owned(), value)).into_iter().collect();
-            finding.witness = Some(cudalint_findings::model::Witness { bindings, ..fault_support::assuming("") });
+            finding.claim = Shows::Memory { difference: difference.clone() }.into();
         });
         eprintln!("{name}: {}", judgement.reason);
         judgement.verdict
@@ -190,10 +193,10 @@ fn memory_that_calls_leave() {
             "int main() {{ float *p; int n = 1000;\n cudaMalloc(&p, n * sizeof(float));\n cudaMemset(p, {arguments});\n}}"
         )
     };
-    assert_eq!(output("value", Some(1), &program("⟦1⟧, n * sizeof(float)")), Verdict::Confirmed);
-    assert_eq!(output("zero", Some(0), &program("⟦0⟧, n * sizeof(float)")), Verdict::Refuted);
-    assert_eq!(output("quarter", None, &program("0, ⟦n⟧")), Verdict::Confirmed);
-    assert_eq!(output("all", None, &program("0, ⟦n * sizeof(float)⟧")), Verdict::Refuted);
+    assert_eq!(output("value", Difference::Value { value: 1 }, &program("⟦1⟧, n * sizeof(float)")), Verdict::Confirmed);
+    assert_eq!(output("zero", Difference::Value { value: 0 }, &program("⟦0⟧, n * sizeof(float)")), Verdict::Refuted);
+    assert_eq!(output("quarter", Difference::Extent, &program("0, ⟦n⟧")), Verdict::Confirmed);
+    assert_eq!(output("all", Difference::Extent, &program("0, ⟦n * sizeof(float)⟧")), Verdict::Refuted);
     let launch = |grid: &str| {
         format!(
             "__global__ void negate(float *values, int n) {{\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
@@ -201,6 +204,8 @@ fn memory_that_calls_leave() {
              cudaMalloc(&q, 64); cudaMalloc(&p, n * sizeof(float));\n negate<<<⟦{grid}, 256⟧>>>(p, n);\n}}"
         )
     };
-    assert_eq!(output("few-threads", None, &launch("n / 256")), Verdict::Confirmed);
-    assert_eq!(output("enough-threads", None, &launch("(n + 255) / 256")), Verdict::NotObserved);
+    let few = Difference::Coverage { threads: 768, elements: 1000 };
+    let enough = Difference::Coverage { threads: 1024, elements: 1000 };
+    assert_eq!(output("few-threads", few, &launch("n / 256")), Verdict::Confirmed);
+    assert_eq!(output("enough-threads", enough, &launch("(n + 255) / 256")), Verdict::NotObserved);
 }

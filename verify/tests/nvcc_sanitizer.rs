@@ -14,6 +14,7 @@ use cudalint_verify::lab::Limits;
 use cudalint_verify::machine::Machine;
 use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use lab_support::Place;
+use recorded_support::claim_support::{bad_address, failed_call, refused_launch};
 use std::process::Command;
 
 fn on_path(name: &str) -> Option<Utf8PathBuf> {
@@ -51,8 +52,8 @@ impl Bench {
         Some(Self { place, machine, runtime })
     }
 
-    /// Judges a finding with this method and message at the text between `⟦` and `⟧` of a program.
-    fn judge(&self, name: &str, method: &str, message: &str, code: &str) -> Judgement {
+    /// Judges a finding with this method and claim at the text between `⟦` and `⟧` of a program.
+    fn judge(&self, name: &str, method: &str, shows: &serde_json::Value, code: &str) -> Judgement {
         let (code, place) = marked(code);
         let lab = self.place.lab(self.machine.clone(), Limits::default());
         let bench = lab.bench(name).unwrap();
@@ -65,7 +66,7 @@ impl Bench {
             arguments: Vec::new(),
             reproducer: None,
         });
-        let more = serde_json::json!({"message": message, "function": "main"});
+        let more = serde_json::json!({"shows": shows, "function": "main"});
         let finding = FindingEntry { range: place, ..recorded_support::finding(method, "program.cu", 1, more) };
         let judgement = experiment::perform(&finding, &program, &bench);
         eprintln!("{name}: {}", judgement.reason);
@@ -94,7 +95,7 @@ fn launches_that_are_refused_and_taken() {
     let kernel = "__global__ void set(int *p) { *p = 1; }\n";
     let judge = |name, launch: &str| {
         let code = format!("{HEAD}{kernel}int main() {{ int *p;\n cudaMalloc(&p, 4);\n {launch}\n}}");
-        bench.judge(name, "api-error", "the block of `set` has 2048 threads", &code)
+        bench.judge(name, "api-error", &refused_launch("threads"), &code)
     };
     let refused = judge("refused", "⟦set<<<1,\n  2048>>>(p)⟧;");
     assert_eq!(refused.verdict, Verdict::Confirmed, "{}", refused.reason);
@@ -108,13 +109,13 @@ fn launches_that_are_refused_and_taken() {
 #[test]
 fn copies_that_overrun_the_host() {
     let Some(bench) = Bench::new() else { return };
-    let message = "`cudaMemcpy` writes 128 bytes to the host, which holds less";
+    let copy = failed_call("cudaMemcpy");
     let judge = |name, body: &str| {
         let code = format!(
             "{HEAD}void fetch(const float *device) {{\n std::vector<float> some(20);\n float few[16];\n float *heap = new float[4];\n{body}\n}}\n\
              int main() {{ float *device;\n cudaMalloc(&device, 512);\n fetch(device);\n}}"
         );
-        bench.judge(name, "api-error", message, &code)
+        bench.judge(name, "api-error", &copy, &code)
     };
     let stack = judge("stack", "⟦cudaMemcpy(few, device, 32 * sizeof(float),\n   cudaMemcpyDeviceToHost)⟧;");
     assert_eq!(stack.verdict, Verdict::Confirmed, "{}", stack.reason);
@@ -136,7 +137,7 @@ fn a_host_that_touches_what_it_cannot() {
         let code = format!(
             "{HEAD}int main() {{\n volatile int *count = reinterpret_cast<int *>(16);\n cudaFree(nullptr);\n{body}\n return 0;\n}}"
         );
-        bench.judge(name, "memcheck", "host code reads through `count`, which points to device memory", &code)
+        bench.judge(name, "memcheck", &bad_address(serde_json::json!({"kind": "host"})), &code)
     };
     let own = judge("own", " printf(\"%d\\n\",\n  ⟦*count⟧);");
     assert_eq!(own.verdict, Verdict::Confirmed, "{}", own.reason);

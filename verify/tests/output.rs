@@ -6,11 +6,13 @@ mod fault_support;
 mod lab_support;
 
 use camino::Utf8PathBuf;
-use cudalint_findings::model::{FindingEntry, Method, Step, Verdict, Witness};
+use cudalint_findings::claim::Difference;
+use cudalint_findings::model::{FindingEntry, Method, Site, Verdict};
+use cudalint_findings::{Claim, Shows};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use cudalint_verify::tools::probe_log::{self, Event};
-use fault_support::{addr2line, assuming, calls, launch, range, related};
+use fault_support::{addr2line, calls, launch, range, site};
 use lab_support::{Place, compiler, limits};
 use serde_json::{Value, json};
 
@@ -24,6 +26,11 @@ void run(int *value, int n) { set<<<n / 256, 256>>>(value);
     cudaMemset(value, 1, n * sizeof(int));
 }
 ";
+
+/// Memory differs in this.
+fn differs(difference: Difference<Site>) -> Claim<Site> {
+    Shows::Memory { difference }.into()
+}
 
 /// Judges a finding of a place of the source by a log.
 fn judge(log: &[String], change: impl Fn(&mut FindingEntry)) -> Judgement {
@@ -43,9 +50,9 @@ fn judge(log: &[String], change: impl Fn(&mut FindingEntry)) -> Judgement {
         arguments: Vec::new(),
         reproducer: None,
     });
-    let mut finding = fault_support::finding(cudalint_findings::model::Fault::Status, (7, 23), (7, 24));
+    let mut finding = fault_support::finding(cudalint_findings::Fault::Status, (7, 23), (7, 24));
     finding.verification.method = Method::Output;
-    finding.verification.fault = None;
+    finding.claim = differs(Difference::Extent);
     change(&mut finding);
     experiment::perform(&finding, &program, &bench)
 }
@@ -67,7 +74,7 @@ fn memset(real: i64, memory: &Value) -> Vec<String> {
 }
 
 fn with_value(finding: &mut FindingEntry) {
-    finding.witness = Some(Witness { bindings: vec![("value".to_owned(), 1)], ..assuming("") });
+    finding.claim = differs(Difference::Value { value: 1 });
 }
 
 fn verdict_of_value(memory: &Value) -> Verdict {
@@ -134,6 +141,7 @@ fn cover(different: &Value, problem: &str) -> Vec<String> {
 
 fn at_grid(finding: &mut FindingEntry) {
     finding.range = range((6, 38), (6, 50));
+    finding.claim = differs(Difference::Coverage { threads: 768, elements: 1000 });
 }
 
 #[test]
@@ -160,9 +168,8 @@ fn pair(addresses: [u64; 2], line: u32) -> Vec<String> {
 
 fn at_array(finding: &mut FindingEntry) {
     finding.range = range((4, 27), (4, 30));
-    finding.related.push(related((3, 27), (3, 30)));
-    let step = |line| Step { path: "program.cu".to_owned(), cell: None, line, note: String::new() };
-    finding.witness = Some(Witness { path: vec![step(5)], ..assuming("") });
+    let names = ["one", "two"].map(str::to_owned);
+    finding.claim = differs(Difference::SameAddress { names, used: site((5, 5), (5, 11)) });
 }
 
 #[test]

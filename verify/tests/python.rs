@@ -3,8 +3,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod claim_support;
 mod lab_support;
 
+use claim_support::exception;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::harness;
@@ -12,6 +14,7 @@ use cudalint_verify::machine::Machine;
 use cudalint_verify::scenario::{Origin, Program, PythonProgram};
 use cudalint_verify::subject::Subject;
 use lab_support::{Place, device, limits};
+use serde_json::{Value, json};
 
 const NUMBA: &str = "\
 class Kernel:
@@ -81,23 +84,28 @@ fn machine(devices: usize) -> Machine {
     }
 }
 
+/// What stands around a finding's place, and around another site of its claim.
+const MARKS: [char; 4] = ['«', '»', '‹', '›'];
+
 /// A text whose finding stands between `«` and `»`: the text without the marks, and the finding.
-fn finding(path: &str, marked: &str, message: &str) -> (String, FindingEntry) {
+fn finding(path: &str, marked: &str, shows: &Value) -> (String, FindingEntry) {
     let position = |mark: char| {
-        let before = marked.split(mark).next().unwrap().replace('«', "");
+        let before = marked.split(mark).next().unwrap().replace(MARKS, "");
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
         serde_json::json!({"line": line, "column": column})
     };
+    let place = |[from, to]: [char; 2]| json!({"path": path, "range": {"start": position(from), "end": position(to)}, "message": ""});
+    let related: Vec<Value> = marked.contains('‹').then(|| place(['‹', '›'])).into_iter().collect();
     let finding = serde_json::json!({
         "rule": "some-rule", "group": "correctness", "severity": "error", "confidence": "definite",
-        "message": message, "path": path,
+        "message": "it fails", "path": path,
         "range": {"start": position('«'), "end": position('»')},
-        "function": null, "related": [], "witness": null,
+        "function": null, "related": related, "witness": null, "shows": shows,
         "verification": {"method": "exception", "verdict": null},
         "fix": null, "fingerprint": "0", "url": ""
     });
-    (marked.replace(['«', '»'], ""), serde_json::from_value(finding).unwrap())
+    (marked.replace(MARKS, ""), claim_support::entry(finding))
 }
 
 struct Tried {
@@ -125,14 +133,19 @@ impl Tried {
 }
 
 /// Tries the programs of a marked text's finding.
-fn tried(name: &str, marked: &str) -> Tried {
-    on(1, name, marked, "it fails")
+fn tried(name: &str, marked: &str, shows: &Value) -> Tried {
+    on(1, name, marked, shows)
 }
 
-fn on(devices: usize, name: &str, marked: &str, message: &str) -> Tried {
+/// What Numba says of a launch without its block.
+fn one_element() -> Value {
+    exception(&["ValueError"], &["griddim and blockdim"])
+}
+
+fn on(devices: usize, name: &str, marked: &str, shows: &Value) -> Tried {
     let place = Place::new();
     packages(&place, "");
-    let (text, finding) = finding(name, marked, message);
+    let (text, finding) = finding(name, marked, shows);
     std::fs::write(place.path.join(name), text).unwrap();
     let subject = Subject::read(&place.path, name, &[]).unwrap();
     let lab = place.lab(machine(devices), limits());
@@ -166,7 +179,8 @@ def increment(a):
 
 #[test]
 fn a_script_as_written_raises_at_the_finding_s_line() {
-    let tried = tried("x.py", &format!("{KERNEL}a = cuda.to_device(np.zeros(8))\n«increment[100,](a)»\n"));
+    let tried =
+        tried("x.py", &format!("{KERNEL}a = cuda.to_device(np.zeros(8))\n«increment[100,](a)»\n"), &one_element());
     let judgement = tried.judgement(0);
     assert_eq!(tried.programs[0].0.origin, Origin::AsWritten);
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
@@ -181,7 +195,7 @@ fn a_script_as_written_raises_at_the_finding_s_line() {
 #[test]
 fn what_an_earlier_line_hides_is_cut_out_with_its_line() {
     let text = format!("{KERNEL}a = cuda.to_device(np.zeros(8))\nincrement[100,](a)\n«increment(a)»\n");
-    let tried = tried("x.py", &text);
+    let tried = tried("x.py", &text, &exception(&["ValueError"], &["launch configuration"]));
     assert_eq!(
         tried.said(0),
         (
@@ -201,7 +215,7 @@ fn what_an_earlier_line_hides_is_cut_out_with_its_line() {
 fn a_launch_in_a_function_that_nobody_calls_gets_made_up_numbers() {
     let text = format!("{KERNEL}def run(a, threads):\n    n = a.size\n    increment[«n / threads», threads](a)\n");
     let text = text.replace("a.size", "len(a)");
-    let tried = tried("x.py", &text);
+    let tried = tried("x.py", &text, &exception(&["TypeError"], &["must be a sequence of integers"]));
     assert_eq!(tried.said(0), (Verdict::Unviable, "the script ends without reaching line 12"));
     assert_eq!(tried.said(1), (Verdict::Confirmed, "TypeError is raised at line 12"));
     let made_up = &tried.programs[1].0.made_up;
@@ -213,7 +227,7 @@ fn a_fence_runs_with_the_document_s_lines() {
     let text = format!(
         "---\ntitle: x\n---\nWords.\n\n```python\n{KERNEL}«increment[100,](1)»\n```\n\n```python\nthis is no python\n```\n"
     );
-    let tried = tried("x.md", &text);
+    let tried = tried("x.md", &text, &one_element());
     assert_eq!(tried.said(0), (Verdict::Confirmed, "ValueError is raised at line 16"));
     let lines: Vec<&str> = tried.script(0).lines().collect();
     assert_eq!(lines[0], "# Lines 7 to 16 of x.md, at their own line numbers.");
@@ -225,7 +239,7 @@ fn a_fence_runs_with_the_document_s_lines() {
 #[test]
 fn a_fence_of_a_list_loses_its_indentation() {
     let text = "- Words.\n\n  ```python\n  from numba import cuda\n  if True:\n      «cuda.nothing»()\n  ```\n";
-    let tried = tried("x.md", text);
+    let tried = tried("x.md", text, &exception(&["AttributeError"], &["'nothing'"]));
     assert_eq!(tried.said(0), (Verdict::Confirmed, "AttributeError is raised at line 6"));
     assert_eq!(tried.said(1), (Verdict::Confirmed, "AttributeError is raised at line 6"));
 }
@@ -233,7 +247,7 @@ fn a_fence_of_a_list_loses_its_indentation() {
 #[test]
 fn python_reports_the_first_of_several_syntax_errors_and_the_others_are_cut_out() {
     let text = "import cupy as cp\n\nfirst<<<1, 2>>>(3)\n«second<<<1,\n    2>>>(cp.ones(3))»\n";
-    let tried = tried("x.py", text);
+    let tried = tried("x.py", text, &exception(&["SyntaxError"], &[]));
     assert_eq!(tried.said(0).0, Verdict::Unviable);
     assert!(tried.said(0).1.contains("line 3"), "{}", tried.said(0).1);
     assert_eq!(tried.said(1), (Verdict::Confirmed, "SyntaxError is raised at line 4"));
@@ -244,7 +258,7 @@ fn python_reports_the_first_of_several_syntax_errors_and_the_others_are_cut_out(
 #[test]
 fn names_are_looked_up_alone_and_their_parents_must_exist() {
     let text = "import cupy as cp\nn = 8\n\ndef scratch():\n    memory = «cp.cuda.malloc»(4 * n)\n    return memory\n";
-    let tried = tried("x.py", text);
+    let tried = tried("x.py", text, &exception(&["AttributeError"], &["'malloc'"]));
     assert_eq!(tried.said(0), (Verdict::Unviable, "the script ends without reaching line 5"));
     assert_eq!(tried.said(1), (Verdict::Confirmed, "AttributeError is raised at line 5"));
     assert_eq!(tried.script(1).lines().nth(4), Some("cp.cuda.malloc"));
@@ -254,22 +268,28 @@ fn names_are_looked_up_alone_and_their_parents_must_exist() {
 
 #[test]
 fn an_import_of_a_name_that_is_not_there() {
-    let tried = tried("x.py", "def f():\n    from cupy.cuda import alloc, «malloc»\n    return malloc\n");
+    let tried = tried(
+        "x.py",
+        "def f():\n    from cupy.cuda import alloc, «malloc»\n    return malloc\n",
+        &exception(&["ImportError"], &["malloc'"]),
+    );
     assert_eq!(tried.said(1), (Verdict::Confirmed, "ImportError is raised at line 2"));
 }
 
 #[test]
 fn a_plain_function_as_a_kernel_fails_at_its_launch() {
     let plain = KERNEL.replace("@cuda.jit\n", "").replace("def increment", "def «increment»");
-    let tried = tried("x.py", &format!("{plain}def run(a, n):\n    increment[n, 128](a)\n"));
+    let text = format!("{plain}def run(a, n):\n    ‹increment[n, 128](a)›\n");
+    let words = "'function' object is not subscriptable";
+    let tried = tried("x.py", &text, &exception(&["TypeError"], &[words]));
     assert_eq!(tried.said(1), (Verdict::Confirmed, "TypeError is raised at line 10"), "{:?}", tried.refused);
 }
 
 #[test]
 fn an_exception_that_the_script_catches_is_seen() {
     let text = format!("{KERNEL}try:\n    «increment[100,](1)»\nexcept BaseException:\n    print('caught')\n");
-    let (text, mut finding) = finding("x.py", &text, "the launch raises a ValueError");
-    finding.range.start.column += 1; // no fact stands there: the message names the exception
+    let (text, mut finding) = finding("x.py", &text, &exception(&["ValueError"], &[]));
+    finding.range.start.column += 1; // no fact stands there: the claim alone names the exception
     let place = place();
     std::fs::write(place.path.join("x.py"), text).unwrap();
     let subject = Subject::read(&place.path, "x.py", &[]).unwrap();
@@ -287,37 +307,37 @@ fn an_exception_that_the_script_catches_is_seen() {
 fn a_wrong_finding_is_not_confirmed() {
     // The line is right; another one raises what the message names.
     let right = format!("{KERNEL}«increment[8, 128]»\nincrement[100,](1)\n");
-    let tried = on(1, "x.py", &right, "the launch raises a ValueError");
+    let tried = on(1, "x.py", &right, &exception(&["ValueError"], &[]));
     assert_eq!(tried.said(0).0, Verdict::Unviable);
     assert_eq!(tried.programs.len(), 1);
     // It runs to its end.
     let clean = format!("{KERNEL}«increment[8, 128]»\n");
-    let tried = on(1, "x.py", &clean, "the launch raises a ValueError");
+    let tried = on(1, "x.py", &clean, &exception(&["ValueError"], &[]));
     assert_eq!(tried.said(0), (Verdict::NotObserved, "the line runs and raises nothing of the kind"));
     // It raises something else there.
     let other = format!("{KERNEL}«increment[8, nothing]»\n");
-    let tried = on(1, "x.py", &other, "the launch raises a ValueError");
+    let tried = on(1, "x.py", &other, &exception(&["ValueError"], &[]));
     assert_eq!(tried.said(0).0, Verdict::Unviable);
     // It predicts nothing.
-    let tried = on(1, "x.py", &format!("{KERNEL}«increment[100,](1)  »\n"), "the launch is wrong");
+    let tried = on(1, "x.py", &format!("{KERNEL}«increment[100,](1)  »\n"), &exception(&[], &[]));
     assert_eq!(tried.said(0), (Verdict::Unviable, "the finding names no exception that could be looked for"));
 }
 
 #[test]
 fn without_a_gpu_nothing_is_confirmed_and_what_python_said_is_kept() {
-    let tried = on(0, "x.py", &format!("{KERNEL}«increment[100,](1)»\n"), "it fails");
+    let tried = on(0, "x.py", &format!("{KERNEL}«increment[100,](1)»\n"), &one_element());
     let judgement = tried.judgement(0);
     assert_eq!(tried.said(0), (Verdict::Unsupported, "there is no GPU; on the CPU ValueError is raised at line 10"));
     assert_eq!(judgement.evidence.device, None);
     assert_eq!(judgement.evidence.records[0].line, Some(10));
-    let tried = on(0, "x.py", &format!("{KERNEL}nothing\n«increment[100,](1)»\n"), "it fails");
+    let tried = on(0, "x.py", &format!("{KERNEL}nothing\n«increment[100,](1)»\n"), &one_element());
     assert!(tried.judgement(0).evidence.records.is_empty());
 }
 
 #[test]
 fn a_package_that_is_missing_is_named() {
     let text = "from pycuda.compiler import SourceModule\nmodule = SourceModule('')\nfill = module.get_function('fill')\n«fill(1)»\n";
-    let tried = tried("x.py", text);
+    let tried = tried("x.py", text, &exception(&["ValueError"], &["block"]));
     let (verdict, reason) = tried.said(0);
     assert_eq!(verdict, Verdict::Unsupported);
     assert!(reason.starts_with("Python has no pycuda (`cudalint doctor`"), "{reason}");

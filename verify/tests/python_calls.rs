@@ -1,8 +1,11 @@
 //! Scripts that call what a file only defines: what is called, with which arguments, and that the user's lines stay.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
+mod claim_support;
+
 use camino::Utf8PathBuf;
-use cudalint_findings::model::{FindingEntry, Launch};
+use cudalint_findings::Shows;
+use cudalint_findings::model::{FindingEntry, Launch, Position, Range, Site};
 use cudalint_verify::harness;
 use cudalint_verify::scenario::{Candidate, Origin, Program, PythonProgram};
 use cudalint_verify::subject::Subject;
@@ -29,7 +32,7 @@ fn finding(subject: &Subject, method: &str, text: &str, witness: serde_json::Val
         "verification": {"method": method, "verdict": null},
         "fix": null, "fingerprint": "0", "url": ""
     });
-    serde_json::from_value(value).unwrap()
+    claim_support::entry(value)
 }
 
 fn witness(
@@ -174,7 +177,7 @@ def run(x):
 ";
     let (_folder, subject) = subject("k.py", source);
     let mut finding = finding(&subject, "exception", "n, np.float32", json!(null));
-    finding.message = "numba refuses it with a TypingError".to_owned();
+    finding.claim.shows = Shows::exception(&["TypingError"], &[]);
     let candidates = harness::candidates(&finding, &subject);
     let programs = python(&candidates);
     let raises = programs[0].raises.as_ref().unwrap();
@@ -218,8 +221,9 @@ def padded(n):
 fn a_clean_fence_with_a_kernel_alone_is_launched_as_said() {
     let document = format!("# Page\n\n```python\n{KERNEL}```\n");
     let (_folder, subject) = subject("page.md", &document);
-    let launch =
-        Launch { path: String::new(), cell: None, line: 1, grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 0 };
+    let start = Position { cell: None, line: 1, column: 1 };
+    let site = Site { path: String::new(), range: Range { start, end: start } };
+    let launch = Launch { site, grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 0 };
     let Ok(Program::Python(program)) = harness::drive_all_with(&subject, &subject.stretches[0], Some(&launch)) else {
         panic!()
     };

@@ -2,9 +2,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod claim_support;
 mod lab_support;
 
-use cudalint_findings::model::{Fault, FindingEntry, Verdict};
+use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_findings::{Fault, Shows};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::harness;
 use cudalint_verify::machine::Machine;
@@ -24,14 +26,11 @@ fn range(script: &str, text: &str) -> Value {
 fn finding(script: &str, calls: &[&str]) -> FindingEntry {
     let related: Vec<Value> =
         calls.iter().skip(1).map(|call| json!({"path": "k.py", "range": range(script, call), "message": ""})).collect();
-    let mut finding: FindingEntry = serde_json::from_value(json!({
+    claim_support::entry(json!({
         "rule": "some-rule", "group": "suspicious", "severity": "warning", "confidence": "definite", "message": "",
         "path": "k.py", "range": range(script, calls[0]), "function": "upload", "related": related, "witness": null,
         "verification": {"method": "fault-injection", "verdict": null}, "fix": null, "fingerprint": "0", "url": "",
     }))
-    .unwrap();
-    finding.verification.fault = Some(Fault::Status);
-    finding
 }
 
 fn machine(place: &Place) -> Machine {
@@ -149,7 +148,7 @@ fn a_function_under_another_name_is_known_by_its_place() {
 #[test]
 fn launches_and_packages_that_are_not_there_are_not_supported() {
     let judgement = judge_with(DROPS, &["cudart.cudaStreamCreate()"], |finding| {
-        finding.verification.fault = Some(Fault::Launch);
+        finding.claim = Shows::UnreadStatus { fault: Fault::Launch }.into();
     });
     assert_eq!(judgement.verdict, Verdict::Unsupported, "{}", judgement.reason);
 }

@@ -3,8 +3,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
+mod claim_support;
 mod lab_support;
 
+use claim_support::{memory, refused_launch};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Difference;
 use cudalint_findings::model::{FindingEntry, Method, Verdict};
 use cudalint_verify::experiment::{self, Judgement};
 use cudalint_verify::machine::Machine;
@@ -13,17 +17,17 @@ use lab_support::{Place, device, limits};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// A finding at line 5 of `k.py`.
-fn finding(method: &str, witness: Value) -> FindingEntry {
-    serde_json::from_value(json!({
+/// A finding at line 5 of `k.py`, with what it claims or with a witness from which that follows.
+fn finding(method: &str, given: Value) -> FindingEntry {
+    let (shows, witness) = if given.get("kind").is_some() { (given, Value::Null) } else { (Value::Null, given) };
+    claim_support::entry(json!({
         "rule": "some-rule", "group": "correctness", "severity": "error", "confidence": "definite",
         "message": "it fails", "path": "k.py",
         "range": {"start": {"line": 5, "column": 9}, "end": {"line": 5, "column": 15}},
-        "function": "Solver.count", "related": [], "witness": witness,
+        "function": "Solver.count", "related": [], "witness": witness, "shows": shows,
         "verification": {"method": method, "verdict": null},
         "fix": null, "fingerprint": "0", "url": ""
     }))
-    .unwrap()
 }
 
 /// What an experiment says where the driver leaves these files. The shell finds their folder in `$seen`.
@@ -46,7 +50,7 @@ fn judge(finding: &FindingEntry, files: &[(&str, String)], ends: &str) -> Judgem
 }
 
 fn of_cover(finding: &FindingEntry) -> bool {
-    finding.witness.as_ref().is_some_and(|witness| witness.bindings.iter().any(|(name, _)| name == "threads"))
+    matches!(finding.claim.shows, Shows::Memory { difference: Difference::Coverage { .. } })
 }
 
 /// What an experiment says of a run of Python that is this shell script.
@@ -89,7 +93,7 @@ fn compared(facts: &[Value]) -> (&'static str, String) {
 #[test]
 fn memory_that_differs_confirms_and_equal_memory_does_not() {
     let fact = |differs: bool| json!({"kind": "argument", "line": 5, "differs": differs, "text": "argument 3 of `axpy` is 0.5", "kernel": "axpy"});
-    let own = finding("output", Value::Null);
+    let own = finding("output", memory(json!({"kind": "extent"})));
     let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact(false), fact(true)])], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     let record = &judgement.evidence.records[0];
@@ -108,7 +112,7 @@ fn memory_that_differs_confirms_and_equal_memory_does_not() {
 
 #[test]
 fn what_was_not_compared_decides_nothing() {
-    let own = finding("output", Value::Null);
+    let own = finding("output", memory(json!({"kind": "extent"})));
     let says = |files: &[(&str, String)], ends: &str| {
         let judgement = judge(&own, files, ends);
         assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
@@ -136,7 +140,7 @@ fn called(change: Value) -> (&'static str, String) {
 
 #[test]
 fn a_copy_or_memset_is_judged_by_what_it_leaves_in_memory() {
-    let own = finding("output", Value::Null);
+    let own = finding("output", memory(json!({"kind": "extent"})));
     let judgement = judge(&own, &[called(json!({}))], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     let record = &judgement.evidence.records[0];
@@ -148,8 +152,7 @@ fn a_copy_or_memset_is_judged_by_what_it_leaves_in_memory() {
     // One that fails for its size has shown it, whatever becomes of the script.
     let judgement = judge(&own, &[called(json!({"count": 16000, "real": 1}))], "exit 1");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
-    let witness = json!({"launch": null, "bindings": {"value": 1}, "accesses": [], "assumptions": [], "path": []});
-    let of_value = finding("output", witness);
+    let of_value = finding("output", memory(json!({"kind": "value", "value": 1})));
     let set = json!({"does": "set", "count": 4000, "behind": 0, "value": 1, "bytes": "01010101"});
     let judgement = judge(&of_value, &[called(set)], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
@@ -158,7 +161,8 @@ fn a_copy_or_memset_is_judged_by_what_it_leaves_in_memory() {
 
 #[test]
 fn shared_arrays_that_begin_at_one_address_are_evidence() {
-    let own = finding("output", Value::Null);
+    let used = json!({"path": "k.py", "range": {"start": {"line": 6, "column": 1}, "end": {"line": 6, "column": 2}}});
+    let own = finding("output", memory(json!({"kind": "same-address", "names": ["a", "b"], "used": used})));
     let pair = |line: u32, second: u64| {
         let pair = json!({"line": line, "function": "both", "arrays": ["a", "b"], "addresses": [4096, second]});
         judge(&own, &[("pairs.log", format!("{pair}\n"))], "exit 0")
@@ -172,9 +176,7 @@ fn shared_arrays_that_begin_at_one_address_are_evidence() {
 
 #[test]
 fn a_grid_is_judged_by_what_more_blocks_write() {
-    let bindings = json!({"threads": 768, "elements": 1000});
-    let witness = json!({"launch": null, "bindings": bindings, "accesses": [], "assumptions": [], "path": []});
-    let own = finding("output", witness);
+    let own = finding("output", memory(json!({"kind": "coverage", "threads": 768, "elements": 1000})));
     let fact = |kind: &str, differs: bool| json!({"kind": kind, "line": 5, "differs": differs, "text": "it leaves 232 elements", "kernel": "scale"});
     let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact("cover", true)])], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
@@ -184,7 +186,7 @@ fn a_grid_is_judged_by_what_more_blocks_write() {
     // What else is wrong with the launch is no evidence of it, and it is none of anything else.
     let judgement = judge(&own, &[compared(&[json!({"reached": 5}), fact("argument", true)])], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
-    let other = finding("output", Value::Null);
+    let other = finding("output", memory(json!({"kind": "extent"})));
     let judgement = judge(&other, &[compared(&[json!({"reached": 5}), fact("cover", true)])], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
     // An access that is logged beside it decides nothing about the grid.
@@ -239,7 +241,7 @@ fn a_program_in_a_string_is_watched_where_the_script_launches_it() {
 
 #[test]
 fn a_launch_that_cannot_be_compared_is_told() {
-    let own = finding("output", Value::Null);
+    let own = finding("output", memory(json!({"kind": "extent"})));
     let reached = json!({"reached": 5, "kernels": ["ElementwiseKernel"]});
     let judgement = judge(&own, &[compared(std::slice::from_ref(&reached))], "exit 0");
     assert_eq!(judgement.verdict, Verdict::Unviable);
@@ -254,11 +256,11 @@ fn a_launch_that_cannot_be_compared_is_told() {
 }
 
 /// A finding with a launch of no blocks, and the end of a script that fails so.
-fn refused(grid: u64, message: &str, function: &str, words: &str) -> Judgement {
+fn refused(grid: u64, of: &str, function: &str, words: &str) -> Judgement {
     let launch = json!({"path": "k.py", "line": 5, "grid": [grid, 1, 1], "block": [256, 1, 1], "shared_bytes": 0});
     let witness = json!({"launch": launch, "bindings": {}, "accesses": [], "assumptions": [], "path": []});
     let mut own = finding("api-error", witness);
-    own.message = message.to_owned();
+    own.claim.shows = serde_json::from_value(refused_launch(of)).unwrap();
     own.function = Some(function.to_owned());
     let place = Place::new();
     let frames = format!(
@@ -270,13 +272,13 @@ fn refused(grid: u64, message: &str, function: &str, words: &str) -> Judgement {
 #[test]
 fn a_launch_that_a_package_refuses_is_an_error_of_the_call() {
     let words = "ValueError: LaunchConfig.grid values must be >= 1 (got (0, 1, 1))";
-    let judgement = refused(0, "the grid of `scale` has 0 blocks", "", words);
+    let judgement = refused(0, "blocks", "", words);
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     let record = &judgement.evidence.records[0];
     assert_eq!((record.line, record.kind.as_str()), (Some(5), "refused launch"));
     // Another launch, or another exception.
     for words in [words.replace("(0, 1, 1)", "(0, 2, 1)"), "ValueError: must specify at least the griddim".to_owned()] {
-        let judgement = refused(0, "the grid of `scale` has 0 blocks", "", &words);
+        let judgement = refused(0, "blocks", "", &words);
         assert_ne!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     }
 }
@@ -284,11 +286,10 @@ fn a_launch_that_a_package_refuses_is_an_error_of_the_call() {
 #[test]
 fn a_kernel_that_does_not_link_for_its_shared_memory_is_told() {
     let words = "cuda.bindings.nvjitlink.nvJitLinkError: ERROR_INTERNAL (6)\nnvJitLink error log: error   : Entry function '_ZN8__main__4fillB2v1B1aE5ArrayIfLi1E' uses too much shared data (0x40000 bytes, 0xc000 max)";
-    let message = "`fill` declares 262144 bytes of static shared memory";
-    let judgement = refused(1, message, "fill", words);
+    let judgement = refused(1, "shared-memory", "fill", words);
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     assert!(judgement.reason.contains("`fill` uses too much shared data (0x40000 bytes"), "{}", judgement.reason);
-    assert_ne!(refused(1, message, "other", words).verdict, Verdict::Confirmed);
+    assert_ne!(refused(1, "shared-memory", "other", words).verdict, Verdict::Confirmed);
 }
 
 /// Sites on lines 5 and 6 of the kernel.
@@ -365,7 +366,9 @@ fn a_read_of_shared_memory_that_nobody_wrote_is_evidence() {
 
 #[test]
 fn an_index_below_zero_is_evidence_of_wrapping() {
-    let mut own = finding("output", Value::Null);
+    let object = json!({"name": "n", "space": "global", "bytes": null});
+    let shows = json!({"kind": "access", "fault": "negative-index", "object": object, "accesses": []});
+    let mut own = finding("output", shows);
     let negative = json!({"site": 0, "indices": [-1], "shape": [500], "block": [0, 0, 0], "thread": [0, 0, 0]});
     let facts = ("negative.log", format!("{negative}\n"));
     let judgement = judge(&own, &[sites(), log(&[]), facts.clone()], "exit 0");

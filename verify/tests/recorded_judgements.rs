@@ -15,6 +15,7 @@ use cudalint_verify::machine::{Machine, Python};
 use cudalint_verify::scenario::{CudaProgram, Origin, Program, PythonProgram, ScenarioFile};
 use fault_support::{addr2line, calls};
 use lab_support::{Place, compiler, limits, program};
+use recorded_support::claim_support::{bad_address, failed_call, refused_launch};
 use recorded_support::{accesses, finding, launch};
 use serde_json::json;
 use std::path::Path;
@@ -148,10 +149,8 @@ fn a_matching_report_confirms() {
 
 #[test]
 fn another_line_kernel_or_kind_is_told_and_confirms_nothing() {
-    let wrong_kind = FindingEntry {
-        witness: serde_json::from_value(accesses(&[("write", 6, 1000, 1000, 3, 240)])).unwrap(),
-        ..overrun(6, "scale")
-    };
+    let witness = accesses(&[("write", 6, 1000, 1000, 3, 240)]);
+    let wrong_kind = finding("memcheck", "global_read.cu", 6, json!({"function": "scale", "witness": witness}));
     for wrong in [overrun(5, "scale"), overrun(6, "unscale"), wrong_kind] {
         let scene = Scene::new("global_read.memcheck", &[launched("scale(float const*, float*)", 0)]);
         let judgement = scene.judge(&wrong);
@@ -311,7 +310,8 @@ fn a_program_that_the_probe_spoils_is_built_without_it() {
 fn the_host_touching_device_memory_is_known_by_its_signal_and_line() {
     // `addr2line` says that 4096 is on line 6 of program.cu.
     let signal = |number: i32| json!({"event": "signal", "number": number, "frames": [99, 4096]}).to_string();
-    let own = |line| finding("memcheck", "program.cu", line, json!({"function": "main"}));
+    let shows = bad_address(json!({"kind": "host"}));
+    let own = |line| finding("memcheck", "program.cu", line, json!({"function": "main", "shows": shows}));
     let scene = |number| {
         let mut scene = Scene::new("host_fault.memcheck", &[signal(number)]);
         scene.log.retain(|line| !line.contains("exit"));
@@ -330,34 +330,33 @@ fn the_host_touching_device_memory_is_known_by_its_signal_and_line() {
 }
 
 /// A finding about a call of `program.cu`.
-fn failing(line: u32, message: &str) -> FindingEntry {
-    finding("api-error", "program.cu", line, json!({"function": "main", "message": message}))
+fn failing(line: u32, function: &str) -> FindingEntry {
+    finding("api-error", "program.cu", line, json!({"function": "main", "shows": failed_call(function)}))
 }
 
-const COPY: &str = "`cudaMemcpy` writes 512 bytes to `few`, which holds 64";
+const COPY: &str = "cudaMemcpy";
 
 #[test]
 fn a_call_that_fails_confirms_and_one_that_succeeds_refutes() {
     let scene = |real| Scene::new("clean.memcheck", &[called("cudaMemset", "/src/program.cu", 12, real)]);
-    let message = "`cudaMemset` sets 512 bytes of `data`, which holds 400";
-    let judgement = scene(1).judge(&failing(12, message));
+    let judgement = scene(1).judge(&failing(12, "cudaMemset"));
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
     assert!(judgement.reason.contains("`cudaMemset` returned cudaErrorInvalidValue (error 1)"), "{}", judgement.reason);
     assert_eq!(judgement.evidence.records[0].line, Some(12));
-    let succeeded = scene(0).judge(&failing(12, message));
+    let succeeded = scene(0).judge(&failing(12, "cudaMemset"));
     assert_eq!(succeeded.verdict, Verdict::Refuted, "{}", succeeded.reason);
     // With values that a harness made up, the success of a call says less of a finding with assumptions.
     let mut harness = scene(0);
     harness.origin = Origin::Around;
-    let likely = FindingEntry { confidence: cudalint_findings::model::Confidence::Likely, ..failing(12, message) };
+    let likely = FindingEntry { confidence: cudalint_findings::model::Confidence::Likely, ..failing(12, "cudaMemset") };
     assert_eq!(harness.judge(&likely).verdict, Verdict::NotObserved);
-    let elsewhere = scene(1).judge(&failing(13, message));
+    let elsewhere = scene(1).judge(&failing(13, "cudaMemset"));
     assert_eq!(elsewhere.verdict, Verdict::Unviable, "{}", elsewhere.reason);
     assert!(elsewhere.reason.contains("never came to program.cu:13"), "{}", elsewhere.reason);
-    let another = scene(1).judge(&failing(12, "`cudaMalloc` is given too much"));
+    let another = scene(1).judge(&failing(12, "cudaMalloc"));
     assert_eq!(another.verdict, Verdict::Unviable, "{}", another.reason);
     for (status, words) in [(719, "after a kernel has failed"), (2, "a reason of the machine's")] {
-        let judgement = scene(status).judge(&failing(12, message));
+        let judgement = scene(status).judge(&failing(12, "cudaMemset"));
         assert_eq!(judgement.verdict, Verdict::Unviable, "{}", judgement.reason);
         assert!(judgement.reason.contains(words), "{}", judgement.reason);
     }
@@ -368,12 +367,7 @@ fn a_call_that_fails_confirms_and_one_that_succeeds_refutes() {
 fn a_launch_that_is_refused_confirms() {
     let own = |line| {
         let witness = launch("program.cu", line);
-        finding(
-            "api-error",
-            "program.cu",
-            line,
-            json!({"message": "the block of `set` has 2048 threads", "witness": witness}),
-        )
+        finding("api-error", "program.cu", line, json!({"shows": refused_launch("threads"), "witness": witness}))
     };
     let scene = |real| Scene::new("clean.memcheck", &[launched("set(int*)", real)]);
     let judgement = scene(9).judge(&own(6));
@@ -428,8 +422,8 @@ fn a_kernel_that_does_not_assemble_is_refused_by_the_compiler() {
             .to_owned(),
     );
     let own = |function: &str, method: &str| {
-        let message = "`tile` declares 65536 bytes of static shared memory; the file does not assemble";
-        finding(method, "program.cu", 4, json!({"function": function, "message": message}))
+        let shows = refused_launch("shared-memory");
+        finding(method, "program.cu", 4, json!({"function": function, "shows": shows}))
     };
     let judgement = scene.judge(&own("tile", "api-error"));
     assert_eq!(judgement.verdict, Verdict::Confirmed, "{}", judgement.reason);
@@ -515,7 +509,7 @@ fn a_python_script_is_judged_by_what_the_tool_says_of_its_kernels() {
     assert_eq!(absent.verdict, Verdict::Unsupported);
     assert!(absent.reason.starts_with("Python has no cupy"), "{}", absent.reason);
     // A script that stands for a fence of a document has the document's lines.
-    let fence = finding("api-error", "guide.md", 12, json!({"message": "the block of `fill` has 2048 threads"}));
+    let fence = finding("api-error", "guide.md", 12, json!({"shows": refused_launch("threads")}));
     let mut scene = Scene::new("clean.memcheck", &[]);
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/numba_launch.memcheck");
     let recorded = recorded.to_str().unwrap();

@@ -7,6 +7,7 @@ mod recorded_support;
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::matching::{Fit, Target, evidence, fit};
 use cudalint_verify::tools::sanitizer::SanitizerReport;
+use recorded_support::claim_support::{self, bad_address, failed_call, kernel, refused_launch};
 use recorded_support::{accesses, finding, joined, launch, text};
 use serde_json::json;
 
@@ -67,10 +68,10 @@ fn another_line_kernel_kind_or_file_is_not_this_finding() {
     assert!(difference(&other_kind, name).ends_with("which is no write as the finding's"));
     let other_file = overrun("local_read.cu", &json!({}));
     assert!(difference(&other_file, name).ends_with("which happened at another place"));
-    let within = overrun("global_read.cu", &json!({"witness": accesses(&[("read", 6, 3, 1000, 0, 3)])}));
-    assert!(difference(&within, name).contains("which the witness's access is not"));
-    let shared = overrun("global_read.cu", &json!({"message": "`s[i]` reads beyond the end of the shared array `s`"}));
-    assert!(difference(&shared, name).contains("not in shared memory"));
+    let within = overrun("global_read.cu", &json!({"fault": "misaligned"}));
+    assert!(difference(&within, name).contains("not misaligned"));
+    let shared = overrun("global_read.cu", &json!({"space": "shared"}));
+    assert!(difference(&shared, name).contains("is not in shared memory"));
     for method in ["racecheck", "initcheck", "synccheck", "leakcheck", "api-error", "exception", "watchpoint"] {
         let other_method = FindingEntry {
             verification: finding(method, "x", 1, json!({})).verification,
@@ -83,10 +84,12 @@ fn another_line_kernel_kind_or_file_is_not_this_finding() {
 #[test]
 fn misaligned_accesses_are_not_overruns() {
     let witness = |index| accesses(&[("read", 4, index, 256, 0, 1)]);
-    let own =
-        |index| finding("memcheck", "misaligned.cu", 4, json!({"function": "vectors", "witness": witness(index)}));
-    assert!(matches(&own(1), "misaligned.memcheck"));
-    assert!(difference(&own(256), "misaligned.memcheck").contains("misaligned, not out of bounds"));
+    let own = |fault: &str, index| {
+        let more = json!({"function": "vectors", "fault": fault, "witness": witness(index)});
+        finding("memcheck", "misaligned.cu", 4, more)
+    };
+    assert!(matches(&own("misaligned", 1), "misaligned.memcheck"));
+    assert!(difference(&own("out-of-bounds", 256), "misaligned.memcheck").contains("misaligned, not out of bounds"));
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn missing_dynamic_shared_memory_is_shown_at_the_launch() {
             line,
             json!({
                 "function": "main", "witness": launch("dynamic_shared.cu", line),
-                "message": "`stage` uses the dynamic shared array `s`, but its launch gives 0 bytes",
+                "space": "shared",
             }),
         )
     };
@@ -148,9 +151,8 @@ fn missing_dynamic_shared_memory_is_shown_at_the_launch() {
 
 #[test]
 fn a_bad_pointer_is_far_from_all_memory() {
-    let own = |path: &str, line| {
-        finding("memcheck", path, line, json!({"message": "`out` is given to the kernel `fill`, but has no value"}))
-    };
+    let own =
+        |path: &str, line| finding("memcheck", path, line, json!({"shows": bad_address(kernel()), "kernel": "fill"}));
     assert!(matches(&own("wild_pointer.cu", 6), "wild_pointer.memcheck"));
     assert!(matches(&own("host_pointer.cu", 9), "host_pointer.memcheck"));
     assert!(!matches(&own("wild_pointer.cu", 7), "wild_pointer.memcheck"));
@@ -160,41 +162,41 @@ fn a_bad_pointer_is_far_from_all_memory() {
 
 #[test]
 fn a_kernel_given_what_it_cannot_use_is_shown_in_its_body() {
-    let head = |function: &str, message: &str| {
-        finding("memcheck", "host_pointer.cu", 4, json!({"function": function, "message": message}))
+    let head = |function: &str, kernel: &str| {
+        let shows = bad_address(claim_support::kernel());
+        finding("memcheck", "host_pointer.cu", 4, json!({"function": function, "kernel": kernel, "shows": shows}))
     };
-    assert!(matches(&head("fill", "the kernel `fill` takes a `std::vector` by value"), "host_pointer.memcheck"));
-    assert!(!matches(&head("fill", "something at another line"), "host_pointer.memcheck"));
-    assert!(!matches(&head("drain", "the kernel `drain` takes a `std::vector` by value"), "host_pointer.memcheck"));
+    assert!(matches(&head("fill", "fill"), "host_pointer.memcheck"));
+    assert!(!matches(&head("fill", "drain"), "host_pointer.memcheck"));
+    assert!(!matches(&head("drain", "drain"), "host_pointer.memcheck"));
 }
 
 #[test]
 fn a_failing_call_is_this_one_and_no_other() {
-    let own = |line, message: &str| finding("api-error", "api_errors.cu", line, json!({"message": message}));
-    let copy = "`cudaMemcpy` writes 16777216 bytes to `data`, which holds 4096";
+    let own =
+        |line, function: &str| finding("api-error", "api_errors.cu", line, json!({"shows": failed_call(function)}));
+    let copy = "cudaMemcpy";
     let shown: Vec<bool> = fits(&own(16, copy), &joined("api_errors.memcheck")).iter().map(Fit::matches).collect();
     assert_eq!(shown.iter().filter(|shown| **shown).count(), 1);
     assert!(shown[0]);
     // The same call one line further fails too, and is another.
     assert!(!fits(&own(17, copy), &joined("api_errors.memcheck"))[0].matches());
     assert!(!matches(&own(21, copy), "api_errors.memcheck"), "a memset is no copy");
-    assert!(!matches(&own(23, "`cudaMalloc` fails"), "api_errors.memcheck"), "no memory left is the machine's");
-    let big = |line| {
-        finding("api-error", "api_errors.cu", line, json!({"message": "the block of `nothing` has 2048 threads"}))
-    };
+    assert!(!matches(&own(23, "cudaMalloc"), "api_errors.memcheck"), "no memory left is the machine's");
+    let big = |line| finding("api-error", "api_errors.cu", line, json!({"shows": refused_launch("threads")}));
     assert!(matches(&big(24), "api_errors.memcheck"));
     assert!(!matches(&big(4), "api_errors.memcheck"), "the kernel's own line is not the launch's");
     assert!(!matches(&big(29), "api_errors.memcheck"), "a free is no launch");
     assert!(!matches(&own(16, copy), "api_errors.memcheck-nodebug"), "no line, no match");
     // What a call hands on from a kernel that failed is not its own failure.
-    let free = finding("api-error", "global_read.cu", 16, json!({"message": "`cudaFree` fails"}));
+    let free = finding("api-error", "global_read.cu", 16, json!({"shows": failed_call("cudaFree")}));
     let words = fits(&free, &joined("global_read.memcheck")).last().unwrap().reason().to_owned();
     assert!(words.contains("hands on from an earlier fault"), "{words}");
 }
 
 #[test]
 fn a_call_within_a_longer_statement_is_found_at_its_first_line() {
-    let own = finding("api-error", "macro.cu", 19, json!({"message": "`cudaMemset` sets 1048576 bytes"}));
+    let own = finding("api-error", "macro.cu", 19, json!({"shows": failed_call("cudaMemset")}));
     let record = &joined("macro.memcheck").records[0];
     assert!(!fit(&Target::new(&own), record).matches());
     assert!(fit(&Target::new(&own).in_statement((17, 20)), record).matches());
@@ -203,7 +205,7 @@ fn a_call_within_a_longer_statement_is_found_at_its_first_line() {
 #[test]
 fn fences_of_documents_match_by_their_own_lines() {
     let guide = "docs/a & b <notes>/guide.md";
-    let copy = finding("api-error", guide, 214, json!({"message": "`cudaMemset` sets 1048576 bytes"}));
+    let copy = finding("api-error", guide, 214, json!({"shows": failed_call("cudaMemset")}));
     assert!(matches(&copy, "renamed_lines.memcheck-kernel"));
     let access = finding(
         "memcheck",
@@ -257,12 +259,9 @@ fn uninitialized_memory_by_kernel_and_by_copy() {
     };
     assert!(matches(&read(5), "uninitialized_read.initcheck"));
     assert!(!matches(&read(4), "uninitialized_read.initcheck"));
-    let copy = |line, message: &str| {
-        finding("initcheck", "uninitialized_copy.cu", line, json!({"message": message, "function": "main"}))
-    };
-    assert!(matches(&copy(9, "`cudaMemcpy` reads `data`, which nothing has written"), "uninitialized_copy.initcheck"));
-    assert!(!matches(&copy(10, "`cudaMemcpy` reads `data`"), "uninitialized_copy.initcheck"));
-    assert!(!matches(&copy(9, "`cudaMemset` does"), "uninitialized_copy.initcheck"));
+    let copy = |line| finding("initcheck", "uninitialized_copy.cu", line, json!({"function": "main"}));
+    assert!(matches(&copy(9), "uninitialized_copy.initcheck"));
+    assert!(!matches(&copy(10), "uninitialized_copy.initcheck"));
 }
 
 #[test]
@@ -311,9 +310,7 @@ fn numba_matches_by_kernel_kind_and_thread_where_no_line_is_told() {
         json!({"function": "reduce", "witness": accesses(&[("write", 14, 1, 256, 0, 1), ("read", 14, 1, 256, 0, 0)])}),
     );
     assert!(matches(&race, "numba_race.racecheck"));
-    let failing = |line| {
-        finding("api-error", "numba_launch.py", line, json!({"message": "the block of `fill` has 2048 threads"}))
-    };
+    let failing = |line| finding("api-error", "numba_launch.py", line, json!({"shows": refused_launch("threads")}));
     assert!(matches(&failing(12), "numba_launch.memcheck"));
     assert!(!matches(&failing(11), "numba_launch.memcheck"));
 }
@@ -344,7 +341,7 @@ fn kernels_in_strings_match_by_the_lines_of_the_python_file() {
 fn a_script_that_stands_for_a_document_has_its_lines() {
     let mut report = joined("numba_launch.memcheck");
     report.rename("/project/numba_launch.py", "docs/guide.md");
-    let own = finding("api-error", "docs/guide.md", 12, json!({"message": "the block of `fill` has 2048 threads"}));
+    let own = finding("api-error", "docs/guide.md", 12, json!({"shows": refused_launch("threads")}));
     assert!(fits(&own, &report)[0].matches());
 }
 

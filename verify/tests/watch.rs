@@ -1,6 +1,7 @@
 //! Watchpoints: the copy keeps the user's lines and compiles, and a log confirms what it shows and nothing else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod claim_support;
 mod lab_support;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -185,7 +186,7 @@ fn finding(change: impl FnOnce(&mut serde_json::Value)) -> FindingEntry {
         "fix": null, "fingerprint": "0", "url": ""
     });
     change(&mut value);
-    serde_json::from_value(value).unwrap()
+    claim_support::entry(value)
 }
 
 /// A line of a log: an access to an element of `data`, with what a test changes.

@@ -1,6 +1,7 @@
 //! Watchpoints on all accesses to one shared array: which arrays can be followed, and what a log says of a read.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod claim_support;
 mod lab_support;
 
 use camino::Utf8Path;
@@ -95,7 +96,7 @@ fn dynamic_shared_memory_is_followed_under_its_only_name() {
 
 /// A finding that thread 40 of block 3 reads element 40 of 64 in line 7, which nobody has written.
 fn finding(confidence: &str) -> FindingEntry {
-    serde_json::from_value(json!({
+    claim_support::entry(json!({
         "rule": "some-rule", "group": "suspicious", "severity": "warning", "confidence": confidence, "message": "",
         "path": "x.cu", "range": {"start": {"line": 7, "column": 1}, "end": {"line": 7, "column": 9}}, "function": "sum",
         "related": [], "witness": {
@@ -105,7 +106,6 @@ fn finding(confidence: &str) -> FindingEntry {
         },
         "verification": {"method": "watchpoint", "verdict": null}, "fix": null, "fingerprint": "0", "url": ""
     }))
-    .unwrap()
 }
 
 /// Kind, thread, element and barrier interval. Reads are site 1, in line 7, all others site 0.

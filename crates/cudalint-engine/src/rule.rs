@@ -1,6 +1,6 @@
 //! What a rule is, and what it is given.
 
-use cudalint_findings::{Applicability, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
+use cudalint_findings::{Applicability, Claim, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_replay::facts::{Facts, Site, Step};
@@ -162,8 +162,15 @@ impl<'a> Sink<'a> {
 }
 
 impl Rule {
-    /// A finding of this rule with its group's default severity for `confidence`; the caller fills in the rest.
-    pub fn finding(&'static self, confidence: Confidence, place: Place, message: String) -> Finding {
+    /// A finding of this rule with its group's default severity for `confidence`; the caller fills in the rest. The claim
+    /// says what a run has to show, and the message says it to people.
+    pub fn finding(
+        &'static self,
+        confidence: Confidence,
+        place: Place,
+        claim: impl Into<Claim<Place>>,
+        message: String,
+    ) -> Finding {
         Finding {
             rule: &self.info,
             severity: default_severity(self.info.group, confidence),
@@ -171,6 +178,7 @@ impl Rule {
             message,
             place,
             label: String::new(),
+            claim: claim.into(),
             function: String::new(),
             related: Vec::new(),
             witness: None::<Witness>,

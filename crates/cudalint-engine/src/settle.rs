@@ -168,10 +168,9 @@ pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<Text> {
         if let Some(fix) = &finding.fix {
             wanted.extend(fix.edits.iter().map(|edit| &*edit.place.path));
         }
+        wanted.extend(finding.claim.places().into_iter().map(|place| &*place.path));
         if let Some(witness) = &finding.witness {
             wanted.extend(witness.path.iter().map(|label| &*label.place.path));
-            wanted.extend(witness.launch.iter().map(|launch| &*launch.place.path));
-            wanted.extend(witness.accesses.iter().map(|access| &*access.place.path));
         }
     }
     files

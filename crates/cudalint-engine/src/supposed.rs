@@ -42,7 +42,7 @@ impl<'p> Branches<'p> {
     /// compiles its own place meets those of that place.
     pub(crate) fn name_in(&self, finding: &mut Finding, rule: &Rule) {
         // Where nobody looks at statuses, other places are more of the same.
-        if self.of_files.is_empty() || matches!(rule.info.method, Method::FaultInjection(_) | Method::None) {
+        if self.of_files.is_empty() || matches!(rule.info.method, Method::FaultInjection | Method::None) {
             return;
         }
         let mut own: Vec<&Arc<str>> = self.around(&finding.place).map(|(_, branch)| &branch.condition).collect();

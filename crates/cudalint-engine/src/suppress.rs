@@ -251,7 +251,7 @@ fn parse(comment: &str) -> Option<Parsed<'_>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use cudalint_findings::{Confidence, Place};
+    use cudalint_findings::{Confidence, Place, Shows};
 
     static RULE: Rule = crate::testing::rule("bad-thing");
 
@@ -270,7 +270,7 @@ mod tests {
         let mut found = Suppressions::collect(text, &comments(text, mark), &[&RULE]);
         let start = text.find(flagged).unwrap();
         let place = Place { path: "a.cu".into(), range: start..start + flagged.len() };
-        found.suppresses(0, &RULE.finding(Confidence::Definite, place, String::new()))
+        found.suppresses(0, &RULE.finding(Confidence::Definite, place, Shows::Nothing, String::new()))
     }
 
     #[test]

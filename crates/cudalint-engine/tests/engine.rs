@@ -6,7 +6,7 @@ use cudalint_engine::{
     Check, Choices, Configuration, Engine, IgnoreContext, Level, MinConfidence, ModuleContext, Outcome, Request, Rule,
     Sink, StandardInput,
 };
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Severity};
+use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Severity, Shows};
 use cudalint_program::ir::Expr;
 use cudalint_syntax::{Language, Span};
 use std::fs;
@@ -47,20 +47,21 @@ fn bad_call(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             Some("perhaps") => Confidence::Possible,
             _ => continue,
         };
-        sink.report(BAD_CALL.finding(confidence, context.place(span), format!("call `{text}`")));
+        sink.report(BAD_CALL.finding(confidence, context.place(span), Shows::Nothing, format!("call `{text}`")));
     }
 }
 
 fn taste(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for span in python_calls(context) {
-        sink.report(TASTE.finding(Confidence::Definite, context.place(span), "a call".to_owned()));
+        sink.report(TASTE.finding(Confidence::Definite, context.place(span), Shows::Nothing, "a call".to_owned()));
     }
 }
 
 fn bad_function(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in context.module.functions.iter().filter(|function| function.name.starts_with("bad")) {
         let message = format!("function `{}`", function.name);
-        let mut finding = BAD_FUNCTION.finding(Confidence::Definite, context.place(function.name_span), message);
+        let place = context.place(function.name_span);
+        let mut finding = BAD_FUNCTION.finding(Confidence::Definite, place, Shows::Nothing, message);
         finding.function = function.name.to_string();
         sink.report(finding);
     }
@@ -79,7 +80,8 @@ fn far_call(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             .modules()
             .any(|id| context.project.module(id).functions.iter().any(|function| function.name == *name));
         if far && !here {
-            sink.report(FAR_CALL.finding(Confidence::Definite, context.place(node.span), format!("far `{name}`")));
+            let (place, message) = (context.place(node.span), format!("far `{name}`"));
+            sink.report(FAR_CALL.finding(Confidence::Definite, place, Shows::Nothing, message));
         }
     }
 }
@@ -88,7 +90,8 @@ fn useless(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
     for comment in context.comments {
         for name in comment.names.iter().filter(|name| name.rule.is_none() || name.judged && !name.used) {
             let place = context.place(name.range.clone());
-            sink.report(USELESS.finding(Confidence::Definite, place, format!("`{}` is of no use", name.name)));
+            let message = format!("`{}` is of no use", name.name);
+            sink.report(USELESS.finding(Confidence::Definite, place, Shows::Nothing, message));
         }
     }
 }

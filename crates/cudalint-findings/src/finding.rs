@@ -1,5 +1,6 @@
 //! The finding: data only. Positions are byte ranges of a file until a format turns them into lines.
 
+use crate::claim::{self, Claim};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,21 +56,8 @@ pub enum Method {
     Exception,
     Output,
     Watchpoint,
-    FaultInjection(Fault),
+    FaultInjection,
     None,
-}
-
-/// What is made to fail to show that nobody looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// The call at the place: its status.
-    Status,
-    /// The launch at the place: it is refused.
-    Launch,
-    /// The kernel launched at the place, while it runs.
-    Asynchronous,
-    /// A call that the checker at the place is given.
-    Checker,
 }
 
 /// A place: a byte range of a file.
@@ -90,54 +78,16 @@ pub struct Label {
     pub message: String,
 }
 
-/// A kernel launch, as a witness states it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchWitness {
-    /// The launch.
-    pub place: Place,
-    /// Blocks along x, y, z.
-    pub grid: [u64; 3],
-    /// Threads along x, y, z.
-    pub block: [u64; 3],
-    /// Dynamic shared memory in bytes.
-    pub shared_bytes: u64,
-}
+/// A kernel launch of this run.
+pub type LaunchWitness = claim::Launch<Place>;
+/// One access by one thread of this run.
+pub type AccessWitness = claim::Access<Place>;
 
-/// Kinds of memory accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AccessKind {
-    Read,
-    Write,
-    Atomic,
-}
-
-/// One access by one thread.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AccessWitness {
-    /// Block index.
-    pub block: [u64; 3],
-    /// Thread index.
-    pub thread: [u64; 3],
-    /// Kind.
-    pub kind: AccessKind,
-    /// Element index.
-    pub index: i64,
-    /// Elements that the object has.
-    pub extent: i64,
-    /// Where.
-    pub place: Place,
-}
-
-/// Why the finding is true: the numbers that show it.
+/// Why the finding is true, for people: the numbers and the way there. Launch and accesses are part of the claim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Witness {
-    /// The launch, where one matters.
-    pub launch: Option<LaunchWitness>,
     /// Names and the values they have.
     pub bindings: Vec<(String, i64)>,
-    /// The accesses.
-    pub accesses: Vec<AccessWitness>,
     /// What is assumed, in words: empty for a definite finding.
     pub assumptions: Vec<String>,
     /// The way there.
@@ -279,7 +229,9 @@ pub struct Finding {
     pub function: String,
     /// Other places that matter.
     pub related: Vec<Label>,
-    /// The numbers.
+    /// What a run has to show.
+    pub claim: Claim<Place>,
+    /// Why it is true.
     pub witness: Option<Witness>,
     /// How a GPU run shows this one, where not as its rule says: what a package of Python refuses ends in an exception.
     pub method: Option<Method>,

@@ -1,6 +1,7 @@
 //! Findings and how they are shown: the finding, its witness, fix and fingerprint, and every output format. Nothing
 //! here knows how a finding came about, and nothing prints: formats return text.
 
+pub mod claim;
 mod finding;
 pub mod fingerprint;
 pub mod format;
@@ -10,6 +11,7 @@ mod names;
 pub mod report;
 pub mod schema;
 
+pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;
 pub use format::{Format, Options};
 pub use lines::{CellStart, LineIndex, Position};

@@ -1,6 +1,7 @@
 //! The words that output uses for the values of a finding.
 
-use crate::finding::{AccessKind, Applicability, Confidence, Group, Method, Severity, Verdict, Verification};
+use crate::claim::AccessKind;
+use crate::finding::{Applicability, Confidence, Group, Method, Severity, Verdict, Verification};
 
 impl Verification {
     /// `confirmed on NVIDIA H200`, `not-observed on NVIDIA H200`, `unsupported`.
@@ -61,7 +62,7 @@ impl Method {
             Self::Exception => "exception",
             Self::Output => "output",
             Self::Watchpoint => "watchpoint",
-            Self::FaultInjection(_) => "fault-injection",
+            Self::FaultInjection => "fault-injection",
             Self::None => "none",
         }
     }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use cudalint_findings::claim::Call;
 use cudalint_findings::format::{Format, Options, statistics};
 use cudalint_findings::*;
 use std::fmt::Write;
@@ -40,6 +41,7 @@ fn report() -> Report {
     let finding = Finding {
         label: "writes 4000 bytes".into(),
         related: vec![Label { place: place(allocation), message: "allocated here: 1000 bytes".into() }],
+        claim: Shows::FailedCall { call: Call { argument: Some("device".into()), ..Call::of("cudaMemcpy") } }.into(),
         witness: Some(Witness {
             bindings: vec![("n".into(), 1000)],
             path: vec![Label { place: place(allocation), message: "`device` points to 1000 bytes".into() }],

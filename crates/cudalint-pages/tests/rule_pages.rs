@@ -1,8 +1,12 @@
-//! Every rule page, run: its `error` fences fire on their marked lines, its `clean` fences are silent.
+//! Every rule page, run: its `error` fences fire on their marked lines, its `clean` fences are silent. What its findings
+//! claim can be shown by their method.
 
 use cudalint_engine::{Engine, Rule};
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::{Method, Place, Shows};
 use cudalint_pages::Page;
 use cudalint_pages::run::{Example, run};
+use std::cell::RefCell;
 use std::fmt::Write as _;
 
 /// One page's problems, in words; empty when all is as marked.
@@ -24,9 +28,41 @@ fn problems(rule: &'static Rule) -> Vec<String> {
         }
     }
     let engine = Engine::new(cudalint_rules::RULES);
-    let lint = |example: &Example<'_>| engine.lint_texts(&example.files, example.settings);
+    let unfit = RefCell::new(Vec::new());
+    let lint = |example: &Example<'_>| {
+        let found = engine.lint_texts(&example.files, example.settings)?;
+        let own = found.iter().filter(|finding| finding.rule.name == rule.info.name);
+        let wrong = own.filter(|finding| !suits(finding.method.unwrap_or(rule.info.method), &finding.claim.shows));
+        unfit.borrow_mut().extend(wrong.map(|finding| format!("no run by its method shows {:?}", finding.claim.shows)));
+        Ok(found)
+    };
     problems.extend(run(&page, &lint));
+    problems.extend(unfit.into_inner());
     problems
+}
+
+/// Whether a method can show what a claim says.
+fn suits(method: Method, shows: &Shows<Place>) -> bool {
+    use AccessFault::{Misaligned, NegativeIndex, OutOfBounds, ReadOnly, Unwritten};
+    let by = match shows {
+        Shows::Nothing | Shows::CompileError => &[Method::None][..],
+        Shows::FailedCall { .. } | Shows::RefusedLaunch { .. } => &[Method::ApiError],
+        Shows::Access { fault, .. } => match fault {
+            OutOfBounds => &[Method::Memcheck, Method::Watchpoint][..],
+            Misaligned => &[Method::Memcheck],
+            Unwritten => &[Method::Initcheck, Method::Watchpoint],
+            ReadOnly => &[Method::None],
+            NegativeIndex => &[Method::Output],
+        },
+        Shows::Race { .. } => &[Method::Racecheck, Method::Watchpoint],
+        Shows::BadAddress { .. } => &[Method::Memcheck],
+        Shows::Barrier => &[Method::Synccheck, Method::Watchpoint, Method::None],
+        Shows::Memory { .. } => &[Method::Output],
+        Shows::UnreadStatus { .. } => &[Method::FaultInjection],
+        Shows::Exception { classes, .. } if classes.is_empty() => &[],
+        Shows::Exception { .. } => &[Method::Exception],
+    };
+    by.contains(&method)
 }
 
 /// Filter by `CUDALINT_PAGE=part-of-a-name`.

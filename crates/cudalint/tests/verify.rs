@@ -87,7 +87,12 @@ fn nothing_to_verify_is_success() {
 
 #[test]
 fn bad_input_is_told_and_ends_with_two() {
-    let sandbox = Sandbox::new(&[("a.cu", EMPTY_GRID), ("bad.json", "{}"), ("full/thing.txt", "mine")]);
+    let sandbox = Sandbox::new(&[
+        ("a.cu", EMPTY_GRID),
+        ("bad.json", "{}"),
+        ("old.json", "{\"version\": 1}"),
+        ("full/thing.txt", "mine"),
+    ]);
     let said = |args: &[&str], words: &str| {
         let ran = without_gpu(&sandbox, args);
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
@@ -95,6 +100,7 @@ fn bad_input_is_told_and_ends_with_two() {
     };
     said(&["verify", "gone.json"], "gone.json: cannot be read");
     said(&["verify", "bad.json"], "bad.json: not a findings document");
+    said(&["verify", "old.json"], "of version 1, and this cudalint reads version 2: lint again with this cudalint");
     said(&["verify", "bad.json", "a.cu"], "verified alone");
     said(&["verify", "a.cu", "--out", "full"], "no outcome folder of cudalint");
     sandbox.run(&["check", "a.cu", "--output-format", "json", "--output-file", "f.json"]);

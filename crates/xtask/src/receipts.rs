@@ -3,7 +3,7 @@
 
 use camino::Utf8PathBuf;
 use cudalint_engine::{Engine, Rule};
-use cudalint_findings::model::{FindingEntry, Launch, Verdict};
+use cudalint_findings::model::{FindingEntry, Launch, Position, Range, Site, Verdict};
 use cudalint_findings::{Finding, RULES_URL, Sources};
 use cudalint_pages::Page;
 use cudalint_pages::experiments::{Experiment, Side, experiments};
@@ -135,10 +135,8 @@ fn prepare<'page>(
     let entry = |finding: &Finding| {
         let mut entry = FindingEntry::new(finding, &texts, RULES_URL);
         // The page says how a kernel is launched that the example only defines.
-        if let Some(witness) = &mut entry.witness
-            && witness.launch.is_none()
-        {
-            witness.launch.clone_from(&launch);
+        if entry.witness.is_some() && entry.claim.launch.is_none() {
+            entry.claim.launch.clone_from(&launch);
         }
         entry
     };
@@ -149,10 +147,9 @@ fn prepare<'page>(
 /// The launch that an example's fence states.
 fn launch_of(experiment: &Experiment<'_>, path: &str) -> Option<Launch> {
     let (grid, block) = experiment.launched()?;
+    let start = Position { cell: None, line: 1, column: 1 };
     Some(Launch {
-        path: path.to_owned(),
-        cell: None,
-        line: 1,
+        site: Site { path: path.to_owned(), range: Range { start, end: start } },
         grid: [grid, 1, 1],
         block: [block, 1, 1],
         shared_bytes: 0,

@@ -3,7 +3,8 @@
 use super::Shown;
 use super::words::{self, add_access, add_guards, add_object, beyond, beyond_label, label};
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::{Confidence, Finding};
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::{Access, Event, EventKind, Object, ObjectKind, Site};
 
@@ -53,7 +54,8 @@ pub fn finding(
     message: String,
 ) -> Option<Finding> {
     let Overrun { run, object, access, wrapped, guards } = Overrun::of(shown)?;
-    let mut finding = words::finding(rule, context, shown, access.site, message)?;
+    let shows = Shows::Access { fault: AccessFault::OutOfBounds, object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(rule, context, shown, access.site, shows, message)?;
     finding.label = beyond_label(access, object);
     if shown.event.count > 1 {
         finding.label = format!("{}, and {} more such accesses", finding.label, shown.event.count - 1);

@@ -3,7 +3,7 @@
 use super::Shown;
 use super::words::{self, add_access, add_object, both, does, label, other_thread, thread};
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::Finding;
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::RaceValues;
 
 pub use cudalint_replay::runs::defects::{Harm, Race, race};
@@ -39,11 +39,13 @@ pub fn finding_with(
     } else {
         (first, second)
     };
-    let mut finding = words::finding(rule, context, shown, second.site, message)?;
+    let shows = Shows::Race { object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(rule, context, shown, second.site, shows, message)?;
     finding.label = format!("{} {}", other_thread(run, first.thread, second.thread), does(second.kind));
     if first.site != second.site {
-        let words = format!("{} {}", thread(run, first.thread), does(first.kind));
-        finding.related.push(label(context, first.site, words));
+        let said = format!("{} {}", thread(run, first.thread), does(first.kind));
+        finding.claim.sites.push(words::place(context, first.site));
+        finding.related.push(label(context, first.site, said));
     }
     add_object(context, &mut finding, run, object, first);
     add_access(context, &mut finding, first, object);

@@ -3,7 +3,8 @@
 use super::Shown;
 use super::words::{self, add_access, add_object, does, element_of, label, thread};
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::Finding;
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The finding of a read: what is read goes on with `state` ("which nothing has written"), and `help` says what to do.
@@ -17,7 +18,8 @@ pub fn finding(
     let EventKind::UninitializedRead { object, access, .. } = &shown.event.kind else { return None };
     let (who, what) = (thread(shown.run, access.thread), element_of(access, object));
     let message = format!("{who} {} {what}, {state}", does(access.kind));
-    let mut finding = words::finding(rule, context, shown, access.site, message)?;
+    let shows = Shows::Access { fault: AccessFault::Unwritten, object: words::object(object), accesses: Vec::new() };
+    let mut finding = words::finding(rule, context, shown, access.site, shows, message)?;
     finding.label = "holds whatever was there before".to_owned();
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);

@@ -2,7 +2,8 @@
 
 use super::words::{self, place};
 use cudalint_engine::{ModuleContext, Rule};
-use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Witness};
+use cudalint_findings::claim::{AccessFault, Object, Space};
+use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Shows, Witness};
 use cudalint_replay::facts::Buffer;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::Unguarded;
@@ -51,22 +52,32 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
         "`{index}` may lie outside of `{array}`, which has {count} elements: `{}` holds for every number",
         words::text(context, *condition).trim()
     );
-    let mut finding = rule.finding(Confidence::Likely, place(context, *access), message);
+    let shows = Shows::Access {
+        fault: AccessFault::OutOfBounds,
+        object: Object {
+            name: array.to_string(),
+            space: Space::Global,
+            bytes: allocation.bytes.quantity.known().and_then(|bytes| u64::try_from(bytes).ok()),
+        },
+        accesses: Vec::new(),
+    };
+    let mut finding = rule.finding(Confidence::Likely, place(context, *access), shows, message);
     finding.label = format!("element {count} of {count}, where `{index}` is {count}");
     finding.function = words::kernel(context, run);
     finding.related.push(words::label(context, *condition, "keeps nothing out"));
     finding.related.push(crate::words::allocation_label(context, allocation));
     let launch = run.launch?;
     finding.related.push(Label { place: context.place_of(launch), message: "launched here".to_owned() });
+    finding.claim.kernel = Some(finding.function.clone());
+    finding.claim.inputs = vec![(index.clone(), count)];
+    finding.claim.launch = run.dynamic_shared.filter(|_| run.grid_known).map(|shared_bytes| LaunchWitness {
+        site: context.place_of(launch),
+        grid: run.grid.map(u64::from),
+        block: run.block.map(u64::from),
+        shared_bytes,
+    });
     finding.witness = Some(Witness {
-        launch: run.dynamic_shared.filter(|_| run.grid_known).map(|shared_bytes| LaunchWitness {
-            place: context.place_of(launch),
-            grid: run.grid.map(u64::from),
-            block: run.block.map(u64::from),
-            shared_bytes,
-        }),
         bindings: vec![(index.clone(), count)],
-        accesses: Vec::new(),
         assumptions: vec![format!("`{index}` is {count}")],
         path: context.steps(&run.path),
     });

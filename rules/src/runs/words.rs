@@ -4,8 +4,9 @@ use super::Shown;
 use super::races::Race;
 use crate::words::{allocation_label, assumptions, confidence_for};
 use cudalint_engine::{ModuleContext, Rule};
+use cudalint_findings::claim::{self, Space};
 use cudalint_findings::{
-    AccessKind as WitnessKind, AccessWitness, Confidence, Finding, Label, LaunchWitness, Place, Witness,
+    AccessKind as WitnessKind, AccessWitness, Confidence, Finding, Label, LaunchWitness, Place, Shows, Witness,
 };
 use cudalint_replay::facts::{self, LaunchSpelling};
 use cudalint_replay::runs::KernelRun;
@@ -167,7 +168,18 @@ pub fn both(run: &KernelRun, race: &Race<'_>) -> String {
     format!("{} {does_first} {what}, {other} {does_second} it", thread(run, first.thread))
 }
 
-/// An access as the witness states it; none where the number of elements is not known.
+/// An object as a claim names it.
+pub fn object(object: &Object) -> claim::Object {
+    let space = match object.kind {
+        ObjectKind::Shared | ObjectKind::DynamicShared => Space::Shared,
+        ObjectKind::Local => Space::Local,
+        ObjectKind::Constant => Space::Constant,
+        ObjectKind::Buffer(_) | ObjectKind::Device => Space::Global,
+    };
+    claim::Object { name: object.name.to_string(), space, bytes: object.bytes }
+}
+
+/// An access as the claim states it; none where the number of elements is not known.
 pub fn access_witness(context: &ModuleContext<'_>, access: &Access, object: &Object) -> Option<AccessWitness> {
     Some(AccessWitness {
         block: access.thread.block.map(u64::from),
@@ -179,42 +191,40 @@ pub fn access_witness(context: &ModuleContext<'_>, access: &Access, object: &Obj
         },
         index: element(access, object),
         extent: extent(access, object)?,
-        place: place(context, access.site),
+        site: place(context, access.site),
     })
 }
 
-/// A finding with the launch, its numbers and the way there; `None` when the execution rests on more than one assumption.
+/// A finding with its claim, the launch, its numbers and the way there; `None` when the execution rests on more than one assumption.
 pub fn finding(
     rule: &'static Rule,
     context: &ModuleContext<'_>,
     shown: &Shown<'_>,
     site: Site,
+    shows: Shows<Place>,
     message: String,
 ) -> Option<Finding> {
     let run = shown.run;
     let assumed = assumptions([&run.assumptions]);
     let confidence = confidence_for(&assumed)?;
-    let mut finding = rule.finding(confidence, place(context, site), message);
+    let mut finding = rule.finding(confidence, place(context, site), shows, message);
     finding.function = kernel(context, run);
     if let Some(launch) = run.launch {
         finding
             .related
             .push(Label { place: context.place_of(launch), message: format!("launched here with {}", shape(run)) });
     }
-    finding.witness = Some(Witness {
-        launch: run.launch.filter(|_| run.grid_known).zip(run.dynamic_shared).map(|(launch, shared_bytes)| {
-            LaunchWitness {
-                place: context.place_of(launch),
-                grid: run.grid.map(u64::from),
-                block: run.block.map(u64::from),
-                shared_bytes,
-            }
-        }),
-        bindings: run.bindings.clone(),
-        accesses: Vec::new(),
-        assumptions: assumed,
-        path: context.steps(&run.path),
-    });
+    finding.claim.kernel = Some(kernel(context, run));
+    finding.claim.inputs.clone_from(&run.bindings);
+    finding.claim.launch =
+        run.launch.filter(|_| run.grid_known).zip(run.dynamic_shared).map(|(launch, shared_bytes)| LaunchWitness {
+            site: context.place_of(launch),
+            grid: run.grid.map(u64::from),
+            block: run.block.map(u64::from),
+            shared_bytes,
+        });
+    finding.witness =
+        Some(Witness { bindings: run.bindings.clone(), assumptions: assumed, path: context.steps(&run.path) });
     Some(finding)
 }
 
@@ -233,13 +243,13 @@ pub fn only_possible(finding: &mut Finding) {
     finding.severity = cudalint_engine::rule::default_severity(finding.rule.group, Confidence::Possible);
 }
 
-/// Adds an access to a finding: to its witness, and the calls that lead there.
+/// Adds an access to a finding: to its claim, and the calls that lead there.
 pub fn add_access(context: &ModuleContext<'_>, finding: &mut Finding, access: &Access, object: &Object) {
     for call in access.calls.iter().take(MAX_PLACES) {
         add_place(finding, label(context, *call, "called from here"));
     }
-    if let (Some(witness), Some(access)) = (&mut finding.witness, access_witness(context, access, object)) {
-        witness.accesses.push(access);
+    if let Some(access) = access_witness(context, access, object) {
+        finding.claim.add_access(access);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::scenario::CudaProgram;
 use crate::tools::probe_log::{Call, Place, ProbedLaunch, Trace};
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::model::{FindingEntry, Range};
+use cudalint_findings::model::{FindingEntry, Range, Site};
 use std::collections::BTreeMap;
 
 /// Lines that a statement may have before the part of it that a finding names.
@@ -207,11 +207,9 @@ impl Spot {
     }
 
     /// The finding's other places.
-    pub fn related(finding: &FindingEntry, program: &CudaProgram) -> Vec<Self> {
-        let spot = |related: &cudalint_findings::model::Related| {
-            Self::new(&related.path, &related.range, &Source::find(&related.path, program))
-        };
-        finding.related.iter().map(spot).collect()
+    pub fn sites(finding: &FindingEntry, program: &CudaProgram) -> Vec<Self> {
+        let spot = |site: &Site| Self::new(&site.path, &site.range, &Source::find(&site.path, program));
+        finding.claim.sites.iter().map(spot).collect()
     }
 
     /// Whether a place of a run is this one.

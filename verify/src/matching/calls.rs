@@ -23,18 +23,15 @@ pub fn code_of(code: i64) -> Code {
     }
 }
 
-/// What stands in backticks in a message.
-pub(super) fn quoted(message: &str) -> impl Iterator<Item = &str> {
-    message.split('`').skip(1).step_by(2)
-}
-
-/// The functions of the CUDA runtime and driver that a message names in backticks.
-pub fn api_names(message: &str) -> Vec<&str> {
-    quoted(message).map(|word| word.split(['(', '<']).next().unwrap_or(word)).filter(|word| is_api(word)).collect()
+/// Whether a function that a tool reports is the one that a claim names. A method of a Python package moves bytes by a
+/// function of a name of its own: then the place decides.
+pub(super) fn is_call(claimed: &str, seen: &str) -> bool {
+    let name = claimed.rsplit('.').next().unwrap_or(claimed);
+    if is_api(name) { same_call(name, seen) } else { is_about_bytes(seen) }
 }
 
 /// Whether a name is one of a function of the runtime or driver: `cuda` or `cu`, then a capital.
-pub(super) fn is_api(name: &str) -> bool {
+fn is_api(name: &str) -> bool {
     let rest = name.strip_prefix("cuda").or_else(|| name.strip_prefix("cu"));
     rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
         && !name.contains(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
@@ -46,7 +43,7 @@ pub fn same_call(one: &str, other: &str) -> bool {
 }
 
 /// Whether a function moves or sets bytes: what a method of a Python package ends in, whatever it is called there.
-pub(super) fn is_about_bytes(function: &str) -> bool {
+fn is_about_bytes(function: &str) -> bool {
     matches!(&*family(function), "copy" | "set")
 }
 

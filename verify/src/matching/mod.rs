@@ -1,18 +1,20 @@
 //! Evidence counts only when its kind, its kernel and its line match the finding. What matches otherwise is named as what
 //! it is, and confirms nothing.
 //!
-//! A finding is data here: its method says which kind of record can show it, its witness which access, launch and
-//! threads, its range and its related places where. Names in backticks of its message say which call it is about.
+//! A finding is data here: its method says which kind of record can show it, its claim which access, call, launch and
+//! threads, its range and the claim's sites where. No word that is written for people is read.
 
 mod calls;
 mod places;
 
-pub use calls::{Code, api_names, code_of, same_call};
+pub use calls::{Code, code_of, same_call};
 
 use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
-use calls::{is_about_bytes, is_about_launch};
-use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method};
-use places::{Places, in_lines};
+use calls::{is_about_launch, is_call};
+use cudalint_findings::claim::{self, AccessFault, User};
+use cudalint_findings::model::{Access as ClaimedAccess, EvidenceRecord, FindingEntry, Method};
+use cudalint_findings::{AccessKind, Shows};
+use places::Places;
 use std::ops::Deref;
 
 /// An access this many bytes from every allocation goes through a pointer that was never one of the device's, rather than
@@ -125,47 +127,54 @@ fn invalid_access(
     record: &Record,
     (space, access, fault): (Space, Access, Fault),
 ) -> Result<Option<String>, String> {
-    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
-    if accesses.is_empty() {
-        // The place is a launch or a kernel's head, or it is in device code and the finding has no numbers.
-        return argument(finding, record, space)
-            .or_else(|difference| device_place(finding, record).map_err(|_| difference));
-    }
-    if !accesses.iter().any(|expected| same_access(expected.kind, access)) {
+    let (misaligned, object, accesses) = match &finding.claim.shows {
+        Shows::Access { fault: AccessFault::OutOfBounds, object, accesses } => (false, object, accesses),
+        Shows::Access { fault: AccessFault::Misaligned, object, accesses } => (true, object, accesses),
+        Shows::BadAddress { user: User::Kernel { .. }, .. } => return argument(finding, record, space),
+        _ => return Err("is another kind of fault than the finding's".to_owned()),
+    };
+    if !accesses.is_empty() && !accesses.iter().any(|expected| same_access(expected.kind, access)) {
         let kinds: Vec<&str> = accesses.iter().map(|expected| word(expected.kind)).collect();
         return Err(format!("is no {} as the finding's", kinds.join(" or ")));
     }
-    let leaves = accesses.iter().any(|expected| expected.index < 0 || expected.index >= expected.extent);
     match fault {
-        Fault::Misaligned if leaves => return Err("is misaligned, not out of bounds".to_owned()),
-        Fault::OutOfBounds if !leaves => return Err("is out of bounds, which the witness's access is not".to_owned()),
+        Fault::Misaligned if !misaligned => return Err("is misaligned, not out of bounds".to_owned()),
+        Fault::OutOfBounds if misaligned => return Err("is out of bounds, not misaligned".to_owned()),
         _ => {}
     }
-    if finding.message.contains("shared") && !matches!(space, Space::Shared | Space::RemoteShared) {
-        return Err("is not in shared memory, as the finding's is".to_owned());
-    }
-    device_place(finding, record)
-}
-
-/// memcheck: what a launch passes, or fails to pass, makes the whole kernel go wrong. The finding's place is the launch or
-/// the kernel's head, and its witness has no access of its own.
-fn argument(finding: &Target<'_>, record: &Record, space: Space) -> Result<Option<String>, String> {
-    let at_launch = host_place(finding, record).is_ok();
-    let at_head = is_kernel_head(finding, record);
-    if !at_launch && !at_head {
-        return Err("happened at another place".to_owned());
-    }
-    let shared = matches!(space, Space::Shared | Space::RemoteShared);
-    if finding_names_shared(finding) != shared {
+    let shared = is_shared(space);
+    if (object.space == claim::Space::Shared) != shared {
         let memory = if shared { "is in shared memory" } else { "is not in shared memory" };
         return Err(format!("{memory}, unlike the finding's"));
     }
-    if !shared && !is_far(record.nearest) {
+    device_place(finding, record).or_else(|difference| match accesses.as_slice() {
+        // The launch gives a kernel no memory at all, whichever access comes first.
+        [] if shared => in_launched(finding, record).map(Some),
+        _ => Err(difference),
+    })
+}
+
+/// memcheck: what a launch passes makes the whole kernel go wrong. The finding's place is the launch or the kernel's head.
+fn argument(finding: &Target<'_>, record: &Record, space: Space) -> Result<Option<String>, String> {
+    let seen = in_launched(finding, record)?;
+    if is_shared(space) {
+        return Err("is in shared memory, unlike the finding's".to_owned());
+    }
+    if !is_far(record.nearest) {
         return Err("lies beside an allocation, as no address does that is none of the device's".to_owned());
     }
-    Ok(Some(
-        if at_launch { "in the kernel that the finding's line launches" } else { "in the finding's kernel" }.to_owned(),
-    ))
+    Ok(Some(seen))
+}
+
+/// Whether a record is about the kernel that a finding's place launches, or whose head it is: how.
+fn in_launched(finding: &Target<'_>, record: &Record) -> Result<String, String> {
+    if host_place(finding, record).is_ok() {
+        return Ok("in the kernel that the finding's line launches".to_owned());
+    }
+    if is_kernel_head(finding, record) {
+        return Ok("in the finding's kernel".to_owned());
+    }
+    Err("happened at another place".to_owned())
 }
 
 /// memcheck: a call that is given a bad pointer, or the pointer that another call has freed.
@@ -176,22 +185,20 @@ fn pointer_call(
     code: Option<i64>,
 ) -> Result<Option<String>, String> {
     own_failure(function, code)?;
-    let named = api_names(&finding.message);
-    if host_place(finding, record).is_ok() && named.iter().any(|name| same_call(name, function)) {
-        return Ok(None);
-    }
-    // The call stands elsewhere, and the finding says where and which: a destructor that frees.
-    let inside = finding.function.as_deref().map(base_name);
-    let runs_in = inside.is_some_and(|name| record.host.iter().any(|frame| base_name(&frame.function) == name));
-    let related = finding.related.iter().any(|related| {
-        api_names(&related.message).iter().any(|name| same_call(name, function))
-            && record
-                .call_sites()
-                .iter()
-                .any(|site| in_lines(site, &related.path, &[(related.range.start.line, related.range.end.line)]))
-    });
-    if runs_in && related {
-        return Ok(Some("at the finding's other place".to_owned()));
+    let Shows::BadAddress { user: User::Call { call }, .. } = &finding.claim.shows else {
+        return Err("is another kind of fault than the finding's".to_owned());
+    };
+    if is_call(&call.function, function) {
+        if host_place(finding, record).is_ok() {
+            return Ok(None);
+        }
+        // The call stands elsewhere, and the claim says where: a destructor that frees.
+        let inside = finding.function.as_deref().map(base_name);
+        let runs_in = inside.is_some_and(|name| record.host.iter().any(|frame| base_name(&frame.function) == name));
+        let place = call.site.as_ref().map(Places::at);
+        if runs_in && place.is_some_and(|place| record.call_sites().iter().any(|site| place.has(site))) {
+            return Ok(Some("at the finding's other place".to_owned()));
+        }
     }
     Err("is not the finding's call".to_owned())
 }
@@ -214,13 +221,11 @@ fn failing_call(
 /// # Errors
 /// In words that follow "which", why not.
 pub fn names_call(finding: &Target<'_>, function: &str) -> Result<(), String> {
-    let named = api_names(&finding.message);
-    let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
-    let at_launch = launch.is_some_and(|launch| Places::own(finding).covers(&launch.path, launch.line));
-    // A method of a Python package copies under a name of its own: then the place decides.
-    let fits = (named.is_empty() || at_launch) && is_about_launch(function)
-        || named.is_empty() && launch.is_none() && is_about_bytes(function)
-        || named.iter().any(|name| same_call(name, function));
+    let fits = match &finding.claim.shows {
+        Shows::FailedCall { call } => is_call(&call.function, function),
+        Shows::RefusedLaunch { .. } => is_about_launch(function),
+        _ => false,
+    };
     if fits { Ok(()) } else { Err("is another call than the finding's".to_owned()) }
 }
 
@@ -237,15 +242,15 @@ fn own_failure(function: &str, code: Option<i64>) -> Result<(), String> {
 fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
     let Category::Race { accesses } = &record.category else { return Err("is no race".to_owned()) };
     let Some(((first, _), others)) = accesses.split_first() else { return Err("names no access".to_owned()) };
-    let sides = |frame: &Frame, access: Access, expected: &cudalint_findings::model::Access| {
-        same_access(expected.kind, access) && places::of_access(finding, expected).has(frame)
+    let sides = |frame: &Frame, access: Access, expected: &ClaimedAccess| {
+        same_access(expected.kind, access) && Places::at(&expected.site).has(frame)
     };
-    let witness = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    let witness = finding.claim.accesses();
     kernel(finding, record)?;
     let without_lines = accesses.iter().all(|(access, _)| access.frame.line.is_none());
     let found = match witness {
         [one, other, ..] if without_lines && is_python(record, finding) => {
-            let kinds = |a: &cudalint_findings::model::Access, b: &cudalint_findings::model::Access| {
+            let kinds = |a: &ClaimedAccess, b: &ClaimedAccess| {
                 same_access(a.kind, first.access) && others.iter().any(|(access, _)| same_access(b.kind, access.access))
             };
             return if kinds(one, other) || kinds(other, one) {
@@ -260,7 +265,7 @@ fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String>
                     && others.iter().any(|(access, _)| sides(&access.frame, access.access, b))
             };
             // The tool names the innermost line of each side: what the finding's line calls may stand in a library.
-            let half = |a: &cudalint_findings::model::Access, b: &cudalint_findings::model::Access| {
+            let half = |a: &ClaimedAccess, b: &ClaimedAccess| {
                 others.iter().any(|(access, _)| {
                     let (one, other) = (&first.frame, &access.frame);
                     sides(one, first.access, a)
@@ -280,12 +285,12 @@ fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String>
         // Without two accesses, the place of the finding and, where it names another in the kernel, that one.
         _ => {
             let own = Places::own(finding);
-            let related = Places::related(finding);
+            let sites = Places::sites(finding);
             let pair = |a: &Places, b: Option<&Places>| {
                 a.has(&first.frame) && others.iter().any(|(access, _)| b.is_none_or(|b| b.has(&access.frame)))
                     || others.iter().any(|(access, _)| a.has(&access.frame)) && b.is_none_or(|b| b.has(&first.frame))
             };
-            if related.is_empty() { pair(&own, None) } else { pair(&own, Some(&related)) || pair(&own, Some(&own)) }
+            if sites.is_empty() { pair(&own, None) } else { pair(&own, Some(&sites)) || pair(&own, Some(&own)) }
         }
     };
     if found { Ok(None) } else { Err("is between other accesses than the finding's".to_owned()) }
@@ -293,7 +298,7 @@ fn race(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String>
 
 /// initcheck: a kernel reads what nothing wrote.
 fn uninitialized(finding: &Target<'_>, record: &Record, access: Access) -> Result<Option<String>, String> {
-    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    let accesses = finding.claim.accesses();
     if !accesses.is_empty() && !accesses.iter().any(|expected| same_access(expected.kind, access)) {
         return Err("is another kind of access than the finding's".to_owned());
     }
@@ -307,24 +312,15 @@ fn uninitialized(finding: &Target<'_>, record: &Record, access: Access) -> Resul
 /// initcheck: a copy reads what nothing wrote.
 fn uninitialized_copy(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
     host_place(finding, record)?;
-    // The stack names the call; its text always says `cudaMemcpy`.
-    let called = record.host.iter().map(|frame| frame.function.as_str()).find(|name| calls::is_api(name));
-    let named = api_names(&finding.message);
-    if let Some(called) = called
-        && !named.is_empty()
-        && !named.iter().any(|name| same_call(name, called))
-    {
-        return Err("is another call than the finding's".to_owned());
-    }
     Ok(None)
 }
 
 /// synccheck: a barrier of the finding. The tool reports the barrier at which threads were missed, which may be the other
-/// one that the absent threads wait at: a place that the finding names as related.
+/// one that the absent threads wait at: a site of the claim.
 fn barrier(finding: &Target<'_>, record: &Record) -> Result<Option<String>, String> {
     device_place(finding, record).or_else(|difference| {
-        let related = Places::related(finding);
-        if kernel(finding, record).is_ok() && record.device.iter().any(|frame| related.has(frame)) {
+        let others = Places::sites(finding);
+        if kernel(finding, record).is_ok() && record.device.iter().any(|frame| others.has(frame)) {
             Ok(Some("at the other barrier that the finding names".to_owned()))
         } else {
             Err(difference)
@@ -388,21 +384,18 @@ pub fn stands_at(finding: &Target<'_>, file: &str, line: u32) -> bool {
     Places::host(finding).covers(file, line)
 }
 
-/// Whether the finding stands at the head of the record's kernel: it is about the kernel itself, which its message names,
-/// and the access comes after it.
+/// Whether the finding stands at the head of the record's kernel: it is about the kernel itself, and the access comes
+/// after it.
 fn is_kernel_head(finding: &Target<'_>, record: &Record) -> bool {
     let (Some(function), Some(kernel)) = (finding.function.as_deref(), record.kernel.as_ref()) else { return false };
     let name = base_name(function);
-    let named = calls::quoted(&finding.message).any(|quoted| base_name(quoted) == name);
+    let claimed = finding.claim.kernel.as_deref().is_some_and(|kernel| base_name(kernel) == name);
     let below = record.device.last().and_then(|frame| frame.line).is_some_and(|line| line > finding.range.end.line);
-    kernel.base == name && named && below
+    kernel.base == name && claimed && below
 }
 
-/// Whether the finding's words are about shared memory.
-fn finding_names_shared(finding: &Target<'_>) -> bool {
-    std::iter::once(&finding.message)
-        .chain(finding.related.iter().map(|related| &related.message))
-        .any(|message| message.contains("shared"))
+const fn is_shared(space: Space) -> bool {
+    matches!(space, Space::Shared | Space::RemoteShared)
 }
 
 fn is_far(nearest: Option<Nearest>) -> bool {
@@ -430,11 +423,11 @@ fn word(kind: AccessKind) -> &'static str {
 }
 
 fn has_threads(finding: &Target<'_>) -> bool {
-    finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty())
+    !finding.claim.accesses().is_empty()
 }
 
 fn is_witness_thread(finding: &Target<'_>, record: &Record) -> bool {
-    let accesses = finding.witness.as_ref().map_or(&[][..], |witness| &witness.accesses);
+    let accesses = finding.claim.accesses();
     accesses.iter().any(|access| Some(access.thread) == record.thread && Some(access.block) == record.block)
 }
 
@@ -505,8 +498,8 @@ pub fn evidence(finding: &Target<'_>, record: &Record) -> EvidenceRecord {
     let host = sites.iter().copied().find(|frame| record.device.is_empty() && Places::host(finding).has(frame));
     let place = device.or(host).or_else(|| record.place()).filter(|place| place.line.is_some());
     let named = |file: &str| {
-        let related = finding.related.iter().map(|related| related.path.as_str());
-        let known = std::iter::once(finding.path.as_str()).chain(related).find(|path| same_path(path, file));
+        let others = finding.claim.places().into_iter().map(|site| site.path.as_str());
+        let known = std::iter::once(finding.path.as_str()).chain(others).find(|path| same_path(path, file));
         known.unwrap_or(file).to_owned()
     };
     EvidenceRecord {

@@ -3,7 +3,7 @@
 use super::Target;
 use crate::tools::sanitizer::{Frame, same_path};
 use camino::Utf8Path;
-use cudalint_findings::model::{Access, FindingEntry, Range};
+use cudalint_findings::model::{FindingEntry, Range, Site};
 
 /// Files with ranges of lines, ends included.
 #[derive(Clone, Debug, Default)]
@@ -15,29 +15,32 @@ impl<'a> Places<'a> {
         Self(vec![(finding.path.as_str(), lines(&finding.range))])
     }
 
-    /// The finding's other places.
-    pub(super) fn related(finding: &'a FindingEntry) -> Self {
-        Self(finding.related.iter().map(|related| (related.path.as_str(), lines(&related.range))).collect())
+    /// A site.
+    pub(super) fn at(site: &'a Site) -> Self {
+        Self(vec![(site.path.as_str(), lines(&site.range))])
     }
 
-    /// Where device code shows the finding: the witness's accesses, and the finding's own range.
+    /// The claim's other places.
+    pub(super) fn sites(finding: &'a FindingEntry) -> Self {
+        Self(finding.claim.sites.iter().map(|site| (site.path.as_str(), lines(&site.range))).collect())
+    }
+
+    /// Where device code shows the finding: the claim's accesses, and the finding's own range.
     pub(super) fn device(finding: &'a FindingEntry) -> Self {
         let mut places = Self::own(finding);
-        for access in finding.witness.iter().flat_map(|witness| &witness.accesses) {
-            places.0.extend(of_access(finding, access).0);
-        }
+        places.0.extend(finding.claim.accesses().iter().flat_map(|access| Self::at(&access.site).0));
         places
     }
 
-    /// Where host code shows it: the finding's own range, the statement around it, and the launch of its witness.
+    /// Where host code shows it: the finding's own range, the statement around it, and the claim's launch.
     pub(super) fn host(target: &'a Target<'_>) -> Self {
         let finding = target.finding;
         let mut places = Self::own(finding);
         if let Some(lines) = target.statement {
             places.0.push((finding.path.as_str(), lines));
         }
-        if let Some(launch) = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref()) {
-            places.0.push((launch.path.as_str(), (launch.line, launch.line)));
+        if let Some(launch) = &finding.claim.launch {
+            places.0.extend(Self::at(&launch.site).0);
         }
         places
     }
@@ -61,26 +64,12 @@ impl<'a> Places<'a> {
 /// finding, whose path begins at that folder.
 pub(super) fn in_library(finding: &FindingEntry, frame: &Frame, own: &Frame) -> bool {
     let (Some(file), Some(own)) = (frame.file.as_deref(), own.file.as_deref()) else { return false };
-    let paths = std::iter::once(&finding.path).chain(finding.related.iter().map(|related| &related.path));
+    let paths = std::iter::once(&finding.path).chain(finding.claim.places().into_iter().map(|site| &site.path));
     let root = paths.into_iter().find_map(|path| {
         let root = own.strip_suffix(path.as_str())?;
         (root.len() > 1 && root.ends_with('/')).then_some(root)
     });
     root.is_some_and(|root| Utf8Path::new(file).is_absolute() && !file.starts_with(root))
-}
-
-/// Where an access of the witness stands. A witness says its line and not its file: that is the finding's, or one that the
-/// finding names beside, where the kernel stands in another file than the finding.
-pub(super) fn of_access<'a>(finding: &'a FindingEntry, access: &Access) -> Places<'a> {
-    let mut files = vec![finding.path.as_str()];
-    let beside = finding.related.iter().map(|related| related.path.as_str());
-    let steps = finding.witness.iter().flat_map(|witness| witness.path.iter().map(|step| step.path.as_str()));
-    for file in beside.chain(steps) {
-        if !files.contains(&file) {
-            files.push(file);
-        }
-    }
-    Places(files.into_iter().map(|file| (file, (access.line, access.line))).collect())
 }
 
 fn lines(range: &Range) -> (u32, u32) {

@@ -96,22 +96,15 @@ fn moved(finding: &FindingEntry, path: &str, edits: &[&Edit]) -> FindingEntry {
     moved.path = path.to_owned();
     place(&mut moved.range.start.line);
     place(&mut moved.range.end.line);
-    for related in moved.related.iter_mut().filter(|related| related.path == own) {
-        related.path = path.to_owned();
-        place(&mut related.range.start.line);
-        place(&mut related.range.end.line);
-    }
-    if let Some(witness) = &mut moved.witness {
-        if let Some(launch) = witness.launch.as_mut().filter(|launch| launch.path == own) {
-            launch.path = path.to_owned();
-            place(&mut launch.line);
+    moved.claim = finding.claim.map(&|site| {
+        let mut site = site.clone();
+        if site.path == own {
+            path.clone_into(&mut site.path);
+            place(&mut site.range.start.line);
+            place(&mut site.range.end.line);
         }
-        witness.accesses.iter_mut().for_each(|access| place(&mut access.line));
-        for step in witness.path.iter_mut().filter(|step| step.path == own) {
-            step.path = path.to_owned();
-            place(&mut step.line);
-        }
-    }
+        site
+    });
     moved.fix = None;
     moved
 }

@@ -42,12 +42,11 @@ pub(super) fn of(request: &Request<'_>) -> Vec<Task> {
         .collect()
 }
 
-/// What a finding says, without what an earlier run saw of it.
+/// What of a finding a verdict depends on: no word that is written for people.
 fn said(finding: &FindingEntry) -> String {
-    let mut finding = finding.clone();
-    finding.verification.verdict = None;
-    finding.verification.evidence = None;
-    serde_json::to_string(&finding).unwrap_or_default()
+    let FindingEntry { path, range, function, confidence, claim, verification, fix, .. } = finding;
+    let edits = fix.as_ref().map(|fix| &fix.edits);
+    serde_json::to_string(&(path, range, function, confidence, claim, verification.method, edits)).unwrap_or_default()
 }
 
 /// The tools that a verdict depends on. Free memory and places of programs do not matter.

@@ -158,20 +158,15 @@ impl Notebook {
             }
         };
         place(&mut flat.range);
-        flat.related.iter_mut().filter(|related| related.path == finding.path).for_each(|it| place(&mut it.range));
         let edits = flat.fix.iter_mut().flat_map(|fix| &mut fix.edits);
         edits.filter(|edit| edit.path == finding.path).for_each(|edit| place(&mut edit.range));
-        if let Some(witness) = &mut flat.witness {
-            if let Some(launch) = witness.launch.as_mut().filter(|launch| launch.path == finding.path) {
-                (launch.line, launch.cell) = (self.line(launch.cell, launch.line), None);
+        flat.claim = finding.claim.map(&|site| {
+            let mut site = site.clone();
+            if site.path == finding.path {
+                place(&mut site.range);
             }
-            for access in &mut witness.accesses {
-                (access.line, access.cell) = (self.line(access.cell, access.line), None);
-            }
-            for step in witness.path.iter_mut().filter(|step| step.path == finding.path) {
-                (step.line, step.cell) = (self.line(step.cell, step.line), None);
-            }
-        }
+            site
+        });
         flat
     }
 

@@ -6,7 +6,8 @@ use super::log::{Log, Logged, Memory};
 use super::order;
 use super::written::Writes;
 use crate::tools::sanitizer::base_name;
-use cudalint_findings::model::{Access, AccessKind, Confidence, FindingEntry, Witness};
+use cudalint_findings::AccessKind;
+use cudalint_findings::model::{Access, Confidence, FindingEntry};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -80,7 +81,7 @@ impl Question<'_> {
         if reached.is_empty() {
             return Answer::NotReached;
         }
-        let witnessed = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        let witnessed = self.finding.claim.accesses();
         let mut inside = None;
         let mut known = false;
         for access in reached {
@@ -107,7 +108,7 @@ impl Question<'_> {
     /// Whether a thread reads, as the finding says, what no thread of its block has written. All accesses of the witness's block
     /// to the array must be sites.
     pub fn unwritten(&self) -> Answer {
-        let witnessed = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        let witnessed = self.finding.claim.accesses();
         let lines = self.own_lines();
         let here = |access: &&Logged| {
             access.memory == Memory::Shared
@@ -249,7 +250,7 @@ impl Question<'_> {
         if !primary(a) && !primary(b) {
             return false;
         }
-        let accesses = self.finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+        let accesses = self.finding.claim.accesses();
         match accesses {
             [] => true,
             [one] => self.fits(a, one, true) || self.fits(b, one, true),
@@ -263,7 +264,7 @@ impl Question<'_> {
     /// Whether a logged access is the one that a witness names: line and kind, and, in the witness's launch, thread and,
     /// where `element` says so, element.
     fn fits(&self, access: &Logged, wanted: &Access, element: bool) -> bool {
-        if self.site(access).is_none_or(|site| site.line != wanted.line) {
+        if self.site(access).is_none_or(|site| site.line != wanted.site.line()) {
             return false;
         }
         let kind = match wanted.kind {
@@ -296,7 +297,7 @@ impl Question<'_> {
 
     /// Whether an access belongs to a launch of the witness's shape. A finding without a launch is not asked for one.
     fn is_same_launch(&self, access: &Logged) -> bool {
-        let Some(Witness { launch: Some(wanted), .. }) = &self.finding.witness else { return true };
+        let Some(wanted) = &self.finding.claim.launch else { return true };
         self.log.launch_of(access).is_some_and(|launch| launch.grid == wanted.grid && launch.block == wanted.block)
     }
 }

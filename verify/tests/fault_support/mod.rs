@@ -1,7 +1,11 @@
 //! Lines of probe logs, and findings for them.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use cudalint_findings::model::{Fault, FindingEntry, Position, Range, Related, Witness};
+#[path = "../claim_support/mod.rs"]
+pub mod claim_support;
+
+use cudalint_findings::Fault;
+use cudalint_findings::model::{FindingEntry, Position, Range, Site};
 use serde_json::json;
 
 pub fn range(start: (u32, u32), end: (u32, u32)) -> Range {
@@ -11,24 +15,16 @@ pub fn range(start: (u32, u32), end: (u32, u32)) -> Range {
 
 /// A finding of fault injection in `program.cu`.
 pub fn finding(fault: Fault, start: (u32, u32), end: (u32, u32)) -> FindingEntry {
-    let mut finding: FindingEntry = serde_json::from_value(json!({
+    claim_support::entry(json!({
         "rule": "some-rule", "group": "suspicious", "severity": "warning", "confidence": "definite", "message": "",
         "path": "program.cu", "range": range(start, end), "function": "main", "related": [], "witness": null,
         "verification": {"method": "fault-injection", "verdict": null}, "fix": null, "fingerprint": "0", "url": "",
+        "shows": {"kind": "unread-status", "fault": fault},
     }))
-    .unwrap();
-    finding.verification.fault = Some(fault);
-    finding
 }
 
-pub fn related(start: (u32, u32), end: (u32, u32)) -> Related {
-    Related { path: "program.cu".to_owned(), range: range(start, end), message: String::new() }
-}
-
-/// A witness that assumes something.
-pub fn assuming(what: &str) -> Witness {
-    let assumptions = vec![what.to_owned()];
-    Witness { launch: None, bindings: Vec::new(), accesses: Vec::new(), assumptions, path: Vec::new() }
+pub fn site(start: (u32, u32), end: (u32, u32)) -> Site {
+    Site { path: "program.cu".to_owned(), range: range(start, end) }
 }
 
 /// A call, as the probe writes it down.

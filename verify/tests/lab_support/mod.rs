@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../claim_support/mod.rs"]
+pub mod claim_support;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_verify::lab::{Build, Lab, Launcher, Limits, Run, Watcher};
 use cudalint_verify::machine::{Device, Machine, Program};
@@ -147,7 +150,7 @@ pub const SOURCE: &str = "__global__ void k(float *p) { p[threadIdx.x] = 1.0f; }
 
 /// A finding in a file at a line, by rule and fingerprint.
 pub fn finding(rule: &str, fingerprint: &str, path: &str) -> cudalint_findings::model::FindingEntry {
-    serde_json::from_value(serde_json::json!({
+    claim_support::entry(serde_json::json!({
         "rule": rule, "group": "correctness", "severity": "error", "confidence": "definite",
         "message": "`p` is written beyond its end", "path": path,
         "range": {"start": {"line": 1, "column": 31}, "end": {"line": 1, "column": 45}},
@@ -155,7 +158,6 @@ pub fn finding(rule: &str, fingerprint: &str, path: &str) -> cudalint_findings::
         "verification": {"method": "memcheck", "verdict": null},
         "fix": null, "fingerprint": fingerprint, "url": ""
     }))
-    .unwrap()
 }
 
 /// So many findings, each in a file of its own below `place`.

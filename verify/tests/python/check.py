@@ -6,7 +6,8 @@ A script says in lines `# case: {…}` what finding it has and what a run must s
 
 - `method`, `verdict`
 - `at`: a part of the line it stands on; `flag`: the part of that line it covers (all of `at` when missing)
-- `function`, `message`, `bindings`; `also`: lines of other places
+- `shows`: what is claimed; of accesses it follows from the method, or `fault` and `space` say what goes wrong where
+- `function`, `bindings` (inputs with their values); `also`: lines of other places
 - `launch`: part of the launch's line, blocks, threads of a block
 - `accesses`: kind, index, extent, block, thread, part of the line (that of the finding when missing)
 - `needs`: a package without which the case is left out
@@ -31,33 +32,50 @@ def finding(name, text, case, number):
         end = column + len(flag or part)
         return {"start": {"line": line, "column": column}, "end": {"line": line, "column": end}}
 
-    launch = case.get("launch")
+    def site(line):
+        return {"path": name, "range": {"start": {"line": line, "column": 1}, "end": {"line": line, "column": 2}}}
+
     axes = lambda extents: (extents + [1, 1])[:3]
     index = lambda place: (place + [0, 0])[:3]
-    witness = {
+    launch = case.get("launch")
+    accesses = [
+        {
+            "kind": kind, "index": element, "extent": extent, "block": index(block), "thread": index(thread),
+            "site": site(line_of(line[0] if line else case["at"])),
+        }
+        for kind, element, extent, block, thread, *line in case.get("accesses", [])
+    ]
+    claim = {
+        "shows": case.get("shows") or shows(case, accesses),
+        "kernel": case.get("function") or None,
         "launch": launch
-        and {"path": name, "line": line_of(launch[0]), "grid": axes(launch[1]), "block": axes(launch[2]), "shared_bytes": 0},
-        "bindings": case.get("bindings", {}),
-        "accesses": [
-            {
-                "kind": kind, "index": element, "extent": extent, "block": index(block), "thread": index(thread),
-                "line": line_of(line[0] if line else case["at"]),
-            }
-            for kind, element, extent, block, thread, *line in case.get("accesses", [])
-        ],
-        "assumptions": [],
-        "path": [],
+        and {"site": site(line_of(launch[0])), "grid": axes(launch[1]), "block": axes(launch[2]), "shared_bytes": 0},
+        "inputs": case.get("bindings", {}),
+        "sites": [{"path": name, "range": span(part)} for part in case.get("also", [])],
     }
-    has_witness = any(key in case for key in ("launch", "bindings", "accesses"))
     return {
         "rule": case.get("rule", "some-rule"), "group": "correctness", "severity": "error", "confidence": "definite",
-        "message": case.get("message", "something is wrong"), "path": name, "range": span(case["at"], case.get("flag")),
-        "function": case.get("function") or None,
-        "related": [{"path": name, "range": span(part), "message": "also"} for part in case.get("also", [])],
-        "witness": witness if has_witness else None,
+        "message": "something is wrong", "path": name, "range": span(case["at"], case.get("flag")),
+        "function": case.get("function") or None, "related": [], "claim": claim, "witness": None,
         "verification": {"method": case["method"], "verdict": None},
         "fix": None, "fingerprint": f"{number:016x}", "url": "",
     }
+
+
+def shows(case, accesses):
+    """What the findings of a method claim of their accesses."""
+    method = case["method"]
+    if method == "fault-injection":
+        return {"kind": "unread-status", "fault": "status"}
+    if method == "synccheck":
+        return {"kind": "barrier"}
+    memory = {"name": "", "space": case.get("space", "shared" if method == "racecheck" else "global"), "bytes": None}
+    if method == "racecheck" or method == "watchpoint" and len(accesses) == 2:
+        return {"kind": "race", "object": memory, "accesses": accesses}
+    within = all(0 <= access["index"] < access["extent"] for access in accesses)
+    unwritten = method == "initcheck" or method == "watchpoint" and within
+    fault = case.get("fault", "unwritten" if unwritten else "out-of-bounds")
+    return {"kind": "access", "fault": fault, "object": memory, "accesses": accesses}
 
 
 def cases(folder):
@@ -88,7 +106,7 @@ def main():
             wanted.append((name, case))
             findings.append(entry)
     document = {
-        "version": 1, "tool": {"name": "cudalint", "version": "0.1.0"}, "findings": findings,
+        "version": 2, "tool": {"name": "cudalint", "version": "0.1.0"}, "findings": findings,
         "files": {"checked": len(findings), "skipped": 0, "damaged": 0},
         "summary": {"error": len(findings), "warning": 0, "info": 0},
     }

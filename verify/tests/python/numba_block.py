@@ -1,4 +1,4 @@
-# case: {"method": "api-error", "verdict": "confirmed", "at": "fill[1, 2048](out)", "message": "the block of `fill` has 2048 threads, and a GPU takes 1024", "launch": ["fill[1, 2048](out)", [1], [2048]]}
+# case: {"method": "api-error", "verdict": "confirmed", "shows": {"kind": "refused-launch", "of": "threads"}, "at": "fill[1, 2048](out)", "launch": ["fill[1, 2048](out)", [1], [2048]]}
 import numpy as np
 from numba import cuda
 

@@ -1,5 +1,5 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "GAIN = 3.0"}
-# case: {"method": "output", "verdict": "not-observed", "at": "SHIFT = 1.0  # before"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "captured", "name": "GAIN"}}, "at": "GAIN = 3.0"}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "captured", "name": "SHIFT"}}, "at": "SHIFT = 1.0  # before"}
 import numpy as np
 from numba import cuda
 

@@ -1,8 +1,8 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "scale[values.size // 256, 256](values)", "launch": ["scale[values.size // 256, 256](values)", [3], [256]], "bindings": {"threads": 768, "elements": 1000}, "also": ["if i < values.size:"]}
-# case: {"method": "output", "verdict": "not-observed", "at": "scale[4, 256](values)", "launch": ["scale[4, 256](values)", [4], [256]], "bindings": {"threads": 1024, "elements": 1000}, "also": ["if i < values.size:"]}
-# case: {"method": "output", "verdict": "not-observed", "at": "in_strides[1, 128](values)", "launch": ["in_strides[1, 128](values)", [1], [128]], "bindings": {"threads": 128, "elements": 1000}}
-# case: {"method": "output", "verdict": "confirmed", "at": "fill[3, 256](plain)", "launch": ["fill[3, 256](plain)", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
-# case: {"method": "api-error", "verdict": "confirmed", "at": "scale[values.size // 1024, 256](values)", "message": "the grid of `scale` has 0 blocks along x: the launch fails and the kernel never runs", "launch": ["scale[values.size // 1024, 256](values)", [0], [256]]}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "at": "scale[values.size // 256, 256](values)", "launch": ["scale[values.size // 256, 256](values)", [3], [256]], "also": ["if i < values.size:"]}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 1024, "elements": 1000}}, "at": "scale[4, 256](values)", "launch": ["scale[4, 256](values)", [4], [256]], "also": ["if i < values.size:"]}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 128, "elements": 1000}}, "at": "in_strides[1, 128](values)", "launch": ["in_strides[1, 128](values)", [1], [128]]}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "at": "fill[3, 256](plain)", "launch": ["fill[3, 256](plain)", [3], [256]]}
+# case: {"method": "api-error", "verdict": "confirmed", "shows": {"kind": "refused-launch", "of": "blocks"}, "at": "scale[values.size // 1024, 256](values)", "launch": ["scale[values.size // 1024, 256](values)", [0], [256]]}
 import numpy as np
 from numba import cuda
 

@@ -1,4 +1,4 @@
-# case: {"method": "memcheck", "verdict": "confirmed", "at": "s[cuda.grid(1)] = x[0]", "function": "stage", "message": "element 100 of shared array `s` of 100", "launch": ["def stage", [1], [128]], "accesses": [["write", 100, 100, [0], [100]]]}
+# case: {"method": "memcheck", "verdict": "confirmed", "space": "shared", "at": "s[cuda.grid(1)] = x[0]", "function": "stage", "launch": ["def stage", [1], [128]], "accesses": [["write", 100, 100, [0], [100]]]}
 import math
 
 from numba import cuda, float32

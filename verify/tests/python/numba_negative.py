@@ -1,5 +1,5 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "d[i] = a[i] - a[i - 1]  # wraps", "flag": "a[i - 1]", "function": "bad", "launch": ["bad[4, 128](a, d)", [4], [128]], "accesses": [["read", -1, 500, [0], [0]]]}
-# case: {"method": "output", "verdict": "not-observed", "at": "d[i] = a[i] - a[i - 1]  # guarded", "flag": "a[i - 1]", "function": "good"}
+# case: {"method": "output", "verdict": "confirmed", "fault": "negative-index", "at": "d[i] = a[i] - a[i - 1]  # wraps", "flag": "a[i - 1]", "function": "bad", "launch": ["bad[4, 128](a, d)", [4], [128]], "accesses": [["read", -1, 500, [0], [0]]]}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "access", "fault": "negative-index", "object": {"name": "a", "space": "global", "bytes": null}, "accesses": []}, "at": "d[i] = a[i] - a[i - 1]  # guarded", "flag": "a[i - 1]", "function": "good"}
 import numpy as np
 from numba import cuda
 

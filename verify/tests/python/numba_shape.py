@@ -1,6 +1,6 @@
-# case: {"method": "exception", "verdict": "confirmed", "at": "s = cuda.shared.array(n, np.float32)", "flag": "n, np", "function": "bad", "message": "the shape of a shared array must be a constant: numba raises a TypingError"}
-# case: {"method": "exception", "verdict": "confirmed", "at": "return a[i] * 2", "function": "gives", "message": "a kernel returns a value: numba raises a TypingError"}
-# case: {"method": "exception", "verdict": "not-observed", "at": "s = cuda.shared.array(TPB, np.float32)", "flag": "TPB", "function": "good", "message": "numba raises a TypingError"}
+# case: {"method": "exception", "verdict": "confirmed", "shows": {"kind": "exception", "classes": ["TypingError"], "words": []}, "at": "s = cuda.shared.array(n, np.float32)", "flag": "n, np", "function": "bad"}
+# case: {"method": "exception", "verdict": "confirmed", "shows": {"kind": "exception", "classes": ["TypingError"], "words": []}, "at": "return a[i] * 2", "function": "gives"}
+# case: {"method": "exception", "verdict": "not-observed", "shows": {"kind": "exception", "classes": ["TypingError"], "words": []}, "at": "s = cuda.shared.array(TPB, np.float32)", "flag": "TPB", "function": "good"}
 import numpy as np
 from numba import cuda
 

@@ -1,4 +1,4 @@
-# case: {"method": "api-error", "verdict": "confirmed", "at": "def fill(to):", "flag": "fill", "function": "fill", "message": "`fill` declares 262144 bytes of static shared memory; a block may have 232448, and the kernel does not compile", "bindings": {"static shared bytes": 262144}}
+# case: {"method": "api-error", "verdict": "confirmed", "shows": {"kind": "refused-launch", "of": "shared-memory"}, "at": "def fill(to):", "flag": "fill", "function": "fill"}
 import numpy as np
 from numba import cuda
 

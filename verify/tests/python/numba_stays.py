@@ -1,5 +1,5 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "return h.sum()", "flag": "h", "also": ["d = cuda.to_device(h)"]}
-# case: {"method": "output", "verdict": "not-observed", "at": "return g.sum()", "flag": "g"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "stale", "name": "h"}}, "at": "return h.sum()", "flag": "h", "also": ["d = cuda.to_device(h)"]}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "stale", "name": "g"}}, "at": "return g.sum()", "flag": "g"}
 import numpy as np
 from numba import cuda
 

@@ -1,7 +1,7 @@
-# case: {"method": "output", "verdict": "confirmed", "needs": "pycuda", "at": "kernel(drv.In(x), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(3, 1))", "bindings": {"threads": 768, "elements": 1000}}
-# case: {"method": "output", "verdict": "not-observed", "needs": "pycuda", "at": "kernel(drv.In(x), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(4, 1))", "bindings": {"threads": 1024, "elements": 1000}}
-# case: {"method": "output", "verdict": "confirmed", "needs": "pycuda", "at": "prepared.prepared_call((3, 1), (256, 1, 1), a, b, 1000)", "bindings": {"threads": 768, "elements": 1000}}
-# case: {"method": "output", "verdict": "confirmed", "needs": "pycuda", "at": "kernel(drv.In(wide), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(4, 1))", "flag": "drv.In(wide)"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "needs": "pycuda", "at": "kernel(drv.In(x), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(3, 1))"}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 1024, "elements": 1000}}, "needs": "pycuda", "at": "kernel(drv.In(x), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(4, 1))"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "needs": "pycuda", "at": "prepared.prepared_call((3, 1), (256, 1, 1), a, b, 1000)"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "x"}}, "needs": "pycuda", "at": "kernel(drv.In(wide), drv.Out(y), np.int32(1000), block=(256, 1, 1), grid=(4, 1))", "flag": "drv.In(wide)"}
 # case: {"method": "watchpoint", "verdict": "confirmed", "needs": "pycuda", "at": "y[0] += 1;", "flag": "y[0]", "function": "count", "accesses": [["read", 0, 1000, [0], [0]], ["write", 0, 1000, [0], [1]]]}
 import numpy as np
 import pycuda.autoinit

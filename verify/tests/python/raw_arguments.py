@@ -1,9 +1,9 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "axpy((4,), (256,), (x, y, 0.5, cp.int32(1000)))", "flag": "0.5"}
-# case: {"method": "output", "verdict": "not-observed", "at": "axpy((4,), (256,), (x, y, cp.float32(0.5), 1000))", "flag": "1000)"}
-# case: {"method": "output", "verdict": "confirmed", "at": "axpy((4,), (256,), (whole, y, cp.float32(1), cp.int32(1000)))", "flag": "whole"}
-# case: {"method": "output", "verdict": "confirmed", "at": "rowsum((1,), (128,), (m.T, sums, cp.int32(30), cp.int32(20)))", "flag": "m.T"}
-# case: {"method": "output", "verdict": "not-observed", "at": "rowsum((1,), (128,), (m, sums, cp.int32(20), cp.int32(30)))", "flag": "m,"}
-# case: {"method": "api-error", "verdict": "confirmed", "at": "axpy((1,), (2048,), (x, y, cp.float32(1), cp.int32(1000)))", "message": "the block of `axpy` has 2048 threads, and a GPU takes 1024"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "x"}}, "at": "axpy((4,), (256,), (x, y, 0.5, cp.int32(1000)))", "flag": "0.5"}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "x"}}, "at": "axpy((4,), (256,), (x, y, cp.float32(0.5), 1000))", "flag": "1000)"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "x"}}, "at": "axpy((4,), (256,), (whole, y, cp.float32(1), cp.int32(1000)))", "flag": "whole"}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "m"}}, "at": "rowsum((1,), (128,), (m.T, sums, cp.int32(30), cp.int32(20)))", "flag": "m.T"}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "argument", "parameter": "m"}}, "at": "rowsum((1,), (128,), (m, sums, cp.int32(20), cp.int32(30)))", "flag": "m,"}
+# case: {"method": "api-error", "verdict": "confirmed", "shows": {"kind": "refused-launch", "of": "threads"}, "at": "axpy((1,), (2048,), (x, y, cp.float32(1), cp.int32(1000)))"}
 import cupy as cp
 
 axpy = cp.RawKernel(r'''extern "C" __global__ void axpy(const float* x, float* y, float a, int n)

@@ -1,7 +1,7 @@
-# case: {"method": "output", "verdict": "confirmed", "at": "twice((3,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((3,), (256,), (x, y, cp.int32(1000)))", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
-# case: {"method": "output", "verdict": "not-observed", "at": "twice((4,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((4,), (256,), (x, y, cp.int32(1000)))", [4], [256]], "bindings": {"threads": 1024, "elements": 1000}}
-# case: {"method": "output", "verdict": "confirmed", "at": "halved[3, 256](x, y, 1000)", "launch": ["halved[3, 256](x, y, 1000)", [3], [256]], "bindings": {"threads": 768, "elements": 1000}}
-# case: {"method": "api-error", "verdict": "not-observed", "at": "twice((0,), (256,), (x, y, cp.int32(1000)))", "message": "the grid of `twice` has 0 blocks along x: the kernel never runs", "launch": ["twice((0,), (256,), (x, y, cp.int32(1000)))", [0], [256]]}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "at": "twice((3,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((3,), (256,), (x, y, cp.int32(1000)))", [3], [256]]}
+# case: {"method": "output", "verdict": "not-observed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 1024, "elements": 1000}}, "at": "twice((4,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((4,), (256,), (x, y, cp.int32(1000)))", [4], [256]]}
+# case: {"method": "output", "verdict": "confirmed", "shows": {"kind": "memory", "difference": {"kind": "coverage", "threads": 768, "elements": 1000}}, "at": "halved[3, 256](x, y, 1000)", "launch": ["halved[3, 256](x, y, 1000)", [3], [256]]}
+# case: {"method": "api-error", "verdict": "not-observed", "shows": {"kind": "refused-launch", "of": "blocks"}, "at": "twice((0,), (256,), (x, y, cp.int32(1000)))", "launch": ["twice((0,), (256,), (x, y, cp.int32(1000)))", [0], [256]]}
 import cupy as cp
 from cupyx import jit
 

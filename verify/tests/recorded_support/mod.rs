@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "../claim_support/mod.rs"]
+pub mod claim_support;
+
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::tools::sanitizer::SanitizerReport;
 use std::path::PathBuf;
@@ -60,7 +63,7 @@ pub fn finding(method: &str, path: &str, line: u32, more: serde_json::Value) -> 
     for (name, set) in more {
         value[name] = set;
     }
-    serde_json::from_value(value).unwrap()
+    claim_support::entry(value)
 }
 
 /// A witness with these accesses: kind, line, index, extent, block and thread along x.

@@ -104,7 +104,7 @@ fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: 
 /// The configuration of a launch as its language writes it.
 pub(super) fn configuration(launch: &LaunchWitness, sources: &Sources) -> String {
     let [grid, block] = [launch.grid, launch.block].map(extent);
-    match (launch.shared_bytes, is_python(&launch.place, sources)) {
+    match (launch.shared_bytes, is_python(&launch.site, sources)) {
         (0, false) => format!("<<<{grid}, {block}>>>"),
         (bytes, false) => format!("<<<{grid}, {block}, {bytes}>>>"),
         (0, true) => format!("[{grid}, {block}]"),
@@ -146,16 +146,16 @@ fn witness_text(out: &mut String, finding: &Finding, witness: &Witness, report: 
     for step in &witness.path {
         note(out, "path", &format!("{}: {}", line(&step.place), step.message), options);
     }
-    if let Some(launch) = &witness.launch {
-        note(out, "launch", &format!("{} at {}", configuration(launch, &report.sources), line(&launch.place)), options);
+    if let Some(launch) = &finding.claim.launch {
+        note(out, "launch", &format!("{} at {}", configuration(launch, &report.sources), line(&launch.site)), options);
     }
     if !witness.bindings.is_empty() {
         let all: Vec<String> = witness.bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         note(out, "with", &all.join(", "), options);
     }
-    for access in &witness.accesses {
+    for access in finding.claim.accesses() {
         let [block, thread] = [access.block, access.thread].map(extent);
-        let (kind, index, extent, at) = (access.kind.name(), access.index, access.extent, line(&access.place));
+        let (kind, index, extent, at) = (access.kind.name(), access.index, access.extent, line(&access.site));
         let text = format!("block {block}, thread {thread}: {kind} of element {index} of {extent} at {at}");
         note(out, "access", &text, options);
     }

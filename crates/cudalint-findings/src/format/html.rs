@@ -141,12 +141,12 @@ fn witness_list(out: &mut String, witness: &Witness, finding: &Finding, report: 
     for step in &witness.path {
         rows.push(("path", format!("{}: {}", place(&step.place), code_words(&step.message))));
     }
-    if let Some(launch) = &witness.launch {
+    if let Some(launch) = &finding.claim.launch {
         let [grid, block] = [launch.grid, launch.block].map(super::full::extent);
         let text = format!(
             "grid {grid}, block {block}, {} bytes of dynamic shared memory, {}",
             launch.shared_bytes,
-            place(&launch.place)
+            place(&launch.site)
         );
         rows.push(("launch", text));
     }
@@ -155,7 +155,7 @@ fn witness_list(out: &mut String, witness: &Witness, finding: &Finding, report: 
             witness.bindings.iter().map(|(name, value)| format!("{} = {value}", escaped(name))).collect();
         rows.push(("with", all.join(", ")));
     }
-    for access in &witness.accesses {
+    for access in finding.claim.accesses() {
         let [block, thread] = [access.block, access.thread].map(super::full::extent);
         rows.push((
             "access",
@@ -164,7 +164,7 @@ fn witness_list(out: &mut String, witness: &Witness, finding: &Finding, report: 
                 access.kind.name(),
                 access.index,
                 access.extent,
-                place(&access.place)
+                place(&access.site)
             ),
         ));
     }

@@ -3,6 +3,7 @@
 
 use super::Options;
 use super::uri::reference;
+use crate::claim::Claim;
 use crate::finding::{
     AccessWitness, Applicability, Finding, Fix, Group, LaunchWitness, Place, RuleInfo, Severity, Witness,
 };
@@ -158,7 +159,7 @@ fn result(finding: &Finding, rule_index: usize, sources: &Sources) -> Value {
         });
         out.insert("relatedLocations".into(), related.collect());
     }
-    if let Some(flow) = finding.witness.as_ref().and_then(|witness| code_flow(witness, sources)) {
+    if let Some(flow) = finding.witness.as_ref().and_then(|witness| code_flow(&finding.claim, witness, sources)) {
         out.insert("codeFlows".into(), json!([flow]));
     }
     out.insert("partialFingerprints".into(), json!({"cudalint/v1": finding.fingerprint}));
@@ -175,7 +176,7 @@ fn properties(finding: &Finding) -> Map<String, Value> {
     out.insert("confidence".into(), finding.confidence.name().into());
     out.insert("group".into(), finding.rule.group.name().into());
     if let Some(witness) = &finding.witness {
-        if let Some(launch) = &witness.launch {
+        if let Some(launch) = &finding.claim.launch {
             let value = json!({"grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes});
             out.insert("launch".into(), value);
         }
@@ -198,22 +199,20 @@ fn properties(finding: &Finding) -> Map<String, Value> {
 }
 
 /// The witness as threads of execution; none when it names no place.
-fn code_flow(witness: &Witness, sources: &Sources) -> Option<Value> {
+fn code_flow(claim: &Claim<Place>, witness: &Witness, sources: &Sources) -> Option<Value> {
     let mut threads = Vec::new();
     let host: Vec<Value> = witness
         .path
         .iter()
         .map(|step| flow_location(&step.place, &step.message, sources))
-        .chain(
-            witness.launch.as_ref().map(|launch| flow_location(&launch.place, &launch_words(launch, sources), sources)),
-        )
+        .chain(claim.launch.as_ref().map(|launch| flow_location(&launch.site, &launch_words(launch, sources), sources)))
         .collect();
     if !host.is_empty() {
         threads.push(thread_flow("host", &host, witness));
     }
-    for access in &witness.accesses {
+    for access in claim.accesses() {
         let [block, thread] = [access.block, access.thread].map(super::full::extent);
-        let at = flow_location(&access.place, &access_words(access), sources);
+        let at = flow_location(&access.site, &access_words(access), sources);
         threads.push(thread_flow(&format!("block {block}, thread {thread}"), &[at], witness));
     }
     (!threads.is_empty()).then(|| json!({ "threadFlows": threads }))

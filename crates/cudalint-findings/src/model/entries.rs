@@ -1,8 +1,8 @@
 //! Findings as entries of the findings document: byte ranges become lines and columns.
 
 use super::{
-    Access, Document, Edit, Evidence, EvidenceRecord, Files, FindingEntry, Fix, Launch, Position, Range, Related, Step,
-    Summary, Tool, VERSION, Verification, Witness,
+    Document, Edit, Evidence, EvidenceRecord, Files, FindingEntry, Fix, Position, Range, Related, Site, Step, Summary,
+    Tool, VERSION, Verification, Witness, WitnessAccess, WitnessLaunch,
 };
 use crate::finding::{self, Finding, Place};
 use crate::lines;
@@ -51,7 +51,8 @@ impl FindingEntry {
                     message: label.message.clone(),
                 })
                 .collect(),
-            witness: finding.witness.as_ref().map(|witness| Witness::new(witness, sources)),
+            claim: finding.claim.map(&|place| Site { path: place.path.to_string(), range: range(place, sources) }),
+            witness: finding.witness.as_ref().map(|witness| Witness::new(finding, witness, sources)),
             verification: Verification::new(finding),
             fix: finding.fix.as_ref().map(|fix| Fix {
                 applicability: fix.applicability.into(),
@@ -73,28 +74,29 @@ impl FindingEntry {
 }
 
 impl Witness {
-    fn new(witness: &finding::Witness, sources: &Sources) -> Self {
+    fn new(finding: &Finding, witness: &finding::Witness, sources: &Sources) -> Self {
         Self {
-            launch: witness.launch.as_ref().map(|launch| Launch {
-                path: launch.place.path.to_string(),
-                cell: sources.start(&launch.place).cell,
-                line: sources.start(&launch.place).line,
+            launch: finding.claim.launch.as_ref().map(|launch| WitnessLaunch {
+                path: launch.site.path.to_string(),
+                cell: sources.start(&launch.site).cell,
+                line: sources.start(&launch.site).line,
                 grid: launch.grid,
                 block: launch.block,
                 shared_bytes: launch.shared_bytes,
             }),
             bindings: witness.bindings.clone(),
-            accesses: witness
-                .accesses
+            accesses: finding
+                .claim
+                .accesses()
                 .iter()
-                .map(|access| Access {
+                .map(|access| WitnessAccess {
                     block: access.block,
                     thread: access.thread,
-                    kind: access.kind.into(),
+                    kind: access.kind,
                     index: access.index,
                     extent: access.extent,
-                    cell: sources.start(&access.place).cell,
-                    line: sources.start(&access.place).line,
+                    cell: sources.start(&access.site).cell,
+                    line: sources.start(&access.site).line,
                 })
                 .collect(),
             assumptions: witness.assumptions.clone(),
@@ -118,10 +120,6 @@ impl Verification {
         let method = finding.method.unwrap_or(finding.rule.method);
         Self {
             method: method.into(),
-            fault: match method {
-                finding::Method::FaultInjection(fault) => Some(fault.into()),
-                _ => None,
-            },
             verdict: done.map(|done| done.verdict.into()),
             evidence: done.map(|done| Evidence::from(&done.evidence)),
         }

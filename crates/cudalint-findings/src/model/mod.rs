@@ -4,12 +4,13 @@
 mod entries;
 mod restore;
 
+use crate::claim::{self, AccessKind, Claim};
 use crate::finding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Version of the document's meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The whole output of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,7 +83,9 @@ pub struct FindingEntry {
     pub function: Option<String>,
     /// Other places that matter.
     pub related: Vec<Related>,
-    /// The numbers that show it; null where the place says it all.
+    /// What a run has to show.
+    pub claim: Claim<Site>,
+    /// Why it is true, for people; null where the place says it all.
     pub witness: Option<Witness>,
     /// How a GPU run would show it, and what one has shown.
     pub verification: Verification,
@@ -120,6 +123,28 @@ pub struct Position {
     pub column: u32,
 }
 
+/// A place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// The file.
+    pub path: String,
+    /// Where in it.
+    pub range: Range,
+}
+
+impl Site {
+    /// Its first line.
+    pub fn line(&self) -> u32 {
+        self.range.start.line
+    }
+}
+
+/// A kernel launch of a claim.
+pub type Launch = claim::Launch<Site>;
+/// One access by one thread of a claim.
+pub type Access = claim::Access<Site>;
+
 /// A place with words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -132,18 +157,18 @@ pub struct Related {
     pub message: String,
 }
 
-/// Why the finding is true.
+/// Why the finding is true. Launch and accesses are those of the claim, by their lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
     /// The launch, where one matters.
-    pub launch: Option<Launch>,
+    pub launch: Option<WitnessLaunch>,
     /// Names and the values they have.
     #[serde(serialize_with = "write_bindings", deserialize_with = "read_bindings")]
     #[schemars(with = "std::collections::BTreeMap<String, i64>")]
     pub bindings: Vec<(String, i64)>,
     /// The accesses; two for a race.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<WitnessAccess>,
     /// What is assumed; empty for a definite finding.
     pub assumptions: Vec<String>,
     /// The way there.
@@ -153,7 +178,7 @@ pub struct Witness {
 /// A kernel launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Launch {
+pub struct WitnessLaunch {
     /// File of the launch.
     pub path: String,
     /// Its cell, in a notebook.
@@ -173,7 +198,7 @@ pub struct Launch {
 /// One access by one thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Access {
+pub struct WitnessAccess {
     /// Block index.
     pub block: [u64; 3],
     /// Thread index.
@@ -214,10 +239,6 @@ pub struct Step {
 pub struct Verification {
     /// How a run would show it.
     pub method: Method,
-    /// What fault injection makes fail; only beside that method. It follows from the rule, so it is no part of the
-    /// written document: whoever reads one asks the rule.
-    #[serde(skip)]
-    pub fault: Option<Fault>,
     /// Null after a check alone.
     pub verdict: Option<Verdict>,
     /// What the verdict rests on; only beside a verdict.
@@ -332,59 +353,13 @@ words! {
     #[allow(missing_docs)]
     Group { Correctness, Suspicious, Portability, Performance, Pedantic, Preview }
 }
-/// How a GPU run would show a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Method {
-    Memcheck,
-    Racecheck,
-    Initcheck,
-    Synccheck,
-    Leakcheck,
-    ApiError,
-    Exception,
-    Output,
-    Watchpoint,
-    FaultInjection,
-    None,
-}
-
-impl From<finding::Method> for Method {
-    fn from(method: finding::Method) -> Self {
-        match method {
-            finding::Method::Memcheck => Self::Memcheck,
-            finding::Method::Racecheck => Self::Racecheck,
-            finding::Method::Initcheck => Self::Initcheck,
-            finding::Method::Synccheck => Self::Synccheck,
-            finding::Method::Leakcheck => Self::Leakcheck,
-            finding::Method::ApiError => Self::ApiError,
-            finding::Method::Exception => Self::Exception,
-            finding::Method::Output => Self::Output,
-            finding::Method::Watchpoint => Self::Watchpoint,
-            finding::Method::FaultInjection(_) => Self::FaultInjection,
-            finding::Method::None => Self::None,
-        }
-    }
-}
-
 words! {
-    /// What fault injection makes fail.
-    Fault {
-        /// The call at the place reports a failure.
-        Status,
-        /// The launch at the place is refused.
-        Launch,
-        /// The kernel launched at the place fails while it runs.
-        Asynchronous,
-        /// A call that the checker at the place is given reports a failure, or disappears with the checker.
-        Checker,
-    }
-}
-words! {
-    /// Kind of a memory access.
+    /// How a GPU run would show a finding.
     #[allow(missing_docs)]
-    AccessKind { Read, Write, Atomic }
+    Method {
+        Memcheck, Racecheck, Initcheck, Synccheck, Leakcheck, ApiError, Exception, Output, Watchpoint, FaultInjection,
+        None,
+    }
 }
 words! {
     /// How far a fix can be trusted.
@@ -416,7 +391,7 @@ words! {
 }
 
 /// Bindings as an object in their own order. A name that comes twice keeps its first value.
-fn write_bindings<S: Serializer>(bindings: &[(String, i64)], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn write_bindings<S: Serializer>(bindings: &[(String, i64)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serde_json::Map::new();
     for (name, value) in bindings {
         map.entry(name.as_str()).or_insert_with(|| (*value).into());
@@ -425,7 +400,7 @@ fn write_bindings<S: Serializer>(bindings: &[(String, i64)], serializer: S) -> R
 }
 
 /// The reverse of [`write_bindings`].
-fn read_bindings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, i64)>, D::Error> {
+pub(crate) fn read_bindings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, i64)>, D::Error> {
     use serde::de::Error;
     let map = serde_json::Map::deserialize(deserializer)?;
     map.into_iter()

@@ -1,10 +1,8 @@
 //! Entries of the findings document as findings again, so that a document written elsewhere can be shown in every format:
 //! lines and columns become byte ranges of the texts that are here.
 
-use super::{Document, Evidence, Fault, FindingEntry, Method, Position, Range, Verification};
-use crate::finding::{
-    self, AccessWitness, Edit, EvidenceRecord, Finding, Fix, Label, LaunchWitness, Place, RuleInfo, Witness,
-};
+use super::{Document, Evidence, FindingEntry, Position, Range, Verification};
+use crate::finding::{self, Edit, EvidenceRecord, Finding, Fix, Label, Place, RuleInfo, Witness};
 use crate::report::{FileCounts, Report, Sources};
 
 impl Document {
@@ -42,31 +40,10 @@ impl FindingEntry {
                 .iter()
                 .map(|related| Label { place: place(&related.path, related.range), message: related.message.clone() })
                 .collect(),
-            // What is made to fail follows from the rule.
-            method: Some(self.verification.method)
-                .filter(|method| *method != Method::FaultInjection)
-                .map(|method| method.restore(Fault::Status))
-                .filter(|method| *method != rule.method),
+            method: Some(self.verification.method.into()).filter(|method| *method != rule.method),
+            claim: self.claim.map(&|site| place(&site.path, site.range)),
             witness: self.witness.as_ref().map(|witness| Witness {
-                launch: witness.launch.as_ref().map(|launch| LaunchWitness {
-                    place: line(&launch.path, launch.cell, launch.line),
-                    grid: launch.grid,
-                    block: launch.block,
-                    shared_bytes: launch.shared_bytes,
-                }),
                 bindings: witness.bindings.clone(),
-                accesses: witness
-                    .accesses
-                    .iter()
-                    .map(|access| AccessWitness {
-                        block: access.block,
-                        thread: access.thread,
-                        kind: access.kind.into(),
-                        index: access.index,
-                        extent: access.extent,
-                        place: line(&self.path, access.cell, access.line),
-                    })
-                    .collect(),
                 assumptions: witness.assumptions.clone(),
                 path: witness
                     .path
@@ -121,25 +98,6 @@ impl Evidence {
             command: self.command.clone(),
             log: self.log.clone(),
             reproducer: self.reproducer.clone(),
-        }
-    }
-}
-
-impl Method {
-    /// The method, with what it makes fail where it is fault injection.
-    pub fn restore(self, fault: Fault) -> finding::Method {
-        match self {
-            Self::Memcheck => finding::Method::Memcheck,
-            Self::Racecheck => finding::Method::Racecheck,
-            Self::Initcheck => finding::Method::Initcheck,
-            Self::Synccheck => finding::Method::Synccheck,
-            Self::Leakcheck => finding::Method::Leakcheck,
-            Self::ApiError => finding::Method::ApiError,
-            Self::Exception => finding::Method::Exception,
-            Self::Output => finding::Method::Output,
-            Self::Watchpoint => finding::Method::Watchpoint,
-            Self::FaultInjection => finding::Method::FaultInjection(fault.into()),
-            Self::None => finding::Method::None,
         }
     }
 }

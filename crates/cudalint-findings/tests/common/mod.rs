@@ -2,6 +2,7 @@
 //! one to four bytes, CRLF, and a finding at the end of a file.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::*;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub static CHECKED_API: RuleInfo = RuleInfo {
     group: Group::Suspicious,
     summary: "The status of a CUDA call is thrown away.",
     page: "# unchecked-api-call\n\nThe status of a CUDA call is thrown away.\n",
-    method: Method::FaultInjection(Fault::Status),
+    method: Method::FaultInjection,
     guideline: Some("1.3"),
     cwe: Some(252),
 };
@@ -93,6 +94,7 @@ pub fn finding(rule: &'static RuleInfo, severity: Severity, place: Place, messag
         message: message.into(),
         place,
         label: String::new(),
+        claim: Claim::default(),
         function: "main".into(),
         related: Vec::new(),
         witness: None,
@@ -114,7 +116,7 @@ pub fn sources() -> Sources {
 
 pub fn findings() -> Vec<Finding> {
     let launch = LaunchWitness {
-        place: place(SCALE, "scale<<<4, 256>>>(d_data, size)", 0),
+        site: place(SCALE, "scale<<<4, 256>>>(d_data, size)", 0),
         grid: [4, 1, 1],
         block: [256, 1, 1],
         shared_bytes: 0,
@@ -125,17 +127,24 @@ pub fn findings() -> Vec<Finding> {
             label(SCALE, "data[i]", 0, "element 250 of 250 is the first one outside"),
             label(SCALE, "size = 1000", 0, "a number of elements"),
         ],
+        claim: Claim {
+            kernel: Some("scale".into()),
+            launch: Some(launch),
+            ..Claim::from(Shows::Access {
+                fault: AccessFault::OutOfBounds,
+                object: Object { name: "data".into(), space: Space::Global, bytes: Some(1000) },
+                accesses: vec![AccessWitness {
+                    block: [0, 0, 0],
+                    thread: [250, 0, 0],
+                    kind: AccessKind::Read,
+                    index: 250,
+                    extent: 250,
+                    site: place(SCALE, "data[i]", 0),
+                }],
+            })
+        },
         witness: Some(Witness {
-            launch: Some(launch.clone()),
             bindings: vec![("size".into(), 1000), ("i".into(), 250)],
-            accesses: vec![AccessWitness {
-                block: [0, 0, 0],
-                thread: [250, 0, 0],
-                kind: AccessKind::Read,
-                index: 250,
-                extent: 250,
-                place: place(SCALE, "data[i]", 0),
-            }],
             assumptions: vec![],
             path: vec![label(SCALE, "cudaMalloc(&d_data, size)", 0, "`d_data` points to 1000 bytes")],
         }),
@@ -158,7 +167,7 @@ pub fn findings() -> Vec<Finding> {
         kind,
         index: 255,
         extent: 256,
-        place: at,
+        site: at,
     };
     let race = Finding {
         confidence: Confidence::Likely,
@@ -168,13 +177,18 @@ pub fn findings() -> Vec<Finding> {
             label(REDUCE, "s[threadIdx.x]", 0, "written by thread 255"),
             label(SCALE, "scale<<<4, 256>>>", 0, "a launch of another file"),
         ],
+        claim: Claim {
+            kernel: Some("reduce".into()),
+            ..Claim::from(Shows::Race {
+                object: Object { name: "s".into(), space: Space::Shared, bytes: Some(1024) },
+                accesses: vec![
+                    access(255, AccessKind::Write, place(REDUCE, "s[threadIdx.x]", 0)),
+                    access(0, AccessKind::Read, place(REDUCE, "s[255 - threadIdx.x]", 0)),
+                ],
+            })
+        },
         witness: Some(Witness {
-            launch: None,
             bindings: vec![],
-            accesses: vec![
-                access(255, AccessKind::Write, place(REDUCE, "s[threadIdx.x]", 0)),
-                access(0, AccessKind::Read, place(REDUCE, "s[255 - threadIdx.x]", 0)),
-            ],
             assumptions: vec!["`reduce` is launched with 256 threads a block".into()],
             path: vec![],
         }),
@@ -186,6 +200,10 @@ pub fn findings() -> Vec<Finding> {
         )
     };
     let unchecked = Finding {
+        claim: Claim {
+            sites: vec![place(SCALE, "cudaFree(d_data)", 0)],
+            ..Claim::from(Shows::UnreadStatus { fault: Fault::Status })
+        },
         related: vec![label(SCALE, "cudaFree(d_data)", 0, "status thrown away")],
         fix: Some(Fix { applicability: Applicability::Display, message: "check the status".into(), edits: vec![] }),
         ..finding(

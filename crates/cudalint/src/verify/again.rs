@@ -4,7 +4,7 @@ use super::Input;
 use camino::Utf8PathBuf;
 use cudalint_engine::{Choices, Configuration, Engine, Request};
 use cudalint_findings::Finding;
-use cudalint_findings::model::{FindingEntry, Witness};
+use cudalint_findings::model::FindingEntry;
 use cudalint_verify::outcome::Replay;
 use cudalint_verify::run::FixedSource;
 use std::collections::BTreeSet;
@@ -33,10 +33,8 @@ impl<'a> Again<'a> {
         if self.engine.rules().iter().all(|rule| rule.info.name != finding.rule) {
             return Replay::Unknown;
         }
-        let numbers = |witness: &Witness| {
-            witness.launch.is_some() || !witness.bindings.is_empty() || !witness.accesses.is_empty()
-        };
-        if !finding.witness.as_ref().is_some_and(numbers) {
+        let bound = finding.witness.as_ref().is_some_and(|witness| !witness.bindings.is_empty());
+        if finding.claim.launch.is_none() && finding.claim.accesses().is_empty() && !bound {
             return Replay::Unknown;
         }
         if self.fresh {
@@ -110,7 +108,7 @@ impl<'a> Again<'a> {
             fixed.replace_range(start..end, new);
         }
         let lint = |text: &str| self.engine.lint_texts(&[(finding.path.clone(), text)], None).unwrap_or_default();
-        let said = |finding: &Finding| (finding.rule.name, finding.function.clone(), finding.message.clone());
+        let said = |finding: &Finding| (finding.rule.name, finding.function.clone(), finding.claim.map(&|_| ()));
         let before: Vec<_> = lint(&text).iter().map(said).collect();
         let new_findings = lint(&fixed)
             .iter()

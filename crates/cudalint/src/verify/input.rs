@@ -4,7 +4,7 @@ use crate::args::VerifyArgs;
 use crate::check;
 use camino::Utf8PathBuf;
 use cudalint_engine::Engine;
-use cudalint_findings::model::{Document, Fault, FindingEntry, Method, VERSION};
+use cudalint_findings::model::{Document, FindingEntry, VERSION};
 use cudalint_findings::{Report, RuleInfo, Sources};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,19 +45,24 @@ fn here() -> Result<Utf8PathBuf, String> {
 
 fn of_document(engine: &Engine, file: &Path, sources: Option<&Path>) -> Result<Input, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
-    let document: Document = serde_json::from_str(&text).map_err(|error| {
+    let refused = |error: serde_json::Error| {
         format!(
             "{}: not a findings document: {error}; `cudalint check --output-format json` writes one",
             file.display()
         )
-    })?;
-    if document.version != VERSION {
+    };
+    // A document of another version has other fields.
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(refused)?;
+    if let Some(version) =
+        value.get("version").and_then(serde_json::Value::as_u64).filter(|it| *it != u64::from(VERSION))
+    {
         return Err(format!(
-            "{}: version {} of the findings document; this cudalint reads version {VERSION}",
-            file.display(),
-            document.version
+            "{}: a findings document of version {version}, and this cudalint reads version {VERSION}: lint again with this \
+             cudalint (`cudalint check --output-format json`), or verify the sources themselves",
+            file.display()
         ));
     }
+    let document: Document = serde_json::from_value(value).map_err(refused)?;
     let root = root_of(&document, file, sources)?;
     let mut texts = Sources::new();
     let mut missing = Vec::new();
@@ -84,8 +89,8 @@ fn paths(document: &Document) -> BTreeSet<&str> {
     for finding in &document.findings {
         all.insert(finding.path.as_str());
         all.extend(finding.related.iter().map(|related| related.path.as_str()));
+        all.extend(finding.claim.places().into_iter().map(|site| site.path.as_str()));
         if let Some(witness) = &finding.witness {
-            all.extend(witness.launch.iter().map(|launch| launch.path.as_str()));
             all.extend(witness.path.iter().map(|step| step.path.as_str()));
         }
         all.extend(finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.path.as_str()));
@@ -115,20 +120,18 @@ fn root_of(document: &Document, file: &Path, told: Option<&Path>) -> Result<Utf8
 fn info(engine: &Engine, entry: &FindingEntry) -> &'static RuleInfo {
     let group = entry.group.into();
     if let Some(rule) = engine.rules().iter().find(|rule| rule.info.name == entry.rule)
-        && Method::from(rule.info.method) == entry.verification.method
+        && rule.info.method == entry.verification.method.into()
         && rule.info.group == group
     {
         return &rule.info;
     }
-    // Of a rule that is not known, the failure that most rules are about.
-    let method = entry.verification.method.restore(entry.verification.fault.unwrap_or(Fault::Status));
     // A few bytes for each finding of a rule that is not ours, for as long as the program runs.
     Box::leak(Box::new(RuleInfo {
         name: Box::leak(entry.rule.clone().into_boxed_str()),
         group,
         summary: "",
         page: "",
-        method,
+        method: entry.verification.method.into(),
         guideline: None,
         cwe: None,
     }))

@@ -19,6 +19,8 @@ pub struct Claim {
     pub line: usize,
     /// Lines of its other places.
     pub related: Vec<usize>,
+    /// Whether one of its accesses is atomic.
+    pub atomic: bool,
     /// Its sentence.
     pub message: String,
 }
@@ -175,14 +177,13 @@ impl Tally {
             for claim in own.iter().filter(|claim| claim.confidence != Confidence::Possible) {
                 let definite = claim.confidence == Confidence::Definite;
                 let counts = self.claims.entry((class, definite)).or_default();
-                let atomic = claim.message.contains("atomically");
                 let shown = records.iter().any(|lines| lines.contains(&claim.line))
-                    || (class == Class::Bounds && atomic && has_atomic_fault(seen, name));
+                    || (class == Class::Bounds && claim.atomic && has_atomic_fault(seen, name));
                 if shown {
                     counts.confirmed += 1;
                 } else if cut_short {
                     counts.undecided += 1;
-                } else if class == Class::SharedRace && atomic {
+                } else if class == Class::SharedRace && claim.atomic {
                     // racecheck has nothing to say of an atomic operation beside a plain access.
                     counts.beyond += 1;
                 } else {

@@ -133,6 +133,7 @@ fn lint(out: &Path, programs: &[Program]) -> Result<Vec<Claim>, String> {
             confidence: finding.confidence,
             line,
             related,
+            atomic: finding.claim.accesses().iter().any(|access| access.kind == cudalint_findings::AccessKind::Atomic),
             message: finding.message.clone(),
         });
     }

@@ -6,6 +6,8 @@ use crate::lab::Bench;
 use crate::machine::Python;
 use crate::scenario::PythonProgram;
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Difference;
 use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use std::fmt::Write as _;
 
@@ -131,14 +133,14 @@ pub fn lines(range: &Range) -> (u32, u32) {
     (range.start.line, if whole { range.end.line - 1 } else { range.end.line })
 }
 
-/// The finding's own lines, and those of its witness's accesses or, without these, of its other places in the file.
+/// The finding's own lines, and those of its claim's accesses or, without these, of its other sites in the file.
 pub fn look_at(finding: &FindingEntry) -> Look {
-    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+    let accesses = finding.claim.accesses();
     let mut found = vec![lines(&finding.range)];
     if accesses.is_empty() {
-        found.extend(finding.related.iter().filter(|it| it.path == finding.path).map(|it| lines(&it.range)));
+        found.extend(finding.claim.sites.iter().filter(|it| it.path == finding.path).map(|it| lines(&it.range)));
     }
-    found.extend(accesses.iter().map(|access| (access.line, access.line)));
+    found.extend(accesses.iter().map(|access| (access.site.line(), access.site.line())));
     found.dedup();
     let mut threads = String::new();
     for access in accesses {
@@ -149,14 +151,12 @@ pub fn look_at(finding: &FindingEntry) -> Look {
     Look { lines: found, place, threads, cover: cover(finding), block: None }
 }
 
-/// Threads and elements, as a finding's witness states them.
+/// Threads and elements, where a finding claims that there are too few threads.
 pub fn cover(finding: &FindingEntry) -> Option<(u64, u64)> {
-    let bindings = &finding.witness.as_ref()?.bindings;
-    let value = |name: &str| {
-        let (_, value) = bindings.iter().find(|(bound, _)| bound == name)?;
-        u64::try_from(*value).ok().filter(|value| *value > 0)
-    };
-    Some((value("threads")?, value("elements")?))
+    match finding.claim.shows {
+        Shows::Memory { difference: Difference::Coverage { threads, elements } } => Some((threads, elements)),
+        _ => None,
+    }
 }
 
 /// Why a package that the script needs cannot be used.

@@ -9,6 +9,7 @@ use crate::lab::{Bench, End};
 use crate::probe::{Plan, Site, Task, Watch};
 use crate::scenario::CudaProgram;
 use crate::tools::probe_log::{Call, Event, Trace};
+use cudalint_findings::Fault;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ const MAX_SWITCHES: usize = 4;
 
 pub(super) fn perform(
     finding: &FindingEntry,
+    fault: Fault,
     program: &CudaProgram,
     bench: &Bench<'_>,
 ) -> Result<Judgement, Judgement> {
@@ -34,12 +36,12 @@ pub(super) fn perform(
         }
         None => Uses { spot: primary, calls: CallsOf::Places(&places) },
     };
-    let reads_twice = primary.name == READ && !finding.related.is_empty();
-    if reads_twice {
-        return last_error(program, bench, &uses, places.get(1).filter(|_| definition.is_none()));
-    }
-    if definition.as_ref().is_some_and(|definition| definition.evaluations() > 1) {
-        return twice(program, bench, &uses);
+    match fault {
+        Fault::ClearedError => {
+            return last_error(program, bench, &uses, places.get(1).filter(|_| definition.is_none()));
+        }
+        Fault::RepeatedCall => return twice(program, bench, &uses),
+        _ => {}
     }
     let mut switches = vec!["NDEBUG".to_owned()];
     for name in definition.iter().flat_map(|definition| &definition.conditions) {

@@ -1,7 +1,7 @@
 //! Macro definitions as text: what stands around a place that a finding names, where the macro is used, and under which
 //! conditions of the preprocessor it is defined.
 
-use crate::experiment::place::{Source, calls_word, is_word};
+use crate::experiment::place::{Source, calls_word};
 use cudalint_findings::model::Range;
 
 /// Macros around macros that are followed.
@@ -11,9 +11,6 @@ const MAX_LAYERS: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Definition {
     pub name: String,
-    pub parameters: Vec<String>,
-    /// Its body in one line.
-    pub body: String,
     /// Names in the conditions around it, innermost first.
     pub conditions: Vec<String>,
 }
@@ -39,28 +36,8 @@ impl Definition {
         }
         let rest = text.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let (name, rest) = rest.split_at(end);
-        let (parameters, body) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
-            Some((parameters, body)) => (parameters, body),
-            None => ("", rest),
-        };
-        let parameters = parameters
-            .split(',')
-            .map(|parameter| parameter.trim().trim_end_matches("...").trim())
-            .map(|parameter| if parameter.is_empty() { "__VA_ARGS__" } else { parameter })
-            .map(str::to_owned)
-            .collect();
-        Some(Self {
-            name: name.to_owned(),
-            parameters,
-            body: body.trim().to_owned(),
-            conditions: conditions(source, first),
-        })
-    }
-
-    /// How often the body evaluates a parameter, for the parameter of which that is most: `#call` and `sizeof(call)` do not.
-    pub fn evaluations(&self) -> usize {
-        self.parameters.iter().map(|parameter| evaluations(&self.body, parameter)).max().unwrap_or(0)
+        let name = rest.get(..end).unwrap_or(rest).to_owned();
+        Some(Self { name, conditions: conditions(source, first) })
     }
 
     /// Names by which a use of this macro is written: its own, and those of macros of the source whose bodies use it.
@@ -93,19 +70,6 @@ impl Definition {
         }
         names
     }
-}
-
-fn evaluations(body: &str, parameter: &str) -> usize {
-    let unevaluated = ["sizeof", "decltype", "typeof", "__typeof__", "alignof", "noexcept"];
-    body.match_indices(parameter)
-        .filter(|(at, _)| {
-            let before = body[..*at].trim_end();
-            let inside = before.trim_end_matches('(').trim_end();
-            is_word(body, *at, parameter.len())
-                && !before.ends_with('#')
-                && !(inside.len() < before.len() && unevaluated.iter().any(|word| inside.ends_with(word)))
-        })
-        .count()
 }
 
 /// The names in the conditions of the preprocessor around a line, innermost first.

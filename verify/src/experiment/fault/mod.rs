@@ -18,7 +18,8 @@ use crate::lab::Bench;
 use crate::probe::{self, Plan, Site, Task, Watch, WatchedFunction};
 use crate::scenario::{CudaProgram, Origin, Program};
 use crate::tools::probe_log::{Call, ProbedLaunch};
-use cudalint_findings::model::{EvidenceRecord, Fault, FindingEntry, Verdict};
+use cudalint_findings::model::{Confidence, EvidenceRecord, FindingEntry, Verdict};
+use cudalint_findings::{Fault, Shows};
 use trial::{Target, Trial};
 
 /// Places of one finding that are tried, at most.
@@ -33,15 +34,16 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
             return Judgement::without_run(Verdict::Unsupported, "a kernel alone makes no calls that could fail");
         }
     };
-    let injected = match finding.verification.fault {
-        Some(Fault::Status) => status(finding, program, bench),
-        Some(Fault::Launch) => launch(finding, program, bench),
-        Some(Fault::Asynchronous) => asynchronous(finding, program, bench),
-        Some(Fault::Checker) => checker::perform(finding, program, bench),
-        None => Err(Judgement::without_run(
-            Verdict::Unsupported,
-            "the finding does not say what to make fail (`verification.fault`)",
-        )),
+    let Shows::UnreadStatus { fault } = finding.claim.shows else {
+        return Judgement::without_run(Verdict::Unsupported, "the finding claims no status that nobody reads");
+    };
+    let injected = match fault {
+        Fault::Status => status(finding, program, bench),
+        Fault::Launch => launch(finding, program, bench),
+        Fault::Asynchronous => asynchronous(finding, program, bench),
+        Fault::DroppedCall | Fault::RepeatedCall | Fault::ClearedError => {
+            checker::perform(finding, fault, program, bench)
+        }
     };
     injected.unwrap_or_else(|judgement| judgement)
 }
@@ -54,14 +56,8 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
     let baseline = probed.run("baseline", &Plan::default());
     usable(&baseline)?;
     let targets = targets(&spots, &baseline)?;
-    let trial = Trial {
-        finding,
-        probed: &probed,
-        baseline,
-        task: Task::Status,
-        assumes: false,
-        places: finding.related.len() + 1,
-    };
+    let trial =
+        Trial { probed: &probed, baseline, task: Task::Status, assumes: false, places: finding.claim.sites.len() + 1 };
     Ok(trial.judge(&targets))
 }
 
@@ -118,8 +114,7 @@ fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         }
     }
     let assumes = assumes(finding);
-    let trial =
-        Trial { finding, probed: &probed, baseline, task: Task::Launch, assumes, places: finding.related.len() + 1 };
+    let trial = Trial { probed: &probed, baseline, task: Task::Launch, assumes, places: finding.claim.sites.len() + 1 };
     Ok(trial.judge(&targets))
 }
 
@@ -140,7 +135,7 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: kernel_name(last) };
     // In a program around one function, the waiting may be left to callers that are not there.
     let assumes = assumes(finding) && program.origin != Origin::AsWritten;
-    let trial = Trial { finding, probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
+    let trial = Trial { probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
     Ok(trial.judge_turn(&[target], turn))
 }
 
@@ -152,7 +147,7 @@ const LAUNCH_FAILURE: i64 = 719;
 /// The finding's places, the primary one first.
 fn spots(finding: &FindingEntry, program: &CudaProgram) -> Vec<Spot> {
     let mut spots = vec![Spot::primary(finding, program)];
-    spots.extend(Spot::related(finding, program));
+    spots.extend(Spot::sites(finding, program));
     spots.truncate(MAX_PLACES);
     spots
 }
@@ -209,7 +204,7 @@ fn failure_of(function: &str) -> i64 {
 }
 
 fn assumes(finding: &FindingEntry) -> bool {
-    finding.witness.as_ref().is_some_and(|witness| !witness.assumptions.is_empty())
+    finding.confidence != Confidence::Definite
 }
 
 /// A kernel's name without return type and parameters.

@@ -11,11 +11,12 @@ use crate::probe::{self, Plan, Task};
 use crate::scenario::PythonProgram;
 use crate::tools::probe_log::Event;
 use camino::Utf8PathBuf;
-use cudalint_findings::model::{Fault, FindingEntry, Range, Verdict};
+use cudalint_findings::model::{FindingEntry, Range, Verdict};
+use cudalint_findings::{Fault, Shows};
 
 /// Performs the experiment on a script.
 pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
-    if finding.verification.fault != Some(Fault::Status) {
+    if finding.claim.shows != (Shows::UnreadStatus { fault: Fault::Status }) {
         let reason = "in Python only the statuses of calls can be made to fail";
         return Judgement::without_run(Verdict::Unsupported, reason);
     }
@@ -28,12 +29,11 @@ fn status(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) ->
     let spots = spots(finding, &script.path);
     let decided = usable(&baseline).and_then(|()| targets(&spots, &baseline)).map(|targets| {
         let trial = Trial {
-            finding,
             probed: &script,
             baseline,
             task: Task::Status,
             assumes: false,
-            places: finding.related.len() + 1,
+            places: finding.claim.sites.len() + 1,
         };
         trial.judge(&targets)
     });
@@ -50,8 +50,8 @@ fn status(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) ->
 /// The finding's places in the script, whose lines are those of the finding's file.
 fn spots(finding: &FindingEntry, script: &Utf8PathBuf) -> Vec<Spot> {
     let source = Source::of_text(&std::fs::read_to_string(script).unwrap_or_default());
-    let related = finding.related.iter().filter(|related| related.path == finding.path);
-    let ranges = std::iter::once(&finding.range).chain(related.map(|related| &related.range));
+    let others = finding.claim.sites.iter().filter(|site| site.path == finding.path);
+    let ranges = std::iter::once(&finding.range).chain(others.map(|site| &site.range));
     ranges.take(super::MAX_PLACES).map(|range| spot(&finding.path, range, &source)).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::experiment::place::Spot;
 use crate::experiment::probed::{BACK_END, Probed, Seen, ending};
 use crate::probe::{Plan, Site, Task};
 use crate::tools::probe_log::Event;
-use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+use cudalint_findings::model::{EvidenceRecord, Verdict};
 
 /// A place that is made to fail.
 #[derive(Clone, Debug)]
@@ -41,7 +41,6 @@ impl Runs for Probed<'_, '_> {
 
 /// What is common to all faults: failing runs against one without, and the twin.
 pub(super) struct Trial<'a> {
-    pub finding: &'a FindingEntry,
     pub probed: &'a dyn Runs,
     pub baseline: Seen,
     pub task: Task,
@@ -225,7 +224,6 @@ impl Trial<'_> {
     ) -> Judgement {
         let mut judgement = Judgement::of_run(verdict, reason, BACK_END, &seen.run, records);
         judgement.evidence.log = Some(self.probed.log(label));
-        debug_assert!(verdict != Verdict::Confirmed || self.finding.verification.fault.is_some());
         judgement
     }
 }

@@ -1,6 +1,6 @@
 //! What a program computes, against what it would compute without the defect: memory that a call leaves is read back, a
 //! launch is compared with one of more threads, and the addresses of shared arrays with each other. Which of these is done
-//! depends on what stands at the finding's place. Of Python scripts the driver compares what statements do.
+//! the finding's claim says. Of Python scripts the driver compares what statements do.
 // A judgement ends an experiment: it is made once, and its size does not matter.
 #![allow(clippy::result_large_err)]
 
@@ -9,13 +9,15 @@ mod script;
 
 use super::Judgement;
 use super::fault::{not_reached, plain_kernel, record};
-use super::place::{Source, Spot, is_word};
+use super::place::Spot;
 use super::probed::{BACK_END, Probed, Seen, usable};
 use crate::lab::Bench;
 use crate::probe::{Plan, Site, Task, Watch, WatchedPair};
 use crate::scenario::{CudaProgram, Program};
-use crate::tools::probe_log::{Cover, ProbedLaunch};
-use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+use crate::tools::probe_log::{Call, Cover, Memory};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Difference;
+use cudalint_findings::model::{self, EvidenceRecord, FindingEntry, Verdict};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -26,20 +28,25 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
             return Judgement::without_run(Verdict::Unsupported, "only the memory of whole programs can be compared");
         }
     };
-    let source = Source::find(&finding.path, program);
-    let declares = source.line(finding.range.start.line).contains("__shared__");
-    let judged = if declares {
-        shared_arrays(finding, program, bench, &source)
-    } else {
-        memory_or_launch(finding, program, bench)
+    let judged = match &finding.claim.shows {
+        Shows::Memory { difference: Difference::SameAddress { names, used } } => {
+            shared_arrays(finding, (names, used.line()), program, bench)
+        }
+        Shows::Memory { difference: Difference::Coverage { elements, .. } } => {
+            coverage_at(finding, *elements, program, bench)
+        }
+        Shows::Memory { difference } => memory(finding, difference, program, bench),
+        _ => Err(Judgement::without_run(Verdict::Unsupported, "the finding claims nothing of what memory holds")),
     };
     judged.unwrap_or_else(|judgement| judgement)
 }
 
-/// A value that the witness states.
-fn binding(finding: &FindingEntry, name: &str) -> Option<i64> {
-    let witness = finding.witness.as_ref()?;
-    witness.bindings.iter().find(|(bound, _)| bound == name).map(|(_, value)| *value)
+/// What a call that sets or copies memory leaves there, against what the finding claims.
+fn compared(difference: &Difference<model::Site>, call: &Call, memory: &Memory) -> (Verdict, String) {
+    match difference {
+        Difference::Value { .. } => memory::value(call, memory),
+        _ => memory::extent(call, memory),
+    }
 }
 
 fn judge(
@@ -55,28 +62,26 @@ fn judge(
     judgement
 }
 
-/// A call that sets or copies memory, else a launch.
-fn memory_or_launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Judgement, Judgement> {
+/// A call that sets or copies memory.
+fn memory(
+    finding: &FindingEntry,
+    difference: &Difference<model::Site>,
+    program: &CudaProgram,
+    bench: &Bench<'_>,
+) -> Result<Judgement, Judgement> {
     let spot = Spot::around_argument(finding, program);
     let probed = Probed::build(program, bench, "output", &Watch::default(), &[])?;
     let seen = probed.run("memory", &Plan { task: Task::Memory, ..Plan::default() });
     usable(&seen)?;
     let calls = spot.calls(&seen.trace);
     if let Some((call, memory)) = calls.iter().find_map(|call| Some((*call, call.memory.as_ref()?))) {
-        let said = match binding(finding, "value") {
-            Some(_) => memory::value(call, memory),
-            None => memory::extent(call, memory),
-        };
-        let (verdict, text) = said;
+        let (verdict, text) = compared(difference, call, memory);
         let reason = format!("{}: {text}", spot.shown());
         let records = match verdict {
             Verdict::Confirmed | Verdict::Refuted => vec![record("memory read back", &spot, None, text)],
             _ => Vec::new(),
         };
         return Ok(judge(&probed, "memory", &seen, verdict, reason, records));
-    }
-    if let Some(launch) = spot.launches(&seen.trace).first() {
-        return Ok(coverage(finding, &probed, &spot, launch));
     }
     match calls.first() {
         Some(call) => {
@@ -87,22 +92,30 @@ fn memory_or_launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench
     }
 }
 
-/// The launch, beside one of more threads on the same memory.
-fn coverage(finding: &FindingEntry, probed: &Probed<'_, '_>, spot: &Spot, launch: &ProbedLaunch) -> Judgement {
-    let threads = binding(finding, "elements").and_then(|elements| u64::try_from(elements).ok()).unwrap_or(0);
+/// A launch at the place that is for so many elements, beside one of more threads on the same memory.
+fn coverage_at(
+    finding: &FindingEntry,
+    elements: u64,
+    program: &CudaProgram,
+    bench: &Bench<'_>,
+) -> Result<Judgement, Judgement> {
+    let spot = Spot::around_argument(finding, program);
+    let probed = Probed::build(program, bench, "output", &Watch::default(), &[])?;
+    let seen = probed.run("memory", &Plan { task: Task::Memory, ..Plan::default() });
+    usable(&seen)?;
+    let launches = spot.launches(&seen.trace);
+    let launch = *launches.first().ok_or_else(|| not_reached(&spot, &seen))?;
     let sites = launch.at.map(|at| (Site::Launch(at), 0)).into_iter().collect();
-    let seen = probed.run("cover", &Plan { task: Task::Cover, sites, turn: 1, threads, ..Plan::default() });
-    if let Err(judgement) = usable(&seen) {
-        return judgement;
-    }
-    let Some(cover) = seen.trace.covers.first() else { return not_reached(spot, &seen) };
+    let seen = probed.run("cover", &Plan { task: Task::Cover, sites, turn: 1, threads: elements, ..Plan::default() });
+    usable(&seen)?;
+    let cover = seen.trace.covers.first().ok_or_else(|| not_reached(&spot, &seen))?;
     let (verdict, text) = covered(cover);
     let reason = format!("{}: {text}", spot.shown());
     let records = match verdict {
-        Verdict::Confirmed => vec![record("memory differs", spot, Some(plain_kernel(&cover.kernel)), text)],
+        Verdict::Confirmed => vec![record("memory differs", &spot, Some(plain_kernel(&cover.kernel)), text)],
         _ => Vec::new(),
     };
-    judge(probed, "cover", &seen, verdict, reason, records)
+    Ok(judge(&probed, "cover", &seen, verdict, reason, records))
 }
 
 /// What a comparison of launches says. Only memory beyond the elements that the launch has threads for counts: what differs
@@ -144,29 +157,11 @@ fn covered(cover: &Cover) -> (Verdict, String) {
 /// Two arrays in dynamic shared memory: a thread notes both addresses where it uses the second one.
 fn shared_arrays(
     finding: &FindingEntry,
+    ([first, second], line): (&[String; 2], u32),
     program: &CudaProgram,
     bench: &Bench<'_>,
-    source: &Source,
 ) -> Result<Judgement, Judgement> {
-    let unviable = |reason: &str| Judgement::without_run(Verdict::Unviable, reason);
     let spot = Spot::primary(finding, program);
-    let second = source.text(&finding.range);
-    let first = finding.related.first().map(|related| source.text(&related.range)).unwrap_or_default();
-    let is_name = |text: &str| {
-        text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    if !is_name(&first) || !is_name(&second) {
-        return Err(unviable("the finding does not name two arrays"));
-    }
-    let uses = finding.witness.iter().flat_map(|witness| &witness.path).map(|step| step.line);
-    let line = uses
-        .filter(|line| *line > finding.range.start.line)
-        .find(|line| {
-            let text = source.line(*line);
-            text.match_indices(&second).any(|(at, _)| is_word(text, at, second.len()))
-        })
-        .ok_or_else(|| unviable("the finding names no line that uses the array"))?;
     let pair = WatchedPair { first: first.clone(), second: second.clone(), line };
     let watch = Watch { pair: Some(pair), ..Watch::default() };
     let probed = Probed::build(program, bench, "output", &watch, &[])?;

@@ -1,13 +1,15 @@
 //! What a Python script computes, against what it means: the driver repeats what the flagged statement does as it is meant,
 //! and compares what both leave in memory.
 
-use super::{binding, memory};
+use super::compared;
 use crate::experiment::watchpoint::look;
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, RunOutcome};
 use crate::scenario::PythonProgram;
 use crate::tools::probe_log::{Call, Memory};
-use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Difference;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry, Site, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -88,18 +90,26 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
 type Judged = (Verdict, String, Vec<EvidenceRecord>, Option<String>);
 
 fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged {
-    if let Some(judged) = shared_arrays(finding, bench) {
+    let difference = match &finding.claim.shows {
+        Shows::Memory { difference } => Some(difference),
+        _ => None,
+    };
+    if let Some(judged) =
+        shared_arrays(finding, bench).filter(|_| matches!(difference, Some(Difference::SameAddress { .. })))
+    {
         return judged;
     }
     // A grid's threads and an index below zero are different questions about the same lines.
     let of_cover = driver::cover(finding).is_some();
-    if let Some(judged) = wrapped(finding, bench).filter(|_| !of_cover) {
+    if difference.is_none()
+        && let Some(judged) = wrapped(finding, bench)
+    {
         return judged;
     }
     let (path, text) = driver::log(bench, "compare.log");
     let facts: Vec<Fact> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let log = Some(bench.relative(&path));
-    if let Some((verdict, line, text)) = of_memory(finding, &facts) {
+    if let Some((verdict, line, text)) = of_memory(finding, difference, &facts) {
         let reason = format!("{}:{line}: {text}", finding.path);
         let records = match verdict {
             Verdict::Confirmed | Verdict::Refuted => vec![record("memory read back", finding, line, text)],
@@ -160,7 +170,11 @@ fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
 }
 
 /// What the calls at the place that set or copy memory say, as of CUDA C++; none where there is none.
-fn of_memory(finding: &FindingEntry, facts: &[Fact]) -> Option<(Verdict, u32, String)> {
+fn of_memory(
+    finding: &FindingEntry,
+    difference: Option<&Difference<Site>>,
+    facts: &[Fact],
+) -> Option<(Verdict, u32, String)> {
     let mut judged = facts.iter().filter_map(|fact| {
         let memory = fact.memory.clone()?;
         let call = Call {
@@ -175,10 +189,7 @@ fn of_memory(finding: &FindingEntry, facts: &[Fact]) -> Option<(Verdict, u32, St
             handed: fact.real,
             memory: None,
         };
-        let (verdict, text) = match binding(finding, "value") {
-            Some(_) => memory::value(&call, &memory),
-            None => memory::extent(&call, &memory),
-        };
+        let (verdict, text) = compared(difference?, &call, &memory);
         Some((verdict, fact.line, text))
     });
     let first = judged.next()?;
@@ -231,8 +242,7 @@ fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     let (path, text) = driver::log(bench, "negative.log");
     let facts: Vec<Negative> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let witnessed = |fact: &&Negative| {
-        let accesses = finding.witness.iter().flat_map(|witness| &witness.accesses);
-        accesses.into_iter().any(|access| access.thread == fact.thread && access.block == fact.block)
+        finding.claim.accesses().iter().any(|access| access.thread == fact.thread && access.block == fact.block)
     };
     let own: Vec<&Negative> = facts.iter().filter(|fact| place_of(fact).is_some()).collect();
     let Some(fact) = own.iter().copied().find(witnessed).or(own.first().copied()) else {

@@ -2,7 +2,7 @@
 //! too many bytes may have overrun the host's side, which no status tells.
 
 use super::host_bounds::{self, HostBounds};
-use super::{Prepared, Reach, Spot, watch};
+use super::{Prepared, Reach, Spot, asks_for_shared_memory, watch};
 use crate::experiment::{Judgement, probed};
 use crate::lab::Bench;
 use crate::matching::{Code, Target, code_of, names_call, same_call};
@@ -156,7 +156,7 @@ pub(super) fn refused_by_compiler(finding: &FindingEntry, bench: &Bench<'_>, jud
     let text = String::from_utf8_lossy(&bytes);
     let Some((line, kernel)) = too_much_shared_memory(&text) else { return judgement };
     let function = finding.function.as_deref().map(base_name);
-    if function.as_deref() != Some(base_name(kernel).as_str()) || !finding.message.contains("shared") {
+    if function.as_deref() != Some(base_name(kernel).as_str()) || !asks_for_shared_memory(finding) {
         return judgement;
     }
     let mut confirmed = judgement;

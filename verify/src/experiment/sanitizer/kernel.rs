@@ -55,8 +55,7 @@ fn of_launch(finding: &FindingEntry, program: &KernelProgram, report: &KernelRep
     let same = |launch: &&Launch| {
         launch.grid == program.grid && launch.block == program.block && launch.shared_bytes == program.shared_bytes
     };
-    let witness = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref()).filter(same);
-    let Some(launch) = witness else {
+    let Some(launch) = finding.claim.launch.as_ref().filter(same) else {
         let reason = "a kernel alone makes no calls of the host, and its launch is not one that the finding states";
         return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, alone, Vec::new());
     };
@@ -66,13 +65,13 @@ fn of_launch(finding: &FindingEntry, program: &KernelProgram, report: &KernelRep
         kind: call.name.clone(),
         cell: None,
         kernel: Some(base_name(&program.name)),
-        path: Some(launch.path.clone()),
-        line: Some(launch.line),
+        path: Some(launch.site.path.clone()),
+        line: Some(launch.site.line()),
         block: None,
         thread: None,
         text: words(call),
     });
-    let at = format!("of {}:{}", launch.path, launch.line);
+    let at = format!("of {}:{}", launch.site.path, launch.site.line());
     let (verdict, reason) = match (own, refused) {
         (Some(call), _) => (Verdict::Confirmed, format!("the launch {at}: {}", words(call))),
         (None, Some(call)) => (Verdict::Unviable, words(call)),

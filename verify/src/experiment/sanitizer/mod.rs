@@ -8,7 +8,7 @@ mod judge;
 mod kernel;
 mod raised;
 
-pub use judge::{Reach, Seen, judge};
+pub use judge::{Judged, Reach, Seen, judge};
 
 use super::place::Spot;
 use super::probed::{self, Probed};
@@ -21,6 +21,8 @@ use crate::tools::probe_log::{Place, Trace};
 use crate::tools::sanitizer::{SanitizerReport, base_name, same_path};
 use crate::tools::traceback;
 use camino::Utf8PathBuf;
+use cudalint_findings::Shows;
+use cudalint_findings::claim::{AccessFault, Resource, User};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
 use std::io::Read;
 
@@ -45,8 +47,19 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
 
 /// Whether watchpoints may show what the missing tool would: races, and accesses beyond an array's end.
 fn watchpoint_applies(finding: &FindingEntry) -> bool {
-    let has_accesses = finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty());
-    matches!(finding.verification.method, Method::Memcheck | Method::Racecheck) && has_accesses
+    let by_tool = matches!(finding.verification.method, Method::Memcheck | Method::Racecheck);
+    by_tool
+        && match &finding.claim.shows {
+            Shows::Access { fault: AccessFault::OutOfBounds, accesses, .. } | Shows::Race { accesses, .. } => {
+                !accesses.is_empty()
+            }
+            _ => false,
+        }
+}
+
+/// Whether a finding claims that a kernel asks for more shared memory than there is, which fails where it is compiled too.
+fn asks_for_shared_memory(finding: &FindingEntry) -> bool {
+    matches!(finding.claim.shows, Shows::RefusedLaunch { of: Resource::SharedMemory })
 }
 
 /// The tool of a method.
@@ -160,9 +173,8 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
     let own = |place: &&Place| place.line > 0 && !is_probe(&place.file);
     let place = signal.callers.iter().find(own)?;
     let words = format!("the program ends by signal {} ({})", signal.number, signal_name(signal.number));
-    let has_accesses = finding.witness.as_ref().is_some_and(|witness| !witness.accesses.is_empty());
     // In a call or launch the signal may be the library's, for other reasons than the finding's.
-    let dereference = spot.name.is_empty() && !has_accesses;
+    let dereference = spot.name.is_empty() && matches!(finding.claim.shows, Shows::BadAddress { user: User::Host, .. });
     let at_place = spot.holds(&place.file, place.line) && matches!(signal.number, SEGMENTATION_FAULT | BUS_ERROR);
     let (verdict, reason, path) = if finding.verification.method == Method::Memcheck && dereference && at_place {
         (Verdict::Confirmed, format!("{words} at {}", spot.shown()), finding.path.clone())
@@ -207,12 +219,12 @@ fn is_probe(file: &str) -> bool {
 /// Whether a run came to the finding's place, as far as its calls and launches tell.
 fn reach(finding: &FindingEntry, spot: &Spot, trace: &Trace) -> Reach {
     let function = finding.function.as_deref().map(base_name);
-    let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
+    let launch = finding.claim.launch.as_ref();
     let launches = || trace.launches().filter(|launch| launch.real == 0);
     let of_kernel = launches().any(|seen| function.as_deref() == Some(base_name(&seen.kernel).as_str()));
     let at_launch = launch.is_some_and(|launch| {
         launches().any(|seen| {
-            seen.place.iter().any(|place| place.line == launch.line && same_path(&place.file, &launch.path))
+            seen.place.iter().any(|place| place.line == launch.site.line() && same_path(&place.file, &launch.site.path))
         })
     });
     let at_spot = !spot.calls(trace).is_empty() || spot.launches(trace).iter().any(|seen| seen.real == 0);

@@ -1,6 +1,7 @@
 //! Launches that a Python package refuses before CUDA sees them: an error of the call all the same, which only the script's
 //! exception tells.
 
+use super::asks_for_shared_memory;
 use crate::experiment::exception::own_line;
 use crate::tools::sanitizer::base_name;
 use crate::tools::traceback::Raised;
@@ -24,8 +25,8 @@ fn configuration(finding: &FindingEntry, raised: &Raised, script: &Utf8Path) -> 
         return None;
     }
     let line = own_line(raised, script)?;
-    let launch = finding.witness.as_ref()?.launch.as_ref()?;
-    let here = (finding.range.start.line..=finding.range.end.line).contains(&line) || line == launch.line;
+    let launch = finding.claim.launch.as_ref()?;
+    let here = (finding.range.start.line..=finding.range.end.line).contains(&line) || line == launch.site.line();
     let triple = |[x, y, z]: [u64; 3]| format!("({x}, {y}, {z})");
     let got = words.split("(got ").nth(1)?;
     if !here || ![launch.grid, launch.block].iter().any(|axes| got.starts_with(&triple(*axes))) {
@@ -41,7 +42,7 @@ fn shared_data(finding: &FindingEntry, raised: &Raised) -> Option<(String, Evide
     let line = raised.message.lines().find(|line| line.contains("too much shared data"))?;
     let kernel = line.split("Entry function '").nth(1)?.split('\'').next()?;
     let own = finding.function.as_deref().map(base_name)?;
-    if base_name(kernel) != own || !finding.message.contains("shared") {
+    if base_name(kernel) != own || !asks_for_shared_memory(finding) {
         return None;
     }
     let amount = line.split("uses too much").nth(1).unwrap_or("").trim();

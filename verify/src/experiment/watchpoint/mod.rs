@@ -12,7 +12,9 @@ use crate::watch::log::{Log, Logged};
 use crate::watch::order::{identifiers, unfollowed};
 use crate::watch::{HEADER, HEADER_NAME, flags, whole};
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::model::{AccessKind, EvidenceRecord, FindingEntry, Method, Verdict};
+use cudalint_findings::Shows;
+use cudalint_findings::claim::AccessFault;
+use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 use cudalint_program::Project;
 use cudalint_syntax::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -94,12 +96,9 @@ enum Asked {
 
 impl Asked {
     fn of(finding: &FindingEntry) -> Self {
-        let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
-        match (finding.verification.method, accesses) {
-            (Method::Memcheck, _) => Self::Bounds,
-            (Method::Racecheck, _) => Self::Race,
-            (_, [one]) if one.index < 0 || one.index >= one.extent => Self::Bounds,
-            (Method::Watchpoint, [one]) if one.kind == AccessKind::Read => Self::Unwritten,
+        match finding.claim.shows {
+            Shows::Access { fault: AccessFault::Unwritten, .. } => Self::Unwritten,
+            Shows::Access { .. } => Self::Bounds,
             _ => Self::Race,
         }
     }
@@ -123,8 +122,7 @@ fn header_for(finding: &FindingEntry) -> String {
 
 /// The block whose accesses are all logged; none where accesses on some lines are, of all blocks.
 fn witnessed_block(finding: &FindingEntry) -> Option<[u64; 3]> {
-    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice())?;
-    accesses.first().map(|access| access.block).filter(|_| Asked::of(finding) == Asked::Unwritten)
+    finding.claim.accesses().first().map(|access| access.block).filter(|_| Asked::of(finding) == Asked::Unwritten)
 }
 
 /// The copy of a subject's text. `number_of` gives a line (from 1) its line in the user's file.
@@ -164,7 +162,7 @@ fn focus(finding: &FindingEntry) -> String {
     if Asked::of(finding) == Asked::Unwritten {
         return String::new();
     }
-    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+    let accesses = finding.claim.accesses();
     let threads: Vec<String> = accesses
         .iter()
         .map(|access| {
@@ -318,12 +316,12 @@ fn wanted_lines(finding: &FindingEntry) -> BTreeSet<u32> {
         range.start.line..=if whole { range.end.line - 1 } else { range.end.line }
     };
     let mut lines: BTreeSet<u32> = range(&finding.range).collect();
-    let accesses = finding.witness.as_ref().map(|witness| witness.accesses.as_slice()).unwrap_or_default();
+    let accesses = finding.claim.accesses();
     if accesses.is_empty() {
-        let related = finding.related.iter().filter(|related| related.path == finding.path);
-        lines.extend(related.flat_map(|related| range(&related.range)));
+        let sites = finding.claim.sites.iter().filter(|site| site.path == finding.path);
+        lines.extend(sites.flat_map(|site| range(&site.range)));
     }
-    lines.extend(accesses.iter().map(|access| access.line));
+    lines.extend(accesses.iter().filter(|access| access.site.path == finding.path).map(|access| access.site.line()));
     lines
 }
 

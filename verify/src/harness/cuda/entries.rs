@@ -18,7 +18,7 @@ pub(super) fn entries(finding: &FindingEntry, subject: &Subject, stretch: &Stret
     let own = subject.function_at(stretch, place.start, false);
     let targets: Vec<FunctionId> =
         own.map_or_else(|| users_of_macro(subject, stretch, place), |function| vec![function]);
-    let launch_line = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref()).map(|launch| launch.line);
+    let launch_line = finding.claim.launch.as_ref().map(|launch| launch.site.line());
     let callers = callers(subject, stretch, module);
     let mut seen: BTreeSet<FunctionId> = BTreeSet::new();
     let mut called: Vec<Start> = Vec::new();

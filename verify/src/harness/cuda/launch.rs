@@ -31,8 +31,7 @@ pub(super) fn configuration(
     stretch: &Stretch,
     start: Start,
 ) -> Configuration {
-    let witness = finding.and_then(|finding| finding.witness.as_ref()).and_then(|witness| witness.launch.as_ref());
-    if let Some(launch) = witness {
+    if let Some(launch) = finding.and_then(|finding| finding.claim.launch.as_ref()) {
         let (grid, block, shared_bytes) = (launch.grid, launch.block, launch.shared_bytes);
         return Configuration { grid, block, shared_bytes, why: "the launch of the finding's witness" };
     }

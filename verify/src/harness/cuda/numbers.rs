@@ -111,16 +111,16 @@ pub(super) fn extents(
     start: Start,
 ) -> BTreeMap<LocalId, i64> {
     let mut found = BTreeMap::new();
-    let (Some(witness), Some(module)) = (finding.and_then(|it| it.witness.as_ref()), subject.module(stretch)) else {
+    let (Some(claim), Some(module)) = (finding.map(|it| &it.claim), subject.module(stretch)) else {
         return found;
     };
-    for access in witness.accesses.iter().filter(|access| access.extent > 0) {
-        let Some((kernel, local)) = accessed(subject, stretch, access.line) else { continue };
+    for access in claim.accesses().iter().filter(|access| access.extent > 0) {
+        let Some((kernel, local)) = accessed(subject, stretch, access.site.line()) else { continue };
         if kernel == start.function {
             found.entry(local).or_insert(access.extent);
             continue;
         }
-        let Some(line) = witness.launch.as_ref().map(|launch| launch.line) else { continue };
+        let Some(line) = claim.launch.as_ref().map(|launch| launch.site.line()) else { continue };
         for (function, call) in entries::launches_at(subject, module, line) {
             let Some(Expr::Launch(launch)) = module.exprs.get(call).map(|node| &node.kind) else { continue };
             let argument = launch.args.get(local.index()).and_then(|id| module.exprs.get(*id));

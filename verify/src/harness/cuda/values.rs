@@ -20,19 +20,10 @@ impl Chosen {
     }
 }
 
-/// What the finding says of a name: a binding of the witness, or an assumption "`n` is 1000".
+/// The value that the finding claims of an input.
 pub(super) fn stated(finding: Option<&FindingEntry>, name: &str) -> Option<Chosen> {
-    let witness = finding?.witness.as_ref()?;
-    let bound = witness.bindings.iter().find(|(bound, _)| bound == name).map(|(_, value)| *value);
-    let assumed = || {
-        witness.assumptions.iter().find_map(|assumption| {
-            let (_, rest) = assumption.split_once(&format!("`{name}` is "))?;
-            let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
-            digits.parse::<i64>().ok()
-        })
-    };
-    let value = bound.or_else(assumed)?;
-    Some(Chosen::new(value, "the value of the finding's witness"))
+    let (_, value) = finding?.claim.inputs.iter().find(|(input, _)| input == name)?;
+    Some(Chosen::new(*value, "the value of the finding's witness"))
 }
 
 /// The words of a name: `numBlocks`, `num_blocks` and `NUM_BLOCKS` are `num`, `blocks`.

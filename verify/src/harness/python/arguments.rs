@@ -38,10 +38,10 @@ impl<'f> Stated<'f> {
         functions: &Functions<'_>,
         kernel: Option<usize>,
     ) -> Self {
-        let Some(witness) = finding.and_then(|finding| finding.witness.as_ref()) else { return Self::default() };
+        let Some(claim) = finding.map(|finding| &finding.claim) else { return Self::default() };
         let mut extents = BTreeMap::new();
-        for access in &witness.accesses {
-            let arrays = kernel.map(|kernel| functions.arrays_on(kernel, |at| subject.line_of(at), access.line));
+        for access in claim.accesses() {
+            let arrays = kernel.map(|kernel| functions.arrays_on(kernel, |at| subject.line_of(at), access.site.line()));
             // Which of several arrays on a line is meant is not told.
             let mut arrays = arrays.unwrap_or_default();
             arrays.dedup();
@@ -49,8 +49,8 @@ impl<'f> Stated<'f> {
                 extents.insert((*array).to_owned(), access.extent);
             }
         }
-        let values = witness.bindings.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        Self { values, launch: witness.launch.as_ref(), extents, careful: false }
+        let values = claim.inputs.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        Self { values, launch: claim.launch.as_ref(), extents, careful: false }
     }
 
     /// The extents that are stated of an array, by axis.

@@ -6,7 +6,7 @@ use super::functions::{Functions, Role};
 use super::names::Names;
 use super::sheet::Sheet;
 use super::slice::{Slice, slice};
-use super::{REFUSALS, REFUSALS_ALONE, beside, imported_packages, lines, package, prediction, whole};
+use super::{REFUSAL, REFUSALS_ALONE, beside, imported_packages, lines, package, prediction, whole};
 use crate::scenario::{Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -131,10 +131,10 @@ fn with_cupy(subject: &Subject, stretch: &Stretch, functions: &Functions<'_>, st
 /// The functions from which the finding's place is reached, those that are most like a user's program first.
 fn starts(functions: &Functions<'_>, finding: &FindingEntry, subject: &Subject) -> Vec<Start> {
     let offset = subject.span_of(finding).start as usize;
-    let launch = finding.witness.as_ref().and_then(|witness| witness.launch.as_ref());
-    let launcher = launch
-        .filter(|launch| launch.path == finding.path)
-        .and_then(|launch| functions.around(subject.offset(launch.line, 1) as usize + leading(subject, launch.line)));
+    let launch = finding.claim.launch.as_ref().map(|launch| &launch.site);
+    let launcher = launch.filter(|launch| launch.path == finding.path).and_then(|launch| {
+        functions.around(subject.offset(launch.line(), 1) as usize + leading(subject, launch.line()))
+    });
     let mut found: Vec<Start> = Vec::new();
     let add = |start: Start, found: &mut Vec<Start>| {
         if !found.contains(&start) {
@@ -380,7 +380,9 @@ impl Script<'_> {
             program.files.push(ScenarioFile { path: path.clone(), text: file.text });
             program.control = Some(path);
         }
-        if let Some(raises) = program.raises.as_mut().filter(|raises| raises.classes == REFUSALS) {
+        if let Some(raises) =
+            program.raises.as_mut().filter(|raises| raises.classes.iter().any(|class| class == REFUSAL))
+        {
             raises.classes.extend(REFUSALS_ALONE.map(str::to_owned));
         }
         Ok(Program::Python(program))

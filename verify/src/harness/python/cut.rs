@@ -30,13 +30,13 @@ pub(super) fn candidate(
             let (line, column) = cutter.place(span);
             let mut sheet = Sheet::default();
             sheet.place(line, column, cutter.subject.slice(span));
-            return Ok(cutter.finish(&sheet, repaired, &[], raise(fact, subject), BTreeSet::new()));
+            return Ok(cutter.finish(&sheet, repaired, &[], raise(finding), BTreeSet::new()));
         }
         Fact::Launch(launch) => cutter.launch(launch)?,
         Fact::Name(unknown) => match unknown.usage {
             NameUsage::Attribute => cutter.attribute(unknown)?,
-            NameUsage::Import => return Ok(cutter.import(unknown, fact)),
-            NameUsage::Keyword => return cutter.keyword(unknown, fact),
+            NameUsage::Import => return Ok(cutter.import(unknown)),
+            NameUsage::Keyword => return cutter.keyword(unknown),
         },
         Fact::Undecorated(kernel) => Piece {
             span: kernel.launch,
@@ -74,7 +74,7 @@ pub(super) fn candidate(
             }
         }
     };
-    cutter.assemble(&piece, fact)
+    cutter.assemble(&piece)
 }
 
 /// A value that nobody looks at.
@@ -193,7 +193,7 @@ impl<'t> Cutter<'t> {
     }
 
     /// `from cupy.cuda import malloc`: the import of this name alone.
-    fn import(&self, unknown: &UnknownName, fact: Fact<'_>) -> Program {
+    fn import(&self, unknown: &UnknownName) -> Program {
         let mut node = self.node_at(unknown.span);
         let from = loop {
             match node {
@@ -208,11 +208,11 @@ impl<'t> Cutter<'t> {
         let mut sheet = Sheet::default();
         sheet.place(line, 0, &text);
         let packages = package(namespace.split('.').next().unwrap_or("")).map(str::to_owned).into_iter().collect();
-        self.finish(&sheet, format!("import {namespace}\n"), &[], raise(fact, self.subject), packages)
+        self.finish(&sheet, format!("import {namespace}\n"), &[], raise(self.finding), packages)
     }
 
     /// `@cuda.jit(keyword=…)`: the kernel is compiled alone, which is when its options are looked at.
-    fn keyword(&self, unknown: &UnknownName, fact: Fact<'_>) -> Candidate {
+    fn keyword(&self, unknown: &UnknownName) -> Candidate {
         let definition = decorated_definition(self.root, unknown.span)
             .ok_or_else(|| format!("the call with `{}` cannot be run alone", unknown.name))?;
         let name = defined_name(definition, &self.subject.text).ok_or_else(|| "the kernel has no name".to_owned())?;
@@ -224,7 +224,7 @@ impl<'t> Cutter<'t> {
             return Err(format!("`{name}` cannot be cut out of its surroundings"));
         }
         let line = sheet.after();
-        let mut raises = raise(fact, self.subject);
+        let mut raises = raise(self.finding);
         raises.lines.push((line, line));
         sheet.place(line, 0, &format!("{name}.compile(())"));
         let made_up = [format!("line {line}, which compiles the kernel, as its launch would")];
@@ -254,7 +254,7 @@ impl<'t> Cutter<'t> {
     }
 
     /// A piece with all that it needs.
-    fn assemble(&self, piece: &Piece<'t>, fact: Fact<'_>) -> Candidate {
+    fn assemble(&self, piece: &Piece<'t>) -> Candidate {
         let refused =
             |span: Span| self.holds_chevron(span) || span.start <= piece.span.start && piece.span.end <= span.end;
         let wanted = piece.needed.iter().copied().filter(|name| !piece.given.contains_key(name));
@@ -309,7 +309,7 @@ impl<'t> Cutter<'t> {
             sheet.set(sheet.after(), extra);
         }
         let control = control.render(&["The same without what is wrong: nothing is raised.".to_owned()]);
-        Ok(self.finish(&sheet, control, &made_up, raise(fact, self.subject), packages))
+        Ok(self.finish(&sheet, control, &made_up, raise(self.finding), packages))
     }
 
     /// A value for a name that has none at hand.

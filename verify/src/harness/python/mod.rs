@@ -21,15 +21,8 @@ use sheet::Sheet;
 /// Packages whose absence makes a run say nothing.
 const PACKAGES: [(&str, &str); 4] = [("numba", "numba"), ("cupy", "cupy"), ("cupyx", "cupy"), ("pycuda", "pycuda")];
 
-/// What compilers of kernels raise for code that they do not take, where a finding names nothing.
-const REFUSALS: [&str; 6] = [
-    "TypingError",
-    "LoweringError",
-    "UnsupportedError",
-    "UnsupportedBytecodeError",
-    "ForbiddenConstruct",
-    "NotImplementedError",
-];
+/// What is among the exceptions of a finding that leaves open which of its compilers' passes Numba refuses the kernel in.
+const REFUSAL: &str = "LoweringError";
 
 /// What they raise as well, which others raise for other reasons: it counts where the same kernel without the finding's
 /// statement raises nothing.
@@ -41,8 +34,8 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     let fact = names.as_ref().and_then(|names| prediction::at(names, subject.span_of(finding)));
     let by_exception = finding.verification.method == Method::Exception;
     let raises = by_exception.then(|| match fact {
-        Some(fact) => with_launches(prediction::raise(fact, subject), fact, subject, stretch),
-        None => with_launches_of_kernel(prediction::in_words(finding), finding, subject, stretch),
+        Some(fact) => with_launches(prediction::raise(finding), fact, subject, stretch),
+        None => with_launches_of_kernel(prediction::raise(finding), finding, subject, stretch),
     });
     let packages = match fact {
         // Python stops before it imports anything.
@@ -186,9 +179,6 @@ fn with_launches_of_kernel(mut raises: Raise, finding: &FindingEntry, subject: &
     let Some(kernel) = functions.all.get(index).filter(|function| function.role != functions::Role::Host) else {
         return raises;
     };
-    if raises.classes.is_empty() {
-        raises.classes = REFUSALS.map(str::to_owned).to_vec();
-    }
     for launch in cut::launches_of(root, kernel.name, &subject.text) {
         raises.lines.push((subject.line_of(launch.start), subject.line_of(launch.end.max(launch.start + 1) - 1)));
     }
