@@ -12,6 +12,7 @@ use crate::settings::{self, Loaded, Settings};
 use crate::steps::{Progress, Steps};
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_findings::Finding;
+use cudalint_program::ProjectOptions;
 use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::preprocessor::name_of;
@@ -60,6 +61,15 @@ pub struct Request {
     pub configuration: Configuration,
     /// Whether `exclude` holds for files named explicitly too, and those of no kind that is read are left out.
     pub force_exclude: bool,
+}
+
+/// How the files of one project are read.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// What their program is made with.
+    pub options: ProjectOptions,
+    /// Flags that tell a compiler the same: include folders and macros.
+    pub flags: Vec<String>,
 }
 
 /// What makes a run impossible: bad arguments or settings, in words.
@@ -113,24 +123,10 @@ impl Engine {
     /// # Errors
     /// When arguments or a settings file are wrong. What cannot be read is no error here: see [`Outcome::faults`].
     pub fn check(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, UsageError> {
-        let fixed = match &request.configuration {
-            Configuration::Nearest => None,
-            Configuration::Isolated => Some(Loaded::default()),
-            Configuration::File(file) => Some(Loaded {
-                settings: root::load(file, self.rules)
-                    .map_err(|error| UsageError(error.to_string()))?
-                    .ok_or_else(|| UsageError(format!("{}: has no table [tool.cudalint]", file.display())))?,
-                file: Some(real_path(file)),
-            }),
-        };
+        let fixed = self.fixed(&request.configuration)?;
         // Wrong names on the command line are told even when no file is found.
         Levels::new(self, &Settings::default(), &request.choices).map_err(UsageError)?;
-        let architectures = request
-            .architectures
-            .iter()
-            .map(|text| settings::architecture(text))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(UsageError)?;
+        let architectures = given_architectures(request)?;
 
         let mut roots = Roots::new(self.rules, fixed);
         let mut disk = Disk::default();
@@ -173,7 +169,12 @@ impl Engine {
                     settings,
                     overrides: overrides(self.rules, &group.settings, &base),
                     includes: includes(settings, &base, &commands),
-                    build: build_of(&request.defines, settings, &architectures, commands.build),
+                    build: Arc::new(BuildMacros::new(&build_of(
+                        &request.defines,
+                        settings,
+                        &architectures,
+                        commands.build,
+                    ))),
                     architectures,
                     sources: group.sources,
                     local_packages,
@@ -187,6 +188,45 @@ impl Engine {
             all.absorb(part);
         }
         Ok(all.finish())
+    }
+
+    /// Settings that hold for everything; `None` where they are looked for near each file.
+    fn fixed(&self, configuration: &Configuration) -> Result<Option<Loaded>, UsageError> {
+        Ok(match configuration {
+            Configuration::Nearest => None,
+            Configuration::Isolated => Some(Loaded::default()),
+            Configuration::File(file) => Some(Loaded {
+                settings: root::load(file, self.rules)
+                    .map_err(|error| UsageError(error.to_string()))?
+                    .ok_or_else(|| UsageError(format!("{}: has no table [tool.cudalint]", file.display())))?,
+                file: Some(real_path(file)),
+            }),
+        })
+    }
+
+    /// How linting reads the files of a folder: for whoever reads one of them again.
+    ///
+    /// # Errors
+    /// When arguments or a settings file are wrong.
+    pub fn reading(&self, folder: &Path, request: &Request) -> Result<Reading, UsageError> {
+        let wrong = |error: settings::SettingsError| UsageError(error.to_string());
+        let mut roots = Roots::new(self.rules, self.fixed(&request.configuration)?);
+        let folder = real_path(folder);
+        let root = roots.root(&folder).map_err(wrong)?;
+        let loaded = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
+        let commands = root.as_deref().map(compile_commands::find).unwrap_or_default();
+        let architectures = pick(&given_architectures(request)?, &loaded.settings, &commands);
+        let group = Group { root, settings: loaded, sources: Vec::new() };
+        let settings = &group.settings.settings;
+        let folders = includes(settings, &base_of(&group), &commands);
+        let build = build_of(&request.defines, settings, &architectures, commands.build);
+        let flags = folders.iter().map(|folder| format!("-I{}", folder.display())).chain(build.flags()).collect();
+        let options = ProjectOptions {
+            include_folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
+            build: Arc::new(BuildMacros::new(&build)),
+            declaration_macros: settings.parse.declaration_macros.clone(),
+        };
+        Ok(Reading { options, flags })
     }
 
     /// Lints texts in memory, as one project of their own: all findings at the levels of the settings given as the text
@@ -223,7 +263,7 @@ impl Engine {
             settings: &loaded.settings,
             overrides: overrides(self.rules, &loaded, Path::new("")),
             includes: includes(&loaded.settings, Path::new(""), &Commands::default()),
-            build: build_of(&[], &loaded.settings, &architectures, Build::default()),
+            build: Arc::new(BuildMacros::new(&build_of(&[], &loaded.settings, &architectures, Build::default()))),
             architectures,
             local_packages: LocalPackages::of(files.iter().map(|(name, _)| name.as_str())),
             sources,
@@ -426,7 +466,7 @@ fn pick(given: &[u32], settings: &Settings, commands: &Commands) -> Vec<u32> {
 }
 
 /// The macros of a project: what the command line gives stands above the settings, these above the build's commands.
-fn build_of(given: &[String], settings: &Settings, architectures: &[u32], commands: Build) -> Arc<BuildMacros> {
+fn build_of(given: &[String], settings: &Settings, architectures: &[u32], commands: Build) -> Build {
     let mut build = commands;
     build.architectures = architectures.to_vec();
     build.toolkit = settings.parse.toolkit().or(build.toolkit);
@@ -434,7 +474,12 @@ fn build_of(given: &[String], settings: &Settings, architectures: &[u32], comman
     build.undefines.extend(settings.parse.undefines.iter().cloned());
     build.defines.retain(|define| !settings.parse.undefines.iter().any(|name| name == name_of(define)));
     build.defines.extend(settings.parse.defines.iter().chain(given).cloned());
-    Arc::new(BuildMacros::new(&build))
+    build
+}
+
+/// Architectures of the command line.
+fn given_architectures(request: &Request) -> Result<Vec<u32>, UsageError> {
+    request.architectures.iter().map(|text| settings::architecture(text).map_err(UsageError)).collect()
 }
 
 fn includes(settings: &Settings, base: &Path, commands: &Commands) -> Vec<PathBuf> {

@@ -25,7 +25,7 @@ mod unmentioned;
 mod walk;
 
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
-pub use engine::{Configuration, Engine, Request, StandardInput, UsageError};
+pub use engine::{Configuration, Engine, Reading, Request, StandardInput, UsageError};
 pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels};
 pub use outcome::{Executed, Fault, Outcome, Remains, Statistics};

@@ -90,5 +90,6 @@ mod tests {
         assert_eq!(all.iter().map(|it| it.shared_opt_in).min(), Some(101_376));
         assert_eq!(limits(0), None);
         assert!(known().is_sorted());
+        assert_eq!(DEFAULT_ARCHITECTURES.first(), Some(&cudalint_syntax::preprocessor::DEFAULT_ARCHITECTURE));
     }
 }

@@ -104,6 +104,14 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
                 Confidence::Possible => MinConfidence::Possible,
             }),
         },
+        force_exclude: args.force_exclude,
+        ..project(args)
+    })
+}
+
+/// What the arguments say about projects, whatever is linted.
+pub fn project(args: &CheckArgs) -> Request {
+    Request {
         architectures: args.arch.clone(),
         defines: args.define.clone(),
         configuration: match &args.config {
@@ -111,8 +119,8 @@ pub fn request(args: &CheckArgs) -> Result<Request, UsageError> {
             None if args.isolated => Configuration::Isolated,
             None => Configuration::Nearest,
         },
-        force_exclude: args.force_exclude,
-    })
+        ..Request::default()
+    }
 }
 
 pub fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {

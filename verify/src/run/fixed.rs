@@ -56,7 +56,7 @@ pub(super) fn verify(
     // What stands beside the user's file is found from the fixed one, too.
     let mut flags = subject.flags.clone();
     flags.extend(subject.file.parent().map(|folder| format!("-I{folder}")));
-    let fixed = match Subject::read(&bench.folder, name, &flags) {
+    let fixed = match Subject::read_as(&bench.folder, name, &flags, &subject.options) {
         Ok(fixed) => fixed,
         Err(reason) => return problem(reason, outcome),
     };

@@ -18,6 +18,7 @@ use crate::stop::Stop;
 use crate::subject::Subject;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_program::ProjectOptions;
 use folder::Folder;
 use scenario::Worker;
 use serde::Serialize;
@@ -61,6 +62,8 @@ pub struct Request<'a> {
     pub options: serde_json::Value,
     /// Compiler flags of the user's build for a file, by its path as a finding names it.
     pub flags_for: &'a (dyn Fn(&str) -> Vec<String> + Sync),
+    /// What linting reads a file with, by its path; `None` where only the flags say it.
+    pub options_for: &'a (dyn Fn(&str) -> Option<ProjectOptions> + Sync),
     /// Evaluates a witness again on the CPU.
     pub replay: &'a (dyn Fn(&FindingEntry) -> Replay + Sync),
     /// Where fixes are verified too.
@@ -89,6 +92,7 @@ impl<'a> Request<'a> {
             stop: Stop::new(),
             options: serde_json::Value::Null,
             flags_for: &|_| Vec::new(),
+            options_for: &|_| None,
             replay: &|_| Replay::Unknown,
             fixed: None,
             candidates: &harness::candidates,

@@ -237,7 +237,12 @@ impl<'run> Worker<'run> {
         let cell = Arc::clone(lock(&self.sources).entry(path).or_default());
         cell.get_or_init(|| {
             let flags = (self.request.flags_for)(path);
-            Subject::read(&self.request.root, path, &flags).map(Arc::new)
+            let root = &self.request.root;
+            match (self.request.options_for)(path) {
+                Some(options) => Subject::read_as(root, path, &flags, &options),
+                None => Subject::read(root, path, &flags),
+            }
+            .map(Arc::new)
         })
         .clone()
     }

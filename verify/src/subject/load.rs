@@ -9,8 +9,8 @@ use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::{Project, ProjectOptions, Source};
 use cudalint_syntax::{
-    Build, BuildMacros, Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText,
-    embedded_cuda, parse_region, regions, scan_directives,
+    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, embedded_cuda,
+    parse_region, regions, scan_directives,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub(super) struct Unit {
     pub alone: bool,
 }
 
-pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subject, String> {
+pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String], options: &ProjectOptions) -> Result<Subject, String> {
     let file = absolute(&root.join(path));
     let kind = FileKind::of(file.as_std_path())
         .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
     let bytes = std::fs::read(&file).map_err(|error| format!("{path}: cannot be read: {error}"))?;
     if kind == FileKind::Notebook {
-        return super::notebook::read(root, path, bytes, flags);
+        return super::notebook::read(root, path, bytes, flags, options);
     }
     let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
     let alone = kind == FileKind::Markdown;
@@ -50,8 +50,7 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
     let found_folders = include_folders.get(given..).unwrap_or(&[]).to_vec();
     let options = ProjectOptions {
         include_folders: include_folders.iter().map(ToString::to_string).collect(),
-        build: Arc::new(BuildMacros::new(&Build::of_command(flags.iter().map(String::as_str)))),
-        declaration_macros: Vec::new(),
+        ..options.clone()
     };
     let (project, parsed) = build(&units, &options);
     let stretches = units.iter().take(own).zip(parsed).enumerate().map(|(index, (unit, parsed))| Stretch {
@@ -69,6 +68,7 @@ pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Subj
         found_folders,
         kind,
         project: Arc::new(project),
+        options: Arc::new(options),
         root: absolute(root),
         notebook: None,
         apart: Arc::default(),
@@ -85,8 +85,9 @@ pub(super) fn subject_of(
     unit: Unit,
     flags: &[String],
     lines: Arc<LineIndex>,
+    options: &ProjectOptions,
 ) -> Subject {
-    let (project, parsed) = build(std::slice::from_ref(&unit), &ProjectOptions::default());
+    let (project, parsed) = build(std::slice::from_ref(&unit), options);
     let module = (unit.region.language == Language::Cuda).then_some(ModuleId(0));
     let stretch = |parsed| Stretch { region: unit.region, parsed: Arc::new(parsed), module };
     Subject {
@@ -99,6 +100,7 @@ pub(super) fn subject_of(
         kind: FileKind::Markdown,
         lines,
         project: Arc::new(project),
+        options: Arc::new(options.clone()),
         root: absolute(root),
         notebook: None,
         apart: Arc::default(),
@@ -192,7 +194,7 @@ pub(super) fn embedded(subject: &Subject) -> Vec<Subject> {
             region,
             alone: true,
         };
-        let (project, parsed) = build(std::slice::from_ref(&unit), &ProjectOptions::default());
+        let (project, parsed) = build(std::slice::from_ref(&unit), &subject.options);
         let parsed = parsed.into_iter().next()?;
         let stretch = Stretch { region, parsed: Arc::new(parsed), module: Some(ModuleId(0)) };
         Some(Subject {

@@ -19,9 +19,9 @@ pub use uses::{PointerUses, Uses, Var, calls, variable_uses};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
 use cudalint_findings::model::FindingEntry;
-use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
-use cudalint_syntax::{FileKind, Language, ParsedRegion, Region, Span};
+use cudalint_program::{Project, ProjectOptions};
+use cudalint_syntax::{Build, BuildMacros, FileKind, Language, ParsedRegion, Region, Span};
 use neighbours::Neighbours;
 use std::sync::{Arc, OnceLock};
 
@@ -46,6 +46,8 @@ pub struct Subject {
     pub stretches: Vec<Stretch>,
     /// The file's CUDA C++ stretches, and the files that it includes in quotes, as programs.
     pub project: Arc<Project>,
+    /// What it was read with.
+    pub options: Arc<ProjectOptions>,
     /// The folder below which the project lies.
     root: Utf8PathBuf,
     /// The notebook that the text is of.
@@ -73,7 +75,17 @@ impl Subject {
     /// # Errors
     /// A file that cannot be read or is no source text, in one line.
     pub fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Self, String> {
-        load::read(root, path, flags)
+        let build = Build::of_command(flags.iter().map(String::as_str));
+        let options = ProjectOptions { build: Arc::new(BuildMacros::new(&build)), ..ProjectOptions::default() };
+        Self::read_as(root, path, flags, &options)
+    }
+
+    /// As [`Self::read`], with what linting reads the file with. Include folders are those of the flags.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_as(root: &Utf8Path, path: &str, flags: &[String], options: &ProjectOptions) -> Result<Self, String> {
+        load::read(root, path, flags, options)
     }
 
     /// The files of its folder, as parts of programs. Read when first asked for.

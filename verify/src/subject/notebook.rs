@@ -9,6 +9,7 @@ use crate::scenario::ScenarioFile;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Range};
+use cudalint_program::ProjectOptions;
 use cudalint_syntax::{Cell, Directives, FileKind, FileText, Language, scan_directives};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,7 +24,13 @@ pub struct Notebook {
 }
 
 /// Reads a notebook's bytes as the program of its cells.
-pub(super) fn read(root: &Utf8Path, path: &str, bytes: Vec<u8>, flags: &[String]) -> Result<Subject, String> {
+pub(super) fn read(
+    root: &Utf8Path,
+    path: &str,
+    bytes: Vec<u8>,
+    flags: &[String],
+    options: &ProjectOptions,
+) -> Result<Subject, String> {
     let file = absolute(&root.join(path));
     let read = FileText::from_bytes(FileKind::Notebook, bytes).map_err(|problem| format!("{path}: {problem}"))?;
     let text = read.source.shared();
@@ -48,7 +55,7 @@ pub(super) fn read(root: &Utf8Path, path: &str, bytes: Vec<u8>, flags: &[String]
         if stretch.region.language == Language::Cuda {
             flags.extend(include_folders(&file, own.as_ref()));
         }
-        let subject = subject_of(root, path, &file, unit, &flags, Arc::clone(&lines));
+        let subject = subject_of(root, path, &file, unit, &flags, Arc::clone(&lines), options);
         if stretch.apart {
             notebook.written.extend(own);
             apart.push(subject);

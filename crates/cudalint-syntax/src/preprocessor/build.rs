@@ -127,6 +127,13 @@ impl Build {
         build
     }
 
+    /// Its definitions as flags of a compiler; of several of one name the last.
+    pub fn flags(&self) -> Vec<String> {
+        let last: BTreeMap<&str, &String> = self.defines.iter().map(|define| (name_of(define), define)).collect();
+        let taken = self.undefines.iter().filter(|name| !last.contains_key(name.as_str()));
+        last.values().map(|define| format!("-D{define}")).chain(taken.map(|name| format!("-U{name}"))).collect()
+    }
+
     /// Several commands of one project: the oldest architecture's, toolkit's and standard's facts hold everywhere. A
     /// macro that has different values in different commands, or that one takes away, holds nowhere.
     pub fn joined(builds: impl IntoIterator<Item = Self>) -> Self {

@@ -10,7 +10,7 @@ use crate::check::{self, CLEAN, FOUND, TROUBLE};
 use crate::out;
 use again::Again;
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_engine::{Engine, compile_commands};
+use cudalint_engine::{Engine, Reading};
 use cudalint_findings::format::html;
 use cudalint_findings::model::Document;
 use cudalint_findings::{Format, Options, RULES_URL, Report, Verdict, Verification};
@@ -67,14 +67,9 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
         );
     }
     let machine = if document.findings.is_empty() { Machine::default() } else { probe(&document) };
-    let commands = compile_commands::find(input.root.as_std_path());
-    let flags: Vec<String> = commands
-        .includes
-        .iter()
-        .map(|folder| format!("-I{}", folder.display()))
-        .chain(commands.build.defines.iter().map(|define| format!("-D{define}")))
-        .chain(commands.build.undefines.iter().map(|name| format!("-U{name}")))
-        .collect();
+    let as_linted =
+        engine.reading(input.root.as_std_path(), &check::project(&args.check)).map_err(|error| error.to_string())?;
+    let Reading { options, flags } = &as_linted;
     let request = run::Request {
         root: input.root.clone(),
         limits: Limits { run: Duration::from_secs(args.timeout), ..Limits::default() },
@@ -85,6 +80,7 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
         stop,
         options: serde_json::json!({ "only": args.only, "timeout": args.timeout, "fixed": args.fixed }),
         flags_for: &|_| flags.clone(),
+        options_for: &|_| Some(options.clone()),
         replay: &|finding| again.replay(finding),
         fixed: if args.fixed { Some(&|finding| again.fixed(finding)) } else { None },
         ..run::Request::new(
