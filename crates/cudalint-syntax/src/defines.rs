@@ -72,6 +72,8 @@ pub struct Directives {
 
 /// Conditions nest at most this deep; deeper groups are read as if unconditional.
 const MAX_CONDITIONS: usize = 200;
+/// Branches of one `#if` that a definition's condition names.
+const MAX_BRANCHES: usize = 128;
 
 /// Scans one region of a file (or all of it).
 pub fn scan_directives(text: &str, region: Span) -> Directives {
@@ -201,7 +203,9 @@ impl Scan<'_> {
         let mut all = Vec::new();
         for group in self.stack.iter().filter(|group| !group.guard) {
             let last = group.branches.len().saturating_sub(1);
-            for (i, text) in group.branches.iter().enumerate() {
+            // Of a chain of thousands of `#elif`, the nearest conditions tell enough.
+            let first = group.branches.len().saturating_sub(MAX_BRANCHES);
+            for (i, text) in group.branches.iter().enumerate().skip(first) {
                 let holds = i == last && !group.in_else;
                 let negated = holds == (i == 0 && group.first_negated);
                 all.push(Condition { text: text.clone(), negated });

@@ -110,6 +110,9 @@ const MAX_DEPTH: u32 = 160;
 const MAX_EXPANSIONS: u32 = 30_000;
 /// Expressions of one module; what comes after is unknown.
 const MAX_EXPRESSIONS: usize = 6_000_000;
+/// Fewer than that of a short text, whose macros may stand for far more than is written.
+const EXPRESSIONS_PER_BYTE: usize = 8;
+const EXPRESSIONS_OF_ANY: usize = 200_000;
 
 /// Lowers a region. Without a tree the module is empty but for its damage.
 pub fn lower(input: LowerInput<'_>) -> Module {
@@ -129,6 +132,7 @@ pub fn lower_with_names(input: LowerInput<'_>) -> (Module, FxHashSet<Name>) {
 /// State of lowering one region.
 pub(crate) struct Lowerer<'a> {
     text: &'a str,
+    most_expressions: usize,
     parsed: &'a ParsedRegion,
     directives: &'a Directives,
     outside: &'a dyn MacroLookup,
@@ -295,7 +299,7 @@ impl<'a> Lowerer<'a> {
     /// Whether one may go one level deeper; pairs with [`Self::leave`]. What is cut off marks the function as damaged,
     /// so that nothing is concluded from what is missing.
     fn enter(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH || self.module.exprs.len() >= MAX_EXPRESSIONS {
+        if self.depth >= MAX_DEPTH || self.module.exprs.len() >= self.most_expressions {
             if let Some(frame) = self.frames.last_mut() {
                 frame.damaged = true;
             }

@@ -32,6 +32,9 @@ pub(super) struct File<'t> {
     inner: Option<usize>,
 }
 
+/// Targets of one assignment, `a = b = … = value`, that get its value.
+const MAX_CHAIN: usize = 64;
+
 /// One scope.
 pub(super) struct Scope<'t> {
     pub parent: Option<usize>,
@@ -259,7 +262,13 @@ impl<'t> File<'t> {
         if python_kind(left) == PythonKind::Identifier {
             // `a = b = value`: every target gets the value.
             let mut value = right;
-            while python_kind(value) == PythonKind::Assignment {
+            for links in 0.. {
+                if python_kind(value) != PythonKind::Assignment {
+                    break;
+                }
+                if links > MAX_CHAIN {
+                    return self.bind(scope, left, node, Value::Unknown);
+                }
                 let Some(next) = value.child_by_field_name("right") else { return };
                 value = next;
             }

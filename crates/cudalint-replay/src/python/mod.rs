@@ -83,6 +83,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         walker.run_entry(id, body);
     }
     walker.as_main = false;
+    let declared = declared_globals(module);
     for (index, function) in module.functions.iter().enumerate() {
         let entry = FunctionId(index as u32);
         if !is_entry(function) || walker.visited.contains(&(id, entry)) {
@@ -94,7 +95,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         walker.asked.clear();
         walker.integers.clear();
         walker.budget.steps = options.steps_per_entry;
-        walker.forget_declared_globals(id, entry);
+        walker.forget_declared_globals(id, entry, &declared);
         walker.run_entry(id, entry);
         if walker.heap.len() > MAX_OBJECTS {
             break;
@@ -109,6 +110,13 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         faults: walker.faults,
         kernels,
     }
+}
+
+/// Variables that the functions of a module declare as global, and who does.
+fn declared_globals(module: &Module) -> Vec<(FunctionId, &Name)> {
+    let functions = module.functions.iter().enumerate().filter(|(_, function)| function.parent.is_none());
+    let python = functions.filter_map(|(index, function)| Some((index, function.python.as_deref()?)));
+    python.flat_map(|(index, python)| python.outer.iter().map(move |name| (FunctionId(index as u32), name))).collect()
 }
 
 /// Whether a function is one that somebody out of sight may call with arguments that nobody knows.
@@ -198,21 +206,11 @@ impl<'p> Walker<'p> {
     }
 
     /// Variables of the module that other functions assign: any of them may have run before.
-    fn forget_declared_globals(&mut self, module: ModuleId, entry: FunctionId) {
+    fn forget_declared_globals(&mut self, module: ModuleId, entry: FunctionId, declared: &[(FunctionId, &Name)]) {
         let Some(scope) = self.modules.get(&module).copied() else { return };
-        let declared: Vec<_> = self
-            .project
-            .module(module)
-            .functions
-            .iter()
-            .enumerate()
-            .filter(|(index, function)| function.parent.is_none() && *index != entry.index())
-            .filter_map(|(_, function)| function.python.as_deref())
-            .flat_map(|python| python.outer.iter().cloned())
-            .collect();
         if let Some(scope) = self.heap.scope_mut(scope) {
-            for name in declared {
-                if let Some((value, _)) = scope.globals.get_mut(&name) {
+            for (_, name) in declared.iter().filter(|(function, _)| *function != entry) {
+                if let Some((value, _)) = scope.globals.get_mut(*name) {
                     *value = Val::unknown();
                 }
             }

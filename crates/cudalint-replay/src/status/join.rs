@@ -13,6 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// Functions that one call may reach, at most: what more of them do together says nothing.
+const MOST_TARGETS: usize = 256;
+
 /// Rounds of the analyses over the call graph: chains of helpers longer than this are taken not to check.
 const ROUNDS: usize = 6;
 
@@ -113,10 +116,21 @@ impl<'a> Join<'a> {
     }
 
     fn resolve(&mut self) {
+        // The same call stands in a module many times.
+        let mut known: FxHashMap<Asked<'_>, Vec<u32>> = FxHashMap::default();
+        let mut last = usize::MAX;
         self.targets = (0..self.functions.len())
             .map(|index| {
                 let module = self.functions[index].0;
-                self.function(index).flow.calls.iter().map(|site| self.targets_of(module, site)).collect()
+                if std::mem::replace(&mut last, module) != module {
+                    known.clear();
+                }
+                let calls = &self.function(index).flow.calls;
+                let targets_of = |site: &'a CallSite| match asked(site) {
+                    Some(asked) => known.entry(asked).or_insert_with(|| self.targets_of(module, site)).clone(),
+                    None => self.targets_of(module, site),
+                };
+                calls.iter().map(targets_of).collect()
             })
             .collect();
         self.fixed = (0..self.functions.len())
@@ -154,9 +168,15 @@ impl<'a> Join<'a> {
         if all.is_empty() {
             return all;
         }
+        self.nearest(module, all)
+    }
+
+    /// Those of some functions that are nearest to a module; none where they are too many.
+    fn nearest(&self, module: usize, mut all: Vec<u32>) -> Vec<u32> {
+        let few = |found: Vec<u32>| if found.len() > MOST_TARGETS { Vec::new() } else { found };
         let here: Vec<u32> = all.iter().copied().filter(|i| self.functions[*i as usize].0 == module).collect();
         if !here.is_empty() {
-            return here;
+            return few(here);
         }
         let graph = self.project.includes();
         let reach = graph.reach(module as u32);
@@ -164,7 +184,7 @@ impl<'a> Join<'a> {
             let within = |index: &u32| set.binary_search(&(self.functions[*index as usize].0 as u32)).is_ok();
             let within: Vec<u32> = all.iter().copied().filter(within).collect();
             if !within.is_empty() {
-                return within;
+                return few(within);
             }
         }
         all.retain(|index| !graph.is_alone(self.functions[*index as usize].0 as u32));
@@ -181,7 +201,7 @@ impl<'a> Join<'a> {
         let near =
             |index: &u32| common_folders(own, self.project.path(ModuleId(self.functions[*index as usize].0 as u32)));
         let nearest = all.iter().map(near).max().unwrap_or(0);
-        all.into_iter().filter(|index| near(index) == nearest).collect()
+        few(all.into_iter().filter(|index| near(index) == nearest).collect())
     }
 
     /// What becomes of a call's status, before a look at the last error right after it is considered.
@@ -434,6 +454,17 @@ impl<'a> Join<'a> {
 
     fn functions_with_callers(&self) -> FxHashSet<u32> {
         self.targets.iter().flatten().flatten().copied().collect()
+    }
+}
+
+/// What the functions that a call may reach hang on, besides its module: name, scope, whether it is a method, arguments.
+type Asked<'a> = (&'a str, Option<&'a str>, bool, u32);
+
+fn asked(site: &CallSite) -> Option<Asked<'_>> {
+    match &site.callee {
+        Callee::Named { name, scope } => Some((name, scope.as_ref().map(Name::as_str), false, site.arguments)),
+        Callee::Method(name) => Some((name, None, true, site.arguments)),
+        Callee::Api(_) | Callee::Opaque | Callee::Lambda(_) => None,
     }
 }
 

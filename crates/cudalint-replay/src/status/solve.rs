@@ -21,6 +21,9 @@ pub const PENDING: u8 = 32;
 /// The last error is read and looked at by code in sight.
 pub const SEEN_LAST: u8 = 64;
 
+/// Words of 64 variables by segment that are kept to say which variables are read later.
+const MOST_WORDS: usize = 4 << 20;
+
 /// What happens after a point: on every path, and on some path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct After {
@@ -107,10 +110,10 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
         let next = flow.next.of_segment(segment);
         next.iter().filter_map(|to| entry.get(*to as usize)).fold(After::NEVER, |all, one| all.join(*one))
     };
-    // Later segments come later in the code, so that one sweep from the end settles all but the loops.
+    let order = last_first(count, &flow.next);
     for _ in 0..count + 2 {
         let mut changed = false;
-        for segment in (0..count).rev() {
+        for &segment in &order {
             let state = of(segment).iter().fold(end_of(&entry, segment), |state, (_, effect)| effect.apply(state));
             if entry[segment] != state {
                 entry[segment] = state;
@@ -140,6 +143,33 @@ pub fn checked_after(flow: &Flow, effect: &dyn Fn(u32) -> Effect, exit: After) -
     solved
 }
 
+/// The segments of a function, each behind those to which control goes on from it, but for loops: one sweep in this order
+/// settles what has no loop, and each loop takes one more where it stands within another.
+fn last_first(count: usize, next: &BySegment<u32>) -> Vec<usize> {
+    let mut order = Vec::with_capacity(count);
+    let mut seen = vec![false; count];
+    // The entry first; then what no path reaches.
+    for start in 0..count {
+        let mut open = vec![(start, 0)];
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        while let Some((segment, at)) = open.pop() {
+            match next.of_segment(segment).get(at).map(|to| *to as usize) {
+                Some(to) => {
+                    open.push((segment, at + 1));
+                    if seen.get(to).is_some_and(|seen| !seen) {
+                        seen[to] = true;
+                        open.push((to, 0));
+                    }
+                }
+                None => order.push(segment),
+            }
+        }
+    }
+    order
+}
+
 /// Marks the calls whose status sits in a local variable that is read later ([`super::flow::CallSite::stored_is_read`]).
 pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
     let mut slots: FxHashMap<LocalId, u32> = FxHashMap::default();
@@ -160,6 +190,13 @@ pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
         return;
     }
     let words = slots.len().div_ceil(64);
+    if words.saturating_mul(draft.segments as usize) > MOST_WORDS {
+        // Of a function with so many variables and branches it is left open what is read.
+        for site in flow.calls.iter_mut().filter(|site| matches!(site.fate, Fate::Stored(_))) {
+            site.stored_is_read = true;
+        }
+        return;
+    }
     let mut escaped = vec![0u64; words];
     for local in &flow.escaped {
         if let Some(slot) = slots.get(local) {
@@ -197,9 +234,10 @@ pub fn mark_reads(flow: &mut Flow, draft: &Draft) {
         Action::Define { accumulate: true, .. } | Action::Call(_) | Action::Launch(_) => {}
         Action::Opaque => live.fill(!0),
     };
+    let order = last_first(count, &next);
     for _ in 0..count + 2 {
         let mut changed = false;
-        for segment in (0..count).rev() {
+        for &segment in &order {
             let mut live = live_at_end(&entry, segment);
             for action in actions.of_segment(segment).iter().rev() {
                 step(&mut live, action);

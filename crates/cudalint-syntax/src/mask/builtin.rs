@@ -167,8 +167,10 @@ fn lambda_space(edit: &mut Edit<'_>, i: usize) {
     let Some(before) = i.checked_sub(1) else { return };
     let mut end = i;
     let mut bits = SpaceBits::default();
+    // Nobody writes more than a few; a run of them is looked at from each of its places.
     while let Some(word) = edit.word(end)
         && edit.group(end) == Some(Group::Space)
+        && end - i < 16
     {
         bits.0 |= space_of(word).0;
         end += 1;
