@@ -81,6 +81,7 @@ impl Project {
             project.modules.push(source.module);
             project.sources.push((source.path, source.text));
         }
+        project.sort_crowds();
         project
     }
 

@@ -8,12 +8,15 @@ use crate::project::Project;
 use crate::scope::Scope;
 use crate::types::{Ty, TypeEnv};
 use cudalint_syntax::Language;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// Things by the last segment of their names.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     functions: Table,
+    /// Functions of the names that very many have, by the last segment of their scopes too.
+    crowds: FxHashMap<Name, Crowd>,
     records: Table,
     /// Specializations of class templates, by the template's name.
     specializations: Table,
@@ -21,6 +24,18 @@ pub(crate) struct Tables {
     enumerators: Table,
     enums: Table,
     globals: Table,
+}
+
+/// Names that more have than this are looked up by scope too: template libraries have thousands of `operator()`.
+const CROWDED: usize = 32;
+
+/// Functions of one name.
+#[derive(Debug, Default)]
+struct Crowd {
+    /// Those of no class.
+    free: Vec<Entry>,
+    /// All, by the last segment of their scope without template arguments; by nothing where they have none.
+    by_scope: FxHashMap<Box<str>, Vec<Entry>>,
 }
 
 type Table = FxHashMap<Name, Vec<Entry>>;
@@ -62,6 +77,11 @@ impl Tables {
     }
 }
 
+/// A segment without the arguments of a specialization: segments that go by one name have this in common.
+fn stem(segment: &str) -> &str {
+    segment.split('<').next().unwrap_or(segment).trim_end()
+}
+
 fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
     path.last().and_then(|name| table.get(name.as_str())).map_or(&[], Vec::as_slice)
 }
@@ -97,7 +117,7 @@ fn is_named(segment: &str, written: &str) -> bool {
     segment.strip_prefix(written).is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with('<'))
 }
 
-fn segments(path: &Path) -> impl Iterator<Item = &str> {
+fn segments(path: &Path) -> impl DoubleEndedIterator<Item = &str> {
     path.segments.iter().map(Name::as_str).filter(|segment| !segment.is_empty())
 }
 
@@ -207,14 +227,35 @@ impl Project {
     }
 
     fn fitting_functions(&self, inside: &Path, path: &Path, accept: impl Fn(&Function) -> bool) -> Vec<(Entry, u32)> {
-        of(&self.tables.functions, path)
-            .iter()
-            .filter_map(|entry| {
-                let function = self.function_entry(*entry).filter(|function| accept(function))?;
-                let member = !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda);
-                Some((*entry, fit(&function.scope, path, inside, member)?))
-            })
-            .collect()
+        let fitting = |entry: &Entry| {
+            let function = self.function_entry(*entry).filter(|function| accept(function))?;
+            Some((*entry, fit(&function.scope, path, inside, is_member(function))?))
+        };
+        match path.last().and_then(|name| self.tables.crowds.get(name.as_str())) {
+            Some(crowd) => crowd.candidates(path, inside).iter().filter_map(fitting).collect(),
+            None => of(&self.tables.functions, path).iter().filter_map(fitting).collect(),
+        }
+    }
+
+    /// Sorts the functions of names that very many have.
+    pub(crate) fn sort_crowds(&mut self) {
+        let mut crowds = FxHashMap::default();
+        for (name, entries) in self.tables.functions.iter().filter(|(_, entries)| entries.len() > CROWDED) {
+            let mut crowd = Crowd::default();
+            for entry in entries {
+                let Some(function) = self.function_entry(*entry) else { continue };
+                if !is_member(function) {
+                    crowd.free.push(*entry);
+                }
+                let last = segments(&function.scope).last().map_or("", stem);
+                match crowd.by_scope.get_mut(last) {
+                    Some(list) => list.push(*entry),
+                    None => drop(crowd.by_scope.insert(last.into(), vec![*entry])),
+                }
+            }
+            crowds.insert(name.clone(), crowd);
+        }
+        self.tables.crowds = crowds;
     }
 
     fn find_function(
@@ -226,25 +267,25 @@ impl Project {
         accept: impl Fn(&Function) -> bool,
     ) -> Option<(ModuleId, FunctionId)> {
         let fitting = self.fitting_functions(inside, path, accept);
-        let takes = |entry: Entry| {
-            args.is_none_or(|args| {
-                let Some(function) = self.function_entry(entry) else { return false };
-                // Defaults may stand on another declaration of the same function.
-                fitting.iter().filter_map(|(other, _)| self.function_entry(*other)).any(|other| {
-                    other.param_count == function.param_count
-                        && other.variadic == function.variadic
-                        && accepts(other, args)
-                })
-            })
+        // Defaults may stand on another declaration of the same function.
+        let shape =
+            |entry: &Entry| self.function_entry(*entry).map(|function| (function.param_count, function.variadic));
+        let accepted: Option<FxHashSet<(u32, bool)>> = args.map(|args| {
+            let accepting = |entry: &Entry| self.function_entry(*entry).is_some_and(|function| accepts(function, args));
+            fitting.iter().map(|(entry, _)| entry).filter(|entry| accepting(entry)).filter_map(shape).collect()
+        });
+        let takes = |(entry, _): &&(Entry, u32)| {
+            accepted.as_ref().is_none_or(|accepted| shape(entry).is_some_and(|shape| accepted.contains(&shape)))
         };
-        let plain: Vec<Entry> = fitting.iter().map(|(entry, _)| *entry).filter(|entry| takes(*entry)).collect();
+        let taking: Vec<(Entry, u32)> = fitting.iter().filter(takes).copied().collect();
+        let plain: Vec<Entry> = taking.iter().map(|(entry, _)| *entry).collect();
         let (near, last) = self.nearest(from, &plain);
-        let best = fitting.iter().filter(|(entry, _)| near.contains(entry)).map(|(_, fit)| *fit).max()?;
-        let near: Vec<Entry> = fitting
-            .iter()
-            .filter(|(entry, fit)| *fit == best && near.contains(entry))
-            .map(|(entry, _)| *entry)
-            .collect();
+        // They come in the same order.
+        let mut left = near.iter().peekable();
+        let near: Vec<(Entry, u32)> =
+            taking.into_iter().filter(|(entry, _)| left.next_if(|near| *near == entry).is_some()).collect();
+        let best = near.iter().map(|(_, fit)| *fit).max()?;
+        let near: Vec<Entry> = near.iter().filter(|(_, fit)| *fit == best).map(|(entry, _)| *entry).collect();
         let has_body = |entry: &Entry| self.function_entry(*entry).is_some_and(|function| function.body.is_some());
         if near.iter().any(|entry| self.function_entry(*entry).is_some_and(|function| function.is_specialization)) {
             return None;
@@ -435,6 +476,32 @@ impl Project {
             _ => near.first().copied(),
         }
     }
+}
+
+impl Crowd {
+    /// The functions that `path` can mean inside of `inside`, in order: what [`fit`] refuses for its scope is mostly left out.
+    fn candidates(&self, path: &Path, inside: &Path) -> Cow<'_, [Entry]> {
+        let within = |segment: &str| self.by_scope.get(stem(segment)).map_or(&[][..], Vec::as_slice);
+        if let Some(qualifier) = segments(path).rev().nth(1) {
+            return Cow::Borrowed(within(qualifier));
+        }
+        // A method without its class's name is meant inside of the class only.
+        let around = segments(inside).chain([""]).map(within).filter(|entries| !entries.is_empty());
+        let mut found = Cow::Borrowed(self.free.as_slice());
+        for entries in around {
+            found.to_mut().extend(entries);
+        }
+        if let Cow::Owned(found) = &mut found {
+            found.sort_unstable();
+            found.dedup();
+        }
+        found
+    }
+}
+
+/// Whether a function belongs to a class.
+const fn is_member(function: &Function) -> bool {
+    !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda)
 }
 
 /// Whether a function can be called with so many arguments, by this declaration of it.

@@ -112,3 +112,28 @@ fn values_of_python_that_double() {
         );
     }
 }
+
+#[test]
+fn what_was_looked_at_again_from_each_of_its_places() {
+    let unmatched = "x++)".repeat(3_000);
+    survives("a.cu", &program("", &format!("for (int i = 0; i < 5; i++) {unmatched}")));
+    survives("b.cu", &program("", &"__device__ ".repeat(8_000)));
+    survives("c.py", &format!("import cupy\n{}x = 1\n", "# \"a comment\n".repeat(12_000)));
+    survives("d.py", &format!("import cupy\nx = 1 {}\n", "\\\n".repeat(30_000)));
+    survives("e.py", &format!("import cupy\n{}1\n", "x = ".repeat(15_000)));
+    survives("f.cu", &program(&format!("#if A\n{}#endif", lines(8_000, |i| format!("#elif A{i}"))), ""));
+}
+
+#[test]
+fn thousands_of_one_kind() {
+    let checks = "CHECK(cudaMalloc(&t, 4)); ".repeat(2_500);
+    let macro_ = "#define CHECK(x) do { cudaError_t e = (x); if (e) exit(1); } while (0)";
+    survives("a.cu", &program(macro_, &format!("int *t; {checks}")));
+    let overloads = lines(1_200, |i| format!("void f(int a{i}) {{ k<<<1, 1>>>(0); }}"));
+    survives("b.cu", &program(&overloads, &"f(1); ".repeat(1_200)));
+    let methods = lines(2_000, |i| format!("void f(A{i} a) {{}}"));
+    survives("c.cu", &program(&format!("struct S {{ {methods} }};"), &format!("S s; {}", "s.f(1); ".repeat(1_000))));
+    let terms = format!("#define SUM(x) {}x", "x + ".repeat(2_000));
+    survives("d.cu", &program(&terms, &"y = SUM(1); ".repeat(3_000)));
+    survives("e.py", &format!("import cupy\n{}", lines(3_000, |i| format!("def f{i}(): pass"))));
+}

@@ -183,6 +183,7 @@ impl<'a> Lowerer<'a> {
         let module = Module { exprs, stmts, damage: input.parsed.damage.clone(), ..Module::default() };
         Self {
             text: input.text,
+            most_expressions: MAX_EXPRESSIONS.min(EXPRESSIONS_OF_ANY + EXPRESSIONS_PER_BYTE * input.text.len()),
             parsed: input.parsed,
             directives: input.directives,
             outside: input.macros,

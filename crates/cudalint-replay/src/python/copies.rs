@@ -4,6 +4,7 @@ use super::Walker;
 use super::emit::amount;
 use super::heap::ObjId;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use super::walker::{Definitions, Variable};
 use crate::facts::{CopyKind, CopyProblem, CountShape, EventKind, MemorySpace, PythonFaultKind, Site};
 use crate::given::{Held, HeldContents};
 use crate::quantity::{Quantity, union};
@@ -369,31 +370,40 @@ impl Walker<'_> {
     pub(super) fn definition(&self, variable: ExprId) -> Option<ExprId> {
         let function = self.function()?;
         let body = function.body.as_ref()?;
-        let wanted = self.kind(variable)?;
-        let same = |target: ExprId| match (self.kind(target), wanted) {
-            (Some(Expr::Local(a)), Expr::Local(b)) => a == b,
-            (Some(Expr::Name { path: a, .. }), Expr::Name { path: b, .. }) => a.segments == b.segments,
-            _ => false,
-        };
-        if let Expr::Local(local) = wanted
+        let wanted = self.variable(variable)?;
+        if let Variable::Local(local) = wanted
             && local.0 < function.param_count
         {
             return None;
         }
-        let (mut found, mut several) = (None, false);
-        walk(self.module(), function, body, |item| {
-            let Item::Expr(id) = item else { return true };
-            match self.kind(id) {
-                Some(Expr::Assign { op: None, target, value }) if same(*target) => {
-                    several |= found.is_some();
-                    found = Some(*value);
+        let at = (self.module_id(), self.frames.last()?.function);
+        let mut definitions = self.definitions.borrow_mut();
+        let known = definitions.entry(at).or_insert_with(|| {
+            let mut all = Definitions::default();
+            walk(self.module(), function, body, |item| {
+                let Item::Expr(id) = item else { return true };
+                let (target, value) = match self.kind(id) {
+                    Some(Expr::Assign { op: None, target, value }) => (*target, Some(*value)),
+                    Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) => (*target, None),
+                    _ => return true,
+                };
+                if let Some(variable) = self.variable(target) {
+                    // A second one leaves none.
+                    all.entry(variable).and_modify(|value| *value = None).or_insert(value);
                 }
-                Some(Expr::Assign { target, .. } | Expr::Step { target, .. }) if same(*target) => several = true,
-                _ => {}
-            }
-            true
+                true
+            });
+            all
         });
-        found.filter(|_| !several)
+        known.get(&wanted).copied().flatten()
+    }
+
+    fn variable(&self, id: ExprId) -> Option<Variable> {
+        match self.kind(id)? {
+            Expr::Local(local) => Some(Variable::Local(*local)),
+            Expr::Name { path, .. } => Some(Variable::Global(path.segments.clone())),
+            _ => None,
+        }
     }
 
     /// Where a block is computed by a division by what stands in the grid's place: the two were probably exchanged.

@@ -47,8 +47,8 @@ mod writes;
 
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use cudalint_kernel::python::{Specialization, guess_arguments};
-use cudalint_program::Project;
-use cudalint_program::ir::{Function, FunctionId, FunctionRole, ModuleId};
+use cudalint_program::ir::{Function, FunctionId, FunctionRole, Module, ModuleId};
+use cudalint_program::{Name, Project};
 use heap::{Instance, Obj, ObjId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -208,7 +208,10 @@ impl<'p> Walker<'p> {
     /// Variables of the module that other functions assign: any of them may have run before.
     fn forget_declared_globals(&mut self, module: ModuleId, entry: FunctionId, declared: &[(FunctionId, &Name)]) {
         let Some(scope) = self.modules.get(&module).copied() else { return };
-        if let Some(scope) = self.heap.scope_mut(scope) {
+        // Changing a scope copies it.
+        if declared.iter().any(|(function, _)| *function != entry)
+            && let Some(scope) = self.heap.scope_mut(scope)
+        {
             for (_, name) in declared.iter().filter(|(function, _)| *function != entry) {
                 if let Some((value, _)) = scope.globals.get_mut(*name) {
                     *value = Val::unknown();

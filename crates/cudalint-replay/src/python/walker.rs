@@ -7,10 +7,11 @@ use crate::arith::Atoms;
 use crate::facts::{PythonFault, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
 use crate::quantity::Quantity;
-use cudalint_program::Project;
-use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId};
+use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub(super) struct Walker<'p> {
     pub budget: Budget,
     pub log: EventLog,
     pub path: PathState,
+    /// What variables get their values from, by function.
+    pub definitions: RefCell<FxHashMap<(ModuleId, FunctionId), Definitions>>,
     /// Variables of modules.
     pub modules: FxHashMap<ModuleId, ObjId>,
     /// Modules of the project whose code has been run.
@@ -97,6 +100,7 @@ impl<'p> Walker<'p> {
             budget: Budget::new(0, MAX_DEPTH),
             log: EventLog::default(),
             path: PathState::default(),
+            definitions: RefCell::default(),
             modules: FxHashMap::default(),
             loaded: FxHashSet::default(),
             as_main: false,
@@ -277,3 +281,13 @@ impl<'p> Walker<'p> {
         uses
     }
 }
+
+/// A variable as it is named in a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Variable {
+    Local(LocalId),
+    Global(Arc<[Name]>),
+}
+
+/// What each variable of a function gets its value from; none where that stands in several places.
+pub(super) type Definitions = FxHashMap<Variable, Option<ExprId>>;

@@ -164,7 +164,7 @@ impl<'a> Join<'a> {
             let in_scope = scope.is_none_or(|scope| function.scope.as_ref().is_none_or(|own| own == scope));
             arity && kind && in_scope
         };
-        let mut all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
+        let all: Vec<u32> = self.by_name.get(name.as_str()).into_iter().flatten().filter(fits).copied().collect();
         if all.is_empty() {
             return all;
         }
