@@ -57,6 +57,12 @@ fn lines(count: usize, make: impl Fn(usize) -> String) -> String {
 fn an_operator_with_attributes_behind_its_name() {
     let iterator = "struct At {\n  int *p;\n  At operator- __host__ __device__(int by) { return {p - by}; }\n};";
     survives("a.cu", &program(iterator, "At at"));
+    // What stands behind the name is read: host code may not call what is for the device.
+    let source =
+        "struct At { int p; __host__ int f() { return p; } int operator- __device__(int by) { return f() - by; } };";
+    let sandbox = Sandbox::new(&[("a.cu", source)]);
+    let ran = sandbox.run(&["a.cu", "--output-format", "concise", "--select", "all"]);
+    assert!(ran.stdout.contains("execution-space-mismatch"), "{ran:?}");
 }
 
 #[test]

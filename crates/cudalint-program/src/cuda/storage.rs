@@ -1,6 +1,7 @@
 //! The words in front of a declaration.
 
 use super::Lowerer;
+use super::fields::{Field, field};
 use super::parts::Parts;
 use super::source::Src;
 use crate::ir::{ExecutionSpace, Space};
@@ -76,7 +77,12 @@ impl Lowerer<'_> {
                     end = before.map_or(node.start_byte(), |(before, _)| before.end_byte());
                     break;
                 }
-                CudaKind::FunctionDeclarator | CudaKind::InitDeclarator | CudaKind::PointerDeclarator => {
+                CudaKind::FunctionDeclarator => {
+                    // Behind the name of an operator, attributes may stand, too.
+                    end = field(*child, Field::Parameters).map_or(child.start_byte(), |list| list.start_byte());
+                    break;
+                }
+                CudaKind::InitDeclarator | CudaKind::PointerDeclarator => {
                     end = child.start_byte();
                     break;
                 }

@@ -162,7 +162,13 @@ pub(super) fn after_captures(edit: &Edit<'_>, i: usize) -> bool {
     false
 }
 
-/// Blanks `__device__`, `__host__` of a lambda.
+/// Whether a token is the last of an operator's name: `operator+`, `operator()`, `operator bool`.
+fn ends_operator(edit: &Edit<'_>, last: usize) -> bool {
+    let word = |back: usize| last.checked_sub(back).is_some_and(|at| edit.is_word(at, W::Operator));
+    word(1) || (word(2) && (edit.is(last, b')') || edit.is(last, b']')))
+}
+
+/// Blanks `__device__`, `__host__` of a lambda, and behind an operator's name.
 fn lambda_space(edit: &mut Edit<'_>, i: usize) {
     let Some(before) = i.checked_sub(1) else { return };
     let mut end = i;
@@ -184,6 +190,13 @@ fn lambda_space(edit: &mut Edit<'_>, i: usize) {
             let open = edit.mate(before);
             open != NONE && open > 0 && (closes_captures(edit, open - 1) || edit.is(open - 1, b'>'))
         };
+    if edit.is(end, b'(') && ends_operator(edit, before) {
+        // `operator+ __device__(int)`: the grammar has attributes before the whole declaration only.
+        let span = edit.between(i, last);
+        edit.drop_tokens(i, last);
+        edit.note(span, MaskKind::AttributeMacro(bits));
+        return;
+    }
     if after_parameters || after_captures(edit, i) {
         let span = edit.between(i, last);
         edit.drop_tokens(i, last);
