@@ -43,7 +43,8 @@ pub struct CellStart {
     pub index: u32,
 }
 
-/// Where the lines of one text start. Lines end at `\n` or `\r\n`, as the parser counts them.
+/// Where the lines of one text start. Lines end at `\n` or `\r\n`, as the parser counts them; in a text without
+/// any `\n`, at `\r`.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
@@ -53,7 +54,8 @@ impl LineIndex {
     /// Reads a text once.
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
-        starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1));
+        let end = if text.contains('\n') { b'\n' } else { b'\r' };
+        starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == end).map(|(at, _)| at + 1));
         Self { starts }
     }
 
@@ -88,7 +90,12 @@ impl LineIndex {
     pub fn range(&self, text: &str, line: usize) -> std::ops::Range<usize> {
         let full = self.full_range(text, line);
         let content = text.get(full.clone()).unwrap_or("");
-        let content = content.strip_suffix('\n').map_or(content, |rest| rest.strip_suffix('\r').unwrap_or(rest));
+        let content = match content.strip_suffix('\n') {
+            Some(rest) => rest.strip_suffix('\r').unwrap_or(rest),
+            // An `\r` ends a line here where another line begins behind it.
+            None if line + 1 < self.len() => content.strip_suffix('\r').unwrap_or(content),
+            None => content,
+        };
         full.start..full.start + content.len()
     }
 

@@ -5,6 +5,7 @@ use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
 use crate::lexer::lex;
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
+use crate::python_mask::{line_end, string_end};
 use crate::region::{Language, Region};
 use crate::span::Span;
 use crate::{indents, respell, runs};
@@ -332,19 +333,37 @@ fn damage(tree: &Tree, found: &mut Vec<Span>) {
     }
 }
 
-/// Upper bound by counting brackets in Python text; literals are not told apart, so an unbalanced text in a string may
-/// count too.
+/// How deep brackets nest in Python text, those in comments and plain strings left out. Inside of a formatted string all
+/// count, since expressions may stand there.
 fn python_depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
-    for b in bytes {
-        match b {
+    let mut at = 0;
+    // The end of the formatted string that one is in.
+    let mut formatted = 0;
+    while let Some(byte) = bytes.get(at) {
+        at = match byte {
+            b'#' if at >= formatted => line_end(bytes, at),
+            b'"' | b'\'' if at >= formatted => {
+                let end = string_end(bytes, at);
+                let mut prefix = bytes[..at].iter().rev().take(2).take_while(|byte| byte.is_ascii_alphabetic());
+                if prefix.any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T')) {
+                    formatted = end;
+                    at + 1
+                } else {
+                    end
+                }
+            }
             b'(' | b'[' | b'{' => {
                 depth += 1;
                 deepest = deepest.max(depth);
+                at + 1
             }
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+            b')' | b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                at + 1
+            }
+            _ => at + 1,
+        };
     }
     deepest
 }

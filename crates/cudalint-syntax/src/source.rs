@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// Largest file that is read, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 100_000_000;
 
-/// The text of one file. Byte offsets are those of the file on disk: a byte order mark becomes blanks, and each byte
-/// that is not UTF-8 becomes one `?`.
+/// The text of one file. Byte offsets are those of the file on disk: a byte order mark becomes blanks, each byte that is
+/// not UTF-8 becomes one `?`, and where lines end with a carriage return alone, they end with a line feed instead.
 #[derive(Clone, Debug)]
 pub struct SourceText {
     text: Arc<str>,
@@ -50,7 +50,7 @@ impl std::error::Error for SourceProblem {}
 
 impl SourceText {
     /// Takes the bytes of a file.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, SourceProblem> {
+    pub fn from_bytes(mut bytes: Vec<u8>) -> Result<Self, SourceProblem> {
         if bytes.len() > MAX_SOURCE_BYTES {
             return Err(SourceProblem::TooLarge { bytes: bytes.len() });
         }
@@ -62,6 +62,9 @@ impl SourceText {
         }
         if let Some(offset) = memchr::memchr(0, &bytes) {
             return Err(SourceProblem::Binary { offset });
+        }
+        if memchr::memchr(b'\n', &bytes).is_none() {
+            bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
         }
         let (mut text, lossy) = match String::from_utf8(bytes) {
             Ok(text) => (text, false),

@@ -60,6 +60,28 @@ fn nesting_beyond_the_limit_is_refused() {
 }
 
 #[test]
+fn brackets_in_comments_and_strings_of_python_nest_nothing() {
+    let python = |text: &str| {
+        let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
+        parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new()).refusal
+    };
+    let open = "([{".repeat(500);
+    assert_eq!(python(&format!("# {open}\nx = 1  # {open}\n")), None);
+    assert_eq!(python(&format!("x = '# {open}'\ny = \"\"\"\n{open}\n\"\"\"\nz = r'\\'' # {open}\n")), None);
+    let deep = format!("{}1{}", "(".repeat(2_000), ")".repeat(2_000));
+    assert_eq!(python(&format!("x = f'{{{deep}}}'\n")), Some(Refusal::TooDeep));
+    assert_eq!(python(&format!("x = '#'; y = {deep}\n")), Some(Refusal::TooDeep));
+}
+
+#[test]
+fn lines_that_end_with_a_carriage_return_alone_are_lines() {
+    let source = SourceText::from_bytes(b"// a comment\rint x;\r".to_vec()).unwrap();
+    assert_eq!(source.text(), "// a comment\nint x;\n");
+    let source = SourceText::from_bytes(b"int x;\r\nint y;\r".to_vec()).unwrap();
+    assert_eq!(source.text(), "int x;\r\nint y;\r");
+}
+
+#[test]
 fn deep_templates_unary_chains_and_long_chains_end() {
     for text in [
         format!("A{}int{} x;", "<A".repeat(10_000), ">".repeat(10_000)),

@@ -97,6 +97,19 @@ fn nesting_without_end() {
 }
 
 #[test]
+fn lines_that_end_with_a_carriage_return_alone() {
+    let text = format!("// a comment in front\n{EMPTY_GRID}");
+    let sandbox = Sandbox::new(&[("a.cu", &text.replace('\n', "\r")), ("b.cu", &text)]);
+    let said = |name: &str| {
+        let ran = sandbox.run(&[name, "--output-format", "concise"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        ran.stdout.replace(name, "")
+    };
+    assert!(said("a.cu").contains(":5:"), "{}", said("a.cu"));
+    assert_eq!(said("a.cu"), said("b.cu"));
+}
+
+#[test]
 fn an_unknown_option() {
     let ran = Sandbox::new(&[]).run(&["--selct", "all"]);
     assert_eq!(ran.code, 2);
