@@ -6,6 +6,7 @@ use cudalint_syntax::FileKind;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// A file to lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +67,23 @@ pub fn walk(paths: &[PathBuf], excluded: &dyn Fn(&Path) -> bool, force_exclude: 
 
 fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Walked) {
     let base = real_path(folder);
+    if let Some(file) = unreadable_ignores(folder) {
+        walked.faults.push(not_looked_at(folder, file));
+        return;
+    }
+    let parents = base.ancestors().skip(1).all(|above| unreadable_ignores(above).is_none());
+    let skipped: Arc<Mutex<Vec<Fault>>> = Arc::default();
+    let told = Arc::clone(&skipped);
     let entries = ignore::WalkBuilder::new(folder)
+        .parents(parents)
+        .filter_entry(move |entry| {
+            let folder = entry.file_type().is_none_or(|kind| !kind.is_file());
+            let Some(file) = Some(entry.path()).filter(|_| folder).and_then(unreadable_ignores) else { return true };
+            if let Ok(mut told) = told.lock() {
+                told.push(not_looked_at(entry.path(), file));
+            }
+            false
+        })
         .follow_links(true)
         .require_git(false)
         .git_global(false)
@@ -113,6 +130,26 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         let real = if linked { std::fs::canonicalize(&real).unwrap_or(real) } else { real };
         walked.files.push(Found { path: tidy(entry.path()), real, kind, explicit: false, bytes });
     }
+    if let Ok(mut skipped) = skipped.lock() {
+        walked.faults.append(&mut skipped);
+    }
+}
+
+/// The name of a file in a folder that says what to ignore there and cannot be read: a pipe or a device would be waited for
+/// or have no end.
+fn unreadable_ignores(folder: &Path) -> Option<&'static str> {
+    [".gitignore", ".ignore", ".git/info/exclude"].into_iter().find(|name| {
+        let meta = std::fs::metadata(folder.join(name));
+        meta.is_ok_and(|meta| {
+            !meta.is_file() && !meta.is_dir() || meta.len() > cudalint_syntax::MAX_SOURCE_BYTES as u64
+        })
+    })
+}
+
+/// A folder that is left out for such a file.
+fn not_looked_at(folder: &Path, file: &str) -> Fault {
+    let message = format!("not looked at: its `{file}` is no regular file, or too large");
+    Fault { path: display(folder), message, internal: false }
 }
 
 /// Words for what went wrong on a walk; `None` for what concerns no file that would be linted.

@@ -109,6 +109,18 @@ fn lines_that_end_with_a_carriage_return_alone() {
     assert_eq!(said("a.cu"), said("b.cu"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_is_called_as_an_ignore_file_is_not_waited_for() {
+    let sandbox = Sandbox::new(&[("a.cu", EMPTY_GRID), ("inner/b.cu", EMPTY_GRID)]);
+    let pipe = sandbox.path().join("inner/.gitignore");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let ran = sandbox.run(&[".", "--output-format", "concise"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stdout.contains("a.cu:4:") && !ran.stdout.contains("b.cu"), "{ran:?}");
+    assert!(ran.stderr.contains("inner: not looked at: its `.gitignore` is no regular file"), "{ran:?}");
+}
+
 #[test]
 fn an_unknown_option() {
     let ran = Sandbox::new(&[]).run(&["--selct", "all"]);
