@@ -3,7 +3,10 @@
 //! A macro's body is read as tokens: how often each parameter is evaluated on the path that evaluates it most, what
 //! stands inside `assert`, and whether a definition for another configuration drops its argument altogether.
 
+mod shape;
 mod tokens;
+
+pub(crate) use shape::MacroShape;
 
 use crate::facts::{Checker, CheckerDefect, Site};
 use crate::status::{ModuleStatus, Survey};
@@ -11,28 +14,8 @@ use cudalint_program::api::effects::{ErrorRole, Returns};
 use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, Module, ModuleId};
 use cudalint_program::{Name, Project};
-use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokens::{Token, tokenize};
-
-/// A function-like macro, reduced to what matters for statuses.
-#[derive(Clone, Debug)]
-pub(crate) struct MacroShape {
-    /// Its name.
-    pub name: Name,
-    /// The directive.
-    span: Span,
-    name_span: Span,
-    params: Vec<Name>,
-    tokens: Vec<Token>,
-    conditions: Vec<Box<str>>,
-    /// Whether it compares, tests or hands on what it is given, in this definition.
-    pub looks_at_status: bool,
-    /// Whether it takes exactly one argument.
-    pub takes_one: bool,
-    /// Whether the body speaks of CUDA statuses.
-    speaks_of_status: bool,
-}
+use tokens::tokenize;
 
 /// The macros of one module.
 pub(crate) fn shapes(module: &Module) -> Vec<MacroShape> {
@@ -252,26 +235,6 @@ fn compiled_out<'a>(
         }
     }
     found
-}
-
-impl MacroShape {
-    /// The parameters of this definition that GPU calls are given for.
-    fn params_given_calls(&self, used: &FxHashSet<(usize, usize, u32)>, module: usize, place: usize) -> Vec<&Name> {
-        let given = |position: usize| used.contains(&(module, place, position as u32));
-        self.params.iter().enumerate().filter(|(position, _)| given(*position)).map(|(_, name)| name).collect()
-    }
-
-    fn mentions_any_param(&self) -> bool {
-        self.params.iter().any(|param| {
-            let name = if param.as_str() == "..." { "__VA_ARGS__" } else { param.as_str() };
-            self.tokens.iter().any(|token| token.is_word() && *token.text == *name)
-        })
-    }
-
-    /// The place of a token: bodies are joined over continued lines, so only the first line can be told exactly.
-    fn place_of(&self, _token: usize) -> Span {
-        self.name_span
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Facts that only Python host code has.
 
-use super::{Amount, Site, Step};
+use super::Site;
+use super::values::{Amount, Step};
 use crate::quantity::Assumptions;
 use cudalint_program::ir::{FunctionId, ModuleId};
 
@@ -29,15 +30,6 @@ impl LaunchSpelling {
     pub const fn is_python(self) -> bool {
         !matches!(self, Self::Chevron | Self::Call)
     }
-}
-
-/// What an array of Python is made of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArrayShape {
-    /// Elements along each axis.
-    pub extents: Vec<Amount>,
-    /// Type of an element as `NumPy` calls it; empty where it is not known.
-    pub dtype: String,
 }
 
 /// Something that goes wrong between Python host code and a kernel.

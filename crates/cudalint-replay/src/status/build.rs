@@ -383,7 +383,7 @@ impl Builder<'_> {
         if *op != cudalint_program::ir::BinaryOp::Ne {
             return;
         }
-        let is_read = |id: &ExprId| super::call_name(module, *id).is_some_and(is_clearing);
+        let is_read = |id: &ExprId| super::survey::call_name(module, *id).is_some_and(is_clearing);
         let Some(first) = [left, right].into_iter().find(|id| is_read(id)) else { return };
         if let Some(second) = first_cuda_call(module, then)
             && is_read(&second)
@@ -421,7 +421,7 @@ fn first_cuda_call(module: &Module, block: &[StmtId]) -> Option<ExprId> {
             if budget == 0 || matches!(node.kind, Expr::Statements(_) | Expr::Lambda { .. }) {
                 return None;
             }
-            if super::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()) {
+            if super::survey::call_name(module, id).is_some_and(|name| ApiId::with_status(name).is_some()) {
                 return Some(id);
             }
             let mut inside = Vec::new();

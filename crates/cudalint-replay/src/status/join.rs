@@ -3,7 +3,7 @@
 use super::flow::{CallSite, Callee, Fate};
 use super::known;
 use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PENDING, SEEN_LAST, SYNC, Solved};
-use super::{FunctionSurvey, ModuleStatus, Survey};
+use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::StatusUse;
 use cudalint_program::api::effects::{ErrorRole, Library};

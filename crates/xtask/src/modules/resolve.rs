@@ -44,21 +44,25 @@ fn target(read: &Crate, module: ModuleIndex, path: &[String], steps: u32) -> Opt
         "crate" => Target::Module(ModuleIndex(0)),
         "self" => Target::Module(module),
         "super" => Target::Module(read.modules[module].parent?),
-        name => named(read, module, name, steps)?,
+        name => named(read, module, name, !rest.is_empty(), steps)?,
     };
-    for name in rest {
+    for (index, name) in rest.iter().enumerate() {
+        let inside_it = index + 1 < rest.len();
         at = match at {
             Target::Module(inside) if name == "super" => Target::Module(read.modules[inside].parent?),
-            Target::Module(inside) => named(read, inside, name, steps)?,
+            Target::Module(inside) => named(read, inside, name, inside_it, steps)?,
             Target::Item(_) => return Some(at),
         };
     }
     Some(at)
 }
 
-/// What a name means in a module.
-fn named(read: &Crate, module: ModuleIndex, name: &str, steps: u32) -> Option<Target> {
+/// What a name means in a module. `path_goes_on`: it stands before `::`, where a module hides a function of its name.
+fn named(read: &Crate, module: ModuleIndex, name: &str, path_goes_on: bool, steps: u32) -> Option<Target> {
     let scope = &read.modules[module];
+    if path_goes_on && let Some(child) = scope.children.get(name) {
+        return Some(Target::Module(*child));
+    }
     if scope.items.contains(name) {
         return Some(Target::Item(module));
     }
@@ -78,6 +82,6 @@ fn named(read: &Crate, module: ModuleIndex, name: &str, steps: u32) -> Option<Ta
     }
     scope.globs.iter().find_map(|path| {
         let Target::Module(from) = target(read, module, path, steps + 1)? else { return None };
-        if from == module || steps >= MAX_STEPS { None } else { named(read, from, name, steps + 1) }
+        if from == module || steps >= MAX_STEPS { None } else { named(read, from, name, path_goes_on, steps + 1) }
     })
 }

@@ -1,0 +1,65 @@
+//! Mistakes that stand in the source, whatever path is taken.
+
+use cudalint_kernel::report::Site;
+use cudalint_program::ir::FunctionId;
+use cudalint_syntax::Span;
+
+/// A call that the execution spaces forbid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpaceFault {
+    /// The function that calls.
+    pub caller: FunctionId,
+    /// The call's callee as written.
+    pub span: Span,
+    /// What is called.
+    pub callee: String,
+    /// Where it is defined; `None` for names of the CUDA headers and the standard library.
+    pub declared: Option<Site>,
+    /// What is wrong.
+    pub kind: SpaceFaultKind,
+}
+
+/// Ways in which a call crosses execution spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpaceFaultKind {
+    /// Device code calls a function that exists on the host only.
+    DeviceCallsHost,
+    /// Host code calls a function that exists on the device only.
+    HostCallsDevice,
+    /// A kernel is called like a function, without a launch configuration.
+    KernelCalled,
+}
+
+/// A kernel parameter whose type does not survive the bytewise copy to the device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterFault {
+    /// The kernel.
+    pub kernel: FunctionId,
+    /// Which parameter.
+    pub parameter: u32,
+    /// The type as written.
+    pub type_name: String,
+    /// What is wrong.
+    pub kind: ParameterFaultKind,
+}
+
+/// Ways in which a kernel parameter's type is not plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterFaultKind {
+    /// A reference: the device would follow a host address.
+    Reference,
+    /// A host container (`std::vector`, `std::string`): its data stay on the host.
+    HostContainer,
+    /// The class has virtual functions: the copy's table points to host code.
+    Virtual {
+        /// The class that declares them.
+        class: Site,
+    },
+    /// The destructor releases what the copy shares with the original, and no copy constructor prevents it.
+    ReleasesOnCopy {
+        /// The destructor.
+        destructor: Site,
+        /// The call that releases, as written.
+        releases: String,
+    },
+}

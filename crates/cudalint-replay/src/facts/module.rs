@@ -1,0 +1,37 @@
+//! All facts on one module.
+
+use super::{Checker, DefectFact, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault};
+use crate::runs::{Counts, KernelRun};
+use cudalint_kernel::python::Specialization;
+use cudalint_program::ir::FunctionId;
+use std::sync::Arc;
+
+/// All that is known about one module after the replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Events in the order of their sites, each site's distinct outcomes once.
+    pub events: Vec<Event>,
+    /// Error handling by function.
+    pub status: Vec<FunctionStatus>,
+    /// Checkers defined in this module.
+    pub checkers: Vec<Checker>,
+    /// Kernels of this module with what their code says of itself: as they are launched first, or else as it stands.
+    pub kernels: Vec<(FunctionId, Arc<KernelSummary>)>,
+    /// Kernels of this module executed, in the order of the kernels, those that rest on nothing but facts first.
+    pub runs: Vec<KernelRun>,
+    /// What is wrong in these executions, by what it is: each once.
+    pub defects: Vec<DefectFact>,
+    /// How many launches of this module's kernels that were, and why not more.
+    pub run_counts: Counts,
+    /// Calls across execution spaces, in order.
+    pub space_faults: Vec<SpaceFault>,
+    /// Kernel parameters that are not plain data, in order.
+    pub parameter_faults: Vec<ParameterFault>,
+    /// Kernels of this module in Python with the types that they are made for, as far as they themselves say, and what they
+    /// take from the module.
+    pub python_kernels: Vec<(FunctionId, Arc<Specialization>)>,
+    /// What goes wrong between Python host code and its kernels, in the order of the sites.
+    pub python: Vec<PythonFault>,
+    /// What was cut short, by cause: for `--statistics`.
+    pub limits: Vec<(&'static str, u32)>,
+}
