@@ -115,7 +115,7 @@ impl Machine<'_> {
                 complete: self.complete,
                 uneven: self.uneven,
                 causes: self.causes.into_iter().collect(),
-                open: self.uniform.told(),
+                open: self.uniform.reported(),
                 unplaced: self.uniform.unplaced,
             },
             buffers,

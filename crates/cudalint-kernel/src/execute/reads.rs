@@ -144,10 +144,10 @@ impl Machine<'_> {
             };
             let levels = read.mask.levels();
             let mut here: (u64, Option<&mut Line>) = (u64::MAX, None);
-            // Lanes whose line was told of all of them at once.
-            let mut told = 0;
+            // Lanes whose line was looked at for all of them at once.
+            let mut seen_to = 0;
             for lane in chosen.into_iter().chain(all) {
-                if lane < told || levels.get(lane) != Some(&SURE) {
+                if lane < seen_to || levels.get(lane) != Some(&SURE) {
                     continue;
                 }
                 let first = offset_of(addresses.lane(lane).0) as u64 >> grain;
@@ -162,7 +162,7 @@ impl Machine<'_> {
                     };
                     if line.in_step && each.is_some_and(|each| is_line(each, levels, lane, number, grain)) {
                         order.note_reader(&mut line.cells[0], lane);
-                        told = lane + LINE;
+                        seen_to = lane + LINE;
                     } else {
                         order.note_reader(&mut line.each()[number as usize % LINE], lane);
                     }

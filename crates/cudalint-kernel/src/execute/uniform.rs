@@ -50,7 +50,7 @@ impl Uniform {
     }
 
     /// The conditions that matter.
-    pub(super) fn told(&self) -> Vec<OpenCondition> {
+    pub(super) fn reported(&self) -> Vec<OpenCondition> {
         self.open.iter().filter(|(_, matters)| *matters).map(|(open, _)| *open).collect()
     }
 

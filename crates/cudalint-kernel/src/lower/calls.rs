@@ -199,14 +199,14 @@ impl<'p> Lowerer<'p> {
             self.gap("method without object");
             return None;
         }
-        let told = self.told(found, function, args);
+        let by_argument = self.by_argument(found, function, args);
         let key = Key {
             module: found.module,
             function: found.function,
             env: found.env.clone(),
             this: this.as_ref().map(|(_, ty)| ty.clone()),
             closure: None,
-            told,
+            by_argument,
         };
         self.invoke_key(key, this.map(|(address, _)| address), args, site)
     }
@@ -268,9 +268,9 @@ impl<'p> Lowerer<'p> {
     }
 
     /// Types of parameters that only the arguments tell.
-    pub(super) fn told(&self, found: &Found, function: &ir::Function, args: &[Out]) -> Vec<(u32, Ty)> {
+    pub(super) fn by_argument(&self, found: &Found, function: &ir::Function, args: &[Out]) -> Vec<(u32, Ty)> {
         let module = self.project.module(found.module);
-        let mut told = Vec::new();
+        let mut by_argument = Vec::new();
         for (index, (local, arg)) in function.params().iter().zip(args).enumerate() {
             if matches!(arg.ty, Ty::Unknown | Ty::Auto | Ty::Void) {
                 continue;
@@ -317,8 +317,8 @@ impl<'p> Lowerer<'p> {
             } else {
                 decayed
             };
-            told.push((index as u32, ty));
+            by_argument.push((index as u32, ty));
         }
-        told
+        by_argument
     }
 }

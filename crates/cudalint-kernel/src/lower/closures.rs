@@ -190,7 +190,7 @@ impl Lowerer<'_> {
         }
         let env = self.bind((closure.module, closure.function), &closure.env, &[], args);
         let found = Found { module: closure.module, function: closure.function, env, record: None };
-        let told = self.told(&found, function, args);
+        let by_argument = self.by_argument(&found, function, args);
         let address = self.address(callee);
         let key = Key {
             module: closure.module,
@@ -198,7 +198,7 @@ impl Lowerer<'_> {
             env: found.env,
             this: None,
             closure: Some(index),
-            told,
+            by_argument,
         };
         self.invoke_key(key, Some(address), args, site)
     }

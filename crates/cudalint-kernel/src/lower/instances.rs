@@ -23,13 +23,13 @@ pub(super) struct Key {
     /// The closure whose body this is.
     pub closure: Option<usize>,
     /// Types of parameters that only the call tells: `auto`, and functions known by name.
-    pub told: Vec<(u32, Ty)>,
+    pub by_argument: Vec<(u32, Ty)>,
 }
 
 impl Key {
     /// A function that is no method.
     pub fn plain(module: ModuleId, function: FunctionId, env: TypeEnv) -> Self {
-        Self { module, function, env, this: None, closure: None, told: Vec::new() }
+        Self { module, function, env, this: None, closure: None, by_argument: Vec::new() }
     }
 }
 
@@ -85,8 +85,9 @@ impl<'p> Lowerer<'p> {
             .iter()
             .enumerate()
             .map(|(index, local)| {
-                let told = key.told.iter().find(|(at, _)| *at as usize == index).map(|(_, ty)| ty.clone());
-                let ty = match told.unwrap_or_else(|| canonical(scope.resolve(local.ty))) {
+                let by_argument =
+                    key.by_argument.iter().find(|(at, _)| *at as usize == index).map(|(_, ty)| ty.clone());
+                let ty = match by_argument.unwrap_or_else(|| canonical(scope.resolve(local.ty))) {
                     Ty::Array(of, _) => Ty::Pointer(of),
                     ty => ty,
                 };

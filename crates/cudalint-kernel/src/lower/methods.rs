@@ -242,7 +242,7 @@ impl Lowerer<'_> {
                 env: found.env.clone(),
                 this: found.record.clone().map(|(entry, env)| Ty::Record(entry, env)),
                 closure: None,
-                told: Vec::new(),
+                by_argument: Vec::new(),
             };
             let _ = function;
             let returns = self.instance(key)?.returns;

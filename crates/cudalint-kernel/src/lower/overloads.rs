@@ -148,8 +148,8 @@ impl Lowerer<'_> {
             if specials == 1 {
                 // The parameters tell which specialization is meant only where they depend on the template's.
                 let primary = best.iter().find(|it| !special(self, it))?;
-                let told = self.bind((primary.1, primary.2), around, &[], args);
-                if told.iter().all(|(_, argument)| *argument == Argument::Unknown) {
+                let bound = self.bind((primary.1, primary.2), around, &[], args);
+                if bound.iter().all(|(_, argument)| *argument == Argument::Unknown) {
                     return None;
                 }
                 best.retain(|it| special(self, it));

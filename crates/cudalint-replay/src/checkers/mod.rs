@@ -64,7 +64,7 @@ pub(crate) fn macros_used_with_calls(project: &Project, id: ModuleId) -> FxHashS
     used
 }
 
-/// Whether a word speaks of statuses: their types, the values that say success, and what tells of the last error.
+/// Whether a word speaks of statuses: their types, the values that say success, and what reports the last error.
 fn is_status_word(word: &str) -> bool {
     api::is_status_type(word)
         || api::is_success(word)

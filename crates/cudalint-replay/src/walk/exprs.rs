@@ -43,7 +43,7 @@ impl<'p> Walker<'p> {
     /// as long as nothing writes there.
     fn look(&mut self, place: Place, ty: Ty) -> Out {
         let val = self.load(&place, &ty);
-        self.told(val, place, ty)
+        self.with_symbol(val, place, ty)
     }
 
     /// As [`Self::read`] for a local variable, the most frequent of all expressions, without the ways that other lvalues
@@ -61,10 +61,11 @@ impl<'p> Walker<'p> {
         self.budget.steps -= 1;
         let val = self.shown(object.root.clone(), &object.info.ty);
         let ty = object.info.ty.clone();
-        self.told(val, Place::Cell(object_id, crate::memory::root()), ty)
+        self.with_symbol(val, Place::Cell(object_id, crate::memory::root()), ty)
     }
 
-    fn told(&mut self, val: Val, place: Place, ty: Ty) -> Out {
+    /// What was read; an unknown integer becomes a symbol that is named after its place, so that it stays the same.
+    fn with_symbol(&mut self, val: Val, place: Place, ty: Ty) -> Out {
         let (Kind::Int(Int { q: Quantity::Unknown, bytes, .. }), 0, 0, Place::Cell(..)) =
             (&val.kind, self.dry, self.log.muted, &place)
         else {

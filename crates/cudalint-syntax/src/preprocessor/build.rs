@@ -5,7 +5,7 @@ use crate::vendors::is_of_other_vendor;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Compute capability (`major * 10 + minor`) that `__CUDA_ARCH__` tells of where nothing is said.
+/// Compute capability (`major * 10 + minor`) that `__CUDA_ARCH__` states where nothing is said.
 pub const DEFAULT_ARCHITECTURE: u32 = 80;
 
 /// Major and minor version of the toolkit where nothing is said.

@@ -66,7 +66,7 @@ impl Class {
         }
     }
 
-    /// Whether a finding of the rule tells of a defect of this class, whatever else it may be about.
+    /// Whether a finding of the rule is about a defect of this class, whatever else it may be about.
     fn is_told_by(self, rule: &str) -> bool {
         Self::of(rule) == Some(self)
             || (self == Self::SharedRace && rule == "non-atomic-read-modify-write")

@@ -151,7 +151,7 @@ fn ending<'r>(target: &Target<'_>, report: &'r SanitizerReport) -> Option<&'r Re
     let handed_on = report.records.iter().any(|record| {
         matches!(&record.category, Category::ApiError { code: Some(code), .. } if code_of(*code) == Code::Earlier)
     });
-    // Only memcheck tells of failing calls.
+    // Only memcheck reports failing calls.
     let memcheck = matches!(target.verification.method, Method::Memcheck | Method::ApiError | Method::Leakcheck);
     let mut faults = report.records.iter().filter(ends);
     if handed_on || !memcheck { faults.next() } else { faults.find(own) }

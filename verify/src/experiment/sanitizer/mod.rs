@@ -234,7 +234,7 @@ fn reach(finding: &FindingEntry, spot: &Spot, trace: &Trace) -> Reach {
     let failed: Option<i64> = trace.launches().map(|launch| launch.real).find(|status| *status != 0);
     match (failed, trace.more.is_some() || !trace.ended) {
         (Some(status), _) => Reach::Missed(format!("a launch failed with status {status}")),
-        // Nothing tells of a place without a call: a dereference, a device function of another kernel.
+        // Nothing reports a place without a call: a dereference, a device function of another kernel.
         (None, false) if !spot.name.is_empty() && probe::reports(&spot.name) => {
             Reach::Missed(format!("the run never came to {}", spot.shown()))
         }
