@@ -40,6 +40,11 @@ fn fingerprint(parts: [&str; 4], ordinal: usize) -> String {
     format!("{:032x}", fnv1a(bytes))
 }
 
+/// The identity of what is incomplete in a file, for formats that want one.
+pub(crate) fn identity(path: &str, reason: &str) -> String {
+    fingerprint(["incomplete", path, "", reason], 0)
+}
+
 /// Gives every finding without a fingerprint its own. The findings must be sorted ([`crate::report::sort`]) and
 /// complete as far as each function goes, since equal texts are told apart by their order.
 pub fn fill(findings: &mut [Finding], sources: &Sources) {

@@ -15,7 +15,7 @@ pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;
 pub use format::{Format, Options};
 pub use lines::{CellStart, LineIndex, Position};
-pub use report::{FileCounts, Report, Source, Sources};
+pub use report::{FileCounts, Incomplete, Report, Source, Sources};
 
 /// The tool's name in every format.
 pub const TOOL: &str = "cudalint";

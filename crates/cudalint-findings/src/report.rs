@@ -2,6 +2,8 @@
 
 use crate::finding::{Finding, Group, Method, Place, Severity};
 use crate::lines::{CellStart, LineIndex, Position};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -15,6 +17,16 @@ pub struct FileCounts {
     pub skipped: usize,
     /// Linted files of which a part could not be parsed.
     pub damaged: usize,
+}
+
+/// A file, or a part of one, of which findings may be missing, and why. It is told in every format.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Incomplete {
+    /// The file or folder, as findings name it.
+    pub path: String,
+    /// What was not read or not analysed, in words.
+    pub reason: String,
 }
 
 /// How many findings a report has at each level.
@@ -78,7 +90,7 @@ impl Source {
         &self.text
     }
 
-    /// The text with every character that could steer a terminal replaced by one of the same length in bytes, so that
+    /// The text with every character that could steer a terminal or be a command in a log replaced by one of the same length in bytes, so that
     /// offsets stay true.
     pub(crate) fn printable(&self) -> &str {
         self.printable.get_or_init(|| printable(&self.text)).as_deref().unwrap_or(&self.text)
@@ -98,11 +110,12 @@ fn printable(text: &str) -> Option<String> {
         _ => !crate::format::steers(c),
     };
     let next = |at: usize, c: char| text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
-    if text.char_indices().all(|(at, c)| stays(c, next(at, c))) {
+    let commands: Vec<usize> = crate::format::names::commands(text).collect();
+    if commands.is_empty() && text.char_indices().all(|(at, c)| stays(c, next(at, c))) {
         return None;
     }
     let replaced = text.char_indices().map(|(at, c)| match c.len_utf8() {
-        _ if stays(c, next(at, c)) => c,
+        _ if stays(c, next(at, c)) && commands.binary_search(&at).is_err() => c,
         1 => '?',
         2 => '\u{bf}',
         _ => '\u{fffd}',
@@ -182,6 +195,8 @@ pub struct Report {
     pub files: FileCounts,
     /// The texts findings point into.
     pub sources: Sources,
+    /// What was not read or not analysed as a whole, sorted, each once; see [`Report::set_incomplete`].
+    pub incomplete: Vec<Incomplete>,
 }
 
 impl Report {
@@ -189,7 +204,19 @@ impl Report {
     pub fn new(mut findings: Vec<Finding>, files: FileCounts, sources: Sources) -> Self {
         sort(&mut findings);
         crate::fingerprint::fill(&mut findings, &sources);
-        Self { findings, files, sources }
+        Self { findings, files, sources, incomplete: Vec::new() }
+    }
+
+    /// Says what was not read or not analysed as a whole, in any order.
+    pub fn set_incomplete(&mut self, mut incomplete: Vec<Incomplete>) {
+        incomplete.sort();
+        incomplete.dedup();
+        self.incomplete = incomplete;
+    }
+
+    /// How many files and folders that is.
+    pub fn incomplete_files(&self) -> usize {
+        self.incomplete.chunk_by(|a, b| a.path == b.path).count()
     }
 
     /// Findings by level.

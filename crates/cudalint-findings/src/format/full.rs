@@ -26,6 +26,7 @@ pub fn render(report: &Report, options: &Options) -> String {
         finding_text(&mut out, finding, report, &snippets, options);
         out.push('\n');
     }
+    out.push_str(&super::incomplete(report, options));
     out
 }
 
@@ -178,7 +179,8 @@ fn note(out: &mut String, name: &str, text: &str, options: &Options) {
     for line in text.lines() {
         for word in one_line(line).split_whitespace() {
             let wide = word.chars().count();
-            if column + 1 + wide > options.width.max(40) {
+            // What a build server may take for a command begins no line.
+            if column + 1 + wide > options.width.max(40) && !word.starts_with("::") {
                 out.push('\n');
                 out.push_str(indent);
                 out.push_str("   ");

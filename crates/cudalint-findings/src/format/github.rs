@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::finding::Severity;
-use crate::report::Report;
+use crate::report::{Incomplete, Report};
 use std::fmt::Write;
 
 /// One command a finding. GitHub takes columns only for a place on one line, so others carry their lines alone.
@@ -36,12 +36,17 @@ pub fn render(report: &Report, _options: &Options) -> String {
         }
         let _ = writeln!(out, ",title={}::{}", property(&title), data(&text));
     }
+    for Incomplete { path, reason } in &report.incomplete {
+        let file = super::uri::without_dot(path);
+        let _ = writeln!(out, "::warning file={},title=incomplete::{}", property(file), data(reason));
+    }
     out
 }
 
-/// The text of a command.
+/// The text of a command; what steers a terminal, line breaks apart, is left out of it.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<_> = text.split('\n').map(super::one_line).collect();
+    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
 }
 
 /// The value of a command's property.

@@ -2,8 +2,9 @@
 
 use super::Options;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::fingerprint::identity;
 use crate::lines::Position;
-use crate::report::Report;
+use crate::report::{Incomplete, Report};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -52,7 +53,9 @@ fn severity(finding: &Finding) -> &'static str {
 
 /// An array of issues. Paths have no `./` in front, which GitLab does not take.
 pub fn render(report: &Report, _options: &Options) -> String {
-    let issues: Vec<Issue<'_>> = report
+    let marks = report.incomplete.iter().map(|Incomplete { path, reason }| (path, reason, identity(path, reason)));
+    let marks: Vec<_> = marks.collect();
+    let mut issues: Vec<Issue<'_>> = report
         .findings
         .iter()
         .map(|finding| {
@@ -73,6 +76,16 @@ pub fn render(report: &Report, _options: &Options) -> String {
             }
         })
         .collect();
+    issues.extend(marks.iter().map(|(path, reason, fingerprint)| Issue {
+        description: format!("incomplete: {reason}").into(),
+        check_name: "incomplete",
+        fingerprint,
+        severity: "minor",
+        location: Location {
+            path: super::uri::without_dot(path),
+            positions: Positions { begin: Position::START.into(), end: Position::START.into() },
+        },
+    }));
     let mut out = super::to_json(&issues, true);
     out.push('\n');
     out

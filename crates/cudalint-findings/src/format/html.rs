@@ -2,7 +2,7 @@
 //! beside it but the logs and reproducers it links to.
 
 use crate::finding::{Finding, Verdict, Witness};
-use crate::report::{Report, Source};
+use crate::report::{Incomplete, Report, Source};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -46,6 +46,12 @@ pub fn render(report: &Report, page: &Page) -> String {
     for finding in findings {
         section(&mut out, finding, report, page);
     }
+    let rows: Vec<(&str, String)> = report
+        .incomplete
+        .iter()
+        .map(|Incomplete { path, reason }| ("incomplete", format!("{}: {}", escaped(path), escaped(reason))))
+        .collect();
+    list(&mut out, "Not read or analysed as a whole", &rows);
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }
@@ -247,7 +253,7 @@ fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if super::steers(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -11,11 +11,16 @@ pub fn render(report: &Report, options: &Options) -> String {
     out
 }
 
-/// One finding a line, each as it stands in the `findings` of the document; nothing for an empty report.
+/// One finding a line, each as it stands in the `findings` of the document, and behind them one `{"incomplete": …}` a line
+/// for each entry of its `incomplete`; nothing for an empty report.
 pub fn render_lines(report: &Report, options: &Options) -> String {
     let mut out = String::new();
     for finding in &report.findings {
         out.push_str(&super::to_json(&FindingEntry::new(finding, &report.sources, &options.rules_url), false));
+        out.push('\n');
+    }
+    for entry in &report.incomplete {
+        out.push_str(&super::to_json(&serde_json::json!({ "incomplete": entry }), false));
         out.push('\n');
     }
     out

@@ -1,9 +1,9 @@
 //! `junit`: XML that build servers show as tests: a suite a file, a case a finding. Only errors fail, as with the exit
 //! code; warnings and notes are skipped cases, so that they are seen and break nothing.
 
-use super::Options;
+use super::{Options, one_line};
 use crate::finding::Severity;
-use crate::report::Report;
+use crate::report::{Incomplete, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// The XML. Without findings, one suite with one case that passed.
@@ -15,16 +15,29 @@ pub fn render(report: &Report, _options: &Options) -> String {
         suite.add_test_case(TestCase::new("no findings", TestCaseStatus::success()));
         xml.add_test_suite(suite);
     }
+    if !report.incomplete.is_empty() {
+        let mut suite = TestSuite::new("incomplete");
+        for Incomplete { path, reason } in &report.incomplete {
+            let (path, reason) = (one_line(path), one_line(reason));
+            let mut status = TestCaseStatus::skipped();
+            status.set_type("incomplete").set_message(format!("{path}: {reason}"));
+            let mut case = TestCase::new(format!("incomplete: {path}"), status);
+            case.set_classname(&*path);
+            suite.add_test_case(case);
+        }
+        xml.add_test_suite(suite);
+    }
     while let Some(first) = findings.peek() {
-        let path = first.place.path.clone();
+        let whole = first.place.path.clone();
+        let path = one_line(&whole);
         let mut suite = TestSuite::new(&*path);
-        while let Some(finding) = findings.next_if(|finding| finding.place.path == path) {
+        while let Some(finding) = findings.next_if(|finding| finding.place.path == whole) {
             let at = report.sources.start(&finding.place);
             let place = format!("{path}:{at}");
             let mut status = match finding.severity {
                 Severity::Error => {
                     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                    status.set_description(format!("{place}: {}", finding.message));
+                    status.set_description(format!("{place}: {}", one_line(&finding.message)));
                     status
                 }
                 Severity::Warning | Severity::Info => TestCaseStatus::skipped(),
@@ -34,7 +47,8 @@ pub fn render(report: &Report, _options: &Options) -> String {
                 Some(done) => format!("{} [{}]", finding.message, done.words()),
                 None => finding.message.clone(),
             };
-            status.set_type(kind).set_message(message);
+            let message = one_line(&message);
+            status.set_type(kind).set_message(&*message);
             let mut case = TestCase::new(format!("{}:{at}", finding.rule.name), status);
             case.set_classname(&*path);
             if let Some(cell) = at.cell {

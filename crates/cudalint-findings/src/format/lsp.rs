@@ -3,8 +3,11 @@
 
 use super::Options;
 use crate::finding::{Finding, Place, Severity};
-use crate::report::{Report, Sources};
+use crate::report::{Incomplete, Report, Sources};
 use serde::Serialize;
+
+/// The code of a diagnostic that says that a file was not read or not analysed as a whole.
+pub const INCOMPLETE: &str = "incomplete";
 
 /// The diagnostics of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,10 +26,11 @@ pub struct Diagnostic {
     pub range: Range,
     /// 1 error, 2 warning, 3 information.
     pub severity: u8,
-    /// The rule.
+    /// The rule, or [`INCOMPLETE`].
     pub code: &'static str,
     /// Its page.
-    pub code_description: CodeDescription,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_description: Option<CodeDescription>,
     /// `cudalint`.
     pub source: &'static str,
     /// One sentence, and help on a line of its own.
@@ -35,7 +39,8 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related_information: Vec<RelatedInformation>,
     /// What a client hands back when it asks for actions.
-    pub data: Data,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
 }
 
 /// A range of a file.
@@ -114,6 +119,27 @@ pub fn params(report: &Report, options: &Options) -> Vec<PublishDiagnosticsParam
             }
         }
     }
+    for Incomplete { path, reason } in &report.incomplete {
+        let start = Position { line: 0, character: 0 };
+        let mark = Diagnostic {
+            range: Range { start, end: start },
+            severity: 2,
+            code: INCOMPLETE,
+            code_description: None,
+            source: crate::TOOL,
+            message: format!("incomplete: {reason}"),
+            related_information: Vec::new(),
+            data: None,
+        };
+        match files.iter_mut().find(|(known, _)| known == path) {
+            Some((_, file)) => file.diagnostics.push(mark),
+            None => {
+                let uri = super::uri::whole(path, options.root.as_deref());
+                files.push((path, PublishDiagnosticsParams { uri, diagnostics: vec![mark] }));
+            }
+        }
+    }
+    files.sort_by(|a, b| a.0.cmp(b.0));
     files.into_iter().map(|(_, file)| file).collect()
 }
 
@@ -144,15 +170,15 @@ pub fn diagnostic(finding: &Finding, sources: &Sources, options: &Options) -> Di
             Severity::Info => 3,
         },
         code: finding.rule.name,
-        code_description: CodeDescription { href: crate::rule_url(&options.rules_url, finding.rule.name) },
+        code_description: Some(CodeDescription { href: crate::rule_url(&options.rules_url, finding.rule.name) }),
         source: crate::TOOL,
         message,
         related_information: related.collect(),
-        data: Data {
+        data: Some(Data {
             fingerprint: finding.fingerprint.clone(),
             confidence: finding.confidence.name(),
             cell: sources.start(&finding.place).cell,
-        },
+        }),
     }
 }
 

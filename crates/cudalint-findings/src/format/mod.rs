@@ -8,13 +8,16 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod lsp;
+pub mod names;
 pub mod sarif;
 mod snippet;
 pub mod statistics;
 mod uri;
 
+pub(crate) use names::{one_line, steers};
+
 use crate::finding::Severity;
-use crate::report::Report;
+use crate::report::{Incomplete, Report};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -139,7 +142,7 @@ impl FromStr for Format {
 /// fail), so the error case cannot come up; it would read as `null`.
 pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
     let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
-    text.unwrap_or_else(|_| "null".to_owned())
+    names::in_json(text.unwrap_or_else(|_| "null".to_owned()))
 }
 
 /// A message that says in which cell of a notebook its line is, for formats that have no place for that.
@@ -150,18 +153,11 @@ pub(crate) fn with_cell(message: &str, at: crate::lines::Position) -> String {
     }
 }
 
-/// Text on one line that cannot steer a terminal: line breaks and other control characters as blanks.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if text.chars().any(steers) {
-        text.chars().map(|c| if steers(c) { ' ' } else { c }).collect::<String>().into()
-    } else {
-        text.into()
-    }
-}
-
-/// Control characters, and those that turn the direction of writing.
-pub(crate) fn steers(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// What kept files from being read or analysed as a whole, for people: one line each.
+fn incomplete(report: &Report, options: &Options) -> String {
+    let word = paint("incomplete", "1;33", options.color);
+    let line = |entry: &Incomplete| format!("{word}: {}: {}\n", one_line(&entry.path), one_line(&entry.reason));
+    report.incomplete.iter().map(line).collect()
 }
 
 /// Terminal codes of a level: bold red, bold yellow, bold blue.

@@ -7,7 +7,7 @@ use crate::claim::Claim;
 use crate::finding::{
     AccessWitness, Applicability, Finding, Fix, Group, LaunchWitness, Place, RuleInfo, Severity, Witness,
 };
-use crate::report::{Report, Sources};
+use crate::report::{Incomplete, Report, Sources};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -51,11 +51,23 @@ pub fn render(report: &Report, options: &Options) -> String {
         .iter()
         .map(|finding| result(finding, index.get(finding.rule.name).copied().unwrap_or(0), &report.sources));
     run.insert("results".into(), Value::Array(results.collect()));
-    let files = report.files;
-    run.insert(
-        "properties".into(),
-        json!({"files": {"checked": files.checked, "skipped": files.skipped, "damaged": files.damaged}}),
-    );
+    if !report.incomplete.is_empty() {
+        let notifications = report.incomplete.iter().map(|Incomplete { path, reason }| {
+            json!({
+                "level": "warning",
+                "descriptor": {"id": "incomplete"},
+                "message": {"text": reason},
+                "locations": [{"physicalLocation": {"artifactLocation": artifact(path)}}],
+            })
+        });
+        let notifications: Value = notifications.collect();
+        run.insert(
+            "invocations".into(),
+            json!([{"executionSuccessful": true, "toolExecutionNotifications": notifications}]),
+        );
+    }
+    let files = crate::model::Files::of(report);
+    run.insert("properties".into(), json!({ "files": files }));
 
     let mut out = super::to_json(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}), true);
     out.push('\n');

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::finding::{self, Finding, Place};
 use crate::lines;
-use crate::report::{Report, Sources};
+use crate::report::{FileCounts, Report, Sources};
 
 impl Document {
     /// The document of a report. Pages of rules lie below `rules_url`.
@@ -20,13 +20,18 @@ impl Document {
                 .iter()
                 .map(|finding| FindingEntry::new(finding, &report.sources, rules_url))
                 .collect(),
-            files: Files {
-                checked: report.files.checked,
-                skipped: report.files.skipped,
-                damaged: report.files.damaged,
-            },
+            files: Files::of(report),
             summary: Summary { error: summary.error, warning: summary.warning, info: summary.info },
+            incomplete: report.incomplete.clone(),
         }
+    }
+}
+
+impl Files {
+    /// Counts of a report.
+    pub fn of(report: &Report) -> Self {
+        let FileCounts { checked, skipped, damaged } = report.files;
+        Self { checked, skipped, damaged, incomplete: report.incomplete_files() }
     }
 }
 

@@ -6,6 +6,7 @@ mod restore;
 
 use crate::claim::{self, AccessKind, Claim};
 use crate::finding;
+use crate::report::Incomplete;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -27,6 +28,9 @@ pub struct Document {
     pub files: Files,
     /// Findings by level.
     pub summary: Summary,
+    /// What was not read or not analysed as a whole, and why; findings may be missing there.
+    #[serde(default)]
+    pub incomplete: Vec<Incomplete>,
 }
 
 /// The program that wrote a document.
@@ -49,6 +53,9 @@ pub struct Files {
     pub skipped: usize,
     /// Linted files of which a part could not be parsed.
     pub damaged: usize,
+    /// Files and folders in `incomplete`.
+    #[serde(default)]
+    pub incomplete: usize,
 }
 
 /// Findings by level.

@@ -12,7 +12,7 @@ impl Document {
         let findings = self.findings.iter().map(|entry| entry.restore(&sources, rule(entry))).collect();
         let files =
             FileCounts { checked: self.files.checked, skipped: self.files.skipped, damaged: self.files.damaged };
-        Report { findings, files, sources }
+        Report { findings, files, sources, incomplete: self.incomplete.clone() }
     }
 }
 
