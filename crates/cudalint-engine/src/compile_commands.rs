@@ -1,6 +1,9 @@
 //! `compile_commands.json`: the include folders that a build uses, and what its commands say about macros. Commands of
 //! several files are joined.
 
+use crate::provider::read_text;
+use crate::walk::display;
+use cudalint_findings::Incomplete;
 use cudalint_syntax::Build;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -24,18 +27,35 @@ struct Command {
     arguments: Vec<String>,
 }
 
-/// Reads the file of a project, at its root or in `build/`. Nothing is known where there is none or it is not readable.
-pub fn find(root: &Path) -> Commands {
-    [root.join("compile_commands.json"), root.join("build/compile_commands.json")]
-        .iter()
-        .find_map(|file| std::fs::read_to_string(file).ok())
-        .map(|text| parse(&text))
-        .unwrap_or_default()
+/// Reads the file of a project, at its root or in `build/`. Nothing is known where there is none; what of it cannot be
+/// used is told in `incomplete`, and the rest is used.
+pub fn find(root: &Path, incomplete: &mut Vec<Incomplete>) -> Commands {
+    let files = [root.join("compile_commands.json"), root.join("build/compile_commands.json")];
+    let Some(file) = files.iter().find(|file| file.symlink_metadata().is_ok()) else { return Commands::default() };
+    let read = read_text(file).map_err(|error| format!("cannot be read: {error}"));
+    let (commands, problem) = match read {
+        Ok(text) => parse(&text),
+        Err(problem) => (Commands::default(), Some(problem)),
+    };
+    incomplete.extend(problem.map(|reason| Incomplete { path: display(file), reason }));
+    commands
 }
 
-/// Reads the text of a `compile_commands.json`.
-pub fn parse(text: &str) -> Commands {
-    let commands: Vec<Command> = serde_json::from_str(text).unwrap_or_default();
+/// Reads the text of a `compile_commands.json`; with what is wrong with it.
+pub fn parse(text: &str) -> (Commands, Option<String>) {
+    let entries: Vec<serde_json::Value> = match serde_json::from_str(text) {
+        Ok(entries) => entries,
+        Err(error) => {
+            return (Commands::default(), Some(format!("no list of commands, nothing of it is used: {error}")));
+        }
+    };
+    let count = entries.len();
+    let mut problem = None;
+    let commands: Vec<Command> = entries
+        .into_iter()
+        .filter_map(|entry| serde_json::from_value(entry).map_err(|error| problem = Some(error)).ok())
+        .collect();
+    let problem = problem.map(|error| format!("{} of {count} commands are not used: {error}", count - commands.len()));
     let mut includes = Vec::new();
     let mut known = FxHashSet::default();
     let mut builds = Vec::with_capacity(commands.len());
@@ -56,7 +76,7 @@ pub fn parse(text: &str) -> Commands {
             }
         }
     }
-    Commands { includes, build: Build::joined(builds) }
+    (Commands { includes, build: Build::joined(builds) }, problem)
 }
 
 /// Splits a command line into words as a shell does for plain words and quotes.
@@ -87,7 +107,7 @@ mod tests {
 
     #[test]
     fn commands_are_joined_and_contradictions_left_out() {
-        let Commands { includes, build } = parse(
+        let (Commands { includes, build }, problem) = parse(
             r#"[
               {"directory": "/p/build", "file": "a.cu",
                "command": "/usr/local/cuda-12.8/bin/nvcc -std=c++20 -UOLD -I../inc -DN=256 -DNAME=\\\"x\\\" -gencode arch=compute_80,code=[sm_80,compute_80] -c a.cu"},
@@ -95,6 +115,7 @@ mod tests {
                "arguments": ["nvcc", "-I", "inc2", "-DN=512", "-D", "NDEBUG", "-arch=sm_90a", "b.cu"]}
             ]"#,
         );
+        assert_eq!(problem, None);
         assert_eq!(includes, [PathBuf::from("/p/build/../inc"), PathBuf::from("/p/inc2")]);
         assert_eq!(build.defines, ["NAME=\"x\"", "NDEBUG"]);
         assert_eq!(build.architectures, [80, 90]);
@@ -103,7 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_list_of_commands_says_nothing() {
-        assert_eq!(parse("{"), Commands::default());
+    fn what_is_no_command_is_told_and_the_others_are_used() {
+        let (commands, problem) = parse("{");
+        assert_eq!(commands, Commands::default());
+        assert!(problem.is_some_and(|problem| problem.starts_with("no list of commands")));
+        let (commands, problem) =
+            parse(r#"[{"directory": 3}, {"directory": "/p", "file": "a.cu", "arguments": ["nvcc", "-DN=1"]}]"#);
+        assert_eq!(commands.build.defines, ["N=1"]);
+        assert!(problem.is_some_and(|problem| problem.starts_with("1 of 2 commands are not used")));
     }
 }

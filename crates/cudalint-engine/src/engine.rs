@@ -143,7 +143,7 @@ impl Engine {
             // The project around a file without GPU code is not looked at: a commit hook names many such files.
             let kinds = load::kinds_to_lint(&group.sources, &disk);
             let root = group.root.as_deref().filter(|_| !kinds.is_empty());
-            let commands = root.map(compile_commands::find).unwrap_or_default();
+            let commands = root.map(|root| compile_commands::find(root, &mut all.incomplete)).unwrap_or_default();
             let index = match root {
                 Some(root) => index(root, &kinds, &group.sources, &group.settings, &mut roots, &folder, absolute)?,
                 None => Index::default(),
@@ -187,6 +187,11 @@ impl Engine {
         for part in parts {
             all.absorb(part);
         }
+        all.incomplete.append(&mut roots.incomplete);
+        // Files that nobody named are shown as seen from here.
+        for entry in all.incomplete.iter_mut().filter(|entry| Path::new(&entry.path).is_absolute()) {
+            entry.path = display_from(Path::new(&entry.path), &folder, absolute);
+        }
         Ok(all.finish())
     }
 
@@ -214,7 +219,7 @@ impl Engine {
         let folder = real_path(folder);
         let root = roots.root(&folder).map_err(wrong)?;
         let loaded = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
-        let commands = root.as_deref().map(compile_commands::find).unwrap_or_default();
+        let commands = root.as_deref().map(|root| compile_commands::find(root, &mut Vec::new())).unwrap_or_default();
         let architectures = pick(&given_architectures(request)?, &loaded.settings, &commands);
         let group = Group { root, settings: loaded, sources: Vec::new() };
         let settings = &group.settings.settings;

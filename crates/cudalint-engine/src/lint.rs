@@ -14,13 +14,15 @@ use crate::supposed::Branches;
 use crate::suppress::{MARK, Remark, Suppressions};
 use crate::unmentioned::{unmentioned, waits};
 use crate::walk::Globs;
-use cudalint_findings::Finding;
+use cudalint_findings::{Finding, Incomplete};
 use cudalint_program::ir::{Module, ModuleId};
 use cudalint_program::python::LocalPackages;
 use cudalint_program::{Name, Project, ProjectOptions};
 use cudalint_replay::facts::{Facts, Site};
 use cudalint_replay::runs::{Basis, Counts, ModuleRuns};
-use cudalint_syntax::{BuildMacros, FileKind, Language, MacroTable, ParserPool, Span, comments, parse_region_without};
+use cudalint_syntax::{
+    BuildMacros, FileKind, Language, MacroTable, ParserPool, Refusal, Span, comments, parse_region_without,
+};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
@@ -68,6 +70,8 @@ pub(crate) struct FileFacts {
     modules: Vec<Module>,
     pub suppressions: Suppressions,
     damaged: bool,
+    /// Why one of its stretches was not parsed.
+    refusal: Option<Refusal>,
     fault: Option<Fault>,
     /// What its code names.
     names: FxHashSet<Name>,
@@ -178,6 +182,10 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
         if file.source.reported {
             part.files.checked += 1;
             part.files.damaged += usize::from(facts.damaged);
+            part.incomplete.extend(facts.refusal.map(|refusal| Incomplete {
+                path: file.source.path.to_string(),
+                reason: format!("not analysed: {refusal}"),
+            }));
         }
     }
     let damaged = damaged_functions(&files, &owner, &project);
@@ -223,6 +231,7 @@ fn parse_file(
         PARSERS.with_borrow_mut(|pool| {
             let parsed = parse_region_without(text, region, without, macros, &directives.defines, pool);
             facts.damaged |= !parsed.damage.is_empty();
+            facts.refusal = facts.refusal.or(parsed.refusal);
             let module = match region.language {
                 Language::Cuda => {
                     let (module, names) = front.lower(first_unit + index, &parsed, piece, pool);

@@ -3,7 +3,7 @@
 use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
 use crate::provider::Provider;
-use cudalint_findings::CellStart;
+use cudalint_findings::{CellStart, Incomplete};
 use cudalint_syntax::{
     Directives, FileKind, FileText, Language, Stretch, contains_cuda, contains_gpu_python, notebook_may_use_gpu,
     scan_directives,
@@ -53,6 +53,7 @@ enum Read {
     Taken(Box<Loaded>, bool),
     /// Of no concern to the GPU.
     Irrelevant(Source),
+    /// Why, and whether the system refused it.
     Refused(Source, String, bool),
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
     let mut round: Vec<(Source, bool)> = input.sources.iter().map(|source| (source.clone(), false)).collect();
     let mut bytes = 0;
+    let mut rounds = 0;
     while !round.is_empty() {
         let results: Vec<Read> = round.par_drain(..).map(|(source, included)| read(source, included, input)).collect();
         let mut fresh: Vec<Loaded> = Vec::new();
@@ -82,7 +84,9 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
                     by_name.entry(name).or_default().push(source.real.clone());
                     irrelevant.insert(source.real.clone(), source);
                 }
-                Read::Refused(source, why, by_system) => refuse(&source, why, by_system, part),
+                Read::Refused(source, why, by_system) => {
+                    refuse(&source, why, by_system, rounds > 0, part);
+                }
             }
         }
         for include in fresh.iter().flat_map(|loaded| &loaded.includes) {
@@ -109,6 +113,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
             }
         }
         taken.extend(fresh);
+        rounds += 1;
     }
     let quiet = irrelevant.values().filter(|source| source.reported).count();
     if quiet > 0 {
@@ -147,8 +152,12 @@ fn mentions_gpu(kind: FileKind, text: &FileText) -> bool {
 }
 
 /// Tells why a file was not read, when anybody asked for it.
-fn refuse(source: &Source, why: String, by_system: bool, part: &mut Part) {
+fn refuse(source: &Source, why: String, by_system: bool, included: bool, part: &mut Part) {
     if !source.reported {
+        // What it would have said of the files that include it is missing there.
+        if included {
+            part.incomplete.push(Incomplete { path: source.path.to_string(), reason: format!("not read: {why}") });
+        }
         return;
     }
     part.files.skipped += 1;
@@ -156,7 +165,7 @@ fn refuse(source: &Source, why: String, by_system: bool, part: &mut Part) {
     if source.explicit || by_system {
         part.faults.push(Fault { path: source.path.to_string(), message: why, internal: false });
     } else {
-        part.notes.push(format!("{}: not linted: {why}", source.path));
+        part.incomplete.push(Incomplete { path: source.path.to_string(), reason: format!("not linted: {why}") });
     }
 }
 

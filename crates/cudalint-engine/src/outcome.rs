@@ -1,6 +1,6 @@
 //! What a run gives back: findings, the texts they point into, what could not be read, and counts.
 
-use cudalint_findings::{CellStart, FileCounts, Finding, Report, Sources};
+use cudalint_findings::{CellStart, FileCounts, Finding, Incomplete, Report, Sources};
 use cudalint_replay::runs::Basis;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -90,6 +90,16 @@ pub struct Outcome {
     pub remains: Remains,
 }
 
+impl Outcome {
+    /// What was not read or analysed as a whole, faults left out.
+    pub fn incomplete(&self) -> impl Iterator<Item = &Incomplete> {
+        let fault = |entry: &Incomplete| {
+            self.faults.iter().any(|fault| fault.path == entry.path && fault.message == entry.reason)
+        };
+        self.report.incomplete.iter().filter(move |entry| !fault(entry))
+    }
+}
+
 /// Memory that nobody reads again.
 #[derive(Default)]
 pub struct Remains(Vec<Box<dyn Any + Send>>);
@@ -116,6 +126,8 @@ pub(crate) struct Part {
     pub findings: Vec<Finding>,
     pub sources: Vec<Text>,
     pub faults: Vec<Fault>,
+    /// What was not read or analysed as a whole and is no fault.
+    pub incomplete: Vec<Incomplete>,
     pub notes: Vec<String>,
     pub files: FileCounts,
     pub statistics: Statistics,
@@ -128,6 +140,7 @@ impl Part {
         self.findings.extend(other.findings);
         self.sources.extend(other.sources);
         self.faults.extend(other.faults);
+        self.incomplete.extend(other.incomplete);
         self.notes.extend(other.notes);
         self.files.checked += other.files.checked;
         self.files.skipped += other.files.skipped;
@@ -170,12 +183,11 @@ impl Part {
         self.faults.dedup();
         self.notes.sort();
         self.notes.dedup();
-        Outcome {
-            report: Report::new(self.findings, self.files, sources),
-            faults: self.faults,
-            notes: self.notes,
-            statistics: self.statistics,
-            remains: self.remains,
-        }
+        let faults =
+            self.faults.iter().map(|fault| Incomplete { path: fault.path.clone(), reason: fault.message.clone() });
+        self.incomplete.extend(faults);
+        let mut report = Report::new(self.findings, self.files, sources);
+        report.set_incomplete(self.incomplete);
+        Outcome { report, faults: self.faults, notes: self.notes, statistics: self.statistics, remains: self.remains }
     }
 }

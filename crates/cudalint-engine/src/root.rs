@@ -1,7 +1,10 @@
 //! The project that a file belongs to: the nearest folder above it that marks one, and the settings that hold there.
 
+use crate::provider::read_text;
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, SettingsError};
+use crate::walk::display;
+use cudalint_findings::Incomplete;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +18,14 @@ pub struct Roots<'a> {
     fixed: Option<Loaded>,
     by_folder: FxHashMap<PathBuf, Option<PathBuf>>,
     loaded: FxHashMap<PathBuf, Option<Loaded>>,
+    /// Settings of others that cannot be read.
+    pub incomplete: Vec<Incomplete>,
 }
 
 impl<'a> Roots<'a> {
     /// With `fixed` settings, no settings file is looked for.
     pub fn new(rules: &'a [&'static Rule], fixed: Option<Loaded>) -> Self {
-        Self { rules, fixed, by_folder: FxHashMap::default(), loaded: FxHashMap::default() }
+        Self { rules, fixed, by_folder: FxHashMap::default(), loaded: FxHashMap::default(), incomplete: Vec::new() }
     }
 
     /// The root of the project around a folder.
@@ -68,8 +73,7 @@ impl<'a> Roots<'a> {
         if self.fixed.is_none() {
             return Ok(self.settings_in(folder)?.is_some());
         }
-        let text = std::fs::read_to_string(folder.join("pyproject.toml")).unwrap_or_default();
-        Ok(text.contains("[tool.cudalint"))
+        Ok(mentions(&folder.join("pyproject.toml")))
     }
 
     /// The settings file directly in a folder.
@@ -82,11 +86,21 @@ impl<'a> Roots<'a> {
         if self.fixed.is_none() {
             for name in ["cudalint.toml", "pyproject.toml"] {
                 let file = folder.join(name);
-                if file.is_file()
-                    && let Some(settings) = load(&file, self.rules)?
-                {
-                    found = Some(Loaded { settings, file: Some(file) });
-                    break;
+                if !file.is_file() {
+                    continue;
+                }
+                match load(&file, self.rules) {
+                    Ok(Some(settings)) => {
+                        found = Some(Loaded { settings, file: Some(file) });
+                        break;
+                    }
+                    Ok(None) => {}
+                    // A file that does not mention cudalint is none of its settings, whatever is wrong with it.
+                    Err(error) if name == "pyproject.toml" && !mentions(&file) => {
+                        let reason = format!("line {}: {}; no settings are read from it", error.line, error.problem);
+                        self.incomplete.push(Incomplete { path: display(&file), reason });
+                    }
+                    Err(error) => return Err(error),
                 }
             }
         }
@@ -95,12 +109,17 @@ impl<'a> Roots<'a> {
     }
 }
 
+/// Whether a `pyproject.toml` speaks of cudalint.
+fn mentions(file: &Path) -> bool {
+    read_text(file).is_ok_and(|text| text.contains("[tool.cudalint"))
+}
+
 /// Reads a settings file; `None` for a `pyproject.toml` that does not mention cudalint.
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn load(file: &Path, rules: &[&Rule]) -> Result<Option<settings::Settings>, SettingsError> {
-    let text = std::fs::read_to_string(file).map_err(|error| SettingsError {
+    let text = read_text(file).map_err(|error| SettingsError {
         path: file.to_owned(),
         line: 1,
         problem: format!("cannot be read: {error}"),

@@ -61,6 +61,15 @@ pub enum Refusal {
     TooCostly,
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooDeep => write!(f, "brackets nest deeper than {MAX_NESTING}"),
+            Self::TooCostly => write!(f, "the parser found no end of it within the steps for a text of this size"),
+        }
+    }
+}
+
 /// A parsed region.
 #[derive(Debug)]
 pub struct ParsedRegion {

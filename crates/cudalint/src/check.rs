@@ -39,6 +39,7 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
         out::message("error", &format!("{}: {}", fault.path, fault.message));
     }
     if !args.quiet {
+        outcome.incomplete().for_each(|entry| out::message("warning", &format!("{}: {}", entry.path, entry.reason)));
         for note in &outcome.notes {
             out::message("note", note);
         }
@@ -167,8 +168,11 @@ fn statistics(outcome: &Outcome) -> String {
     let files = &outcome.report.files;
     let _ = writeln!(
         text,
-        "files: {} checked, {} with parts that could not be parsed, {} skipped",
-        files.checked, files.damaged, files.skipped
+        "files: {} checked, {} with parts that could not be parsed, {} skipped, {} incomplete",
+        files.checked,
+        files.damaged,
+        files.skipped,
+        outcome.report.incomplete_files()
     );
     for (cause, count) in skipped {
         let _ = writeln!(text, "skipped: {count} {cause}");

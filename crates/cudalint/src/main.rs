@@ -6,10 +6,13 @@ mod explain;
 mod out;
 mod progress;
 mod verify;
+mod words;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
 use cudalint_engine::Engine;
+use cudalint_findings::format::names::one_line;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// The walk of host code makes and drops many small values; this allocator is faster at that than the system's. Where it
@@ -30,7 +33,7 @@ fn main() -> ExitCode {
     }
     // A fault in one file is told in one line and does not end the run; see the engine's faults.
     cudalint_engine::keep_panics_quiet();
-    let cli = match Cli::try_parse() {
+    let cli = match parse(words::as_meant(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -51,6 +54,15 @@ fn main() -> ExitCode {
         out::message("error", "internal fault: please report it");
         check::TROUBLE
     }))
+}
+
+/// Reads the command line. A mistake is told with arguments that cannot steer a terminal: a shell may have put names of
+/// files there.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(&arguments).map_err(|error| {
+        let plain = |word: OsString| one_line(&word.to_string_lossy()).into_owned();
+        Cli::try_parse_from(arguments.into_iter().map(plain)).err().unwrap_or(error)
+    })
 }
 
 fn completions(shell: clap_complete::Shell) -> u8 {

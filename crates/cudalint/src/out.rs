@@ -1,5 +1,6 @@
 //! The only place that writes to standard output and standard error.
 
+use cudalint_findings::format::names::one_line;
 use std::io::{ErrorKind, Write as _};
 
 /// Writes text to standard output. A reader that has gone away is no error.
@@ -13,7 +14,7 @@ pub fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// Writes one line to standard error; nothing can be done where that fails.
+/// Writes one line to standard error, whatever names and sources are in the text; nothing can be done where that fails.
 pub fn message(kind: &str, text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "cudalint: {kind}: {text}");
+    let _ = writeln!(std::io::stderr().lock(), "cudalint: {kind}: {}", one_line(text));
 }

@@ -64,7 +64,7 @@ fn a_binary_file() {
     let sandbox = Sandbox::new(&[]);
     sandbox.write("src/a.cu", b"int a;\0\n");
     told(&sandbox.run(&["src/a.cu"]), 2, "cudalint: error: src/a.cu: binary file: NUL byte at offset 6\n");
-    told(&sandbox.run(&["src"]), 0, "cudalint: note: src/a.cu: not linted: binary file: NUL byte at offset 6\n");
+    told(&sandbox.run(&["src"]), 0, "cudalint: warning: src/a.cu: not linted: binary file: NUL byte at offset 6\n");
 }
 
 #[test]

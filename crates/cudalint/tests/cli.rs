@@ -134,7 +134,10 @@ fn statistics_count_and_do_not_list() {
     let ran = sandbox.run(&["--statistics"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("2  empty-grid\n"), "{ran:?}");
-    assert!(ran.stdout.contains("files: 2 checked, 0 with parts that could not be parsed, 1 skipped\n"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("files: 2 checked, 0 with parts that could not be parsed, 1 skipped, 0 incomplete\n"),
+        "{ran:?}"
+    );
     assert!(ran.stdout.contains("skipped: 1 without GPU code\n"), "{ran:?}");
 }
 

@@ -2,7 +2,7 @@
 
 use super::Input;
 use camino::Utf8PathBuf;
-use cudalint_engine::{Choices, Configuration, Engine, Request};
+use cudalint_engine::{Choices, Configuration, Engine, Request, read_text};
 use cudalint_findings::Finding;
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::outcome::Replay;
@@ -84,7 +84,7 @@ impl<'a> Again<'a> {
     pub fn fixed(&self, finding: &FindingEntry) -> Option<FixedSource> {
         // The text of a notebook is that of its cells, which its file holds as JSON.
         let fix = finding.fix.as_ref().filter(|_| finding.range.start.cell.is_none())?;
-        let text = std::fs::read_to_string(self.root.join(&finding.path)).ok()?;
+        let text = read_text(self.root.join(&finding.path).as_std_path()).ok()?;
         let lines = cudalint_findings::LineIndex::new(&text);
         let byte = |at: cudalint_findings::model::Position| {
             let range = lines.range(&text, (at.line as usize).saturating_sub(1));

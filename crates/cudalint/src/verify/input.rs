@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::check;
 use camino::Utf8PathBuf;
-use cudalint_engine::Engine;
+use cudalint_engine::{Engine, read_file, read_text};
 use cudalint_findings::model::{Document, FindingEntry, VERSION};
 use cudalint_findings::{Report, RuleInfo, Sources};
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn here() -> Result<Utf8PathBuf, String> {
 }
 
 fn of_document(engine: &Engine, file: &Path, sources: Option<&Path>) -> Result<Input, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
+    let text = read_text(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
     let refused = |error: serde_json::Error| {
         format!(
             "{}: not a findings document: {error}; `cudalint check --output-format json` writes one",
@@ -67,7 +67,7 @@ fn of_document(engine: &Engine, file: &Path, sources: Option<&Path>) -> Result<I
     let mut texts = Sources::new();
     let mut missing = Vec::new();
     for path in paths(&document) {
-        match std::fs::read(root.join(path)) {
+        match read_file(root.join(path).as_std_path()) {
             Ok(bytes) => cudalint_engine::add_text(&mut texts, path, &bytes),
             Err(error) => missing.push(format!("{}: cannot be read: {error}", root.join(path))),
         }
