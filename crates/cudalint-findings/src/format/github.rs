@@ -45,8 +45,13 @@ pub fn render(report: &Report, _options: &Options) -> String {
 
 /// The text of a command; what steers a terminal, line breaks apart, is left out of it.
 fn data(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(super::one_line).collect();
-    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive(['\r', '\n']) {
+        let words = line.trim_end_matches(['\r', '\n']);
+        out.push_str(&super::one_line(words).replace('%', "%25"));
+        out.push_str(&line[words.len()..].replace('\r', "%0D").replace('\n', "%0A"));
+    }
+    out
 }
 
 /// The value of a command's property.
