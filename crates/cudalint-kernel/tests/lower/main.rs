@@ -6,5 +6,6 @@ mod constructs;
 mod groups;
 mod idioms;
 mod memory;
+mod readings;
 mod support;
 mod types;
