@@ -35,14 +35,14 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     let message = format!(
         "`{text}` holds {given}, but `{kernel}` takes `{parameter}` for a pointer to `{wanted}`: it reads other values"
     );
-    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } };
     let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = format!("an array of {given}");
     finding.related = vec![
         Label { place: context.place_of(*declared), message: format!("elements of type `{wanted}`") },
         Label { place: context.place_of(*made), message: format!("made here with elements of type {given}") },
     ];
-    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("make the array with the type that the kernel reads: {}", numpy_type(wanted)));
     Some(finding)

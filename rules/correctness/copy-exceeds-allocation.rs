@@ -132,8 +132,7 @@ fn refused_pitch(context: &ModuleContext<'_>, event: &Event, rows: &Rows) -> Opt
         argument.text
     );
     let assumed = assumptions([&event.assumptions, &rows.width.assumptions, &pitch.assumptions]);
-    let claim =
-        Shows::FailedCall { call: Call { argument: Some(argument.text.to_string()), ..Call::of(name_of(event)) } };
+    let claim = Shows::FailedCall { call: Call { argument: Some(argument.text.clone()), ..Call::of(name_of(event)) } };
     let mut finding =
         event_finding(&RULE, context, event, rows.width_span, assumed, claim, message).filter(|_| several)?;
     finding.label = format!("more than the pitch `{text}`");
@@ -219,7 +218,7 @@ fn overrun(context: &ModuleContext<'_>, event: &Event, api: &str, access: Access
             buffer.bytes
         ),
     };
-    let claim = Shows::FailedCall { call: Call { argument: Some(side.text.to_string()), ..Call::of(api) } };
+    let claim = Shows::FailedCall { call: Call { argument: Some(side.text.clone()), ..Call::of(api) } };
     let mut finding = event_finding(&RULE, context, event, event.site.span, assumed, claim, message)?;
     finding.claim.inputs.clone_from(&bindings);
     finding.label = format!("{bytes} bytes{}", at_offset(&offset.quantity));

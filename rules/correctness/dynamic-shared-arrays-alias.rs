@@ -45,7 +45,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
             first.name, second.name
         );
         let Some(used) = second.used else { continue };
-        let names = [first, *second].map(|array| array.name.to_string());
+        let names = [first, *second].map(|array| array.name.clone());
         let claim = Shows::Memory { difference: Difference::SameAddress { names, used: context.place_of(used) } };
         let mut finding = RULE.finding(Confidence::Definite, context.place_of(second.site), claim, message);
         finding.label = format!("begins where `{}` begins", first.name);

@@ -84,7 +84,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let given = if launch.shared_written { "gives 0 bytes" } else { "has no third argument, so it gives 0 bytes" };
     let message =
         format!("`{}` uses the dynamic shared array `{}`, but its launch {given}", launch.kernel_name, array.name);
-    let object = Object { name: array.name.to_string(), space: Space::Shared, bytes: Some(0) };
+    let object = Object { name: array.name.clone(), space: Space::Shared, bytes: Some(0) };
     let claim = Shows::Access { fault: AccessFault::OutOfBounds, object, accesses: Vec::new() };
     let mut finding = event_finding(&RULE, context, event, launch.config_span, assumed, claim, message)?;
     finding.claim.launch = launch_witness(context, event, launch);

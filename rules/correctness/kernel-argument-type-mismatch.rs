@@ -38,7 +38,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         TypeProblem::Refused => format!("PyCUDA does not know how `{kernel}` wants it and raises an exception"),
     };
     let message = format!("`{text}` is a {given}, and {what}");
-    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } };
     let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = match problem {
         TypeProblem::Misread => "arrives as another number".to_owned(),
@@ -46,7 +46,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
     };
     finding.related =
         vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];
-    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = numpy_scalar(wanted).map(|scalar| format!("wrap it: `np.{scalar}({text})`"));
     Some(finding)

@@ -109,7 +109,7 @@ fn at_launch(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         }
         _ => User::Kernel { parameter: None },
     };
-    let claim = Shows::BadAddress { name: argument.text.to_string(), user };
+    let claim = Shows::BadAddress { name: argument.text.clone(), user };
     let mut assumed = assumptions([&event.assumptions]);
     if matches!(fault.kind, ParameterFaultKind::Virtual { .. }) {
         assumed.push(format!("`{}` calls a virtual function of it", launch.kernel_name));

@@ -69,7 +69,7 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     }
     let does = if *write { "writes" } else { "reads" };
     let message = format!("host code {does} through `{}`, which points to device memory: {why}", argument.text);
-    let claim = Shows::BadAddress { name: argument.text.to_string(), user: User::Host };
+    let claim = Shows::BadAddress { name: argument.text.clone(), user: User::Host };
     let assumed = assumptions([&event.assumptions]);
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = "device memory, dereferenced on the host".to_owned();
@@ -155,7 +155,7 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     let claim = if refused {
         Shows::exception(&["TypeError"], &[])
     } else {
-        Shows::BadAddress { name: argument.text.to_string(), user: User::Kernel { parameter: Some(parameter) } }
+        Shows::BadAddress { name: argument.text.clone(), user: User::Kernel { parameter: Some(parameter) } }
     };
     let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
     finding.label = "host memory".to_owned();

@@ -92,7 +92,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let claim = if refused {
         Shows::exception(&["TypeError"], &[])
     } else {
-        Shows::FailedCall { call: Call { argument: Some(argument.text.to_string()), ..Call::of(api.as_str()) } }
+        Shows::FailedCall { call: Call { argument: Some(argument.text.clone()), ..Call::of(api.as_str()) } }
     };
     let mut finding = event_finding(&RULE, context, event, kind_span, assumed, claim, message)?;
     finding.label = format!("says that `{}` is {} memory", argument.text, said.word());

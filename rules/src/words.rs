@@ -136,7 +136,7 @@ pub fn event_finding(
     let mut finding = rule.finding(confidence, place, claim, message);
     finding.function = function_of(context, event);
     if let EventKind::Launch(launch) = &event.kind {
-        finding.claim.kernel = Some(launch.kernel_name.to_string());
+        finding.claim.kernel = Some(launch.kernel_name.clone());
     }
     finding.witness = Some(path_witness(context, event, assumed));
     Some(finding)

@@ -37,7 +37,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         "`{kernel}` still uses {before} for `{name}`, which is {after} here: it was compiled with the old value"
     );
     let assumption = format!("the new value of `{name}` is meant for `{kernel}`");
-    let claim = Shows::Memory { difference: Difference::Captured { name: name.to_string() } };
+    let claim = Shows::Memory { difference: Difference::Captured { name: name.clone() } };
     let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = format!("no compiled kernel sees {after}");
     finding.related = vec![
@@ -49,7 +49,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         let site = Site { module, span: function.name_span };
         finding.related.push(Label { place: context.place_of(site), message: "the kernel".to_owned() });
     }
-    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("pass `{name}` as an argument"));
     Some(finding)

@@ -51,7 +51,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         text(context, *computed),
         thread(shown.run, *who)
     );
-    let object = Object { name: array.to_string(), space: Space::Global, bytes: None };
+    let object = Object { name: array.clone(), space: Space::Global, bytes: None };
     let claim = Shows::Access { fault: AccessFault::NegativeIndex, object, accesses: Vec::new() };
     let mut finding = run_finding(&RULE, context, shown, *site, claim, message)?;
     assume(&mut finding, &format!("`{array}` is not meant to wrap around"))?;

@@ -40,7 +40,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         format!("`{text}` is a view with gaps, and `{kernel}` reads its memory, the elements between included")
     };
     let assumption = format!("`{kernel}` means the elements of `{text}` in their order");
-    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.to_string() } };
+    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } };
     let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = "the kernel gets the address, and no strides".to_owned();
     finding.related = vec![
@@ -50,7 +50,7 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
             message: format!("`{parameter}` is indexed as if all lay in one piece"),
         },
     ];
-    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("copy it into one piece first: `cp.ascontiguousarray({text})`"));
     Some(finding)

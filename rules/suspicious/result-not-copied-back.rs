@@ -34,14 +34,14 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         "`{host}` is what it was before `{kernel}` ran: the kernel changes the copy `{device}`, which is never fetched"
     );
     let assumption = format!("the host means what `{kernel}` computes");
-    let claim = Shows::Memory { difference: Difference::Stale { name: host.to_string() } };
+    let claim = Shows::Memory { difference: Difference::Stale { name: host.clone() } };
     let mut finding = fault_finding(&RULE, context, fault, Some(assumption), claim, message)?;
     finding.label = "the host's own array".to_owned();
     finding.related = vec![
         Label { place: context.place_of(*transfer), message: format!("`{device}` is a copy of `{host}`") },
         Label { place: context.place_of(*launch), message: format!("`{kernel}` changes `{device}`") },
     ];
-    finding.claim.kernel = Some(kernel.to_string());
+    finding.claim.kernel = Some(kernel.clone());
     finding.claim.sites = places(&finding.related);
     finding.help = Some(format!("fetch the result first: `{host} = {device}.copy_to_host()`"));
     Some(finding)

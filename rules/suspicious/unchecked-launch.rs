@@ -92,7 +92,7 @@ fn finding(
             message: format!("`{}` is launched here", launch.kernel),
         })
         .collect();
-    finding.claim.kernel = Some(first.kernel.to_string());
+    finding.claim.kernel = Some(first.kernel.clone());
     finding.claim.sites = places(&finding.related);
     let assumptions = match kind {
         Kind::Partly => vec!["the path around the check is taken".to_owned()],

@@ -24,7 +24,9 @@ fn reworded(document: &Document) -> Document {
             words.extend(witness.path.iter_mut().map(|step| &mut step.note));
         }
         words.extend(finding.fix.iter_mut().map(|fix| &mut fix.message));
-        words.into_iter().for_each(|words| OTHER.clone_into(words));
+        for words in words {
+            OTHER.clone_into(words);
+        }
         // Neither does a rule's name.
         "another-rule".clone_into(&mut finding.rule);
     }

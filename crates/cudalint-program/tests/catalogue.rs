@@ -34,7 +34,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
             if !["target", "tests", "examples", "benches", "fuzz"].contains(&name.as_str()) {
                 sources(&path, into);
             }
-        } else if name.ends_with(".rs") {
+        } else if path.extension().is_some_and(|end| end == "rs") {
             into.push(path);
         }
     }

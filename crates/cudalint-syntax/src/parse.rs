@@ -240,9 +240,7 @@ impl Recovery {
 
     /// Counts a check; whether this is more than a text is worth.
     fn step(&mut self, in_error: bool, at: usize) -> bool {
-        if !in_error {
-            self.sound += 1;
-        } else {
+        if in_error {
             if self.sound >= Self::BEHIND || self.start == 0 {
                 self.start = self.last;
             }
@@ -251,6 +249,8 @@ impl Recovery {
             if at > self.last {
                 self.left = self.left.saturating_sub(at - self.start);
             }
+        } else {
+            self.sound += 1;
         }
         self.last = self.last.max(at);
         self.left == 0

@@ -55,7 +55,7 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
     let shows = Shows::Access {
         fault: AccessFault::OutOfBounds,
         object: Object {
-            name: array.to_string(),
+            name: array.clone(),
             space: Space::Global,
             bytes: allocation.bytes.quantity.known().and_then(|bytes| u64::try_from(bytes).ok()),
         },

@@ -176,7 +176,7 @@ pub fn object(object: &Object) -> claim::Object {
         ObjectKind::Constant => Space::Constant,
         ObjectKind::Buffer(_) | ObjectKind::Device => Space::Global,
     };
-    claim::Object { name: object.name.to_string(), space, bytes: object.bytes }
+    claim::Object { name: object.name.clone(), space, bytes: object.bytes }
 }
 
 /// An access as the claim states it; none where the number of elements is not known.

@@ -3,6 +3,10 @@
 
 use camino::Utf8Path;
 
+/// The variable that a parent of ours sets for its children. Without it the hidden words are words as any other, so that a
+/// file with such a name starts nothing.
+pub(crate) const CHILD: &str = "CUDALINT_CHILD";
+
 /// Passed on by name.
 const NAMES: &[&str] = &[
     // Finding programs, libraries and the user's own packages.

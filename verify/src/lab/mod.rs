@@ -14,6 +14,7 @@ mod slots;
 mod watch;
 
 pub(crate) use ask::{Answer, readable};
+pub(crate) use environment::CHILD;
 pub use launch::launch_main;
 pub use process::Launcher;
 pub(crate) use process::quoted;

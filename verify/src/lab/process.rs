@@ -49,7 +49,7 @@ impl Launcher {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
-        command.env_clear().envs(environment::passed_on()).env(crate::child::MARK, "1");
+        command.env_clear().envs(environment::passed_on()).env(crate::lab::CHILD, "1");
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
@@ -164,7 +164,7 @@ impl Lab {
         let done = |end| Done { end, seconds: started.elapsed().as_secs_f64() };
         let mut command = self.launcher.command();
         command.env_clear().envs(task.environment.iter().map(|(name, value)| (name, value)));
-        command.env(crate::child::MARK, "1");
+        command.env(crate::lab::CHILD, "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = match command.spawn() {
             Ok(child) => child,

@@ -153,7 +153,7 @@ pub(super) fn ask<A: serde::de::DeserializeOwned>(
 ) -> Result<A, String> {
     let Some((program, arguments)) = prober.split_first() else { return Err("an empty command".to_owned()) };
     let mut command = Command::new(program);
-    command.env(crate::child::MARK, "1");
+    command.env(crate::lab::CHILD, "1");
     command.args(arguments).arg(question).envs(environment.iter().map(|(name, value)| (name, value)));
     // It ends when its standard input does: no limits, no groups, since the driver may have to load kernel modules through
     // a program that needs its rights.

@@ -256,7 +256,6 @@ impl<'run> Worker<'run> {
                 method: finding.verification.method,
                 verdict: Some(judgement.verdict),
                 evidence: Some(judgement.evidence),
-                ..finding.verification.clone()
             },
             reason: judgement.reason,
             build_seconds: 0.0,

@@ -1,5 +1,5 @@
 //! Findings in short: a claim that is not written out follows from the method and the accesses of the witness.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 use cudalint_findings::model::FindingEntry;
 use serde_json::{Value, json};

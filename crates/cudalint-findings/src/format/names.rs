@@ -5,6 +5,7 @@
 //! commands.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Control characters, and those that turn the direction of writing or that break lines.
 pub fn steers(c: char) -> bool {
@@ -58,7 +59,7 @@ pub(crate) fn in_json(json: String) -> String {
     for (at, c) in json.char_indices() {
         if breaks(c) || found.binary_search(&at).is_ok() {
             // None of these is above the sixteen bits of one escape.
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
             out.push(c);
         }

@@ -32,17 +32,27 @@ impl Stmt {
                 each(Child::Block(otherwise));
             }
             Self::Loop { condition, step, body, .. } => {
-                condition.iter().for_each(|condition| each(Child::Expr(*condition)));
+                if let Some(condition) = condition {
+                    each(Child::Expr(*condition));
+                }
                 each(Child::Block(body));
-                step.iter().for_each(|step| each(Child::Expr(*step)));
+                if let Some(step) = step {
+                    each(Child::Expr(*step));
+                }
             }
             Self::Switch { value, cases } => {
                 each(Child::Expr(*value));
-                cases.iter().for_each(|(_, body)| each(Child::Block(body)));
+                for (_, body) in cases {
+                    each(Child::Block(body));
+                }
             }
             Self::Opaque { exprs, blocks, .. } => {
-                exprs.iter().for_each(|expr| each(Child::Expr(*expr)));
-                blocks.iter().for_each(|block| each(Child::Block(block)));
+                for expr in exprs {
+                    each(Child::Expr(*expr));
+                }
+                for block in blocks {
+                    each(Child::Block(block));
+                }
             }
             Self::Declare(_) | Self::Break | Self::Continue | Self::Return(None) => {}
         }
@@ -70,10 +80,16 @@ impl Expr {
             | Self::Sequence(all)
             | Self::Call(_, all)
             | Self::Intrinsic(_, all)
-            | Self::Opaque { children: all, .. } => all.iter().for_each(|part| each(Child::Expr(*part))),
+            | Self::Opaque { children: all, .. } => {
+                for part in all {
+                    each(Child::Expr(*part));
+                }
+            }
             Self::Statements(block, value) => {
                 each(Child::Block(block));
-                value.iter().for_each(|value| each(Child::Expr(*value)));
+                if let Some(value) = value {
+                    each(Child::Expr(*value));
+                }
             }
             Self::Int(_)
             | Self::Float(_)

@@ -156,7 +156,7 @@ impl Lowerer<'_> {
                 Expr::Read(Place::Memory { address, .. }) => open.push(*address),
                 Expr::Offset { base, index, .. } => open.extend([*base, *index]),
                 Expr::Unary(_, one) | Expr::Not(one) | Expr::Convert(one) | Expr::Leaves { of: one, .. } => {
-                    open.push(*one)
+                    open.push(*one);
                 }
                 Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => open.extend([*a, *b]),
                 Expr::Select(a, b, c) => open.extend([*a, *b, *c]),

@@ -236,18 +236,28 @@ impl<'c> Reader<'c, '_> {
                 return sure && (by_index || !self.leaves(then));
             }
             Stmt::Loop { condition, step, body, .. } => {
-                condition.iter().for_each(|condition| self.expr(frame, *condition, sure, depth));
+                if let Some(condition) = condition {
+                    self.expr(frame, *condition, sure, depth);
+                }
                 self.block(frame, body, sure, depth);
-                step.iter().for_each(|step| self.expr(frame, *step, sure, depth));
+                if let Some(step) = step {
+                    self.expr(frame, *step, sure, depth);
+                }
             }
             Stmt::Switch { value, cases } => {
                 self.expr(frame, *value, sure, depth);
-                cases.iter().for_each(|(_, body)| self.block(frame, body, false, depth));
+                for (_, body) in cases {
+                    self.block(frame, body, false, depth);
+                }
             }
             Stmt::Opaque { exprs, blocks, effect } => {
                 self.incomplete |= *effect == Effect::Anything;
-                exprs.iter().for_each(|expr| self.expr(frame, *expr, false, depth));
-                blocks.iter().for_each(|block| self.block(frame, block, false, depth));
+                for expr in exprs {
+                    self.expr(frame, *expr, false, depth);
+                }
+                for block in blocks {
+                    self.block(frame, block, false, depth);
+                }
                 return sure && *effect != Effect::Anything;
             }
             Stmt::Declare(_) | Stmt::Break | Stmt::Continue | Stmt::Return(None) => {}
@@ -328,8 +338,12 @@ impl<'c> Reader<'c, '_> {
             Intrinsic::Copy | Intrinsic::AsyncCopy | Intrinsic::GroupAsyncCopy => (first, second),
             _ => (None, None),
         };
-        read.iter().for_each(|address| self.access(frame, *address, site, false, sure));
-        written.iter().for_each(|address| self.access(frame, *address, site, true, sure));
+        if let Some(address) = read {
+            self.access(frame, address, site, false, sure);
+        }
+        if let Some(address) = written {
+            self.access(frame, address, site, true, sure);
+        }
         if what.is_meeting() && *what != Intrinsic::WarpBarrier {
             self.intervals.push(Vec::new());
         }
@@ -386,7 +400,7 @@ impl<'c> Reader<'c, '_> {
             Expr::Statements(_, value) => self.origin(frame, (*value)?, steps),
             Expr::Call(callee, arguments) => match self.returned(*callee, frame.calls)? {
                 Origin::Parameter(parameter) => self.origin(frame, *arguments.get(parameter.index())?, steps),
-                object => Some(object),
+                object @ Origin::Dynamic(_) => Some(object),
             },
             _ => None,
         }

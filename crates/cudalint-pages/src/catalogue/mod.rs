@@ -7,10 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
-use words::{capital, device_op, flag, number, returned, side, version};
-
-/// Result of reading a line; the error says what is wrong with it.
-type Read<T> = Result<T, String>;
+use words::{Read, capital, device_op, flag, number, returned, side, version};
 
 /// Slots of the hash table; a power of two, at least one and a half times the names.
 const SLOTS: usize = 16384;

@@ -1,6 +1,7 @@
 //! The words of the catalogue that mean one thing each: sides, results, versions, flags, operations of device code.
 
-use super::Read;
+/// A reading that says in words what it does not understand.
+pub(super) type Read<T> = Result<T, String>;
 
 pub(super) fn capital(word: &str) -> String {
     let mut letters = word.chars();

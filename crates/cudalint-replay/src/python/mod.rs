@@ -130,7 +130,7 @@ fn is_entry(function: &Function) -> bool {
         && function.parent.is_none()
 }
 
-impl<'p> Walker<'p> {
+impl Walker<'_> {
     /// Walks a function as an entry.
     fn run_entry(&mut self, module: ModuleId, id: FunctionId) {
         self.budget.restart();

@@ -146,7 +146,7 @@ pub(super) fn bare_launch(
     let function = project.function_at(module, kernel)?;
     let scope = Scope::new(project, module, Some(kernel), env);
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in function.params().iter() {
+    for parameter in function.params() {
         if !scope.resolve(parameter.ty).is_pointer() {
             arguments.push(Argument::Unknown);
             continue;

@@ -6,6 +6,9 @@ use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
+/// A way to cut a text into pieces.
+type Cut = fn(&[u8]) -> Vec<&[u8]>;
+
 /// Tries, at most: each may take as long as a hang.
 const TRIES: usize = 400;
 
@@ -22,7 +25,7 @@ pub fn reduce(plan: &Plan, target: Target, kept: &Path, work: &Path, until: Inst
     if !fails(plan, target, kept, work)? {
         return Ok(best.len());
     }
-    let cuts: [fn(&[u8]) -> Vec<&[u8]>; 2] =
+    let cuts: [Cut; 2] =
         [|text| text.split_inclusive(|byte| *byte == b'\n').collect(), |text| text.chunks(1).collect()];
     for cut in cuts {
         let mut size = cut(&best).len() / 2;

@@ -114,6 +114,7 @@ fn finished(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::circles;
 
