@@ -152,7 +152,7 @@ fn notebooks_below_a_folder_are_found_and_broken_ones_are_told() {
     assert!(ran.code == 1 && ran.stdout.starts_with("src/a.ipynb:cell 2:5:17: "), "{ran:?}");
     assert_eq!(
         ran.stderr,
-        "cudalint: note: src/c.ipynb: not linted: no notebook: expected value at line 1 column 13\n"
+        "cudalint: warning: src/c.ipynb: not linted: no notebook: expected value at line 1 column 13\n"
     );
     let ran = sandbox.run(&["src/c.ipynb"]);
     assert_eq!(ran.code, 2);

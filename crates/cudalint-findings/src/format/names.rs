@@ -39,7 +39,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 pub fn path(path: &str) -> Cow<'_, str> {
     let path = one_line(path);
     let first = path.split('/').next().unwrap_or("");
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '@');
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '@' | '<' | '>');
     let drive = matches!(first.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
     if path.starts_with('/') || drive || (first.chars().all(plain) && !first.starts_with(['-', '+', '@'])) {
         path
