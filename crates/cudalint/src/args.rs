@@ -28,9 +28,9 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Compile and run what is flagged, on a GPU, and say what really happened
     ///
-    /// Runs code from the files that it is given: without network and with limits of time and size, but with your
-    /// rights. Exit status: 0 nothing confirmed, 1 something confirmed, 2 as `check`, 3 nothing could be decided, 130
-    /// interrupted.
+    /// Runs code from the files that it is given: with limits of time, memory and size, without network where the
+    /// system allows taking it away, but with your rights. Exit status: 0 nothing confirmed, 1 something confirmed, 2 as
+    /// `check`, 3 nothing could be decided, 130 interrupted.
     Verify(Box<VerifyArgs>),
     /// Say what `verify` finds on this machine, what is missing, and how to install it
     Doctor(DoctorArgs),

@@ -79,6 +79,7 @@ impl Judgement {
         let (verdict, reason) = match &run.end {
             End::Exit(_) | End::Signal(_) => return None,
             End::TimedOut => (Verdict::Timeout, "the run took too long and was ended".to_owned()),
+            End::OverLimit(problem) => (Verdict::Unviable, format!("the program {problem}")),
             End::NotStarted(problem) => (Verdict::Unsupported, problem.clone()),
             End::Interrupted => (Verdict::Unsupported, "interrupted".to_owned()),
         };

@@ -110,6 +110,7 @@ pub fn ending(run: &RunOutcome) -> String {
         crate::lab::End::Exit(status) => format!("exit status {status}"),
         crate::lab::End::Signal(signal) => format!("signal {signal}"),
         crate::lab::End::TimedOut => "no end within the time".to_owned(),
+        crate::lab::End::OverLimit(problem) => format!("no end of its own: it {problem}"),
         crate::lab::End::NotStarted(problem) => format!("no start: {problem}"),
         crate::lab::End::Interrupted => "an interruption".to_owned(),
     }

@@ -10,7 +10,7 @@ mod report;
 pub use child::kernel_main;
 pub use report::{Call, KernelReport, Problem};
 
-use crate::lab::{Bench, End, Run};
+use crate::lab::{Bench, CHILD, End, Run};
 use crate::machine::library_path;
 use crate::scenario::KernelProgram;
 use camino::Utf8PathBuf;
@@ -56,10 +56,8 @@ pub fn kernel_command(bench: &Bench<'_>, program: &KernelProgram) -> Result<Run,
     written.map_err(|error| format!("{}: {error}", bench.folder))?;
     let folder = nvrtc.path.parent().filter(|folder| folder.is_absolute());
     let known = std::env::var("LD_LIBRARY_PATH").ok();
-    let environment = folder
-        .map(|folder| ("LD_LIBRARY_PATH".to_owned(), library_path(folder, known.as_deref())))
-        .into_iter()
-        .collect();
+    let libraries = folder.map(|folder| ("LD_LIBRARY_PATH".to_owned(), library_path(folder, known.as_deref())));
+    let environment = libraries.into_iter().chain([(CHILD.to_owned(), "1".to_owned())]).collect();
     Ok(Run {
         label: "kernel".to_owned(),
         command: vec![bench.lab.launcher().program.to_string(), "__kernel".to_owned(), PLAN.to_owned()],

@@ -1,7 +1,9 @@
 //! Questions to tools: a version, an import in Python. Short, without a place on a GPU, with an end.
 
+use super::bench::Lab;
+use super::environment;
+use super::job::End;
 use super::process::{Task, head_of, shown};
-use super::{End, Lab, environment};
 use std::time::Duration;
 
 /// Bytes of each output stream that an answer holds.
@@ -33,6 +35,7 @@ impl Answer {
             End::Signal(signal) => Some(format!("was ended by signal {signal}{}", said())),
             End::TimedOut => Some(format!("took longer than {:.0} s and was ended", self.seconds)),
             End::NotStarted(reason) => Some(format!("cannot be started: {reason}")),
+            End::OverLimit(problem) => Some(problem.clone()),
             End::Interrupted => Some("was interrupted".to_owned()),
         }
     }
@@ -52,7 +55,7 @@ pub(crate) fn readable(words: &str) -> String {
 impl Lab {
     /// Runs a command in a folder of its own below `asks`, named `name`, and ends it when it takes too long.
     pub(crate) fn ask(&self, name: &str, command: &[String], set: &[(String, String)], limit: Duration) -> Answer {
-        let folder = self.folder.join("asks").join(super::build::plain(name));
+        let folder = self.folder.join("asks").join(super::shelf::plain(name));
         let made = std::fs::create_dir_all(&folder).and_then(|()| std::fs::create_dir_all(self.caches()));
         if let Err(error) = made {
             let end = End::NotStarted(format!("{}: {folder}: {error}", shown(command)));

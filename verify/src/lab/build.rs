@@ -1,72 +1,21 @@
 //! Builds of programs. The same units with the same flags are built once a lab, also when several scenarios ask at one
 //! time: the first builds, the others wait and get the same file.
 
+use super::bench::{Bench, Phase};
+use super::environment;
 use super::errors::{compiler_broke, first_error};
-use super::inputs::{self, Inputs};
-use super::process::{LOOK, Task, head_of, quoted, shown};
-use super::slots::lock;
-use super::{Bench, Build, BuildFailure, End, Phase, environment};
+use super::inputs;
+use super::job::{Build, BuildFailure, End};
+use super::process::{Task, head_of, quoted, shown};
+use super::shelf::{Filled, Key, Pending, Product, plain};
+use super::slots::{LOOK, lock};
 use camino::{Utf8Path, Utf8PathBuf};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 /// Bytes of a compiler's output in which errors are looked for.
 const LOG: u64 = 1 << 20;
-
-/// What makes two builds the same: all that the compiler reads of the scenario's own, and its flags.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    units: Vec<String>,
-    flags: Vec<String>,
-    inputs: Inputs,
-}
-
-/// A finished build.
-#[derive(Clone, Debug)]
-struct Product {
-    /// The program, or why there is none.
-    program: Result<Utf8PathBuf, BuildFailure>,
-    /// What the compiler said, after its command.
-    log: Arc<str>,
-}
-
-impl Product {
-    fn none(failure: BuildFailure) -> Self {
-        Self { program: Err(failure), log: Arc::default() }
-    }
-}
-
-/// A build that is under way or done.
-#[derive(Debug, Default)]
-struct Order {
-    product: Mutex<Option<Product>>,
-    done: Condvar,
-}
-
-/// All builds of a lab.
-#[derive(Debug, Default)]
-pub(super) struct Shelf {
-    orders: Mutex<HashMap<Key, Arc<Order>>>,
-    /// For each file handed out, the one on the shelf.
-    originals: Mutex<HashMap<Utf8PathBuf, Utf8PathBuf>>,
-    /// Programs built.
-    count: AtomicUsize,
-}
-
-impl Shelf {
-    /// What a run's time depends on most: the program that was built, whatever name it has here, and its arguments.
-    pub fn identity(&self, command: &[String]) -> Vec<String> {
-        let mut identity = command.to_vec();
-        if let Some(program) = identity.first_mut()
-            && let Some(original) = lock(&self.originals).get(Utf8Path::new(program.as_str()))
-        {
-            *program = original.to_string();
-        }
-        identity
-    }
-}
 
 impl Bench<'_> {
     /// Builds a program with nvcc and gives its absolute path. The same units with the same flags are built once a lab.
@@ -98,7 +47,7 @@ impl Bench<'_> {
     }
 
     /// Waits for another scenario's build.
-    fn wait_for(&self, order: &Order) -> Product {
+    fn wait_for(&self, order: &Pending) -> Product {
         let waiting = Instant::now();
         self.enter(Phase::Waiting);
         let mut product = lock(&order.product);
@@ -193,6 +142,7 @@ impl Bench<'_> {
             }),
             End::Signal(signal) => Err(BuildFailure::Broken(format!("the compiler was ended by signal {signal}"))),
             End::TimedOut => Err(BuildFailure::TimedOut),
+            End::OverLimit(problem) => Err(BuildFailure::Broken(format!("the compiler {problem}"))),
             End::NotStarted(reason) => Err(BuildFailure::Broken(reason)),
             End::Interrupted => Err(BuildFailure::Interrupted),
         };
@@ -235,27 +185,6 @@ impl Bench<'_> {
     }
 }
 
-/// Tells those who wait what came of a build, also when building panics.
-struct Filled<'order> {
-    order: &'order Order,
-    product: Option<Product>,
-}
-
-impl Filled<'_> {
-    fn with(mut self, product: Product) -> Product {
-        self.product = Some(product.clone());
-        product
-    }
-}
-
-impl Drop for Filled<'_> {
-    fn drop(&mut self) {
-        let lost = || Product::none(BuildFailure::Broken("an internal fault ended the build".to_owned()));
-        *lock(&self.order.product) = Some(self.product.take().unwrap_or_else(lost));
-        self.order.done.notify_all();
-    }
-}
-
 /// The same file under another name: a link, else a copy.
 fn link(from: &Utf8Path, to: &Utf8Path) -> std::io::Result<()> {
     drop(std::fs::remove_file(to));
@@ -267,18 +196,4 @@ fn library_folder(nvcc: &Utf8Path) -> Option<Utf8PathBuf> {
     let toolkit = nvcc.parent()?.parent()?;
     let folder = toolkit.join("lib");
     (!toolkit.join("lib64").is_dir() && folder.join("libcudart_static.a").is_file()).then_some(folder)
-}
-
-/// A label as a file name.
-pub(super) fn plain(label: &str) -> String {
-    let mut name = String::with_capacity(label.len());
-    for c in label.chars() {
-        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
-            name.push(c);
-        } else {
-            // No two labels become one name.
-            name.extend(["%", &format!("{:x}", u32::from(c))]);
-        }
-    }
-    name
 }

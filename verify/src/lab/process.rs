@@ -1,12 +1,15 @@
 //! Child processes, from the lab's side: each is started through a launcher and ends with its time, with the run, or by
 //! itself.
 
-use super::launch::{DEVICE, Order, Reply, ReplyEnd, TRY};
+use super::bench::Lab;
+use super::environment::CHILD;
+use super::job::End;
+use super::launch::{Bounds, DEVICE, Order, Reply, ReplyEnd};
 use super::sandbox::Network;
-use super::{End, Lab, environment};
+use super::slots::LOOK;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -14,71 +17,10 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_millis(300);
 /// What a launcher may take beyond its program's time before it is taken for lost.
 const LAUNCHER: Duration = Duration::from_secs(15);
-/// How often a waiting thread looks for a wish to stop.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// How long opening a GPU may take. The first process of a machine that was just started may wait for the driver.
 const OPENING: Duration = Duration::from_secs(30);
 /// After a wish to stop, a launcher has this long to end its program and say so.
 const STOPPING: Duration = Duration::from_secs(7);
-
-/// How this executable, or another, is started as a launcher ([`super::launch_main`]).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launcher {
-    /// The executable.
-    pub program: Utf8PathBuf,
-    /// Arguments that make it a launcher.
-    pub arguments: Vec<String>,
-}
-
-impl Launcher {
-    /// This executable, with the hidden word `__launch`.
-    ///
-    /// # Errors
-    /// The system does not say where the executable is, or its path is no text.
-    pub fn current() -> std::io::Result<Self> {
-        let path = std::env::current_exe()?;
-        let program = Utf8PathBuf::from_path_buf(path)
-            .map_err(|path| std::io::Error::other(format!("{}: not UTF-8", path.display())))?;
-        Ok(Self { program, arguments: vec!["__launch".to_owned()] })
-    }
-
-    fn words(&self) -> Vec<String> {
-        std::iter::once(self.program.to_string()).chain(self.arguments.iter().cloned()).collect()
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments);
-        command.env_clear().envs(environment::passed_on()).env(crate::lab::CHILD, "1");
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command
-    }
-
-    /// The best way to take the network from a program here, and why it is none.
-    pub(super) fn network(&self) -> (Network, Option<String>) {
-        if !cfg!(target_os = "linux") {
-            return (Network::Kept, Some("programs keep the network: only Linux can take it away".to_owned()));
-        }
-        let mut refusal = String::new();
-        for network in [Network::User, Network::Privileged] {
-            match self.command().args([TRY, network.word()]).stdin(Stdio::null()).stderr(Stdio::null()).output() {
-                Ok(output) if output.status.success() => return (network, None),
-                Ok(output) => {
-                    let said = String::from_utf8_lossy(&output.stdout);
-                    if refusal.is_empty() {
-                        refusal = said.trim().to_owned();
-                    }
-                }
-                Err(error) => refusal = format!("{}: {error}", self.program),
-            }
-        }
-        (
-            Network::Kept,
-            Some(format!("programs keep the network: this system does not let cudalint take it ({refusal})")),
-        )
-    }
-}
 
 /// A process to start.
 #[derive(Debug)]
@@ -121,6 +63,7 @@ impl Lab {
                 "programs that use the GPU keep the network: without it, this system does not let them use the GPU"
                     .to_owned(),
             );
+            self.launcher.trial(Network::Kept).into_iter().flatten().for_each(|note| self.note(note));
             Network::Kept
         })
     }
@@ -155,7 +98,14 @@ impl Lab {
             stdout: task.stdout.clone(),
             stderr: task.stderr.clone(),
             output_bytes: self.limits.output_bytes,
-            file_bytes: self.limits.file_bytes,
+            bounds: Bounds {
+                file_bytes: self.limits.file_bytes,
+                disk_bytes: self.limits.disk_bytes,
+                memory_bytes: self.limits.memory_bytes,
+                processes: self.limits.processes,
+                folders: vec![task.folder.clone(), self.caches()],
+            },
+            own: task.environment.iter().any(|(name, _)| name == CHILD),
             limit: task.limit,
             grace: GRACE,
             network: if task.device { self.network_beside_device() } else { self.network() },
@@ -164,7 +114,7 @@ impl Lab {
         let done = |end| Done { end, seconds: started.elapsed().as_secs_f64() };
         let mut command = self.launcher.command();
         command.env_clear().envs(task.environment.iter().map(|(name, value)| (name, value)));
-        command.env(crate::lab::CHILD, "1");
+        command.env(CHILD, "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = match command.spawn() {
             Ok(child) => child,
@@ -182,6 +132,7 @@ impl Lab {
                     ReplyEnd::Exit(status) => End::Exit(status),
                     ReplyEnd::Signal(signal) => End::Signal(signal),
                     ReplyEnd::TimedOut => End::TimedOut,
+                    ReplyEnd::OverLimit(problem) => End::OverLimit(problem),
                     ReplyEnd::NotStarted(reason) => End::NotStarted(reason),
                     ReplyEnd::Stopped if self.stop.requested() => End::Interrupted,
                     // Signals of others: the program's own, it may be.

@@ -1,8 +1,10 @@
 //! Runs of programs, watched or not, on a GPU or without one.
 
+use super::bench::{Bench, Phase};
+use super::job::{End, Run, RunOutcome};
 use super::process::{Done, Task, head_of, quoted, shown};
 use super::slots::lock;
-use super::{Bench, End, Phase, Run, RunOutcome, environment, watch};
+use super::{environment, watch};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::time::{Duration, Instant};
 
@@ -167,7 +169,7 @@ struct Files {
 
 impl Files {
     fn of(folder: &Utf8Path, label: &str) -> Self {
-        let file = |end: &str| folder.join(format!("{}.{end}", super::build::plain(label)));
+        let file = |end: &str| folder.join(format!("{}.{end}", super::shelf::plain(label)));
         Self { stdout: file("stdout"), stderr: file("stderr"), report: file("xml"), text: file("log") }
     }
 }

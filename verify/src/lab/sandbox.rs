@@ -1,6 +1,10 @@
-//! What a child may do: no network beside loopback, files of a bounded size, no core files, no new privileges. Linux
-//! gives all of it to an ordinary user; where its kernel refuses the network part, and on other systems, a run goes on
-//! without and says so.
+//! What a child may do: no network beside loopback, files of a bounded size, no core files, no new privileges, no look
+//! into processes outside, whose environment may hold tokens. Linux gives all of it to an ordinary user; where its kernel
+//! refuses the network or the last, and on other systems, a run goes on without and says so.
+//!
+//! Three things hide processes outside, each enough by itself, since not every system has every one: a user namespace
+//! (a process cannot look into those of the namespace above), Landlock, and for root fewer capabilities than any process
+//! outside has.
 //!
 //! This is a fence, not a prison: the child runs as the user and reads what the user can read.
 
@@ -32,19 +36,45 @@ impl Network {
     }
 }
 
+/// What a process keeps of its rights when it becomes a program.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Rights {
+    /// Bytes of the largest file that it may write.
+    pub file_bytes: u64,
+    /// Processes and threads that it may start.
+    pub processes: usize,
+}
+
+impl Default for Rights {
+    fn default() -> Self {
+        Self { file_bytes: 1 << 30, processes: 1000 }
+    }
+}
+
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{drop_network, keep_orphans, restrict};
+pub(crate) use linux::{drop_network, keep_orphans, reads_ancestors, restrict};
+
+/// The process that started another, by `/proc`.
+#[cfg(unix)]
+pub(crate) fn parent_of(process: i32) -> Option<i32> {
+    // `pid (name) state parent …`, where the name may hold anything: proc_pid_stat(5).
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::Network;
+    use super::{Network, Rights};
+    use landlock::{AccessFs, CompatLevel, Compatible, RulesetAttr, RulesetCreatedAttr};
     use nix::sched::CloneFlags;
-    use nix::sys::resource::{Resource, setrlimit};
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use nix::sys::signal::Signal;
     use nix::sys::socket::{
         AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
     };
-    use std::io::{Error, Result};
+    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+    use std::io::{Error, Read, Result};
     use std::os::fd::AsRawFd;
 
     /// Orphans among the descendants become children of this process, which can then end them.
@@ -52,13 +82,74 @@ mod linux {
         Ok(nix::sys::prctl::set_child_subreaper(true)?)
     }
 
+    /// A CUDA program, its libraries and the watcher have some hundred threads; beyond that a program only multiplies.
+    const THREADS: u64 = 8;
+
     /// Restricts this process before it becomes the program: it ends with its parent, writes no file beyond so many
-    /// bytes, leaves no core file and gains no privileges.
-    pub fn restrict(file_bytes: u64) -> Result<()> {
+    /// bytes, leaves no core file, gains no privileges, starts only so many threads and looks into no process outside.
+    pub fn restrict(rights: &Rights) -> Result<()> {
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        setrlimit(Resource::RLIMIT_FSIZE, file_bytes, file_bytes)?;
+        setrlimit(Resource::RLIMIT_FSIZE, rights.file_bytes, rights.file_bytes)?;
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-        Ok(nix::sys::prctl::set_no_new_privs()?)
+        // The kernel counts all threads of the user, root's apart, which are at most those that there are now, and these.
+        let threads = threads() + rights.processes as u64 * THREADS;
+        let (soft, hard) = getrlimit(Resource::RLIMIT_NPROC)?;
+        setrlimit(Resource::RLIMIT_NPROC, soft.min(threads), hard.min(threads))?;
+        // When the machine has no memory left this program goes, and not the user's other ones.
+        drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
+        nix::sys::prctl::set_no_new_privs()?;
+        // Whether it could be had is seen by trying (`reads_ancestors`).
+        drop(enter_domain());
+        drop_capabilities()
+    }
+
+    /// Threads of the whole system: the fourth word of proc_loadavg(5), behind the slash.
+    fn threads() -> u64 {
+        let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let all = text.split_whitespace().nth(3).and_then(|word| word.split_once('/')?.1.parse().ok());
+        all.unwrap_or(1 << 16)
+    }
+
+    /// A Landlock domain: what is in it neither looks into processes outside, nor sends them signals where the kernel
+    /// knows how to forbid that. A domain must forbid something in files, too: here, making block devices. Moving a
+    /// file to another folder is forbidden in each domain that does not allow it.
+    fn enter_domain() -> std::result::Result<(), landlock::RulesetError> {
+        let access = AccessFs::MakeBlock | AccessFs::Refer;
+        let everywhere = landlock::PathFd::new("/").map(|root| landlock::PathBeneath::new(root, access));
+        let Ok(everywhere) = everywhere else { return Ok(()) };
+        let ruleset = landlock::Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(access)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .scope(landlock::Scope::Signal)?;
+        ruleset.create()?.add_rule(everywhere)?.restrict_self().map(drop)
+    }
+
+    /// Takes from root what only root can do. That root reads and writes the files of others stays, since a container's
+    /// root may build what another user owns.
+    fn drop_capabilities() -> Result<()> {
+        let sets = capabilities(None)?;
+        let kept = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+        let (effective, permitted) = (sets.effective & kept, sets.permitted & kept);
+        Ok(set_capabilities(None, CapabilitySets { effective, permitted, inheritable: CapabilitySet::empty() })?)
+    }
+
+    /// Whether this process can read the environment of one that it comes from.
+    pub fn reads_ancestors() -> bool {
+        let mut process = nix::unistd::getppid().as_raw();
+        // No system has more processes above one; a number that comes back would be a circle.
+        for _ in 0..1000 {
+            let mut byte = [0];
+            let environment = std::fs::File::open(format!("/proc/{process}/environ"));
+            if environment.and_then(|mut file| file.read(&mut byte)).is_ok_and(|length| length > 0) {
+                return true;
+            }
+            match super::parent_of(process) {
+                Some(parent) if parent > 0 => process = parent,
+                _ => break,
+            }
+        }
+        false
     }
 
     /// Takes the network from this process and all that it starts, loopback aside. The process must have one thread.
@@ -126,9 +217,9 @@ mod linux {
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(crate) fn restrict(file_bytes: u64) -> std::io::Result<()> {
+pub(crate) fn restrict(rights: &Rights) -> std::io::Result<()> {
     use nix::sys::resource::{Resource, setrlimit};
-    setrlimit(Resource::RLIMIT_FSIZE, file_bytes, file_bytes)?;
+    setrlimit(Resource::RLIMIT_FSIZE, rights.file_bytes, rights.file_bytes)?;
     Ok(setrlimit(Resource::RLIMIT_CORE, 0, 0)?)
 }
 
@@ -143,4 +234,14 @@ pub(crate) fn drop_network(network: Network) -> std::io::Result<()> {
         Network::Kept => Ok(()),
         Network::User | Network::Privileged => Err(std::io::Error::other("only Linux can take the network away")),
     }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn restrict(_: &Rights) -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn reads_ancestors() -> bool {
+    true
 }

@@ -1,10 +1,13 @@
 //! Who may build or run now: a few builds at a time, a few runs on each GPU, a port of its own for each watcher.
 
-use super::process::LOOK;
 use crate::machine::Device;
 use crate::stop::Stop;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a waiting thread looks for a wish to stop.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// A lock whose holder cannot leave half a change behind: a panic elsewhere does not matter.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

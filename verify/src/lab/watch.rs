@@ -1,6 +1,6 @@
 //! compute-sanitizer's command line. Options: *Compute Sanitizer*, section Command Line Options.
 
-use super::{Limits, Watcher};
+use super::job::{Limits, Watcher};
 use camino::Utf8Path;
 
 /// What a watcher's command begins with; the program follows.

@@ -60,11 +60,14 @@ impl Folder {
             let path = path.to_owned();
             move |source| Error::Folder { path, source }
         };
-        if path.is_dir() && !is_ours(path).map_err(failed(path))? {
-            return Err(Error::NotOurs(path.to_owned()));
+        // Without a slash at the end, which would name the folder behind a link.
+        let path: Utf8PathBuf = path.components().collect();
+        refuse_link(&path)?;
+        if path.is_dir() && !is_ours(&path).map_err(failed(&path))? {
+            return Err(Error::NotOurs(path));
         }
-        std::fs::create_dir_all(path).map_err(failed(path))?;
-        let path = path.canonicalize_utf8().map_err(failed(path))?;
+        std::fs::create_dir_all(&path).map_err(failed(&path))?;
+        let path = path.canonicalize_utf8().map_err(failed(&path))?;
         let lock_path = path.join(LOCK);
         let lock_file =
             File::options().create(true).truncate(false).write(true).open(&lock_path).map_err(failed(&lock_path))?;
@@ -88,6 +91,7 @@ impl Folder {
             return Ok(());
         }
         let old = Utf8PathBuf::from(format!("{}.old", self.path));
+        refuse_link(&old)?;
         if old.is_dir() {
             if !is_ours(&old).map_err(failed)? {
                 return Err(Error::NotOurs(old));
@@ -225,6 +229,11 @@ fn is_object(path: &Utf8Path) -> bool {
 fn is_large(path: &Utf8Path) -> bool {
     let report = matches!(path.extension(), Some("xml" | "log" | "stdout" | "stderr" | "json"));
     !report && path.metadata().is_ok_and(|metadata| metadata.len() > SMALL)
+}
+
+/// A link leads where the user does not see that files are removed and written.
+fn refuse_link(path: &Utf8Path) -> Result<(), Error> {
+    if path.is_symlink() { Err(Error::Link(path.to_owned())) } else { Ok(()) }
 }
 
 /// Whether a folder is an outcome folder, or empty.

@@ -44,8 +44,6 @@ pub struct Request<'a> {
     pub launcher: Launcher,
     /// How they are limited.
     pub limits: Limits,
-    /// Whether programs keep the network.
-    pub keep_network: bool,
     /// Findings at one time.
     pub jobs: usize,
     /// The outcome folder; made when it is missing.
@@ -83,7 +81,6 @@ impl<'a> Request<'a> {
             machine,
             launcher,
             limits: Limits::default(),
-            keep_network: false,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             out,
             resume: false,
@@ -178,6 +175,9 @@ pub enum Error {
     /// It holds something else.
     #[error("{0}: not empty, and no outcome folder of cudalint; name another with --out")]
     NotOurs(Utf8PathBuf),
+    /// It is a link.
+    #[error("{0}: a symbolic link, and files are removed and written there; name the folder itself with --out")]
+    Link(Utf8PathBuf),
     /// Another run writes into it.
     #[error("{0}: another run of cudalint is writing here; wait for its end, or name another folder with --out")]
     Locked(Utf8PathBuf),
@@ -211,12 +211,8 @@ pub fn verify(request: &Request<'_>, observer: &dyn Observer) -> Result<RunRepor
 
     // A failure ends this run, not its caller.
     let stop = request.stop.part();
-    let mut lab =
-        Lab::new(request.machine.clone(), folder.path.clone(), request.limits.clone(), request.launcher.clone())
-            .with_stop(stop.clone());
-    if request.keep_network {
-        lab = lab.with_network();
-    }
+    let lab = Lab::new(request.machine.clone(), folder.path.clone(), request.limits.clone(), request.launcher.clone())
+        .with_stop(stop.clone());
     let queue: Vec<&plan::Task> =
         plan::spread(plan.iter().filter(|task| !taken_over.contains_key(&task.index)), |task| {
             request.findings.get(task.index).map_or("", |finding| &finding.path)

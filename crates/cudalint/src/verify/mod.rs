@@ -63,7 +63,7 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     if !quiet && !document.findings.is_empty() {
         out::message(
             "note",
-            "verify compiles and runs code from these files: without network, with limits of time and size, with your rights",
+            "verify compiles and runs code from these files: with limits of time, memory and size, and with your rights",
         );
     }
     let machine = if document.findings.is_empty() { Machine::default() } else { probe(&document) };

@@ -96,6 +96,9 @@ fn undecided(target: &Target<'_>, seen: &Seen<'_>) -> Option<(Verdict, String)> 
         End::TimedOut => {
             return Some((Verdict::Timeout, format!("the run under {} took too long and was ended", seen.tool)));
         }
+        End::OverLimit(problem) => {
+            return Some((Verdict::Unviable, format!("the run under {} {problem}", seen.tool)));
+        }
         End::NotStarted(problem) => return Some((Verdict::Unsupported, problem.clone())),
         End::Interrupted => return Some((Verdict::Unsupported, "interrupted".to_owned())),
         End::Exit(_) | End::Signal(_) => {}

@@ -229,6 +229,7 @@ fn last_words(outcome: &RunOutcome) -> String {
         (End::Exit(status), None) => format!("it ends with status {status} and says nothing"),
         (End::Signal(signal), None) => format!("it is ended by signal {signal}"),
         (End::TimedOut, _) => format!("it took longer than {:.0} s and was ended", outcome.seconds),
+        (End::OverLimit(problem), _) => format!("it {problem}"),
         (End::NotStarted(reason), _) => reason.clone(),
         (End::Interrupted, _) => "interrupted".to_owned(),
     }
