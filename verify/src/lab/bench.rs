@@ -114,7 +114,9 @@ impl Lab {
     pub(super) fn network(&self) -> Network {
         *self.network.get_or_init(|| {
             let (network, notes) = self.launcher.network();
-            notes.into_iter().for_each(|note| self.note(note));
+            for note in notes {
+                self.note(note);
+            }
             network
         })
     }

@@ -63,7 +63,9 @@ impl Lab {
                 "programs that use the GPU keep the network: without it, this system does not let them use the GPU"
                     .to_owned(),
             );
-            self.launcher.trial(Network::Kept).into_iter().flatten().for_each(|note| self.note(note));
+            for note in self.launcher.trial(Network::Kept).into_iter().flatten() {
+                self.note(note);
+            }
             Network::Kept
         })
     }

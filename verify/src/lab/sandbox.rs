@@ -103,7 +103,7 @@ mod linux {
         drop_capabilities()
     }
 
-    /// Threads of the whole system: the fourth word of proc_loadavg(5), behind the slash.
+    /// Threads of the whole system: the fourth word of `/proc/loadavg`, behind the slash.
     fn threads() -> u64 {
         let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let all = text.split_whitespace().nth(3).and_then(|word| word.split_once('/')?.1.parse().ok());
