@@ -91,7 +91,7 @@ fn environment(project: &Project, module: ModuleId, kernel: FunctionId) -> TypeE
     let bound = function.template_params.iter().map(|param| {
         let argument = match defaults.get(&param.name) {
             Some(known) if *known != Argument::Unknown => known.clone(),
-            _ if param.value_type.is_some_and(|ty| scope.resolve(ty).integer().is_some()) => Argument::Value(16),
+            _ if param.value_type.is_some_and(|ty| scope.resolve(ty).integer().is_some()) => Argument::Value(16.into()),
             _ if param.value_type.is_some() => Argument::Unknown,
             _ => Argument::Type(Ty::Float { bytes: 4 }),
         };

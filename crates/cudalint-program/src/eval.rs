@@ -6,7 +6,7 @@ use crate::ir::{
 use crate::name::Name;
 use crate::resolve::Entry;
 use crate::scope::Context;
-use crate::types::{Argument, Ty, TypeEnv};
+use crate::types::{Ty, TypeEnv};
 use cudalint_numbers::{self as numbers, Integer, Real};
 
 /// A constant with its C type.
@@ -161,7 +161,7 @@ impl Context<'_> {
             (Ty::Unknown, Some(Expr::Index { base, indices })) => match (self.expr(*base), indices.as_slice()) {
                 (Some(Expr::Name { path, targs }), [count]) if self.type_of(*base) == Ty::Unknown => {
                     let count = self.eval(*count).and_then(Constant::as_i64).filter(|count| *count >= 0);
-                    Ty::Array(self.named(path, targs).into(), count)
+                    Ty::Array(self.named(path, targs).into(), count.into())
                 }
                 _ => Ty::Unknown,
             },
@@ -212,8 +212,8 @@ impl Context<'_> {
                 return Some(Constant::int(32, 4, true));
             }
             if let Some(argument) = self.env.get(name) {
-                let Argument::Value(value) = argument else { return None };
-                return Some(Constant::int(i128::from(*value), 8, true)).and_then(|value| {
+                let value = argument.number()?;
+                return Some(Constant::int(i128::from(value), 8, true)).and_then(|value| {
                     match self.type_of_bound(path) {
                         Ty::Unknown | Ty::Auto => Some(value),
                         ty => value.cast(&ty),

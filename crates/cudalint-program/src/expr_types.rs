@@ -4,7 +4,8 @@ use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Stm
 use crate::name::Name;
 use crate::resolve::Entry;
 use crate::scope::{Context, inner_path, record_around};
-use crate::types::{Argument, Ty, TypeEnv, is_pointer_like, is_sequence};
+use crate::types::{Argument, Ty, TypeEnv, is_pointer_like, is_sequence, lane_named};
+use cudalint_numbers::Quantity;
 use std::sync::Arc;
 
 impl Context<'_> {
@@ -17,7 +18,7 @@ impl Context<'_> {
         match expr {
             Expr::Int { bytes, signed, .. } => Ty::Int { bytes: *bytes, signed: *signed },
             Expr::Float { bytes, .. } => Ty::Float { bytes: *bytes },
-            Expr::Str(text) => Ty::Array(Arc::new(Ty::Int { bytes: 1, signed: true }), Some(text.len() as i64 + 1)),
+            Expr::Str(text) => Ty::Array(Arc::new(Ty::Int { bytes: 1, signed: true }), (text.len() as i64 + 1).into()),
             Expr::Null => Ty::pointer_to(Ty::Void),
             Expr::Local(local) => self.type_of_local(*local),
             Expr::Name { path, targs } => match (self.owner(id), path.last()) {
@@ -45,16 +46,16 @@ impl Context<'_> {
             Expr::Cast { ty, .. } | Expr::Construct { ty, .. } => self.resolve(*ty),
             Expr::SizeOfType(_) | Expr::SizeOfExpr(_) => Ty::SIZE,
             Expr::Index { base, indices } if indices.len() == 1 => {
-                self.type_of(*base).pointee().cloned().unwrap_or(Ty::Unknown)
+                self.type_of(*base).element().cloned().unwrap_or(Ty::Unknown)
             }
             Expr::Member { base, name, arrow } => {
                 let base = self.type_of(*base);
                 match arrow {
-                    true => base.pointee().map_or(Ty::Unknown, |object| self.member(object, name)),
+                    true => base.element().map_or(Ty::Unknown, |object| self.member(object, name)),
                     false => self.member(&base, name),
                 }
             }
-            Expr::Deref(value) => self.type_of(*value).pointee().cloned().unwrap_or(Ty::Unknown),
+            Expr::Deref(value) => self.type_of(*value).element().cloned().unwrap_or(Ty::Unknown),
             Expr::AddressOf(value) => match self.type_of(*value) {
                 Ty::Unknown => Ty::Unknown,
                 ty => Ty::pointer_to(ty.value().clone()),
@@ -85,12 +86,14 @@ impl Context<'_> {
             (Ty::Pointer(to), Some(init)) if **to == Ty::Auto => self.type_of(init).decayed(),
             (Ty::Reference(to), Some(init)) if **to == Ty::Auto => self.type_of(init).value().clone(),
             // `int a[] = {1, 2, 3};` and `char s[] = "…";`
-            (Ty::Array(of, None), Some(init)) => match self.expr(init) {
+            (Ty::Array(of, Quantity::Unknown), Some(init)) => match self.expr(init) {
                 Some(Expr::InitList(values)) if !values.iter().any(|value| self.is_designated(*value)) => {
-                    Ty::Array(Arc::clone(of), Some(values.len() as i64))
+                    Ty::Array(Arc::clone(of), (values.len() as i64).into())
                 }
-                Some(Expr::Construct { args, braces: true, .. }) => Ty::Array(Arc::clone(of), Some(args.len() as i64)),
-                Some(Expr::Str(text)) => Ty::Array(Arc::clone(of), Some(text.len() as i64 + 1)),
+                Some(Expr::Construct { args, braces: true, .. }) => {
+                    Ty::Array(Arc::clone(of), (args.len() as i64).into())
+                }
+                Some(Expr::Str(text)) => Ty::Array(Arc::clone(of), (text.len() as i64 + 1).into()),
                 _ => declared,
             },
             // An array parameter is a pointer.
@@ -111,8 +114,8 @@ impl Context<'_> {
     fn type_of_name(&self, path: &Path, targs: &[TemplateArg]) -> Ty {
         if let [name] = &*path.segments {
             match name.as_str() {
-                "threadIdx" | "blockIdx" => return lanes("uint3"),
-                "blockDim" | "gridDim" => return lanes("dim3"),
+                "threadIdx" | "blockIdx" => return Ty::vector("uint3"),
+                "blockDim" | "gridDim" => return Ty::vector("dim3"),
                 "warpSize" => return Ty::INT,
                 _ => {}
             }
@@ -134,12 +137,12 @@ impl Context<'_> {
             let at = self.at(entry.module, &global.scope, &env);
             return match (at.resolve(global.ty), global.init) {
                 (Ty::Auto, Some(init)) => at.type_of(init).decayed(),
-                (Ty::Array(of, None), Some(init)) => match at.expr(init) {
+                (Ty::Array(of, Quantity::Unknown), Some(init)) => match at.expr(init) {
                     Some(Expr::InitList(values)) if !values.iter().any(|value| at.is_designated(*value)) => {
-                        Ty::Array(of, Some(values.len() as i64))
+                        Ty::Array(of, (values.len() as i64).into())
                     }
-                    Some(Expr::Str(text)) => Ty::Array(of, Some(text.len() as i64 + 1)),
-                    _ => Ty::Array(of, None),
+                    Some(Expr::Str(text)) => Ty::Array(of, (text.len() as i64 + 1).into()),
+                    _ => Ty::Array(of, Quantity::Unknown),
                 },
                 (ty, _) => ty,
             };
@@ -169,14 +172,10 @@ impl Context<'_> {
     /// The type of a member of a record or vector type.
     pub fn member(&self, of: &Ty, name: &str) -> Ty {
         match of.value() {
-            Ty::Vector { bytes, signed, float, lanes, .. } => {
-                let known = ["x", "y", "z", "w"].iter().take(usize::from(*lanes)).any(|lane| *lane == name);
-                match (known, float) {
-                    (false, _) => Ty::Unknown,
-                    (true, true) => Ty::Float { bytes: *bytes },
-                    (true, false) => Ty::Int { bytes: *bytes, signed: *signed },
-                }
-            }
+            Ty::Vector { lane, lanes, .. } => match lane_named(name) {
+                Some(at) if at < *lanes => Ty::of_scalar(*lane),
+                _ => Ty::Unknown,
+            },
             Ty::Record(entry, env) => {
                 let Some((owner, env, field)) = self.field(*entry, env, name) else { return Ty::Unknown };
                 let Some(record) = self.project.record_at(owner) else { return Ty::Unknown };
@@ -234,7 +233,7 @@ impl Context<'_> {
             }
             Some(Expr::Member { base, name, arrow }) => {
                 let base = self.type_of(*base);
-                let object = if *arrow { base.pointee().cloned().unwrap_or(Ty::Unknown) } else { base };
+                let object = if *arrow { base.element().cloned().unwrap_or(Ty::Unknown) } else { base };
                 library_method(&object, name)
             }
             _ => Ty::Unknown,
@@ -269,7 +268,7 @@ impl Context<'_> {
             "atol" | "strtol" | "atoll" | "strtoll" => Ty::Int { bytes: 8, signed: true },
             "strtoul" | "strtoull" => Ty::SIZE,
             "atof" | "strtod" => Ty::DOUBLE,
-            "raw_pointer_cast" => match first().pointee() {
+            "raw_pointer_cast" => match first().element() {
                 Some(to) => Ty::pointer_to(to.clone()),
                 None => Ty::Unknown,
             },
@@ -295,11 +294,6 @@ impl Context<'_> {
             _ => Ty::Unknown,
         }
     }
-}
-
-/// A three-lane vector of `unsigned`.
-fn lanes(name: &str) -> Ty {
-    Ty::Vector { name: name.into(), bytes: 4, signed: false, float: false, lanes: 3 }
 }
 
 /// What a method of a library container or smart pointer returns.

@@ -6,6 +6,7 @@ use crate::name::Name;
 use crate::resolve::Entry;
 use crate::scope::{Context, inner_path};
 use crate::types::{Argument, Ty, TypeEnv};
+use cudalint_numbers::Quantity;
 
 /// Deepest nesting of a pattern that is matched.
 const MAX_NESTING: u32 = 12;
@@ -111,13 +112,13 @@ impl Context<'_> {
             let fit = match (written, actual) {
                 (TemplateArg::Type(ty), Argument::Type(actual)) => there.fits(*ty, actual, params, &mut bound, 0),
                 (TemplateArg::Value(value), Argument::Value(actual)) => {
-                    there.value_fits(*value, *actual, params, &mut bound)
+                    there.value_fits(*value, actual, params, &mut bound)
                 }
                 (TemplateArg::Ambiguous(ty, _), Argument::Type(actual)) => {
                     there.fits(*ty, actual, params, &mut bound, 0)
                 }
                 (TemplateArg::Ambiguous(_, value), Argument::Value(actual)) => {
-                    there.value_fits(*value, *actual, params, &mut bound)
+                    there.value_fits(*value, actual, params, &mut bound)
                 }
                 _ => Fit::Open,
             };
@@ -191,7 +192,7 @@ impl Context<'_> {
     fn value_fits(
         &self,
         written: ExprId,
-        actual: i64,
+        actual: &Quantity,
         params: &[TemplateParam],
         bound: &mut Vec<(Name, Argument)>,
     ) -> Fit {
@@ -199,12 +200,12 @@ impl Context<'_> {
             && let [name] = &*path.segments
             && params.iter().any(|param| param.name == *name)
         {
-            return bind(bound, name, Argument::Value(actual));
+            return bind(bound, name, Argument::Value(actual.clone()));
         }
-        match self.eval(written).and_then(Constant::as_i64) {
-            Some(value) if value == actual => Fit::Yes,
-            Some(_) => Fit::No,
-            None => Fit::Open,
+        match (self.eval(written).and_then(Constant::as_i64), actual.known()) {
+            (Some(value), Some(actual)) if value == actual => Fit::Yes,
+            (Some(_), Some(_)) => Fit::No,
+            _ => Fit::Open,
         }
     }
 
@@ -269,14 +270,16 @@ fn is_settled(argument: &Argument) -> bool {
         let Some(next) = open.pop() else { return true };
         let ty = match next {
             Argument::Type(ty) => ty,
-            Argument::Value(_) => continue,
-            Argument::Unknown => return false,
+            Argument::Value(Quantity::Known(_)) | Argument::Function(..) => continue,
+            Argument::Value(_) | Argument::Unknown => return false,
         };
         match ty {
-            Ty::Pointer(to) | Ty::Reference(to) | Ty::Array(to, Some(_)) => open.push(Argument::Type((*to).clone())),
+            Ty::Pointer(to) | Ty::Reference(to) | Ty::Array(to, Quantity::Known(_)) => {
+                open.push(Argument::Type((*to).clone()));
+            }
             Ty::Record(_, env) => open.extend(env.iter().map(|(_, argument)| argument.clone())),
             Ty::Library(_, args) => open.extend(args.iter().cloned()),
-            Ty::Array(_, None) | Ty::Auto | Ty::Unknown | Ty::Function => return false,
+            Ty::Array(..) | Ty::Auto | Ty::Unknown | Ty::Function => return false,
             Ty::Void | Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Vector { .. } | Ty::Enum { .. } => {}
         }
     }

@@ -5,6 +5,7 @@
 use crate::resolve::Entry;
 use crate::scope::{Context, inner_path};
 use crate::types::{Argument, Ty, TypeEnv};
+use cudalint_numbers::Quantity;
 
 /// Size and alignment in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,13 +202,13 @@ impl Context<'_> {
             Ty::Int { bytes, .. } | Ty::Float { bytes } | Ty::Enum { bytes, .. } => {
                 Some(Layout::scalar(i64::from(*bytes)))
             }
-            Ty::Vector { bytes, lanes, .. } => vector(i64::from(*bytes), i64::from(*lanes)),
+            Ty::Vector { lane, lanes, .. } => vector(i64::from(lane.bytes()), i64::from(*lanes)),
             Ty::Pointer(_) => Some(POINTER),
             // `sizeof` of a reference is that of its target; a field is placed as a pointer.
             Ty::Reference(to) => self.layout(to),
             Ty::Array(of, count) => {
                 let element = self.layout(of)?;
-                Some(Layout::new(element.size.checked_mul((*count)?)?, element.align))
+                Some(Layout::new(element.size.checked_mul(count.known()?)?, element.align))
             }
             Ty::Record(entry, env) => self.record_layout(*entry, env, None, &mut |_| {}).map(|(layout, _)| layout),
             Ty::Library(name, args) => self.library_layout(name, args),
@@ -221,7 +222,9 @@ impl Context<'_> {
             [Argument::Type(first), rest @ ..] => {
                 let element = self.layout(first)?;
                 match (name, rest) {
-                    ("std::array" | "cuda::std::array" | "array", [Argument::Value(count)]) if *count > 0 => {
+                    ("std::array" | "cuda::std::array" | "array", [Argument::Value(Quantity::Known(count))])
+                        if *count > 0 =>
+                    {
                         Some(Layout::new(element.size.checked_mul(*count)?, element.align))
                     }
                     ("std::pair" | "thrust::pair" | "cuda::std::pair", [Argument::Type(second)]) => {
@@ -283,7 +286,7 @@ impl Context<'_> {
             let layout = match &ty {
                 Ty::Reference(_) => POINTER,
                 // A flexible array member.
-                Ty::Array(of, None) if index + 1 == record.fields.len() && index > 0 => {
+                Ty::Array(of, Quantity::Unknown) if index + 1 == record.fields.len() && index > 0 => {
                     Layout::new(0, here.layout(of)?.align)
                 }
                 ty => here.layout(ty)?,

@@ -220,14 +220,12 @@ impl<'a> Context<'a> {
             Type::Bool => Ty::Bool,
             Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
             Type::Float { bytes } => Ty::Float { bytes: *bytes },
-            Type::Vector { name, bytes, signed, float, lanes } => {
-                Ty::Vector { name: name.clone(), bytes: *bytes, signed: *signed, float: *float, lanes: *lanes }
-            }
+            Type::Vector { name, lane, lanes } => Ty::Vector { name: name.clone(), lane: *lane, lanes: *lanes },
             Type::Pointer(to) => Ty::pointer_to(self.resolve(*to)),
             Type::Reference(to) => Ty::Reference(Arc::new(self.resolve(*to))),
             Type::Array(of, count) => {
                 let count = count.and_then(|count| self.eval(count)).and_then(Constant::as_i64);
-                Ty::Array(Arc::new(self.resolve(*of)), count.filter(|count| *count >= 0))
+                Ty::Array(Arc::new(self.resolve(*of)), count.filter(|count| *count >= 0).into())
             }
             Type::Qualified { ty, .. } => self.resolve(*ty),
             Type::Named { path, args } => self.named(path, args),
@@ -347,7 +345,7 @@ impl<'a> Context<'a> {
 
     pub(crate) fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
         let value = |expr: ExprId| match self.eval(expr).and_then(Constant::as_i64) {
-            Some(value) => Argument::Value(value),
+            Some(value) => Argument::Value(value.into()),
             None => Argument::Unknown,
         };
         match (param.value_type.is_some(), arg) {
@@ -363,11 +361,12 @@ impl<'a> Context<'a> {
     pub(crate) fn any_argument(&self, arg: &TemplateArg) -> Argument {
         match arg {
             TemplateArg::Type(ty) => Argument::Type(self.resolve(*ty)),
-            TemplateArg::Value(expr) => {
-                self.eval(*expr).and_then(Constant::as_i64).map_or(Argument::Unknown, Argument::Value)
-            }
+            TemplateArg::Value(expr) => self
+                .eval(*expr)
+                .and_then(Constant::as_i64)
+                .map_or(Argument::Unknown, |value| Argument::Value(value.into())),
             TemplateArg::Ambiguous(ty, expr) => match self.eval(*expr).and_then(Constant::as_i64) {
-                Some(value) => Argument::Value(value),
+                Some(value) => Argument::Value(value.into()),
                 None => Argument::Type(self.resolve(*ty)),
             },
         }
@@ -476,7 +475,7 @@ impl<'a> Context<'a> {
             }
             Expr::Member { base, name, arrow } => {
                 let base = self.type_of(*base);
-                let object = if *arrow { base.pointee()?.clone() } else { base.value().clone() };
+                let object = if *arrow { base.element()?.clone() } else { base.value().clone() };
                 let Ty::Record(entry, env) = object else { return None };
                 let (module, function) = self.project.method(entry, name, args.len())?;
                 let own = self.bind_call(module, function, &[], args);

@@ -1,9 +1,9 @@
 //! Resolved types: names followed through aliases, template parameters bound to what they stand for.
 
-use crate::ir::TemplateParam;
+use crate::ir::{FunctionId, ModuleId, TemplateParam};
 use crate::name::Name;
 use crate::resolve::Entry;
-use cudalint_numbers::{Integer, Scalar};
+use cudalint_numbers::{Integer, Quantity, Scalar, cuda_vector};
 use std::sync::Arc;
 
 /// A resolved type. `const` and `volatile` are dropped.
@@ -29,12 +29,8 @@ pub enum Ty {
     Vector {
         /// Its name.
         name: Name,
-        /// Bytes of one lane.
-        bytes: u8,
-        /// Whether lanes are signed.
-        signed: bool,
-        /// Whether lanes are floating-point numbers.
-        float: bool,
+        /// Type of one lane.
+        lane: Scalar,
         /// Number of lanes.
         lanes: u8,
     },
@@ -42,8 +38,8 @@ pub enum Ty {
     Pointer(Arc<Ty>),
     /// `T&`.
     Reference(Arc<Ty>),
-    /// `T[n]`; `None` where `n` is not known.
-    Array(Arc<Ty>, Option<i64>),
+    /// `T[n]`; on the host `n` may be a symbol.
+    Array(Arc<Ty>, Quantity),
     /// A record of the project with what its template parameters stand for.
     Record(Entry, TypeEnv),
     /// An enum of the project: one of its enumerators, and its integer type.
@@ -70,8 +66,10 @@ pub enum Ty {
 pub enum Argument {
     /// A type.
     Type(Ty),
-    /// An integer.
-    Value(i64),
+    /// An integer of the parameter's type; only the walk of host code binds symbols.
+    Value(Quantity),
+    /// A function, with what its own parameters stand for.
+    Function(ModuleId, FunctionId, TypeEnv),
     /// Not known here: the name must not be looked up anywhere else.
     Unknown,
 }
@@ -98,6 +96,16 @@ impl TypeEnv {
         self.bindings.as_ref()?.iter().rev().find(|(bound, _)| bound.as_str() == name).map(|(_, argument)| argument)
     }
 
+    /// Adds a binding, which hides one of the same name.
+    pub fn push(&mut self, name: Name, argument: Argument) {
+        Arc::make_mut(self.bindings.get_or_insert_default()).push((name, argument));
+    }
+
+    /// Whether nothing is bound.
+    pub const fn is_empty(&self) -> bool {
+        self.bindings.is_none()
+    }
+
     /// With more bindings, which hide equal names.
     #[must_use]
     pub fn with(&self, more: impl IntoIterator<Item = (Name, Argument)>) -> Self {
@@ -112,9 +120,44 @@ impl TypeEnv {
     }
 }
 
+impl Argument {
+    /// The number that it is.
+    pub const fn number(&self) -> Option<i64> {
+        match self {
+            Self::Value(value) => value.known(),
+            _ => None,
+        }
+    }
+}
+
+/// Library types whose elements are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// `std::vector`, `thrust::host_vector`.
+    Vector,
+    /// `thrust::device_vector`.
+    DeviceVector,
+    /// `std::array`.
+    Array,
+    /// `std::string`.
+    String,
+    /// `std::unique_ptr`, `std::shared_ptr`.
+    SmartPointer,
+    /// `thrust::device_ptr`: the value is the pointer itself, and host code may look through it by copies.
+    DevicePointer,
+}
+
 impl Ty {
     /// `int`.
     pub const INT: Self = Self::Int { bytes: 4, signed: true };
+    /// `char`.
+    pub const CHAR: Self = Self::Int { bytes: 1, signed: true };
+    /// `unsigned char`, a byte.
+    pub const BYTE: Self = Self::Int { bytes: 1, signed: false };
+    /// `unsigned`.
+    pub const UINT: Self = Self::Int { bytes: 4, signed: false };
+    /// `long long`, `ptrdiff_t`.
+    pub const LONG: Self = Self::Int { bytes: 8, signed: true };
     /// `size_t`.
     pub const SIZE: Self = Self::Int { bytes: 8, signed: false };
     /// `double`.
@@ -148,6 +191,70 @@ impl Ty {
         }
     }
 
+    /// A CUDA vector type by its name; one that is none is not known.
+    pub fn vector(name: &str) -> Self {
+        cuda_vector(name).map_or(Self::Unknown, |(lane, lanes)| Self::Vector { name: Name::from(name), lane, lanes })
+    }
+
+    /// A type of a library, by its name, of these elements.
+    pub fn library_of(name: &str, element: Self) -> Self {
+        Self::Library(name.into(), [Argument::Type(element)].into())
+    }
+
+    /// The library container that it is, with its elements' type and, of `std::array`, their number.
+    pub fn container(&self) -> Option<(Container, &Self, Quantity)> {
+        let Self::Library(name, args) = self else { return None };
+        let element = match args.first() {
+            Some(Argument::Type(ty)) => ty,
+            _ => &Self::Unknown,
+        };
+        let kind = match (last_segment(name), &**args) {
+            // An allocator of its own may give memory of any kind, as `universal_vector` does.
+            ("vector" | "host_vector", [] | [_]) => Container::Vector,
+            ("device_vector" | "device_uvector", _) => Container::DeviceVector,
+            ("device_ptr", _) => Container::DevicePointer,
+            ("string", _) => return Some((Container::String, &Self::CHAR, Quantity::Unknown)),
+            ("unique_ptr" | "shared_ptr", _) => match element {
+                Self::Array(of, _) => return Some((Container::SmartPointer, of, Quantity::Unknown)),
+                _ => Container::SmartPointer,
+            },
+            ("array", [_, count]) => {
+                let count = if let Argument::Value(count) = count { count.clone() } else { Quantity::Unknown };
+                return Some((Container::Array, element, count));
+            }
+            _ => return None,
+        };
+        Some((kind, element, Quantity::Unknown))
+    }
+
+    /// Whether nothing is known of values of the type.
+    pub fn is_unknown(&self) -> bool {
+        match self.value() {
+            Self::Auto | Self::Unknown => true,
+            ty @ Self::Library(..) => ty.container().is_none(),
+            _ => false,
+        }
+    }
+
+    /// This type, or another where nothing is known of this one.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if self.is_unknown() { other } else { self }
+    }
+
+    /// Whether values are rows of elements.
+    pub fn is_array(&self) -> bool {
+        match self.value() {
+            Self::Array(..) => true,
+            ty => matches!(ty.container(), Some((Container::Array, ..))),
+        }
+    }
+
+    /// Whether values of the type are one number or address.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.value(), Self::Bool | Self::Int { .. } | Self::Float { .. } | Self::Pointer(_))
+    }
+
     /// The type that a value has when it is passed or given to `auto`: arrays become pointers, references their target.
     #[must_use]
     pub fn decayed(&self) -> Self {
@@ -157,8 +264,19 @@ impl Ty {
         }
     }
 
-    /// What indexing or dereferencing gives: of pointers, arrays, and of library containers and smart pointers.
+    /// What a pointer, an array or a smart pointer points to.
     pub fn pointee(&self) -> Option<&Self> {
+        match self.value() {
+            Self::Pointer(to) | Self::Array(to, _) => Some(to),
+            ty => match ty.container() {
+                Some((Container::SmartPointer, to, _)) => Some(to),
+                _ => None,
+            },
+        }
+    }
+
+    /// What indexing or dereferencing gives: of pointers, arrays, and of library containers and smart pointers.
+    pub fn element(&self) -> Option<&Self> {
         match self.value() {
             Self::Pointer(to) | Self::Array(to, _) => Some(to),
             Self::Library(name, args) if is_sequence(name) || is_pointer_like(name) => match args.first() {
@@ -222,6 +340,16 @@ impl Ty {
     }
 }
 
+/// Which lane of a vector type a name stands for.
+pub fn lane_named(name: &str) -> Option<u8> {
+    ["x", "y", "z", "w"].iter().position(|lane| *lane == name).map(|at| at as u8)
+}
+
+/// The name without the namespaces before it.
+pub fn last_segment(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 /// Whether a library type is a sequence whose first argument is its element type.
 pub fn is_sequence(name: &str) -> bool {
     matches!(
@@ -276,10 +404,11 @@ mod tests {
 
     #[test]
     fn inner_bindings_hide_outer_ones() {
-        let env = TypeEnv::new(vec![(Name::from("T"), Argument::Unknown), (Name::from("N"), Argument::Value(1))]);
+        let env =
+            TypeEnv::new(vec![(Name::from("T"), Argument::Unknown), (Name::from("N"), Argument::Value(1.into()))]);
         let env = env.with([(Name::from("T"), Argument::Type(Ty::INT))]);
         assert_eq!(env.get("T").unwrap(), &Argument::Type(Ty::INT));
-        assert_eq!(env.get("N").unwrap(), &Argument::Value(1));
+        assert_eq!(env.get("N").unwrap(), &Argument::Value(1.into()));
         assert_eq!(env.get("U"), None);
     }
 }

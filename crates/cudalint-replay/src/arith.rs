@@ -1,11 +1,11 @@
 //! Arithmetic as C does it: promotions, conversions and wrap-around for numbers, polynomials for symbols.
 
-use crate::algebra::{Atom, AtomKind, ClosedOp, Poly, Terms};
+use crate::quantity::{Atom, AtomKind, ClosedOp, Poly, Terms};
 use crate::quantity::{Quantity, union};
-use crate::ty::Ty;
 use crate::value::{Int, Kind, Val};
 use cudalint_numbers::{self as numbers, Integer, Real};
 use cudalint_program::ir::BinaryOp;
+use cudalint_program::types::Ty;
 use rustc_hash::FxHashMap;
 
 /// Makes atoms, the same one for the same operation.
@@ -131,7 +131,7 @@ pub(crate) fn convert_int(int: &Int, bytes: u8, signed: bool) -> Quantity {
 pub(crate) fn convert(atoms: &mut Atoms, value: &Val, ty: &Ty) -> Val {
     let why = &value.why;
     let kind = match (&value.kind, ty.value()) {
-        (Kind::Int(_), Ty::Ptr(_)) if value.known() == Some(0) => Kind::Null,
+        (Kind::Int(_), Ty::Pointer(_)) if value.known() == Some(0) => Kind::Null,
         (Kind::Int(int), Ty::Bool) => match &int.q {
             Quantity::Known(value) => {
                 Kind::Int(Int { q: Quantity::Known(i64::from(*value != 0)), bytes: 1, signed: false })

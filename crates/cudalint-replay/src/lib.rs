@@ -2,7 +2,6 @@
 //! unknown. The result is facts, each with its witness and the assumptions it rests on; no judgement in words is made
 //! here.
 
-mod algebra;
 mod arith;
 pub mod checkers;
 pub mod facts;
@@ -18,7 +17,6 @@ mod spaces;
 pub mod status;
 pub mod structure;
 mod traits;
-mod ty;
 mod value;
 mod walk;
 

@@ -1,13 +1,13 @@
 //! Values inside the walk: integers with their C type, pointers into objects, aggregates, functions.
 
-use crate::algebra::Poly;
 use crate::facts::{MemorySpace, Site};
 use crate::memory::{CellPath, Key, ObjId, Place};
+use crate::quantity::Poly;
 use crate::quantity::{Assumptions, Quantity, union};
-use crate::ty::{Env, Ty};
 use cudalint_numbers::Integer;
 use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, ModuleId};
+use cudalint_program::types::{Ty, TypeEnv};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub(crate) struct Closure {
     pub captured: Rc<Vec<(Name, Place, Ty)>>,
     pub this: Option<Place>,
     pub this_ty: Ty,
-    pub env: Rc<Env>,
+    pub env: TypeEnv,
 }
 
 /// Kinds of values.
@@ -98,7 +98,7 @@ pub(crate) enum Kind {
     /// A record, array or container by value.
     Aggregate(Rc<Aggregate>),
     /// A function.
-    Function(ModuleId, FunctionId, Rc<Env>),
+    Function(ModuleId, FunctionId, TypeEnv),
     /// A lambda.
     Closure(Rc<Closure>),
 }

@@ -136,8 +136,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn call_value(&mut self, callee: &Out, args: &[Out], site: Site) -> Out {
         match &callee.ty {
             Ty::Library(name, known) if &**name == FUNCTION => {
-                if let [Argument::Value(module), Argument::Value(function), explicit @ ..] = &**known
-                    && let Some(out) = self.call_known(*module, *function, explicit, args, site)
+                if let [module, function, explicit @ ..] = &**known
+                    && let (Some(module), Some(function)) = (module.number(), function.number())
+                    && let Some(out) = self.call_known(module, function, explicit, args, site)
                 {
                     return out;
                 }

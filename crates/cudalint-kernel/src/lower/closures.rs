@@ -43,12 +43,9 @@ impl Lowerer<'_> {
     /// The closure that a type stands for.
     pub(super) fn closure_of(&self, ty: &Ty) -> Option<usize> {
         match ty {
-            Ty::Library(name, args) if &**name == CLOSURE => match args.first() {
-                Some(Argument::Value(index)) => {
-                    usize::try_from(*index).ok().filter(|index| *index < self.closures.len())
-                }
-                _ => None,
-            },
+            Ty::Library(name, args) if &**name == CLOSURE => {
+                usize::try_from(args.first()?.number()?).ok().filter(|index| *index < self.closures.len())
+            }
             _ => None,
         }
     }
@@ -130,7 +127,7 @@ impl Lowerer<'_> {
         let env = self.context.scope.env().clone();
         let bytes = bytes.max(1).next_multiple_of(8);
         self.closures.push(Closure { module: self.context.module, function, env, captures, bytes });
-        let ty = Ty::Library(CLOSURE.into(), vec![Argument::Value(index as i64)].into());
+        let ty = Ty::Library(CLOSURE.into(), vec![Argument::Value((index as i64).into())].into());
         let code_ty = self.ty(&ty);
         let id = self.push(Expr::Aggregate(parts), code_ty, site);
         self.computed(id, ty, site)

@@ -124,8 +124,7 @@ impl<'p> Lowerer<'p> {
         site: Site,
     ) -> code::ExprId {
         let lane = match vector {
-            Ty::Vector { bytes, float: true, .. } => Ty::Float { bytes: *bytes },
-            Ty::Vector { bytes, signed, .. } => Ty::Int { bytes: *bytes, signed: *signed },
+            Ty::Vector { lane, .. } => Ty::of_scalar(*lane),
             _ => Ty::Unknown,
         };
         let mut parts: Vec<code::ExprId> = values.iter().take(lanes).map(|value| self.convert(value, &lane)).collect();
@@ -248,7 +247,7 @@ impl<'p> Lowerer<'p> {
                 if items.len() > MAX_LIST || flat || designated {
                     return self.forget(target, Vec::new(), out);
                 }
-                if count.is_none_or(|count| (items.len() as i64) < count) {
+                if count.known().is_none_or(|count| (items.len() as i64) < count) {
                     self.zero(target, out);
                 }
                 for (index, item) in items.iter().enumerate() {

@@ -4,6 +4,7 @@ use super::types::is_volatile;
 use super::{At, Binding, Bound, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Intrinsic, Stmt};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, LocalId, Space};
 use cudalint_program::types::Ty;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ impl<'p> Lowerer<'p> {
         let volatile = value.volatile || is_volatile(self.context.ir, found.ty);
         let ty = match (&target, &value.ty) {
             // `T (&a)[]` of an array whose size is known.
-            (Ty::Array(_, None), Ty::Array(..)) => value.ty.clone(),
+            (Ty::Array(_, Quantity::Unknown), Ty::Array(..)) => value.ty.clone(),
             _ => target,
         };
         self.context.bindings.insert(local, Binding { what: Bound::Reference(variable), ty, volatile });
@@ -151,13 +152,13 @@ impl<'p> Lowerer<'p> {
 
     /// `int a[] = {1, 2, 3}` has three elements.
     pub(super) fn counted(&self, ty: Ty, init: Option<ir::ExprId>) -> Ty {
-        let (Ty::Array(of, None), Some(init)) = (&ty, init) else { return ty };
+        let (Ty::Array(of, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
         let count = match self.node(init).map(|node| &node.kind) {
             Some(ir::Expr::InitList(values) | ir::Expr::Construct { args: values, braces: true, .. }) => values.len(),
             Some(ir::Expr::Str(text)) => text.len() + 1,
             _ => return ty,
         };
-        Ty::Array(Arc::clone(of), Some(count as i64))
+        Ty::Array(Arc::clone(of), (count as i64).into())
     }
 
     /// The whole of a variable.

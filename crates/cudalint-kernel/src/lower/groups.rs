@@ -23,8 +23,8 @@ pub(super) fn kind_of(ty: &Ty) -> Option<Kind> {
         "thread_block" => Kind::Known(Group::Block),
         "grid_group" => Kind::Known(Group::Grid),
         "coalesced_group" => Kind::Known(Group::Coalesced),
-        "thread_block_tile" => match args.first() {
-            Some(Argument::Value(lanes)) if (1..=32).contains(lanes) => Kind::Known(Group::Tile(*lanes as u8)),
+        "thread_block_tile" => match args.first().and_then(Argument::number) {
+            Some(lanes @ 1..=32) => Kind::Known(Group::Tile(lanes as u8)),
             _ => Kind::Unknown,
         },
         "thread_group" | "multi_grid_group" | "cluster_group" | "group_base" => Kind::Unknown,
@@ -33,7 +33,7 @@ pub(super) fn kind_of(ty: &Ty) -> Option<Kind> {
 }
 
 fn group_type(name: &str, lanes: Option<i64>) -> Ty {
-    let args: Vec<Argument> = lanes.map(Argument::Value).into_iter().collect();
+    let args: Vec<Argument> = lanes.map(|lanes| Argument::Value(lanes.into())).into_iter().collect();
     Ty::Library(format!("cooperative_groups::{name}").into(), args.into())
 }
 
@@ -70,10 +70,7 @@ impl Lowerer<'_> {
         }
         match (name, args) {
             ("tiled_partition", [_]) => {
-                let lanes = match explicit.first() {
-                    Some(Argument::Value(lanes)) => Some(*lanes),
-                    _ => None,
-                };
+                let lanes = explicit.first().and_then(Argument::number);
                 Some(self.group_value(Vec::new(), group_type("thread_block_tile", lanes), site))
             }
             ("tiled_partition", [_, lanes]) => {
@@ -103,7 +100,7 @@ impl Lowerer<'_> {
             ("pipeline_consumer_wait_prior", [pipe, ..]) => self.synchronizer_method(pipe, "consumer_wait", &[], site),
             ("pipeline_producer_commit", [_, barrier, ..]) => self.synchronizer_method(barrier, "arrive", &[], site),
             ("make_pipeline", []) => {
-                let ty = Ty::Library("cuda::pipeline".into(), vec![Argument::Value(0)].into());
+                let ty = Ty::Library("cuda::pipeline".into(), vec![Argument::Value(0.into())].into());
                 Some(self.group_value(Vec::new(), ty, site))
             }
             ("make_pipeline", _) => {
@@ -193,7 +190,7 @@ impl Lowerer<'_> {
 
     fn axes(&mut self, axis: fn(u8) -> Builtin, site: Site) -> Out {
         let parts = (0..3).map(|at| self.push(Expr::Builtin(axis(at)), code::Ty::UINT, site)).collect();
-        let ty = Ty::Vector { name: "dim3".into(), bytes: 4, signed: false, float: false, lanes: 3 };
+        let ty = Ty::vector("dim3");
         let code_ty = self.ty(&ty);
         let id = self.push(Expr::Aggregate(parts), code_ty, site);
         self.computed(id, ty, site)

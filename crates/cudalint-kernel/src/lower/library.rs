@@ -4,6 +4,7 @@ use super::numbers::{FLOAT, LONG, UINT, number_type};
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
+use cudalint_numbers::Scalar;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::Path;
@@ -68,7 +69,7 @@ impl Lowerer<'_> {
             let children = args.iter().map(|arg| this.escape(arg)).collect();
             Some(this.unknown(children, Effect::Writes, ty, site))
         };
-        if let Some(vector) = name.strip_prefix("make_").and_then(vector_named) {
+        if let Some(vector) = name.strip_prefix("make_").map(Ty::vector).filter(|ty| *ty != Ty::Unknown) {
             let lanes = args.len().max(1);
             let Ty::Vector { lanes: all, .. } = vector else { return None };
             if args.len() != usize::from(all) {
@@ -190,13 +191,6 @@ impl Lowerer<'_> {
     }
 }
 
-/// CUDA's vector types by name.
-pub(super) fn vector_named(name: &str) -> Option<Ty> {
-    let (element, lanes) = cudalint_numbers::cuda_vector(name)?;
-    let (bytes, signed, float) = (element.bytes(), element.is_signed(), element.is_float());
-    Some(Ty::Vector { name: name.into(), bytes, signed, float, lanes })
-}
-
 /// The type of a number that cuRAND's device functions give: their names end in how many and of which.
 fn random_number(name: &str) -> Ty {
     match name.rsplit_once('_') {
@@ -235,12 +229,12 @@ fn half_result(name: &str, args: &[Out]) -> Ty {
         return FLOAT;
     }
     if name.ends_with("2float2") || name.ends_with("22float2") {
-        return vector_named("float2").unwrap_or(Ty::Unknown);
+        return Ty::vector("float2");
     }
     if matches!(name, "__low2half" | "__high2half" | "__low2bfloat16" | "__high2bfloat16") {
         return Ty::Float { bytes: 2 };
     }
     args.iter()
-        .find(|arg| matches!(arg.ty, Ty::Vector { bytes: 2, .. }))
-        .map_or_else(|| vector_named("half2").unwrap_or(Ty::Unknown), |arg| arg.ty.clone())
+        .find(|arg| matches!(arg.ty, Ty::Vector { lane: Scalar::Float { bytes: 2 }, .. }))
+        .map_or_else(|| Ty::vector("half2"), |arg| arg.ty.clone())
 }

@@ -3,6 +3,7 @@
 use super::{At, Lowerer, Out};
 use crate::code::{self, AtomicOp, Effect, Expr, Intrinsic, Scope};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::Name;
 use cudalint_program::types::{Argument, Ty};
 
@@ -188,7 +189,7 @@ impl Lowerer<'_> {
             return self.atomic_method(address, &object.ty, name, args, site);
         }
         match (&object.ty, name.as_str(), args) {
-            (Ty::Array(_, Some(count)), "size" | "max_size", []) => {
+            (Ty::Array(_, Quantity::Known(count)), "size" | "max_size", []) => {
                 let id = self.int(*count, code::Ty::SIZE, site);
                 Some(self.computed(id, Ty::SIZE, site))
             }
@@ -222,7 +223,7 @@ impl Lowerer<'_> {
     pub(super) fn synchronizer_method(&mut self, object: &Out, name: &str, args: &[Out], site: Site) -> Option<Out> {
         let of_one_thread = match &object.ty {
             Ty::Library(_, known) => match known.first() {
-                Some(Argument::Value(0)) => true,
+                Some(Argument::Value(Quantity::Known(0))) => true,
                 Some(Argument::Type(Ty::Library(scope, _))) => scope.ends_with("thread_scope_thread"),
                 _ => false,
             },

@@ -3,6 +3,7 @@
 use super::{Lowerer, Out};
 use crate::code::{self, Builtin, Effect, Expr};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, FunctionId, ModuleId, Path, TemplateArg};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Entry, Name, Project};
@@ -54,7 +55,7 @@ impl<'p> Lowerer<'p> {
         match meaning {
             Meaning::Lanes(axis, ty) => {
                 let parts = (0..3).map(|at| self.push(Expr::Builtin(axis(at)), code::Ty::UINT, site)).collect();
-                let ty = Ty::Vector { name: ty.into(), bytes: 4, signed: false, float: false, lanes: 3 };
+                let ty = Ty::vector(ty);
                 let code_ty = self.ty(&ty);
                 let id = self.push(Expr::Aggregate(parts), code_ty, site);
                 self.computed(id, ty, site)
@@ -119,7 +120,7 @@ impl<'p> Lowerer<'p> {
     }
 
     pub(super) fn function_type(&self, module: ModuleId, function: FunctionId, targs: &[TemplateArg]) -> Ty {
-        let mut args = vec![Argument::Value(i64::from(module.0)), Argument::Value(i64::from(function.0))];
+        let mut args = [module.0, function.0].map(|number| Argument::Value(i64::from(number).into())).to_vec();
         args.extend(self.explicit(targs));
         Ty::Library(FUNCTION.into(), args.into())
     }
@@ -149,7 +150,7 @@ impl<'p> Lowerer<'p> {
                 return Meaning::Captured;
             }
             match self.context.scope.env().get(name) {
-                Some(Argument::Value(value)) => {
+                Some(Argument::Value(Quantity::Known(value))) => {
                     let ty = match self.context.scope.type_of(id) {
                         Ty::Unknown | Ty::Auto => Ty::INT,
                         ty => ty,

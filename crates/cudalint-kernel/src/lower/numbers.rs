@@ -107,8 +107,8 @@ pub(super) fn number_type(number: Number) -> Ty {
         Number::Half => Ty::Float { bytes: 2 },
         Number::Float => FLOAT,
         Number::Double => Ty::DOUBLE,
-        Number::Float2 => super::library::vector_named("float2").unwrap_or(Ty::Unknown),
-        Number::Double2 => super::library::vector_named("double2").unwrap_or(Ty::Unknown),
+        Number::Float2 => Ty::vector("float2"),
+        Number::Double2 => Ty::vector("double2"),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Lowerer;
 use crate::code::{ObjectId, ObjectSpace, StaticObject};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::Entry;
 use cudalint_program::ir::{self, Space};
 use cudalint_program::types::Ty;
@@ -18,7 +19,7 @@ impl<'p> Lowerer<'p> {
         let (space, open) = match found.space {
             Space::Shared => (ObjectSpace::Shared, false),
             // At namespace scope `extern` is not kept; what has a size is no array of the launch.
-            Space::DynamicShared if at_namespace_scope && !matches!(ty, Ty::Array(_, None)) => {
+            Space::DynamicShared if at_namespace_scope && !matches!(ty, Ty::Array(_, Quantity::Unknown)) => {
                 (ObjectSpace::Shared, false)
             }
             // With a size it is one all the same.
@@ -101,10 +102,10 @@ impl<'p> Lowerer<'p> {
             }
         }
         // The rest of an inner array is zero.
-        let Some(inner) = count.filter(|_| nesting > 0) else { return Some(()) };
+        let Some(inner) = count.known().filter(|_| nesting > 0) else { return Some(()) };
         let mut size = usize::try_from(inner).ok()?;
         let mut element = &**of;
-        while let Ty::Array(of, Some(count)) = element {
+        while let Ty::Array(of, Quantity::Known(count)) = element {
             size *= usize::try_from(*count).ok()?;
             element = of;
         }

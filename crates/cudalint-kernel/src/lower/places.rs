@@ -3,6 +3,7 @@
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Place};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::Name;
 use cudalint_program::types::Ty;
 use std::sync::Arc;
@@ -282,7 +283,8 @@ impl Lowerer<'_> {
             _ if matches!(index.ty, Ty::Pointer(_) | Ty::Array(..)) => return self.element(index, base, site),
             _ => return self.lost_element(base, index, site),
         };
-        if let (Ty::Array(_, Some(count)), At::Register { .. }, At::Value(at)) = (&base.ty, base.at, index.at)
+        if let (Ty::Array(_, Quantity::Known(count)), At::Register { .. }, At::Value(at)) =
+            (&base.ty, base.at, index.at)
             && let Some(at) = self.fold(at).filter(|at| (0..*count).contains(at))
             && let Some(size) = self.size_of(&of)
         {

@@ -3,6 +3,7 @@
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
+use cudalint_numbers::Quantity;
 use cudalint_program::ir;
 use cudalint_program::types::Ty;
 
@@ -22,7 +23,8 @@ impl<'p> Lowerer<'p> {
         {
             return self.for_each_between(local, &range, ends, body, site, out);
         }
-        let (Ty::Array(of, Some(count)), false) = (range.ty.clone(), matches!(range.at, At::Value(_))) else {
+        let (Ty::Array(of, Quantity::Known(count)), false) = (range.ty.clone(), matches!(range.at, At::Value(_)))
+        else {
             return self.for_each_unknown(local, &range, body, site, out);
         };
         let mut whole = Vec::new();

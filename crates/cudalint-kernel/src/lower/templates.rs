@@ -35,7 +35,7 @@ impl Lowerer<'_> {
 
     fn value_argument(&self, value: ir::ExprId) -> Argument {
         if let Some(value) = self.context.scope.eval(value) {
-            return Argument::Value(value);
+            return Argument::Value(value.into());
         }
         let mut node = self.node(value);
         if let Some(ir::ExprNode { kind: Expr::AddressOf(inner), .. }) = node {
@@ -93,9 +93,11 @@ impl Lowerer<'_> {
                 let scope = Scope::new(self.project, target.0, Some(target.1), &so_far);
                 match default {
                     TemplateArg::Type(ty) => type_argument(super::types::canonical(scope.resolve(*ty))),
-                    TemplateArg::Value(value) => scope.eval(*value).map_or(Argument::Unknown, Argument::Value),
+                    TemplateArg::Value(value) => {
+                        scope.eval(*value).map_or(Argument::Unknown, |value| Argument::Value(value.into()))
+                    }
                     TemplateArg::Ambiguous(ty, value) => match scope.eval(*value) {
-                        Some(value) => Argument::Value(value),
+                        Some(value) => Argument::Value(value.into()),
                         None => type_argument(super::types::canonical(scope.resolve(*ty))),
                     },
                 }
@@ -136,8 +138,8 @@ fn unify(
                 Some(Type::Array(of, count)) => {
                     let Ty::Array(element, known) = actual else { return };
                     unify(module, params, *of, element, bound, nesting + 1, name_of);
-                    if let (Some(count), Some(known)) = (count, known) {
-                        bind_value(module, params, *count, *known, bound);
+                    if let (Some(count), Some(known)) = (count, known.known()) {
+                        bind_value(module, params, *count, known, bound);
                     }
                 }
                 _ => unify(module, params, *to, actual, bound, nesting + 1, name_of),
@@ -179,8 +181,10 @@ fn unify(
                     (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(actual)) => {
                         unify(module, params, *ty, actual, bound, nesting + 1, name_of);
                     }
-                    (TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value), Argument::Value(actual)) => {
-                        bind_value(module, params, *value, *actual, bound);
+                    (TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value), actual) => {
+                        if let Some(actual) = actual.number() {
+                            bind_value(module, params, *value, actual, bound);
+                        }
                     }
                     _ => {}
                 }
@@ -195,6 +199,6 @@ fn bind_value(module: &Module, params: &[TemplateParam], value: ir::ExprId, actu
     let [name] = &*path.segments else { return };
     let is_param = params.iter().any(|param| param.name == *name && param.value_type.is_some());
     if is_param && !bound.iter().any(|(known, _)| known == name) {
-        bound.push((name.clone(), Argument::Value(actual)));
+        bound.push((name.clone(), Argument::Value(actual.into())));
     }
 }

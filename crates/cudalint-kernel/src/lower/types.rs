@@ -2,8 +2,10 @@
 
 use super::Lowerer;
 use crate::code::{self, Layout, Leaf, MAX_LEAVES};
+use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, Type, TypeId};
-use cudalint_program::types::{Argument, Ty, TypeEnv};
+use cudalint_program::layout::vector as vector_layout;
+use cudalint_program::types::{Argument, Ty, TypeEnv, lane_named};
 use cudalint_program::{Entry, Name, Scope};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -98,10 +100,10 @@ impl<'p> Lowerer<'p> {
     /// The alignment that an access of the type needs.
     fn align_of(&mut self, ty: &Ty, nesting: u32) -> u32 {
         match ty {
-            Ty::Vector { bytes, lanes, .. } => match lanes {
-                1 | 3 => u32::from(*bytes),
-                _ => (u32::from(*bytes) * u32::from(*lanes)).min(16),
-            },
+            Ty::Vector { lane, lanes, .. } => {
+                let layout = vector_layout(i64::from(lane.bytes()), i64::from(*lanes));
+                layout.and_then(|layout| u32::try_from(layout.align).ok()).unwrap_or(1)
+            }
             Ty::Array(of, _) => self.align_of(of, nesting),
             Ty::Record(entry, env) => self.record_align(*entry, env, nesting).unwrap_or(1),
             other => self.ty_within(other, nesting + 1).align(),
@@ -135,18 +137,14 @@ impl<'p> Lowerer<'p> {
             return false;
         }
         match ty {
-            Ty::Vector { bytes, signed, float, lanes, .. } => {
-                for lane in 0..u32::from(*lanes) {
-                    let ty = if *float {
-                        code::Ty::Float { bytes: *bytes }
-                    } else {
-                        code::Ty::Int { bytes: *bytes, signed: *signed }
-                    };
-                    out.push(Leaf { offset: at + lane * u32::from(*bytes), ty });
-                }
+            Ty::Vector { lane, lanes, .. } => {
+                out.extend((0..u32::from(*lanes)).map(|number| Leaf {
+                    offset: at + number * u32::from(lane.bytes()),
+                    ty: code::Ty::of_scalar(*lane),
+                }));
                 out.len() <= MAX_LEAVES
             }
-            Ty::Array(of, Some(count)) => {
+            Ty::Array(of, Quantity::Known(count)) => {
                 let (Some(size), Ok(count)) = (self.size_of(of), u32::try_from(*count)) else { return false };
                 if count as usize > MAX_LEAVES {
                     return false;
@@ -231,8 +229,8 @@ impl<'p> Lowerer<'p> {
             Ty::Pointer(_) => Some(8),
             // Arithmetic on `void*` counts bytes in GNU C++.
             Ty::Void => Some(1),
-            Ty::Vector { bytes, lanes, .. } => Some(u32::from(*bytes) * u32::from(*lanes)),
-            Ty::Array(of, count) => self.size_of(of)?.checked_mul(u32::try_from((*count)?).ok()?),
+            Ty::Vector { lane, lanes, .. } => Some(u32::from(lane.bytes()) * u32::from(*lanes)),
+            Ty::Array(of, count) => self.size_of(of)?.checked_mul(u32::try_from(count.known()?).ok()?),
             Ty::Library(name, args) => {
                 if super::library_types::is_handle(ty) {
                     return Some(8);
@@ -257,10 +255,9 @@ impl<'p> Lowerer<'p> {
     /// A field of a record, in it or in its bases.
     pub(super) fn field(&mut self, of: &Ty, name: &Name) -> Option<Field> {
         match of {
-            Ty::Vector { bytes, signed, float, lanes, .. } => {
-                let lane = ["x", "y", "z", "w"].iter().position(|lane| *lane == name.as_str())? as u32;
-                let ty = if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } };
-                (lane < u32::from(*lanes)).then_some(Field { offset: lane * u32::from(*bytes), ty })
+            Ty::Vector { lane, lanes, .. } => {
+                let at = lane_named(name).filter(|at| at < lanes)?;
+                Some(Field { offset: u32::from(at) * u32::from(lane.bytes()), ty: Ty::of_scalar(*lane) })
             }
             Ty::Record(entry, env) => {
                 let key = (entry.module.0, entry.index, name.clone());
@@ -344,13 +341,11 @@ pub(super) fn canonical(ty: Ty) -> Ty {
 }
 
 fn library_aggregate(name: &str, args: &[Argument]) -> Option<Ty> {
-    let vector =
-        |name: &str, bytes| Some(Ty::Vector { name: Name::from(name), bytes, signed: true, float: true, lanes: 2 });
     match name {
-        "cuComplex" | "cuFloatComplex" | "cufftComplex" => vector("float2", 4),
-        "cuDoubleComplex" | "cufftDoubleComplex" => vector("double2", 8),
+        "cuComplex" | "cuFloatComplex" | "cufftComplex" => Some(Ty::vector("float2")),
+        "cuDoubleComplex" | "cufftDoubleComplex" => Some(Ty::vector("double2")),
         "std::array" | "cuda::std::array" => match args {
-            [Argument::Type(of), Argument::Value(count)] => Some(Ty::Array(Arc::new(of.clone()), Some(*count))),
+            [Argument::Type(of), Argument::Value(count)] => Some(Ty::Array(Arc::new(of.clone()), count.clone())),
             _ => None,
         },
         _ => None,

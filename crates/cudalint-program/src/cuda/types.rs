@@ -19,16 +19,10 @@ pub(crate) fn builtin(name: &str) -> Option<Type> {
     }
 }
 
-/// CUDA's vector types: element bytes, signed, float, lanes.
-pub(crate) fn vector(name: &str) -> Option<(u8, bool, bool, u8)> {
-    let (element, lanes) = cuda_vector(name)?;
-    Some((element.bytes(), element.is_signed(), element.is_float(), lanes))
-}
-
 /// Whether an identifier is a type in every CUDA program.
 pub(crate) fn is_builtin_type_name(name: &str) -> bool {
     builtin(name).is_some()
-        || vector(name).is_some()
+        || cuda_vector(name).is_some()
         || (name.starts_with("cuda") && name.ends_with("_t"))
         || matches!(name, "FILE" | "CUdeviceptr" | "CUresult" | "string" | "curandState" | "cuComplex")
         || name == "cudaDeviceProp"
@@ -61,9 +55,9 @@ impl Lowerer<'_> {
         }
         let known = self.types.contains(text);
         if !known {
-            if let Some((bytes, signed, float, lanes)) = vector(text) {
+            if let Some((lane, lanes)) = cuda_vector(text) {
                 let name = self.name(text);
-                return self.named_vector(Type::Vector { name, bytes, signed, float, lanes });
+                return self.named_vector(Type::Vector { name, lane, lanes });
             }
             if let Some(ty) = self.type_of_macro(text) {
                 return ty;
@@ -307,8 +301,6 @@ mod tests {
     #[test]
     fn integer_spellings() {
         assert_eq!(builtin("uint16_t"), Some(Type::Int { bytes: 2, signed: false }));
-        assert_eq!(vector("ulonglong2"), Some((8, false, false, 2)));
-        assert_eq!(vector("matrix4"), None);
     }
 
     #[test]

@@ -238,7 +238,7 @@ pub enum LoopKind {
     DoWhile,
 }
 
-/// Types, structurally. Sizes come from [`crate::layout`].
+/// Types as they are written: names are resolved, and extents evaluated, at each use, which gives a [`crate::types::Ty`].
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // The fields are said in the variants' own words.
 pub enum Type {
@@ -251,7 +251,7 @@ pub enum Type {
     /// `float`, `double`, `half`, `__nv_bfloat16`; bytes 2, 4, 8.
     Float { bytes: u8 },
     /// CUDA vector types such as `float4`, and `dim3` (three `unsigned`).
-    Vector { name: Name, bytes: u8, signed: bool, float: bool, lanes: u8 },
+    Vector { name: Name, lane: Scalar, lanes: u8 },
     /// `T*`.
     Pointer(TypeId),
     /// `T&`, `T&&`.

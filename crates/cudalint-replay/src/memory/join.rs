@@ -1,9 +1,9 @@
 //! What branches leave behind, and how the states after them become one.
 
 use super::{CellPath, Freed, Memory, ObjId, ObjSet, Object};
-use crate::algebra::Poly;
 use crate::given::Held;
 use crate::quantity::Assumptions;
+use crate::quantity::Poly;
 use crate::value::{Kind, Val};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

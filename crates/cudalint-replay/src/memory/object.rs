@@ -2,9 +2,9 @@
 
 use crate::facts::{MemorySpace, Site};
 use crate::given::Held;
-use crate::ty::Ty;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
+use cudalint_program::types::Ty;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;

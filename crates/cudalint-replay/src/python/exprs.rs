@@ -245,7 +245,7 @@ impl Walker<'_> {
                 self.heap.join(&before, None);
                 match (&left.kind, &right.kind) {
                     (Kind::Bool(x), Kind::Bool(y)) => {
-                        let op = if and { crate::algebra::ClosedOp::And } else { crate::algebra::ClosedOp::Or };
+                        let op = if and { crate::quantity::ClosedOp::And } else { crate::quantity::ClosedOp::Or };
                         let q = self.atoms.closed(op, x, y);
                         Val { kind: Kind::Bool(q), why: crate::quantity::union(&left.why, &right.why) }
                     }
@@ -278,7 +278,7 @@ impl Walker<'_> {
                 Some(truth) => Val::boolean(!truth).because(&value.why),
                 None => match &value.kind {
                     Kind::Bool(q) => {
-                        let q = self.atoms.closed(crate::algebra::ClosedOp::Eq, q, &Quantity::Known(0));
+                        let q = self.atoms.closed(crate::quantity::ClosedOp::Eq, q, &Quantity::Known(0));
                         Val { kind: Kind::Bool(q), why: value.why.clone() }
                     }
                     _ => Val::from(Kind::Bool(Quantity::Unknown)),

@@ -7,11 +7,11 @@ use super::hand::Handed;
 use super::heap::{Compiled, Obj, ObjId};
 use super::value::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
 use super::writes::Use;
-use crate::algebra::AtomKind;
 use crate::facts::{
     Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PythonFaultKind, Site,
 };
 use crate::given::Given;
+use crate::quantity::AtomKind;
 use crate::quantity::{Quantity, assume};
 use cudalint_kernel::python::{ArgumentType, Constant, Specialization, guess_arguments};
 use cudalint_program::Name;

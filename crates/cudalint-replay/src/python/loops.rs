@@ -4,7 +4,7 @@ use super::exprs::range_length;
 use super::heap::Heap;
 use super::value::{Kind, Val};
 use super::{Flow, Walker};
-use crate::algebra::AtomKind;
+use crate::quantity::AtomKind;
 use cudalint_program::ir::{Block, ExprId};
 
 impl Walker<'_> {

@@ -460,7 +460,7 @@ impl Walker<'_> {
 
 fn template_argument(text: &str) -> Argument {
     if let Ok(value) = text.parse::<i64>() {
-        return Argument::Value(value);
+        return Argument::Value(value.into());
     }
     Scalar::of_cpp(text).map_or(Argument::Unknown, |scalar| Argument::Type(Ty::of_scalar(scalar)))
 }

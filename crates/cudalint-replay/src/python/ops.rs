@@ -3,7 +3,7 @@
 use super::Walker;
 use super::heap::Obj;
 use super::value::{Dtype, Kind, Text, Val};
-use crate::algebra::{ClosedOp, Poly};
+use crate::quantity::{ClosedOp, Poly};
 use crate::quantity::{Quantity, union};
 use cudalint_numbers as numbers;
 use cudalint_program::ir::{BinaryOp, ExprId};

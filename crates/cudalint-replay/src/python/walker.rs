@@ -252,7 +252,7 @@ impl<'p> Walker<'p> {
         if let Some(known) = self.asked.get(&key) {
             return known.clone();
         }
-        let kind = if open.free { crate::algebra::AtomKind::Input } else { crate::algebra::AtomKind::Opaque };
+        let kind = if open.free { crate::quantity::AtomKind::Input } else { crate::quantity::AtomKind::Opaque };
         let name = format!("{}{what}", open.name);
         let value = Val::from(Kind::Int(self.atoms.fresh(&name, kind)));
         self.asked.insert(key, value.clone());

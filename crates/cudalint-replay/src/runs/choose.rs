@@ -2,10 +2,10 @@
 //! conditions on the way to the launch hold.
 
 use super::numbers::{Choice, amounts, fixed};
-use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
 use crate::facts::{Amount, Event, LaunchFact};
 use crate::given::Given;
 use crate::quantity::Quantity;
+use crate::quantity::{Atom, AtomKind, ClosedOp, Poly};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most inputs that values are chosen for.

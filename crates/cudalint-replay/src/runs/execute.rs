@@ -390,7 +390,7 @@ pub(super) fn name_of(function: &Function, env: &TypeEnv) -> String {
         .map_while(|param| match env.get(&param.name)? {
             Argument::Type(ty) => Some(ty.name()).filter(|name| !name.is_empty()),
             Argument::Value(value) => Some(value.to_string()),
-            Argument::Unknown => None,
+            Argument::Function(..) | Argument::Unknown => None,
         })
         .collect();
     if arguments.is_empty() {

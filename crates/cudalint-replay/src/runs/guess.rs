@@ -1,6 +1,7 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
 use super::report::{Event, EventKind, ObjectKind, RaceScope};
+use crate::quantity::Quantity;
 use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
 use cudalint_program::ir::{Expr, Function, FunctionId, ModuleId, Space};
 use cudalint_program::types::{Ty, TypeEnv};
@@ -106,9 +107,9 @@ fn axes_used(project: &Project, module: ModuleId, function: &Function) -> [bool;
 fn from_shared(scope: &Scope<'_>, function: &Function, two: bool) -> Option<[u32; 3]> {
     let mut best: Option<i64> = None;
     for variable in function.locals.iter().filter(|variable| variable.space == Space::Shared) {
-        let Ty::Array(inner, Some(outer)) = scope.resolve(variable.ty) else { continue };
+        let Ty::Array(inner, Quantity::Known(outer)) = scope.resolve(variable.ty) else { continue };
         let side = match &*inner {
-            Ty::Array(_, Some(width)) if two => floor_power(outer.min(*width)),
+            Ty::Array(_, Quantity::Known(width)) if two => floor_power(outer.min(*width)),
             Ty::Array(..) => continue,
             _ if two => continue,
             _ => floor_power(outer),

@@ -1,10 +1,10 @@
 //! A launch in numbers: amounts of the host walk evaluated under a choice of what nothing fixes.
 
 use super::RunBuffer;
-use crate::algebra::{AtomKind, ClosedOp};
 use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
 use crate::given::{Given, Held, HeldContents};
 use crate::quantity::{Assumptions, Condition, Quantity, union};
+use crate::quantity::{AtomKind, ClosedOp};
 use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;

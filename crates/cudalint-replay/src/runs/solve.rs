@@ -2,10 +2,10 @@
 
 use super::choose::{Assignment, Use, sizing_inputs, uses_of};
 use super::numbers::Choice;
-use crate::algebra::{Atom, AtomKind, ClosedOp, Poly};
 use crate::facts::{Amount, BufferId, Event, LaunchFact};
 use crate::given::Given;
 use crate::quantity::Quantity;
+use crate::quantity::{Atom, AtomKind, ClosedOp, Poly};
 use cudalint_kernel::Code;
 use cudalint_kernel::solve::{Constraint, Operation, Problem, Relation, TermArgument, TermId, Terms, Variable};
 use std::collections::BTreeMap;

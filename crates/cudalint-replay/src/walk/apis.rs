@@ -1,17 +1,17 @@
 //! Calls of the CUDA runtime, driver and libraries: what their effects do to memory.
 
 use super::{Out, Walker};
-use crate::algebra::AtomKind;
 use crate::facts::{CountShape, EventKind, MemorySpace};
 use crate::given::Held;
 use crate::memory::{Freed, ObjectInfo, root};
+use crate::quantity::AtomKind;
 use crate::quantity::Quantity;
-use crate::ty::Ty;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::effects::{Arg, Effect, Returns, Size, Space};
 use cudalint_program::api::{ApiId, is_dynamic_shared_attribute};
 use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::types::Ty;
 
 /// A call of a function of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl<'p> Walker<'p> {
             }
         }
         Some(match api.returns {
-            Returns::Text => Out::new(Val::unknown(), Ty::pointer(Ty::Int { bytes: 1, signed: true })),
+            Returns::Text => Out::new(Val::unknown(), Ty::pointer_to(Ty::CHAR)),
             Returns::Nothing => Out::new(Val::unknown(), Ty::Void),
             Returns::Other => Out::unknown(),
             Returns::Status(_) | Returns::StatusByHandle(_) => Out::new(Val::from(Kind::Status), Ty::INT),
@@ -206,7 +206,8 @@ impl<'p> Walker<'p> {
     /// Bytes of a pointee, unless it is `void` or out of sight.
     pub fn known_size(&mut self, ty: &Ty) -> Option<i64> {
         match ty {
-            Ty::Void | Ty::Unknown | Ty::Auto | Ty::Opaque(_) => None,
+            Ty::Void => None,
+            other if other.is_unknown() => None,
             other => self.size_of(other).known(),
         }
     }

@@ -1,8 +1,8 @@
 //! What the walks of one module find out about its code once: none of it depends on what a walk knows.
 
-use crate::ty::Ty;
 use cudalint_program::Entry;
 use cudalint_program::ir::{ExprId, FunctionId, ModuleId, TypeId};
+use cudalint_program::types::Ty;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Learned {
     pub(super) worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
     /// Size and alignment of records without template arguments, where finding them evaluates nothing; none where they
     /// are not known.
-    pub(super) layouts: RefCell<FxHashMap<(ModuleId, u32), Option<Layout>>>,
+    pub(super) layouts: RefCell<FxHashMap<Entry, Option<Layout>>>,
     /// By function: which parameters are only printed.
     pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// Walks of functions that left no trace.

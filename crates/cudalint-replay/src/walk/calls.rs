@@ -8,11 +8,11 @@ use super::{Frame, Out, Slot, Walker};
 use crate::facts::Site;
 use crate::host;
 use crate::memory::{Place, root};
-use crate::ty::{Env, Ty};
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, ModuleId, Path, TemplateArg, Type,
 };
+use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ use std::rc::Rc;
 pub(crate) struct Invocation<'a> {
     pub module: ModuleId,
     pub id: FunctionId,
-    pub env: Env,
+    pub env: TypeEnv,
     pub this: Option<(Place, Ty)>,
     pub closure: Option<Rc<Closure>>,
     pub exprs: &'a [ExprId],
@@ -52,7 +52,7 @@ impl<'p> Walker<'p> {
                     Invocation {
                         module: closure.module,
                         id: closure.function,
-                        env: (*closure.env).clone(),
+                        env: closure.env.clone(),
                         this,
                         closure: Some(closure),
                         exprs: args,
@@ -61,7 +61,7 @@ impl<'p> Walker<'p> {
                 )
             }
             Kind::Function(module, function, env) => {
-                let (module, function, env) = (*module, *function, (**env).clone());
+                let (module, function, env) = (*module, *function, env.clone());
                 self.invoke(
                     id,
                     Invocation { module, id: function, env, this: None, closure: None, exprs: args, args: outs },
@@ -121,13 +121,13 @@ impl<'p> Walker<'p> {
                 let mut env = self.explicit_env(target, function_id, targs);
                 // `S<T>::f(…)`
                 if let Some(owner) = self.module().owners.get(&callee)
-                    && let Ty::Record(_, _, own) = self.resolve(*owner)
+                    && let Ty::Record(_, own) = self.resolve(*owner)
                 {
-                    env.entries.extend(own.entries.iter().cloned());
+                    env = env.with(own.iter().cloned());
                 }
                 let outs = self.arguments(args);
                 let env = if function.template_params.is_empty() && needs_this {
-                    self.frames.last().map(|frame| (*frame.env).clone()).unwrap_or_default()
+                    self.frames.last().map(|frame| frame.env.clone()).unwrap_or_default()
                 } else {
                     env
                 };
@@ -158,8 +158,7 @@ impl<'p> Walker<'p> {
                 return out;
             }
             if let Some(entry) = self.project.record(self.module_id(), &self.scope(), path) {
-                let env = Env::default();
-                let ty = Ty::Record(entry.module, entry.index, Rc::new(env));
+                let ty = Ty::Record(entry, TypeEnv::default());
                 return self.construct(&ty, args, false);
             }
         }
@@ -201,16 +200,16 @@ impl<'p> Walker<'p> {
         } else {
             self.place(base, Access::Address)
         };
-        if let Ty::Container(..) = ty.value() {
+        if ty.value().container().is_some() {
             return self.container_call(id, &place, &ty, name, args);
         }
-        if let Ty::Record(module, index, env) = ty.value() {
-            let entry = Entry { module: *module, index: *index };
+        if let Ty::Record(entry, env) = ty.value() {
+            let entry = *entry;
             if let Some((owner, found)) = self.find_method(entry, name, args.len(), 0) {
-                let env = (**env).clone();
+                let env = env.clone();
                 let (target, function_id) = found;
                 let outs = self.arguments(args);
-                let this_ty = Ty::Record(owner.module, owner.index, Rc::new(env.clone()));
+                let this_ty = Ty::Record(owner, env.clone());
                 return self.invoke(
                     id,
                     Invocation {
@@ -302,7 +301,6 @@ impl<'p> Walker<'p> {
             return self.unknown_call(exprs, &args, Some((module, function)));
         };
         self.deduce(module, function, &mut env, &args);
-        let env = Rc::new(env);
         let packed = pack_parameter(self.project.module(module), function).filter(|at| *at < args.len());
         if let Some(at) = packed {
             self.hand_over(exprs.get(at..).unwrap_or(&[]), &args[at..], None);
@@ -369,7 +367,7 @@ impl<'p> Walker<'p> {
             let id = LocalId(index);
             let ty = self.resolve(variable.ty);
             let out = args.next();
-            if let Ty::Ref(inner, _) = &ty {
+            if let Ty::Reference(inner) = &ty {
                 let (place, found) = match (out, variable.init) {
                     (Some(Out { place: Some(place), ty, .. }), _) => (place, ty),
                     (Some(out), _) => {
@@ -386,7 +384,7 @@ impl<'p> Walker<'p> {
                 continue;
             }
             let ty = match ty {
-                Ty::Array(inner, _) => Ty::Ptr(inner),
+                Ty::Array(inner, _) => Ty::Pointer(inner),
                 other => other,
             };
             let out = match (out, variable.init) {
@@ -396,7 +394,7 @@ impl<'p> Walker<'p> {
             };
             let ty = if ty.is_unknown() && !out.ty.is_unknown() {
                 match out.ty.value() {
-                    Ty::Array(inner, _) => Ty::Ptr(inner.clone()),
+                    Ty::Array(inner, _) => Ty::Pointer(inner.clone()),
                     other => other.clone(),
                 }
             } else {
@@ -461,7 +459,7 @@ impl<'p> Walker<'p> {
         }
         self.frames.pop();
         match (value, returns) {
-            (Some(out), Ty::Ref(inner, _)) => {
+            (Some(out), Ty::Reference(inner)) => {
                 let ty = if inner.is_unknown() { out.ty.value().clone() } else { (*inner).clone() };
                 Out { ty, ..out }
             }
@@ -517,7 +515,7 @@ impl<'p> Walker<'p> {
             };
             let at = self.field_place(&place, field);
             match args.as_slice() {
-                [one] if !matches!(field_ty.value(), Ty::Record(..) | Ty::Container(..)) => {
+                [one] if !matches!(field_ty.value(), Ty::Record(..)) && field_ty.value().container().is_none() => {
                     self.initialize(&at, &field_ty, *one);
                 }
                 args => self.construct_at(&at, &field_ty, args, false),

@@ -3,7 +3,7 @@
 use super::Walker;
 use super::caches::Look;
 use super::exits::Flow;
-use crate::algebra::{AtomKind, ClosedOp, Poly};
+use crate::quantity::{AtomKind, ClosedOp, Poly};
 use crate::quantity::{Condition, Quantity};
 use crate::value::Val;
 use cudalint_program::ir::{Block, Expr, ExprId, Module, UnaryOp};

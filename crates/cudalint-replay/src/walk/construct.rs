@@ -6,10 +6,10 @@ use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::{Quantity, union};
-use crate::ty::{Container, Ty};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::api;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
+use cudalint_program::types::{Container, Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
 
 /// How deep records hold records whose fields are set one by one.
@@ -36,11 +36,11 @@ impl<'p> Walker<'p> {
             Some(Expr::Str(_)) if ty.is_array() => self.forget_place(place),
             _ => {
                 let out = self.eval(init);
-                if let Ty::Container(..) = ty.value() {
+                if ty.value().container().is_some() {
                     self.assign_container(place, ty, &out);
-                } else if let (Ty::Record(module, index, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
+                } else if let (Ty::Record(entry, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
                     // A converting constructor.
-                    let entry = Entry { module: *module, index: *index };
+                    let entry = *entry;
                     if self.constructor(entry, 1).is_some() {
                         self.construct_with(place, ty, &[init], vec![out]);
                     } else {
@@ -75,23 +75,22 @@ impl<'p> Walker<'p> {
     }
 
     fn same_record(&self, a: &Ty, b: &Ty) -> bool {
-        matches!((a.value(), b.value()), (Ty::Record(m, i, _), Ty::Record(n, j, _)) if m == n && i == j)
+        matches!((a.value(), b.value()), (Ty::Record(a, _), Ty::Record(b, _)) if a == b)
     }
 
     fn initialize_list(&mut self, place: &Place, ty: &Ty, items: &'p [ExprId]) {
-        match ty.value() {
-            Ty::Array(inner, _) => self.initialize_elements(place, &inner.clone(), items),
-            Ty::Container(Container::Array, inner, _) => {
-                let inner = inner.clone();
+        match (ty.value(), ty.value().container()) {
+            (Ty::Array(inner, _), _) => self.initialize_elements(place, inner, items),
+            (_, Some((Container::Array, inner, _))) => {
                 // The braces of the array inside may be written or not.
                 if let [one] = items
                     && let Some(Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
                 {
-                    return self.initialize_elements(place, &inner, inside);
+                    return self.initialize_elements(place, inner, inside);
                 }
-                self.initialize_elements(place, &inner, items);
+                self.initialize_elements(place, inner, items);
             }
-            Ty::Container(..) => {
+            (_, Some(_)) => {
                 let outs: Vec<Out> = items.iter().map(|item| self.eval(*item)).collect();
                 self.fill_container(place, ty, &outs);
             }
@@ -123,27 +122,29 @@ impl<'p> Walker<'p> {
     /// What an object without an initializer holds.
     pub fn default_initialize(&mut self, place: &Place, ty: &Ty) {
         match ty {
-            Ty::Record(module, index, _) => {
-                let entry = Entry { module: *module, index: *index };
+            Ty::Record(entry, _) => {
+                let entry = *entry;
                 if let Some((target, id)) = self.constructor(entry, 0) {
                     self.run_constructor(place, ty, target, id, &[], Vec::new(), None);
                 } else {
                     self.default_fields(place, ty);
                 }
             }
-            Ty::Container(Container::Array, ..) => {}
-            Ty::Container(..) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
             Ty::Vector { name, .. } if name == "dim3" => self.fill_dim3(place, &[]),
             // A class out of sight has a constructor of its own.
-            Ty::Opaque(_) | Ty::Unknown | Ty::Auto => self.memory.store(place, Val::unknown()),
+            Ty::Library(..) | Ty::Unknown | Ty::Auto => match ty.container() {
+                Some((Container::Array, ..)) => {}
+                Some(_) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
+                None => self.memory.store(place, Val::unknown()),
+            },
             _ => {}
         }
     }
 
     /// The fields of a record before its constructor's own work.
     pub fn default_fields(&mut self, place: &Place, ty: &Ty) {
-        let Ty::Record(module, index, env) = ty.value() else { return };
-        let Some(record) = self.project.module(*module).records.get(*index as usize) else { return };
+        let Ty::Record(entry, env) = ty.value() else { return };
+        let Some(record) = self.project.record_at(*entry) else { return };
         if self.frames.len() > crate::host::MAX_FRAMES + 4 {
             return self.forget_place(place);
         }
@@ -162,17 +163,17 @@ impl<'p> Walker<'p> {
                 break;
             }
             let needs = field.init.is_some() || {
-                let ty = self.resolve_in(*module, env, field.ty);
-                matches!(ty, Ty::Record(..) | Ty::Container(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Vector { .. })
+                let ty = self.resolve_in(entry.module, env, field.ty);
+                matches!(ty, Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Vector { .. })
             };
             if !needs {
                 continue;
             }
-            let field_ty = self.resolve_in(*module, env, field.ty);
+            let field_ty = self.resolve_in(entry.module, env, field.ty);
             let at = self.field_place(place, &field.name);
             match field.init {
                 Some(init) => {
-                    self.push_frame(*module, None, env.clone(), None);
+                    self.push_frame(entry.module, None, env.clone(), None);
                     self.initialize(&at, &field_ty, init);
                     self.frames.pop();
                 }
@@ -186,7 +187,7 @@ impl<'p> Walker<'p> {
     }
 
     pub(super) fn fill_dim3(&mut self, place: &Place, values: &[Out]) {
-        let lane = Ty::Int { bytes: 4, signed: false };
+        let lane = Ty::UINT;
         for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
             let at = self.field_place(place, &Name::from(name));
             let val = values.get(index).map_or_else(|| Val::typed(Quantity::Known(1), 4, false), |out| out.val.clone());
@@ -215,9 +216,9 @@ impl<'p> Walker<'p> {
     /// `T x(args)`.
     pub fn construct_at(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
         match ty.value() {
-            Ty::Container(..) => self.construct_container(place, ty, args, braces),
-            Ty::Record(module, index, _) => {
-                let entry = Entry { module: *module, index: *index };
+            container if container.container().is_some() => self.construct_container(place, ty, args, braces),
+            Ty::Record(entry, _) => {
+                let entry = *entry;
                 let Some(record) = self.project.record_at(entry) else { return self.forget_place(place) };
                 let has_constructors = record.methods.iter().any(|id| {
                     self.project
@@ -243,7 +244,7 @@ impl<'p> Walker<'p> {
                 let outs = self.arguments(args);
                 self.construct_with(place, ty, args, outs);
             }
-            Ty::Vector { name, lanes, bytes, signed, float } => {
+            Ty::Vector { name, lane, lanes } => {
                 let outs = self.arguments(args);
                 if let [one] = outs.as_slice()
                     && matches!(one.ty.value(), Ty::Vector { .. })
@@ -253,19 +254,20 @@ impl<'p> Walker<'p> {
                 if name == "dim3" {
                     return self.fill_dim3(place, &outs);
                 }
-                let lane =
-                    if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } };
+                let lane = Ty::of_scalar(*lane);
                 for (out, name) in outs.into_iter().zip(["x", "y", "z", "w"]).take(*lanes as usize) {
                     let at = self.field_place(place, &Name::from(name));
                     self.store(&at, &lane, out.val);
                 }
             }
-            Ty::Opaque(name) if braces && is_launch_config(name) => self.construct_launch_config(place, args),
+            Ty::Library(name, _) if braces && is_launch_config(name) => self.construct_launch_config(place, args),
             // `= {0}`: the fields that are not named are zero, too.
-            Ty::Opaque(name) if braces && api::is_plain_record(name) && args.iter().all(|arg| self.is_zero(*arg)) => {
+            Ty::Library(name, _)
+                if braces && api::is_plain_record(name) && args.iter().all(|arg| self.is_zero(*arg)) =>
+            {
                 self.memory.store(place, Val::zeroed());
             }
-            Ty::Opaque(_) | Ty::Unknown | Ty::Auto => {
+            Ty::Library(..) | Ty::Unknown | Ty::Auto => {
                 let outs = self.arguments(args);
                 for (out, arg) in outs.iter().zip(args) {
                     self.hand_out(out);
@@ -303,8 +305,8 @@ impl<'p> Walker<'p> {
     }
 
     fn construct_with(&mut self, place: &Place, ty: &Ty, exprs: &[ExprId], outs: Vec<Out>) {
-        let Ty::Record(module, index, _) = ty.value() else { return };
-        let entry = Entry { module: *module, index: *index };
+        let Ty::Record(entry, _) = ty.value() else { return };
+        let entry = *entry;
         // A copy.
         if let [one] = outs.as_slice()
             && self.same_record(ty, &one.ty)
@@ -336,8 +338,8 @@ impl<'p> Walker<'p> {
         at: Option<ExprId>,
     ) {
         let env = match ty.value() {
-            Ty::Record(_, _, env) => (**env).clone(),
-            _ => crate::ty::Env::default(),
+            Ty::Record(_, env) => env.clone(),
+            _ => TypeEnv::default(),
         };
         let invocation =
             Invocation { module, id, env, this: Some((place.clone(), ty.clone())), closure: None, exprs, args };
@@ -357,7 +359,7 @@ impl<'p> Walker<'p> {
             for out in &outs {
                 self.hand_out(out);
             }
-            return Out::new(Val::unknown(), Ty::pointer(ty));
+            return Out::new(Val::unknown(), Ty::pointer_to(ty));
         }
         let size = self.size_of(&ty);
         let (bytes, why) = match &count {
@@ -386,13 +388,13 @@ impl<'p> Walker<'p> {
             self.construct_at(&place, &ty, args, false);
         }
         let pointer = Ptr { obj: object, path: root(), offset: Quantity::Known(0), array };
-        Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer(ty))
+        Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer_to(ty))
     }
 
     /// Whether `new` of the type surely takes host memory: no class of its own, and no base, replaces `operator new`.
     pub fn comes_from_host_heap(&mut self, ty: &Ty, depth: u32) -> bool {
-        let Ty::Record(module, index, env) = ty.value() else { return !ty.is_unknown() };
-        let entry = Entry { module: *module, index: *index };
+        let Ty::Record(entry, env) = ty.value() else { return !ty.is_unknown() };
+        let entry = *entry;
         let Some(record) = self.project.record_at(entry) else { return false };
         let replaced = record.methods.iter().any(|id| {
             self.project.function_at(entry.module, *id).is_some_and(|method| {
@@ -403,7 +405,7 @@ impl<'p> Walker<'p> {
             return false;
         }
         record.bases.iter().all(|base| {
-            let base = self.resolve_in(*module, env, *base);
+            let base = self.resolve_in(entry.module, env, *base);
             self.comes_from_host_heap(&base, depth + 1)
         })
     }

@@ -5,11 +5,12 @@ use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
-use crate::ty::{Container, Ty};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::ExprId;
+use cudalint_program::types::{Container, Ty};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The hidden part of a container that points to its storage.
 const DATA: &str = "#data";
@@ -28,8 +29,7 @@ impl<'p> Walker<'p> {
 
     /// New storage of a container.
     pub fn resize_container(&mut self, place: &Place, ty: &Ty, count: &Val, fresh: bool) {
-        let Ty::Container(kind, inner, _) = ty.value() else { return };
-        let (kind, inner) = (*kind, inner.clone());
+        let Some((kind, inner, _)) = ty.value().container() else { return };
         if kind == Container::Array {
             return;
         }
@@ -41,7 +41,7 @@ impl<'p> Walker<'p> {
             let at = self.hidden(place, DATA);
             return self.memory.store(&at, Val::from(Kind::Null));
         }
-        let size = self.size_of(&inner);
+        let size = self.size_of(inner);
         let site = self.memory.get(*obj).info.site;
         let name = self.place_name(&Place::Cell(*obj, path.clone()));
         let q = count.quantity();
@@ -49,7 +49,7 @@ impl<'p> Walker<'p> {
         let info = ObjectInfo {
             name: Name::from(name.as_str()),
             site,
-            ty: (*inner).clone(),
+            ty: inner.clone(),
             space,
             api: Name::from(if kind == Container::String { "string" } else { "vector" }),
             array: true,
@@ -62,7 +62,7 @@ impl<'p> Walker<'p> {
         let storage = self.create_object(info, bytes, first);
         if zeroed {
             let held = Held { contents: HeldContents::Filled(0), assumptions: None };
-            self.memory.set_held(storage, Some(std::sync::Arc::new(held)));
+            self.memory.set_held(storage, Some(Arc::new(held)));
         }
         let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
@@ -76,9 +76,8 @@ impl<'p> Walker<'p> {
             self.hand_out(out);
         }
         self.resize_container(place, ty, &Val::size(Quantity::Known(items.len() as i64)), false);
-        let Ty::Container(Container::Vector, inner, _) = ty.value() else { return };
-        let inner = inner.clone();
-        let (true, Some(storage), Some(size)) = (inner.is_scalar(), self.storage(place), self.size_of(&inner).known())
+        let Some((Container::Vector, inner, _)) = ty.value().container() else { return };
+        let (true, Some(storage), Some(size)) = (inner.is_scalar(), self.storage(place), self.size_of(inner).known())
         else {
             return;
         };
@@ -88,7 +87,7 @@ impl<'p> Walker<'p> {
         self.strides.insert((storage, root()), size);
         for (index, out) in items.iter().enumerate() {
             let at = Place::Cell(storage, extend(&root(), Key::At(size * index as i64)));
-            self.store(&at, &inner, out.val.clone());
+            self.store(&at, inner, out.val.clone());
         }
     }
 
@@ -104,8 +103,8 @@ impl<'p> Walker<'p> {
     }
 
     fn container_count(&mut self, place: &Place, ty: &Ty) -> Val {
-        if let Ty::Container(Container::Array, _, count) = ty.value() {
-            return Val::size(count.clone());
+        if let Some((Container::Array, _, count)) = ty.value().container() {
+            return Val::size(count);
         }
         let at = self.hidden(place, COUNT);
         let val = self.memory.load(&at);
@@ -114,7 +113,7 @@ impl<'p> Walker<'p> {
             // A container from outside: its size is a number of its own, the same at each look.
             _ if matches!(place, Place::Cell(..)) && self.dry == 0 => {
                 let name = format!("{}.size()", self.place_name(place));
-                let val = Val::size(self.atoms.fresh(&name, crate::algebra::AtomKind::Opaque));
+                let val = Val::size(self.atoms.fresh(&name, crate::quantity::AtomKind::Opaque));
                 self.memory.store(&at, val.clone());
                 val
             }
@@ -124,27 +123,21 @@ impl<'p> Walker<'p> {
 
     /// A smart pointer's pointer, as what it points with.
     pub fn smart_pointer_data(&mut self, out: &Out) -> Option<Out> {
-        let Ty::Container(Container::SmartPointer, inner, _) = out.ty.value() else { return None };
-        let inner = (**inner).clone();
-        let data = self.container_data(out);
-        Some(Out::new(data, Ty::pointer(inner)))
+        let (Container::SmartPointer, inner, _) = out.ty.value().container()? else { return None };
+        Some(Out::new(self.container_data(out), Ty::pointer_to(inner.clone())))
     }
 
     /// Makes `T x(args)` of a container.
     pub fn construct_container(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
-        let Ty::Container(kind, inner, _) = ty.value() else { return };
-        let (kind, inner) = (*kind, inner.clone());
+        let Some((kind, inner, _)) = ty.value().container() else { return };
         let outs = self.arguments(args);
         match (kind, outs.as_slice()) {
             (Container::DevicePointer, [first]) => self.memory.store(place, first.val.clone()),
             (Container::SmartPointer, [first, ..]) => {
                 let at = self.hidden(place, DATA);
-                let val = if matches!(first.ty.value(), Ty::Container(..)) {
-                    self.container_data(first)
-                } else {
-                    first.val.clone()
-                };
-                self.name_allocation(&val, place, &Ty::pointer((*inner).clone()));
+                let val =
+                    if first.ty.value().container().is_some() { self.container_data(first) } else { first.val.clone() };
+                self.name_allocation(&val, place, &Ty::pointer_to(inner.clone()));
                 self.memory.store(&at, val);
             }
             (_, []) => self.resize_container(place, ty, &Val::size(Quantity::Known(0)), true),
@@ -168,7 +161,7 @@ impl<'p> Walker<'p> {
             }
             // `{n}` of numbers is a list of one.
             (Container::Vector | Container::DeviceVector, _) if braces => self.fill_container(place, ty, &outs),
-            (_, [other]) if matches!(other.ty.value(), Ty::Container(..)) => self.assign_container(place, ty, other),
+            (_, [other]) if other.ty.value().container().is_some() => self.assign_container(place, ty, other),
             _ => {
                 for out in &outs {
                     self.hand_out(out);
@@ -180,25 +173,24 @@ impl<'p> Walker<'p> {
 
     /// A container assigned from a value.
     pub fn assign_container(&mut self, place: &Place, ty: &Ty, out: &Out) {
-        let Ty::Container(kind, ..) = ty.value() else { return };
-        if *kind == Container::DevicePointer {
+        let Some((kind, ..)) = ty.value().container() else { return };
+        if kind == Container::DevicePointer {
             return self.memory.store(place, out.val.clone());
         }
-        if *kind == Container::SmartPointer {
-            let val =
-                if matches!(out.ty.value(), Ty::Container(..)) { self.container_data(out) } else { out.val.clone() };
+        if kind == Container::SmartPointer {
+            let val = if out.ty.value().container().is_some() { self.container_data(out) } else { out.val.clone() };
             let at = self.hidden(place, DATA);
             return self.memory.store(&at, val);
         }
-        if *kind == Container::Array {
+        if kind == Container::Array {
             return self.memory.store(place, Val::unknown());
         }
-        let count = match (out.ty.value(), &out.place) {
-            (Ty::Container(..), Some(other)) => {
+        let count = match (out.ty.value().container(), &out.place) {
+            (Some(_), Some(other)) => {
                 let other = other.clone();
                 self.container_count(&other, &out.ty)
             }
-            (Ty::Container(..), None) => out.val.part(&[Key::Field(Name::from(COUNT))]),
+            (Some(_), None) => out.val.part(&[Key::Field(Name::from(COUNT))]),
             _ => Val::size(Quantity::Unknown),
         };
         if matches!(count.kind, Kind::Int(_)) {
@@ -219,20 +211,20 @@ impl<'p> Walker<'p> {
     /// `container.name(args)`.
     pub fn container_call(&mut self, id: ExprId, place: &Place, ty: &Ty, name: &Name, args: &'p [ExprId]) -> Out {
         let outs = self.arguments(args);
-        let Ty::Container(kind, inner, _) = ty.value() else { return Out::unknown() };
-        let (kind, inner) = (*kind, (**inner).clone());
+        let Some((kind, inner, _)) = ty.value().container() else { return Out::unknown() };
+        let inner = inner.clone();
         if kind == Container::DevicePointer {
             if name == "get" {
                 let val = self.load(place, ty);
-                return Out::new(val, Ty::pointer(inner));
+                return Out::new(val, Ty::pointer_to(inner));
             }
             self.forget_place(place);
             return self.unknown_call(args, &outs, None);
         }
         let pointer_ty = if kind == Container::DeviceVector {
-            Ty::Container(Container::DevicePointer, Rc::new(inner.clone()), Quantity::Unknown)
+            Ty::library_of("device_ptr", inner.clone())
         } else {
-            Ty::pointer(inner.clone())
+            Ty::pointer_to(inner.clone())
         };
         match (name.as_str(), outs.as_slice()) {
             ("size" | "length", []) => Out::new(self.container_count(place, ty), Ty::SIZE),
@@ -242,7 +234,7 @@ impl<'p> Walker<'p> {
             }
             ("data" | "get" | "c_str" | "begin" | "cbegin" | "release", []) => {
                 let val = if kind == Container::Array {
-                    self.address(place, &Ty::Array(Rc::new(inner), Quantity::Unknown))
+                    self.address(place, &Ty::Array(Arc::new(inner), Quantity::Unknown))
                 } else {
                     self.container_data(&Out { val: Val::unknown(), ty: ty.clone(), place: Some(place.clone()) })
                 };

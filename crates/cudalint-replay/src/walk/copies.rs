@@ -6,11 +6,11 @@ use crate::arith::convert;
 use crate::facts::{CopyKind, EventKind, MemorySpace, Pointer, PointerArgument, Rows};
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
-use crate::ty::Ty;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::api::effects::{Arg, Direction, Effect, Size};
 use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::types::Ty;
 use cudalint_syntax::Span;
 
 /// How much a call moves.
@@ -203,14 +203,14 @@ impl<'p> Walker<'p> {
         let rest = args.get(symbol.offset.at()..).unwrap_or_default();
         let outs = self.arguments(rest);
         let address = match outs.first() {
-            Some(offset) => self.advance(&address, &offset.val, &Ty::Int { bytes: 1, signed: false }),
+            Some(offset) => self.advance(&address, &offset.val, &Ty::BYTE),
             None => address,
         };
         let element = match &ty {
             Ty::Array(inner, _) => (**inner).clone(),
             other => other.clone(),
         };
-        let symbol_out = Out::new(address, Ty::pointer(element.clone()));
+        let symbol_out = Out::new(address, Ty::pointer_to(element.clone()));
         let (out, bytes) = (self.eval(other), self.eval(n));
         let symbol_argument = PointerArgument {
             pointer: match self.pointer(&symbol_out.val) {
@@ -249,7 +249,7 @@ impl<'p> Walker<'p> {
         }
         let set_value = match &what.val.kind {
             Kind::Float(_) | Kind::Ratio(..) => {
-                let ty = if unit == 4 { Ty::Int { bytes: 4, signed: false } } else { Ty::INT };
+                let ty = if unit == 4 { Ty::UINT } else { Ty::INT };
                 convert(&mut self.atoms, &what.val, &ty)
             }
             _ => what.val.clone(),

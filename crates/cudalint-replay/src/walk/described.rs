@@ -7,11 +7,11 @@ use crate::arith::convert;
 use crate::facts::{PointerArgument, Rows};
 use crate::memory::{Key, Place, extend, root};
 use crate::quantity::{Quantity, union};
-use crate::ty::Ty;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::ExprId;
+use cudalint_program::types::Ty;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -78,7 +78,7 @@ impl Walker<'_> {
     fn described(&mut self, place: &Place, word: &str) -> Option<Described> {
         let field = self.field_place(place, &Name::from(format!("{word}Ptr").as_str()));
         let start = self.field_place(&field, &Name::from("ptr"));
-        let start = self.load(&start, &Ty::pointer(Ty::Void));
+        let start = self.load(&start, &Ty::pointer_to(Ty::Void));
         if !matches!(start.kind, Kind::Ptr(_) | Kind::Somewhere(..)) {
             return None;
         }
@@ -91,8 +91,8 @@ impl Walker<'_> {
             _ => row.times(&pitch.quantity()).plus(&x.quantity()),
         };
         let why = union(&union(&x.why, &y.why), &z.why);
-        let pointer = self.advance(&start, &Val::size(at).because(&why), &Ty::Int { bytes: 1, signed: false });
-        Some(Described { pointer: Out::new(pointer, Ty::pointer(Ty::Void)), pitch, rows })
+        let pointer = self.advance(&start, &Val::size(at).because(&why), &Ty::BYTE);
+        Some(Described { pointer: Out::new(pointer, Ty::pointer_to(Ty::Void)), pitch, rows })
     }
 
     /// A number in a field, as a size.

@@ -3,11 +3,10 @@
 use super::{Slot, Walker};
 use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
-use crate::ty::{Env, Ty};
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam};
-use std::rc::Rc;
+use cudalint_program::types::{Ty, TypeEnv};
 
 impl<'p> Walker<'p> {
     /// Walks a function with unknown parameters (`main`: as started without arguments).
@@ -17,7 +16,7 @@ impl<'p> Walker<'p> {
         self.from_main = function.name == "main" && function.scope.segments.is_empty();
         self.entry_is_called = function.is_static || self.scan.traits.is_mentioned(&function.name);
         let env = self.instance(module, function);
-        self.push_frame(module, Some(id), Rc::new(env), None);
+        self.push_frame(module, Some(id), env, None);
         if matches!(
             function.role,
             cudalint_program::ir::FunctionRole::Method
@@ -38,7 +37,7 @@ impl<'p> Walker<'p> {
     }
 
     /// What an entry's template parameters stand for: those of its first explicit instantiation, which surely exists.
-    fn instance(&mut self, module: ModuleId, function: &Function) -> Env {
+    fn instance(&mut self, module: ModuleId, function: &Function) -> TypeEnv {
         let written = &self.project.module(module).instantiations;
         let of_class = || {
             written.iter().find(|it| it.is_class && it.path.last().is_some_and(|it| function.scope.last() == Some(it)))
@@ -46,23 +45,25 @@ impl<'p> Walker<'p> {
         let of_function = || written.iter().find(|it| !it.is_class && it.path.last() == Some(&function.name));
         if function.template_params.is_empty() {
             // A method inside its class.
-            let Some(class) = of_class() else { return Env::default() };
+            let Some(class) = of_class() else { return TypeEnv::default() };
             let record = self.project.record(module, &Path::default(), &function.scope);
-            let Some(record) = record.and_then(|entry| self.project.record_at(entry)) else { return Env::default() };
+            let Some(record) = record.and_then(|entry| self.project.record_at(entry)) else {
+                return TypeEnv::default();
+            };
             return self.env_of(module, &record.template_params, &class.targs);
         }
         let Some(first) = of_function().or_else(|| {
             // A method outside of its class: the parameters before it are the class's.
             of_class().filter(|class| class.targs.len() == function.template_params.len())
         }) else {
-            return Env::default();
+            return TypeEnv::default();
         };
         self.env_of(module, &function.template_params, &first.targs)
     }
 
     /// Template parameters with arguments that are written at namespace scope.
-    fn env_of(&mut self, module: ModuleId, params: &[TemplateParam], targs: &[TemplateArg]) -> Env {
-        self.push_frame(module, None, Rc::default(), None);
+    fn env_of(&mut self, module: ModuleId, params: &[TemplateParam], targs: &[TemplateArg]) -> TypeEnv {
+        self.push_frame(module, None, TypeEnv::default(), None);
         let env = self.explicit(params, targs);
         self.frames.pop();
         env
@@ -82,9 +83,9 @@ impl<'p> Walker<'p> {
                 Ty::Int { bytes, signed } if *bytes >= 4 => {
                     // Callers in sight choose the values of their own.
                     let kind = if self.entry_is_called {
-                        crate::algebra::AtomKind::Opaque
+                        crate::quantity::AtomKind::Opaque
                     } else {
-                        crate::algebra::AtomKind::Input
+                        crate::quantity::AtomKind::Input
                     };
                     let q = self.atoms.fresh(&variable.name, kind);
                     Val::typed(q, *bytes, *signed)
@@ -94,7 +95,7 @@ impl<'p> Walker<'p> {
         };
         let object = self.create_variable(&variable.name, variable.span, value_ty, val);
         // Whoever calls may hold the address of what a reference is bound to.
-        if matches!(ty, Ty::Ref(..)) {
+        if matches!(ty, Ty::Reference(..)) {
             self.memory.escaped.insert(object);
         }
         self.set_slot(id, Slot::Object(object));

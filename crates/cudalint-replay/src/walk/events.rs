@@ -5,10 +5,10 @@ use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Poin
 use crate::host::steps;
 use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
-use crate::ty::{Container, Ty};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, LocalId};
+use cudalint_program::types::{Container, Ty};
 use cudalint_syntax::Span;
 use std::rc::Rc;
 
@@ -112,7 +112,8 @@ impl Walker<'_> {
         let ty = if ty.pointee().is_some() { ty } else { out.ty.clone() };
         let pointee = ty.pointee().cloned().unwrap_or(Ty::Unknown);
         let element = match &pointee {
-            Ty::Void | Ty::Unknown | Ty::Opaque(_) | Ty::Auto => None,
+            Ty::Void => None,
+            other if other.is_unknown() => None,
             other => self.size_of(other).known(),
         };
         PointerArgument {
@@ -139,15 +140,14 @@ impl Walker<'_> {
     /// A type's name for messages.
     pub fn type_name(&self, ty: &Ty) -> String {
         match ty.value() {
-            Ty::Record(module, index, _) => self
-                .project
-                .module(*module)
-                .records
-                .get(*index as usize)
-                .map(|record| record.name.to_string())
-                .unwrap_or_default(),
-            Ty::Ptr(inner) => format!("{}*", self.type_name(inner)),
+            Ty::Record(entry, _) => {
+                self.project.record_at(*entry).map(|record| record.name.to_string()).unwrap_or_default()
+            }
+            Ty::Pointer(inner) => format!("{}*", self.type_name(inner)),
             Ty::Array(inner, _) => self.type_name(inner),
+            // Host code counts with it.
+            Ty::Int { bytes: 8, signed: false } => "size_t".into(),
+            other if other.container().is_some() => String::new(),
             other => other.name(),
         }
     }
@@ -214,7 +214,7 @@ impl Walker<'_> {
     /// Host code touches what a pointer leads to.
     pub fn host_access(&mut self, whole: ExprId, pointer: ExprId, out: &Out, write: bool) {
         // A proxy of thrust reads and writes by copying.
-        let proxy = matches!(out.ty.value(), Ty::Container(Container::DevicePointer, ..));
+        let proxy = matches!(out.ty.value().container(), Some((Container::DevicePointer, ..)));
         if !self.is_reporting() || proxy || !self.surely_device(&out.val) {
             return;
         }

@@ -9,9 +9,9 @@ use super::{Out, Slot, Walker};
 use crate::arith;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
-use crate::ty::Ty;
 use crate::value::{Closure, Int, Kind, Val};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId};
+use cudalint_program::types::Ty;
 use std::rc::Rc;
 
 impl<'p> Walker<'p> {
@@ -94,10 +94,10 @@ impl<'p> Walker<'p> {
                 }
                 Out::new(
                     Val::from(Kind::Str(std::sync::Arc::clone(text))),
-                    Ty::Array(Rc::new(Ty::Int { bytes: 1, signed: true }), Quantity::Known(text.len() as i64 + 1)),
+                    Ty::Array(Ty::CHAR.into(), Quantity::Known(text.len() as i64 + 1)),
                 )
             }
-            Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer(Ty::Void)),
+            Expr::Null => Out::new(Val::from(Kind::Null), Ty::pointer_to(Ty::Void)),
             Expr::Local(local) => self.read_local(id, *local),
             Expr::Deref(_) | Expr::Index { .. } => self.read(id),
             Expr::Name { path, targs } => match self.meaning(path, targs) {
@@ -109,7 +109,7 @@ impl<'p> Walker<'p> {
                 .frames
                 .last()
                 .and_then(|frame| frame.this.clone())
-                .map_or_else(Out::unknown, |(place, ty)| Out::new(self.address(&place, &ty), Ty::pointer(ty))),
+                .map_or_else(Out::unknown, |(place, ty)| Out::new(self.address(&place, &ty), Ty::pointer_to(ty))),
             Expr::Member { .. } => self.read(id),
             Expr::Unary(op, value) => self.unary(*op, *value),
             Expr::Binary(op, a, b) => self.binary(*op, *a, *b),
@@ -143,7 +143,7 @@ impl<'p> Walker<'p> {
                     }
                 }
                 let val = if matches!(ty, Ty::Function) { self.memory.load(&place) } else { self.address(&place, &ty) };
-                Out::new(val, Ty::pointer(ty))
+                Out::new(val, Ty::pointer_to(ty))
             }
             Expr::Call { callee, args } => self.call(id, *callee, args),
             Expr::Launch(launch) => self.launch(id, launch),
@@ -356,7 +356,9 @@ impl<'p> Walker<'p> {
             None => right,
             Some(op) => {
                 let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
-                if matches!(ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Vector { .. }) {
+                if matches!(ty.value(), Ty::Record(..) | Ty::Unknown | Ty::Vector { .. })
+                    || matches!(ty.value(), Ty::Library(..)) && ty.is_unknown()
+                {
                     // An overloaded operator.
                     self.forget_place(&place);
                     Out::unknown()
@@ -365,7 +367,7 @@ impl<'p> Walker<'p> {
                 }
             }
         };
-        if let Ty::Container(..) = ty.value() {
+        if ty.value().container().is_some() {
             self.assign_container(&place, &ty, &out);
         } else {
             self.store_result(value, &place, &ty, out.val);
@@ -382,7 +384,7 @@ impl<'p> Walker<'p> {
             && *bytes >= 4
             && self.reads_input(value)
         {
-            let q = self.atoms.fresh(&self.place_name(place), crate::algebra::AtomKind::Input);
+            let q = self.atoms.fresh(&self.place_name(place), crate::quantity::AtomKind::Input);
             return self.store(place, ty, Val::typed(q, *bytes, *signed));
         }
         self.store(place, ty, val);
@@ -410,11 +412,11 @@ impl<'p> Walker<'p> {
         }
         let val = if target.is_scalar() {
             arith::convert(&mut self.atoms, &out.val, &target)
-        } else if matches!(target, Ty::Record(..) | Ty::Container(..) | Ty::Vector { .. })
+        } else if (matches!(target, Ty::Record(..) | Ty::Vector { .. }) || target.container().is_some())
             && !same_kind(&target, &out.ty)
         {
             Val::unknown()
-        } else if matches!(target, Ty::Opaque(_) | Ty::Unknown)
+        } else if matches!(target, Ty::Library(..) | Ty::Unknown)
             && matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Ratio(..))
             && out.val.known() != Some(0)
         {

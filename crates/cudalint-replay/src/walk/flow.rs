@@ -2,9 +2,9 @@
 
 use super::exits::{Flow, Pending};
 use super::{Out, Walker};
-use crate::algebra::Poly;
 use crate::memory::{Aside, Diff, JoinRule};
 use crate::quantity::Assumptions;
+use crate::quantity::Poly;
 use crate::value::{Kind, Val};
 
 /// What a condition says.

@@ -5,10 +5,9 @@ use crate::facts::{Amount, MemorySpace, Pointer};
 use crate::given::{Given, GivenField, Held, HeldContents};
 use crate::memory::{CellPath, Key, extend};
 use crate::quantity::{Assumptions, Quantity, union};
-use crate::ty::{Env, Ty};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::ir::{FunctionId, LocalId, ModuleId, Type};
-use std::rc::Rc;
+use cudalint_program::types::{Container, Ty, TypeEnv};
 use std::sync::Arc;
 
 /// The way to a part of a record as code spells it.
@@ -25,14 +24,13 @@ const MAX_INTEGERS: i64 = 4096;
 
 impl Walker<'_> {
     /// What each parameter of a kernel is given.
-    pub fn given(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &Env, args: &[Out]) -> Vec<Given> {
+    pub fn given(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &TypeEnv, args: &[Out]) -> Vec<Given> {
         let Some((module, id)) = kernel else { return Vec::new() };
         let Some(function) = self.project.function_at(module, id) else { return Vec::new() };
-        let env = Rc::new(env.clone());
         (0..function.param_count as usize)
             .map(|index| {
                 let Some(parameter) = function.locals.get(LocalId::from(index)) else { return Given::Unknown };
-                let ty = self.resolve_in(module, &env, parameter.ty);
+                let ty = self.resolve_in(module, env, parameter.ty);
                 match args.get(index) {
                     Some(out) => {
                         let ty = if ty.is_unknown() { out.ty.clone() } else { ty };
@@ -47,7 +45,8 @@ impl Walker<'_> {
 
     fn given_value(&mut self, val: &Val, ty: &Ty, depth: u32) -> Given {
         match ty {
-            Ty::Ptr(_) | Ty::Array(..) | Ty::Container(crate::ty::Container::DevicePointer, ..) => {
+            Ty::Pointer(_) | Ty::Array(..) => self.given_pointer(val),
+            Ty::Library(..) if matches!(ty.container(), Some((Container::DevicePointer, ..))) => {
                 self.given_pointer(val)
             }
             Ty::Int { bytes, signed } => self.given_integer(val, *bytes, *signed),

@@ -4,13 +4,11 @@ use super::{Out, Walker};
 use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, Site};
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
-use crate::ty::{Argument, Env, Ty};
 use crate::value::{Kind, Val};
+use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LaunchExpr, LocalId, ModuleId};
-use cudalint_program::types::{Argument as ProgramArgument, Ty as ProgramTy, TypeEnv};
-use cudalint_program::{Entry, Name};
+use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_syntax::Span;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl<'p> Walker<'p> {
@@ -103,7 +101,7 @@ impl<'p> Walker<'p> {
             let place = self.field_place(&place, &Name::from(field));
             let val = self.load(&place, &Ty::Unknown);
             // A number stands for a row of so many.
-            let ty = if val.quantity().is_unknown() { dim3() } else { Ty::SIZE };
+            let ty = if val.quantity().is_unknown() { Ty::vector("dim3") } else { Ty::SIZE };
             Out::new(val, ty)
         });
         let shared = self.field_place(&place, &Name::from("dynamicSmemBytes"));
@@ -112,13 +110,13 @@ impl<'p> Walker<'p> {
 
     fn config_value(&mut self, expr: ExprId) -> Out {
         if let Some(Expr::InitList(_)) = self.node(expr).map(|node| &node.kind) {
-            return self.build(&dim3(), expr);
+            return self.build(&Ty::vector("dim3"), expr);
         }
         self.eval(expr)
     }
 
     /// The kernel that a launch means, with the template arguments written.
-    fn kernel_of(&mut self, launch: &'p LaunchExpr) -> (Option<(ModuleId, FunctionId)>, Env) {
+    fn kernel_of(&mut self, launch: &'p LaunchExpr) -> (Option<(ModuleId, FunctionId)>, TypeEnv) {
         let inner = self.without_casts(launch.kernel);
         let inner = match self.node(inner).map(|node| &node.kind) {
             Some(Expr::AddressOf(value)) => *value,
@@ -136,9 +134,9 @@ impl<'p> Walker<'p> {
         if let Kind::Function(module, function, env) = &out.val.kind
             && self.project.function_at(*module, *function).is_some_and(|function| function.space.global)
         {
-            return (Some((*module, *function)), (**env).clone());
+            return (Some((*module, *function)), env.clone());
         }
-        (None, Env::default())
+        (None, TypeEnv::default())
     }
 
     /// Arguments with their expressions; those of `cudaLaunchKernel` are looked up behind its array of addresses.
@@ -168,7 +166,7 @@ impl<'p> Walker<'p> {
         &mut self,
         launch: &'p LaunchExpr,
         kernel: Option<(ModuleId, FunctionId)>,
-        env: &Env,
+        env: &TypeEnv,
         config: &[Out],
         args: &[(ExprId, Out)],
     ) -> LaunchFact {
@@ -224,16 +222,15 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// The template arguments in the terms of the program layer, parameters that nothing tells bound to nothing known.
-    fn bound(&self, (module, function): (ModuleId, FunctionId), env: &Env) -> TypeEnv {
-        let bindings = env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
-        let mut bound = TypeEnv::new(bindings);
+    /// The template arguments as kernels see them, parameters that nothing tells bound to nothing known.
+    fn bound(&self, (module, function): (ModuleId, FunctionId), env: &TypeEnv) -> TypeEnv {
+        let mut bound = settled_env(env, 0);
         if let Some(kernel) = self.project.function_at(module, function) {
-            let open: Vec<(Name, ProgramArgument)> = kernel
+            let open: Vec<(Name, Argument)> = kernel
                 .template_params
                 .iter()
                 .filter(|param| env.get(&param.name).is_none())
-                .map(|param| (param.name.clone(), ProgramArgument::Unknown))
+                .map(|param| (param.name.clone(), Argument::Unknown))
                 .collect();
             bound = bound.with(open);
         }
@@ -269,7 +266,7 @@ impl<'p> Walker<'p> {
 
     fn extent(&mut self, out: &Out, expr: ExprId) -> Extent3 {
         let (text, span) = (self.text(expr), self.span(expr));
-        let lane = Ty::Int { bytes: 4, signed: false };
+        let lane = Ty::UINT;
         let axes = if matches!(out.ty.value(), Ty::Vector { .. }) || matches!(out.val.kind, Kind::Aggregate(_)) {
             ["x", "y", "z"].map(|axis| {
                 let val = out.val.part(&[Key::Field(Name::from(axis))]);
@@ -302,10 +299,10 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn launch_bounds(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &Env) -> Option<Amount> {
+    fn launch_bounds(&mut self, kernel: Option<(ModuleId, FunctionId)>, env: &TypeEnv) -> Option<Amount> {
         let (module, function) = kernel?;
         let (bound, _) = self.project.function_at(module, function)?.launch_bounds?;
-        self.push_frame(module, None, Rc::new(env.clone()), None);
+        self.push_frame(module, None, env.clone(), None);
         let val = self.eval(bound).val;
         self.frames.pop();
         Some(self.amount(&val))
@@ -319,12 +316,8 @@ const LAUNCH_CONFIG: [&str; 6] = ["gridDim", "blockDim", "dynamicSmemBytes", "st
 const EXTENTS: [&str; 2] = ["gridDim", "blockDim"];
 
 /// Whether a type that is out of sight is the configuration of a launch.
-pub(super) fn is_launch_config(name: &Name) -> bool {
-    ["cudaLaunchConfig_t", "cudaLaunchConfig_st"].contains(&name.as_str())
-}
-
-fn dim3() -> Ty {
-    Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 }
+pub(super) fn is_launch_config(name: &str) -> bool {
+    ["cudaLaunchConfig_t", "cudaLaunchConfig_st"].contains(&name)
 }
 
 fn unknown_extent(span: Span) -> Extent3 {
@@ -332,35 +325,28 @@ fn unknown_extent(span: Span) -> Extent3 {
     Extent3 { axes: [unknown(), unknown(), unknown()], text: String::new(), span }
 }
 
-/// A template argument in the terms of the program layer.
-fn program_argument(argument: &Argument) -> ProgramArgument {
-    match argument {
-        Argument::Type(ty) => program_type(ty, 0).map_or(ProgramArgument::Unknown, ProgramArgument::Type),
-        Argument::Value(val) if val.why.is_none() => {
-            val.known().map_or(ProgramArgument::Unknown, ProgramArgument::Value)
-        }
-        Argument::Value(_) => ProgramArgument::Unknown,
-    }
+/// An argument without symbols, whose meaning ends with the walk; too deep ones are not known.
+fn settled(argument: &Argument, depth: u32) -> Argument {
+    let of = |ty: &Arc<Ty>| match settled(&Argument::Type((**ty).clone()), depth + 1) {
+        Argument::Type(ty) => Some(Arc::new(ty)),
+        _ => None,
+    };
+    let ty = match argument {
+        _ if depth > 8 => None,
+        Argument::Value(Quantity::Known(_)) => return argument.clone(),
+        Argument::Type(ty) => match ty {
+            Ty::Void | Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Vector { .. } | Ty::Enum { .. } => {
+                Some(ty.clone())
+            }
+            Ty::Pointer(to) => of(to).map(Ty::Pointer),
+            Ty::Record(entry, env) => Some(Ty::Record(*entry, settled_env(env, depth + 1))),
+            _ => None,
+        },
+        _ => None,
+    };
+    ty.map_or(Argument::Unknown, Argument::Type)
 }
 
-fn program_type(ty: &Ty, depth: u32) -> Option<ProgramTy> {
-    if depth > 8 {
-        return None;
-    }
-    Some(match ty {
-        Ty::Void => ProgramTy::Void,
-        Ty::Bool => ProgramTy::Bool,
-        Ty::Int { bytes, signed } => ProgramTy::Int { bytes: *bytes, signed: *signed },
-        Ty::Float { bytes } => ProgramTy::Float { bytes: *bytes },
-        Ty::Vector { name, bytes, signed, float, lanes } => {
-            ProgramTy::Vector { name: name.clone(), bytes: *bytes, signed: *signed, float: *float, lanes: *lanes }
-        }
-        Ty::Ptr(inner) => ProgramTy::Pointer(Arc::new(program_type(inner, depth + 1)?)),
-        Ty::Record(module, index, env) => {
-            let bindings =
-                env.entries.iter().map(|(name, argument)| (name.clone(), program_argument(argument))).collect();
-            ProgramTy::Record(Entry { module: *module, index: *index }, TypeEnv::new(bindings))
-        }
-        _ => return None,
-    })
+fn settled_env(env: &TypeEnv, depth: u32) -> TypeEnv {
+    TypeEnv::new(env.iter().map(|(name, argument)| (name.clone(), settled(argument, depth))).collect())
 }

@@ -1,19 +1,18 @@
 //! The C and C++ standard library, as far as it allocates, copies, reads the environment or computes.
 
 use super::{Out, Walker};
-use crate::algebra::{AtomKind, ClosedOp};
 use crate::arith;
 use crate::facts::MemorySpace;
 use crate::host::NO_ARGUMENTS;
 use crate::memory::{ObjectInfo, Place, root};
+use crate::quantity::{AtomKind, ClosedOp};
 use crate::quantity::{Quantity, assume, union};
-use crate::ty::{Container, Ty};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Arg, Effect, Size};
 use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
-use std::rc::Rc;
+use cudalint_program::types::{Container, Ty};
 
 impl<'p> Walker<'p> {
     /// A call of the standard library or of thrust; `None` when the name is not known.
@@ -87,13 +86,13 @@ impl<'p> Walker<'p> {
                     (Some(a), Some(b)) => Kind::Float(a.powf(b)),
                     _ => Kind::Unknown,
                 };
-                Some(Out::new(Val { kind, why: union(&x.val.why, &y.val.why) }, Ty::Float { bytes: 8 }))
+                Some(Out::new(Val { kind, why: union(&x.val.why, &y.val.why) }, Ty::DOUBLE))
             }
             ("getenv" | "secure_getenv", [_]) => {
                 let text = self.text(args[0]);
                 self.eval(args[0]);
                 let why = assume(format!("the environment variable {text} is not set"));
-                Some(Out::new(Val { kind: Kind::Null, why }, Ty::pointer(Ty::Int { bytes: 1, signed: true })))
+                Some(Out::new(Val { kind: Kind::Null, why }, Ty::pointer_to(Ty::CHAR)))
             }
             ("getopt" | "getopt_long" | "getopt_long_only", _) => {
                 self.arguments(args);
@@ -112,16 +111,14 @@ impl<'p> Walker<'p> {
                 let out = self.eval(*x);
                 if name == "addressof" {
                     let place = out.place.clone().unwrap_or(Place::Unknown);
-                    return Some(Out::new(self.address(&place, &out.ty), Ty::pointer(out.ty)));
+                    return Some(Out::new(self.address(&place, &out.ty), Ty::pointer_to(out.ty)));
                 }
-                let ty = match (out.ty.value(), name) {
-                    (Ty::Container(Container::DevicePointer, inner, _), "raw_pointer_cast" | "get_raw_pointer") => {
-                        Ty::Ptr(inner.clone())
+                let ty = match (out.ty.value(), out.ty.value().container(), name) {
+                    (_, Some((Container::DevicePointer, inner, _)), "raw_pointer_cast" | "get_raw_pointer") => {
+                        Ty::pointer_to(inner.clone())
                     }
-                    (Ty::Ptr(inner), "device_pointer_cast") => {
-                        Ty::Container(Container::DevicePointer, inner.clone(), Quantity::Unknown)
-                    }
-                    (other, _) => other.clone(),
+                    (Ty::Pointer(inner), _, "device_pointer_cast") => Ty::library_of("device_ptr", (**inner).clone()),
+                    (other, ..) => other.clone(),
                 };
                 Some(Out::new(out.val, ty))
             }
@@ -135,7 +132,7 @@ impl<'p> Walker<'p> {
             }
             ("make_unique" | "make_shared" | "make_unique_for_overwrite", _) => Some(self.make_smart(id, targs, args)),
             ("dim3", _) => {
-                let ty = Ty::Vector { name: Name::from("dim3"), bytes: 4, signed: false, float: false, lanes: 3 };
+                let ty = Ty::vector("dim3");
                 Some(self.construct(&ty, args, false))
             }
             ("fscanf" | "scanf" | "sscanf", _) => {
@@ -184,9 +181,9 @@ impl<'p> Walker<'p> {
         }
         let ty = match name {
             "atoi" | "stoi" => Ty::INT,
-            "atof" => return Out::new(Val::unknown(), Ty::Float { bytes: 8 }),
+            "atof" => return Out::new(Val::unknown(), Ty::DOUBLE),
             "strtoul" | "strtoull" | "stoul" | "stoull" => Ty::SIZE,
-            _ => Ty::Int { bytes: 8, signed: true },
+            _ => Ty::LONG,
         };
         let text = self.text(id);
         let q = self.atoms.fresh(&text, AtomKind::Input);
@@ -279,7 +276,7 @@ impl<'p> Walker<'p> {
         let first = if zeroed { Val::zeroed() } else { Val::unknown() };
         let object = self.create_object(info, bytes, first);
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: true });
-        Out::new(Val::from(pointer), Ty::pointer(Ty::Void))
+        Out::new(Val::from(pointer), Ty::pointer_to(Ty::Void))
     }
 
     fn make_smart(&mut self, id: ExprId, targs: &'p [TemplateArg], args: &'p [ExprId]) -> Out {
@@ -314,11 +311,11 @@ impl<'p> Walker<'p> {
         let first = if inner.is_scalar() { Val::zeroed() } else { Val::unknown() };
         let object = self.create_object(info, Val::size(bytes).because(&why), first);
         let pointer = Kind::Ptr(Ptr { obj: object, path: root(), offset: Quantity::Known(0), array: count.is_some() });
-        let smart = Ty::Container(Container::SmartPointer, Rc::new(inner), Quantity::Unknown);
+        let smart = Ty::library_of("unique_ptr", inner);
         let holder =
             self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), smart.clone(), Val::unknown());
         let place = Place::Cell(holder, root());
-        let source = Out::new(Val::from(pointer), smart.pointee().cloned().map_or(Ty::Unknown, Ty::pointer));
+        let source = Out::new(Val::from(pointer), smart.pointee().cloned().map_or(Ty::Unknown, Ty::pointer_to));
         self.assign_container(&place, &smart, &source);
         Out { val: self.memory.load(&place), ty: smart, place: Some(place) }
     }

@@ -2,8 +2,8 @@
 
 use super::Walker;
 use super::caches::{Assigned, Look, TypeName};
-use crate::ty::Ty;
 use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, Module, ModuleId, Path, Type, TypeId};
+use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Walker<'_> {
         if let Some(plain) = plain_type(self.project.module(frame.module), ty) {
             return plain;
         }
-        if !frame.env.entries.is_empty() || self.frames.len() > crate::host::MAX_FRAMES {
+        if !frame.env.is_empty() || self.frames.len() > crate::host::MAX_FRAMES {
             return self.resolve_at(ty, 0);
         }
         let key = (frame.module, frame.function, ty);

@@ -6,10 +6,10 @@ use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place};
 use crate::quantity::Quantity;
-use crate::ty::{Container, Ty};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind, Stmt};
+use cudalint_program::ir::{BinaryOp, Block, Expr, ExprId, LocalId, LoopKind, Stmt, Type};
+use cudalint_program::types::{Container, Ty};
 use cudalint_program::visit::{Item, walk};
 
 /// Deepest nesting of loops whose first rounds are run by themselves: each level doubles the work.
@@ -402,14 +402,19 @@ impl<'p> Walker<'p> {
         let Some(function) = self.function() else { return Flow::Next };
         let Some(local) = function.locals.get(variable) else { return Flow::Next };
         let ty = self.resolve(local.ty);
-        let element = match out.ty.value() {
-            Ty::Container(Container::Vector | Container::Array, inner, _) | Ty::Array(inner, _) => (**inner).clone(),
+        let element = match (out.ty.value(), out.ty.value().container()) {
+            (Ty::Array(inner, _), _) => (**inner).clone(),
+            (_, Some((Container::Vector | Container::Array, inner, _))) => inner.clone(),
             _ => Ty::Unknown,
         };
         match &ty {
-            Ty::Ref(inner, is_const) => {
+            Ty::Reference(inner) => {
                 // A write through the variable reaches the range's elements.
-                if !is_const {
+                let read_only = match self.module().types.get(local.ty) {
+                    Some(Type::Reference(to)) => self.is_const(*to),
+                    _ => false,
+                };
+                if !read_only {
                     self.contents_change(&out);
                 }
                 let place = self.elements_of(&out);

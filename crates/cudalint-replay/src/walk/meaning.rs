@@ -5,13 +5,12 @@ use super::{Out, Slot, Walker};
 use crate::facts::{MemorySpace, Site};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
-use crate::ty::{Argument, Env, Ty};
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::api::effects::Library;
 use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
-use std::rc::Rc;
+use cudalint_program::types::{Argument, Ty, TypeEnv};
 
 /// What a name stands for.
 pub(crate) enum Meaning {
@@ -39,16 +38,17 @@ impl Walker<'_> {
             if let Some((place, ty)) = self.captured(&last) {
                 return Meaning::Place(place, ty);
             }
-            let bound = self.frames.last().and_then(|frame| match frame.env.get(&last) {
-                Some(Argument::Value(val)) => Some(val.clone()),
-                _ => None,
-            });
-            if let Some(val) = bound {
-                let ty = match &val.kind {
-                    Kind::Int(int) => Ty::Int { bytes: int.bytes, signed: int.signed },
-                    _ => Ty::Unknown,
-                };
-                return Meaning::Value(Out::new(val, ty));
+            match self.frames.last().and_then(|frame| frame.env.get(&last)) {
+                Some(Argument::Value(value)) => {
+                    let value = value.clone();
+                    return Meaning::Value(self.bound_value(&last, value));
+                }
+                Some(Argument::Function(module, function, env)) => {
+                    let kind = Kind::Function(*module, *function, env.clone());
+                    return Meaning::Value(Out::new(Val::from(kind), Ty::Function));
+                }
+                Some(Argument::Unknown) => return Meaning::Value(Out::unknown()),
+                Some(Argument::Type(_)) | None => {}
             }
             if let Some((place, ty)) = self.member_of_this(&last) {
                 return Meaning::Place(place, ty);
@@ -67,14 +67,24 @@ impl Walker<'_> {
             }
             Found::Function(target, function) => {
                 let env = self.explicit_env(target, function, targs);
-                return Meaning::Value(Out::new(
-                    Val::from(Kind::Function(target, function, Rc::new(env))),
-                    Ty::Function,
-                ));
+                return Meaning::Value(Out::new(Val::from(Kind::Function(target, function, env)), Ty::Function));
             }
             Found::Nothing => {}
         }
         Meaning::None
+    }
+
+    /// The number that a template parameter stands for, in the parameter's type; `int` where that is not told.
+    fn bound_value(&mut self, name: &Name, value: Quantity) -> Out {
+        let own = self.function().and_then(|function| {
+            function.template_params.iter().find(|param| param.name == *name).and_then(|param| param.value_type)
+        });
+        let ty = match own.map(|ty| self.resolve(ty)) {
+            Some(ty @ (Ty::Int { .. } | Ty::Bool)) => ty,
+            _ => Ty::INT,
+        };
+        let (bytes, signed) = ty.integer().unwrap_or((4, true));
+        Out::new(Val::typed(value, bytes, signed), ty)
     }
 
     /// What the project knows by a name, looked up once: paths stand in the modules, so that their addresses are
@@ -152,7 +162,7 @@ impl Walker<'_> {
             return *object;
         }
         let variable = &self.project.module(module).globals[index as usize];
-        self.push_frame(module, None, Rc::new(Env::default()), None);
+        self.push_frame(module, None, TypeEnv::default(), None);
         let ty = self.resolve(variable.ty);
         let ty = self.counted(ty, variable.init);
         let space = match variable.space {
@@ -216,7 +226,7 @@ impl Walker<'_> {
         if self.frames.len() > crate::host::MAX_FRAMES + 4 {
             return None;
         }
-        self.push_frame(module, None, Rc::new(Env::default()), None);
+        self.push_frame(module, None, TypeEnv::default(), None);
         let value = self.eval(expr).val.known();
         self.frames.pop();
         value

@@ -16,10 +16,10 @@
 
 use super::recorded::{Key, Plain, PlainKind, PlainType, Recorded, Start};
 use super::{Out, Walker};
-use crate::ty::{Argument, Env, Ty};
 use crate::value::Kind;
 use cudalint_program::api::ApiId;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, ModuleId, Type, TypeId};
+use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::visit::{Item, walk};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) struct Called<'c> {
     pub id: FunctionId,
     pub function: &'c Function,
     /// What its template parameters stand for.
-    pub env: &'c Rc<Env>,
+    pub env: &'c TypeEnv,
     pub args: &'c [Out],
 }
 
@@ -61,7 +61,7 @@ impl Walker<'_> {
         if !matches!(returns, Some(Type::Void)) && !self.is_by_value(module, env, function.returns) {
             return None;
         }
-        let template = env.entries.iter().map(|(_, argument)| match argument {
+        let template = env.iter().map(|(_, argument)| match argument {
             Argument::Type(Ty::Bool) => Some(PlainType::Bool),
             Argument::Type(Ty::Int { bytes, signed }) => Some(PlainType::Int { bytes: *bytes, signed: *signed }),
             Argument::Type(Ty::Float { bytes }) => Some(PlainType::Float { bytes: *bytes }),
@@ -323,7 +323,7 @@ impl Walker<'_> {
     }
 
     /// Whether a parameter of the type holds a number or a pointer of its own.
-    fn is_by_value(&mut self, module: ModuleId, env: &Rc<Env>, ty: TypeId) -> bool {
+    fn is_by_value(&mut self, module: ModuleId, env: &TypeEnv, ty: TypeId) -> bool {
         let types = &self.project.module(module).types;
         let mut current = ty;
         for _ in 0..3 {
@@ -334,7 +334,7 @@ impl Walker<'_> {
                 }
                 Some(Type::Named { args, .. }) if args.is_empty() => {
                     let ty = self.resolve_in(module, env, current);
-                    return ty.is_scalar() && !matches!(ty, Ty::Ref(..));
+                    return ty.is_scalar() && !matches!(ty, Ty::Reference(..));
                 }
                 _ => return false,
             }

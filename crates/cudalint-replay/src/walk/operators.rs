@@ -4,9 +4,9 @@ use super::flow::Truth;
 use super::{Out, Walker};
 use crate::arith;
 use crate::quantity::{Quantity, union};
-use crate::ty::Ty;
 use crate::value::{Int, Kind, Val};
 use cudalint_program::ir::{BinaryOp, ExprId, UnaryOp};
+use cudalint_program::types::Ty;
 
 impl Walker<'_> {
     /// `-x` and the like.
@@ -37,7 +37,7 @@ impl Walker<'_> {
         let right = self.eval(b);
         // `stream >> x` and other operators of classes may write their operands.
         let class = |out: &Out| {
-            matches!(out.ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Auto | Ty::Container(..))
+            matches!(out.ty.value(), Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Auto)
                 && !matches!(out.val.kind, Kind::Int(_) | Kind::Float(_) | Kind::Status | Kind::Str(_))
         };
         if matches!(op, BinaryOp::Shr | BinaryOp::And) && class(&left) && self.is_lvalue(b) {
@@ -106,12 +106,12 @@ impl Walker<'_> {
         let why = union(&left.val.why, &right.val.why);
         let (left_to, right_to) = (left.ty.pointee().cloned(), right.ty.pointee().cloned());
         match (op, left_to, right_to) {
-            (BinaryOp::Add, Some(to), None) => Out::new(self.advance(&left.val, &right.val, &to), Ty::pointer(to)),
-            (BinaryOp::Add, None, Some(to)) => Out::new(self.advance(&right.val, &left.val, &to), Ty::pointer(to)),
+            (BinaryOp::Add, Some(to), None) => Out::new(self.advance(&left.val, &right.val, &to), Ty::pointer_to(to)),
+            (BinaryOp::Add, None, Some(to)) => Out::new(self.advance(&right.val, &left.val, &to), Ty::pointer_to(to)),
             (BinaryOp::Sub, Some(to), None) => {
                 let zero = Val::typed(Quantity::Known(0), 8, true);
                 let back = arith::binary(&mut self.atoms, BinaryOp::Sub, &zero, &right.val);
-                Out::new(self.advance(&left.val, &back, &to), Ty::pointer(to))
+                Out::new(self.advance(&left.val, &back, &to), Ty::pointer_to(to))
             }
             (BinaryOp::Sub, Some(to), Some(_)) => {
                 let q = match (&left.val.kind, &right.val.kind) {
@@ -125,10 +125,7 @@ impl Walker<'_> {
                     }
                     _ => Quantity::Unknown,
                 };
-                Out::new(
-                    Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why },
-                    Ty::Int { bytes: 8, signed: true },
-                )
+                Out::new(Val { kind: Kind::Int(Int { q, bytes: 8, signed: true }), why }, Ty::LONG)
             }
             (BinaryOp::Eq | BinaryOp::Ne, ..) => {
                 let kind = match (pointer_null(&left.val), pointer_null(&right.val)) {
@@ -145,17 +142,10 @@ impl Walker<'_> {
     }
 }
 
-impl Ty {
-    /// This type, or another where this one is unknown.
-    pub fn or(self, other: Self) -> Self {
-        if self.is_unknown() { other } else { self }
-    }
-}
-
 pub(crate) fn same_kind(a: &Ty, b: &Ty) -> bool {
     match (a, b.value()) {
-        (Ty::Record(m, i, _), Ty::Record(n, j, _)) => m == n && i == j,
-        (Ty::Container(a, ..), Ty::Container(b, ..)) => a == b,
+        (Ty::Record(a, _), Ty::Record(b, _)) => a == b,
+        (Ty::Library(..), b) => a.container().zip(b.container()).is_some_and(|(a, b)| a.0 == b.0),
         (Ty::Vector { name: a, .. }, Ty::Vector { name: b, .. }) => a == b,
         _ => false,
     }
@@ -164,7 +154,7 @@ pub(crate) fn same_kind(a: &Ty, b: &Ty) -> bool {
 fn type_of_number(val: &Val) -> Option<Ty> {
     match &val.kind {
         Kind::Int(int) => Some(Ty::Int { bytes: int.bytes, signed: int.signed }),
-        Kind::Float(_) | Kind::Ratio(..) => Some(Ty::Float { bytes: 8 }),
+        Kind::Float(_) | Kind::Ratio(..) => Some(Ty::DOUBLE),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! What an expression gives.
 
 use crate::memory::Place;
-use crate::ty::Ty;
 use crate::value::Val;
+use cudalint_program::types::Ty;
 
 /// An evaluated expression.
 #[derive(Clone, Debug)]

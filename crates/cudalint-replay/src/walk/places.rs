@@ -5,11 +5,12 @@ use super::{Out, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, Place, extend, root};
 use crate::quantity::Quantity;
-use crate::ty::{Container, Ty};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::types::{Container, Ty};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What is done with an lvalue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl<'p> Walker<'p> {
             Expr::Cast { ty, value } => {
                 // A cast names an lvalue only through a reference.
                 let ty = self.resolve(*ty);
-                if let Ty::Ref(inner, _) = &ty {
+                if let Ty::Reference(inner) = &ty {
                     let (place, _) = self.place(*value, access);
                     return (place, (**inner).clone());
                 }
@@ -176,21 +177,21 @@ impl<'p> Walker<'p> {
         };
         let out = self.eval(base);
         let at = self.eval(*index);
-        if let Ty::Container(kind, inner, _) = out.ty.value() {
-            let (kind, inner) = (*kind, (**inner).clone());
+        if let Some((kind, inner, _)) = out.ty.value().container() {
+            let inner = inner.clone();
             if matches!(kind, Container::DeviceVector | Container::DevicePointer) {
                 return (Place::Nowhere, inner);
             }
             if kind == Container::Array {
                 let Some(place) = &out.place else { return (Place::Unknown, inner) };
-                let start = self.address(place, &Ty::Array(Rc::new(inner.clone()), Quantity::Unknown));
+                let start = self.address(place, &Ty::Array(Arc::new(inner.clone()), Quantity::Unknown));
                 let moved = self.advance(&start, &at.val, &inner);
                 return (self.pointed_place(&moved, &inner), inner);
             }
             {
                 let data = self.container_data(&out);
                 let moved = self.advance(&data, &at.val, &inner);
-                let pointer = Out::new(moved, Ty::pointer(inner.clone()));
+                let pointer = Out::new(moved, Ty::pointer_to(inner.clone()));
                 if access != Access::Address && kind == Container::SmartPointer {
                     self.host_access(id, base, &pointer, access == Access::Write);
                 }
@@ -199,7 +200,7 @@ impl<'p> Walker<'p> {
         }
         let Some(element) = out.ty.pointee().cloned() else {
             // `operator[]` of a class: it may do anything with the object.
-            if matches!(out.ty.value(), Ty::Record(..) | Ty::Opaque(_) | Ty::Unknown | Ty::Auto)
+            if matches!(out.ty.value(), Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Auto)
                 && let Some(place) = &out.place
             {
                 let place = place.clone();
@@ -209,7 +210,7 @@ impl<'p> Walker<'p> {
             return (Place::Unknown, Ty::Unknown);
         };
         let moved = self.advance(&out.val, &at.val, &element);
-        let pointer = Out::new(moved, Ty::pointer(element));
+        let pointer = Out::new(moved, Ty::pointer_to(element));
         self.dereference(id, base, &pointer, access)
     }
 
@@ -232,15 +233,12 @@ impl<'p> Walker<'p> {
         };
         let field = self.field_type(&ty, name).unwrap_or(Ty::Unknown);
         // The members of a union share their bytes.
-        if let Ty::Record(module, index, _) = ty.value()
-            && self.project.module(*module).records.get(*index as usize).is_some_and(|record| record.is_union)
+        if let Ty::Record(entry, _) = ty.value()
+            && self.project.record_at(*entry).is_some_and(|record| record.is_union)
         {
             return (weaken(&place), field);
         }
-        if let (Place::Cell(..), Ty::Opaque(_) | Ty::Unknown | Ty::Auto) = (&place, ty.value()) {
-            // A field of a type out of sight is still a field; what it is, only stores tell.
-            return (self.field_place(&place, name), field);
-        }
+        // A field of a type out of sight is still a field; what it is, only stores tell.
         (self.field_place(&place, name), field)
     }
 
@@ -300,7 +298,7 @@ impl<'p> Walker<'p> {
         let val = self.admit(val);
         if val.is_zeroed() {
             return match ty.value() {
-                Ty::Ptr(_) => Val::from(Kind::Null),
+                Ty::Pointer(_) => Val::from(Kind::Null),
                 Ty::Float { .. } => Val::from(Kind::Float(0.0)),
                 Ty::Int { bytes, signed } => Val::typed(Quantity::Known(0), *bytes, *signed),
                 Ty::Bool => Val::boolean(false),

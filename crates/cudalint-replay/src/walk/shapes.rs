@@ -3,8 +3,8 @@
 use super::Walker;
 use crate::facts::{CountShape, Pointer, PointerArgument, Site};
 use crate::quantity::Quantity;
-use crate::ty::Ty;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, LocalId, Module};
+use cudalint_program::types::Ty;
 
 /// How far definitions are followed.
 const MAX_STEPS: u32 = 24;
@@ -173,7 +173,7 @@ impl Walker<'_> {
         let pointer = match self.node(expr).map(|node| &node.kind) {
             Some(Expr::SizeOfExpr(value)) => {
                 let ty = self.type_of(*value);
-                matches!(ty.value(), Ty::Ptr(_)).then(|| self.text(*value))
+                matches!(ty.value(), Ty::Pointer(_)).then(|| self.text(*value))
             }
             _ => None,
         };

@@ -5,10 +5,10 @@ use super::flow::Truth;
 use super::{Out, Slot, Walker};
 use crate::memory::{JoinRule, ObjId, Place, root};
 use crate::quantity::Quantity;
-use crate::ty::Ty;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
 use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, SwitchCase, Type};
+use cudalint_program::types::Ty;
 
 impl<'p> Walker<'p> {
     /// Runs a block.
@@ -240,7 +240,7 @@ impl<'p> Walker<'p> {
             return;
         }
         let ty = self.resolve(variable.ty);
-        if let Ty::Ref(inner, _) = &ty {
+        if let Ty::Reference(inner) = &ty {
             let (place, found) = match variable.init {
                 Some(init) => self.bind_reference(init),
                 None => (Place::Unknown, Ty::Unknown),

@@ -3,19 +3,21 @@
 use super::Walker;
 use super::caches::TypeName;
 use crate::quantity::Quantity;
-use crate::ty::{Argument, Container, Env, Ty};
-use crate::value::Val;
+use crate::value::Kind;
 use cudalint_numbers::Scalar;
-use cudalint_program::Name;
-use cudalint_program::ir::{Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
-use std::rc::Rc;
+use cudalint_program::ir::{
+    ExprId, Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
+};
+use cudalint_program::types::{Argument, Container, Ty, TypeEnv, lane_named};
+use cudalint_program::{Entry, Name, layout};
+use std::sync::Arc;
 
 /// How deep types may nest.
 const MAX_TYPE_DEPTH: u32 = 24;
 
 impl<'p> Walker<'p> {
     /// A type of another module on its own, with these template arguments.
-    pub fn resolve_in(&mut self, module: ModuleId, env: &Rc<Env>, ty: TypeId) -> Ty {
+    pub fn resolve_in(&mut self, module: ModuleId, env: &TypeEnv, ty: TypeId) -> Ty {
         if self.frames.len() > crate::host::MAX_FRAMES + 6 {
             return Ty::Unknown;
         }
@@ -40,18 +42,16 @@ impl<'p> Walker<'p> {
             Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
             Type::Bool => Ty::Bool,
             Type::Float { bytes } => Ty::Float { bytes: *bytes },
-            Type::Vector { name, bytes, signed, float, lanes } => {
-                Ty::Vector { name: name.clone(), bytes: *bytes, signed: *signed, float: *float, lanes: *lanes }
-            }
-            Type::Pointer(to) => Ty::pointer(self.resolve_at(*to, depth + 1)),
-            Type::Reference(to) => Ty::Ref(Rc::new(self.resolve_at(*to, depth + 1)), self.is_const(*to)),
+            Type::Vector { name, lane, lanes } => Ty::Vector { name: name.clone(), lane: *lane, lanes: *lanes },
+            Type::Pointer(to) => Ty::pointer_to(self.resolve_at(*to, depth + 1)),
+            Type::Reference(to) => Ty::Reference(Arc::new(self.resolve_at(*to, depth + 1))),
             Type::Array(of, count) => {
                 let inner = self.resolve_at(*of, depth + 1);
                 let count = match count {
                     Some(count) => self.eval(*count).val.quantity(),
                     None => Quantity::Unknown,
                 };
-                Ty::Array(Rc::new(inner), count)
+                Ty::Array(Arc::new(inner), count)
             }
             Type::Qualified { ty, .. } => self.resolve_at(*ty, depth + 1),
             Type::Named { path, args } | Type::Member { path, args, .. } => self.resolve_name(path, args, depth),
@@ -72,14 +72,14 @@ impl<'p> Walker<'p> {
     fn resolve_name(&mut self, path: &'p Path, args: &'p [TemplateArg], depth: u32) -> Ty {
         let Some(last) = path.last() else { return Ty::Unknown };
         if path.segments.len() == 1
-            && let Some(ty) = self.frames.last().and_then(|frame| frame.env.ty(last).cloned())
+            && let Some(Argument::Type(ty)) = self.frames.last().and_then(|frame| frame.env.get(last))
         {
-            return ty;
+            return ty.clone();
         }
         match self.type_named(path) {
             TypeName::Alias(entry) => {
                 let Some(alias) = self.project.alias_at(entry) else { return Ty::Unknown };
-                let env = Rc::new(self.bind(&alias.template_params, args, depth));
+                let env = self.bind(&alias.template_params, args, depth);
                 if self.frames.len() > crate::host::MAX_FRAMES + 6 {
                     return Ty::Unknown;
                 }
@@ -92,7 +92,7 @@ impl<'p> Walker<'p> {
             TypeName::Record(entry) => {
                 let Some(record) = self.project.record_at(entry) else { return Ty::Unknown };
                 let env = self.bind(&record.template_params, args, depth);
-                Ty::Record(entry.module, entry.index, Rc::new(env))
+                Ty::Record(entry, env)
             }
             TypeName::Enum => Ty::INT,
             TypeName::Other => self.library_type(last, args, depth),
@@ -104,105 +104,75 @@ impl<'p> Walker<'p> {
             Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => self.resolve_at(*ty, depth + 1),
             _ => Ty::Unknown,
         };
-        let none = Quantity::Unknown;
         match name.as_str() {
-            // An allocator of its own may give memory of any kind, as `universal_vector` does.
             "vector" | "host_vector" if args.len() > 1 => Ty::Unknown,
-            "vector" | "host_vector" => Ty::Container(Container::Vector, Rc::new(first()), none),
-            "device_vector" | "device_uvector" => Ty::Container(Container::DeviceVector, Rc::new(first()), none),
-            "device_ptr" => Ty::Container(Container::DevicePointer, Rc::new(first()), none),
-            "unique_ptr" | "shared_ptr" => {
-                let inner = match first() {
-                    Ty::Array(inner, _) => (*inner).clone(),
-                    other => other,
-                };
-                Ty::Container(Container::SmartPointer, Rc::new(inner), none)
-            }
-            "string" => Ty::Container(Container::String, Rc::new(Ty::Int { bytes: 1, signed: true }), none),
+            "vector" | "host_vector" | "device_vector" | "device_uvector" | "device_ptr" | "unique_ptr"
+            | "shared_ptr" => Ty::library_of(name, first()),
             "array" if args.len() == 2 => {
-                let inner = Rc::new(first());
+                let first = Argument::Type(first());
                 let count = match &args[1] {
                     TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value) => self.eval(*value).val.quantity(),
                     TemplateArg::Type(_) => Quantity::Unknown,
                 };
-                Ty::Container(Container::Array, inner, count)
+                Ty::Library(name.as_str().into(), [first, Argument::Value(count)].into())
             }
             // Handles that are numbers (texture_types.h, surface_types.h).
             "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
             "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
-            "cudaStream_t" | "cudaEvent_t" => Ty::pointer(Ty::Opaque(name.clone())),
-            "CUdeviceptr" => Ty::pointer(Ty::Void),
-            "cufftComplex" | "cuComplex" | "cuFloatComplex" => {
-                Ty::Vector { name: name.clone(), bytes: 4, signed: true, float: true, lanes: 2 }
-            }
-            "cufftDoubleComplex" | "cuDoubleComplex" => {
-                Ty::Vector { name: name.clone(), bytes: 8, signed: true, float: true, lanes: 2 }
-            }
+            "cudaStream_t" | "cudaEvent_t" => Ty::pointer_to(opaque(name)),
+            "CUdeviceptr" => Ty::pointer_to(Ty::Void),
+            "cufftComplex" | "cuComplex" | "cuFloatComplex" => complex(name, 4),
+            "cufftDoubleComplex" | "cuDoubleComplex" => complex(name, 8),
             "cufftReal" => Ty::Float { bytes: 4 },
-            "cufftDoubleReal" => Ty::Float { bytes: 8 },
+            "cufftDoubleReal" => Ty::DOUBLE,
             _ if self.frames.last().is_some_and(|frame| frame.env.get(name).is_some()) => Ty::Unknown,
             // `std::size_t`, and what a header in sight says of others.
-            plain => Scalar::of_cpp(plain).map_or_else(|| Ty::Opaque(name.clone()), Ty::of_scalar),
+            plain => Scalar::of_cpp(plain).map_or_else(|| opaque(name), Ty::of_scalar),
         }
     }
 
-    /// Template parameters bound to written arguments and defaults.
-    fn bind(&mut self, params: &'p [TemplateParam], args: &'p [TemplateArg], depth: u32) -> Env {
-        let mut env = Env::default();
-        for (index, param) in params.iter().enumerate() {
-            if param.pack {
-                break;
-            }
-            let argument = match args.get(index) {
-                Some(arg) => self.template_argument(arg, param.value_type.is_some(), depth),
-                // A default stands in the template's own module; only plain ones are read here.
-                None => continue,
-            };
-            env.entries.push((param.name.clone(), argument));
-        }
-        env
-    }
-
-    fn template_argument(&mut self, arg: &'p TemplateArg, is_value: bool, depth: u32) -> Argument {
-        match (arg, is_value) {
-            (TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value), true) => {
-                Argument::Value(self.eval(*value).val)
-            }
-            (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), false) => {
-                Argument::Type(self.resolve_at(*ty, depth + 1))
-            }
-            (TemplateArg::Value(value), false) => Argument::Value(self.eval(*value).val),
-            (TemplateArg::Type(_), true) => Argument::Value(Val::unknown()),
-        }
-    }
-
-    /// The arguments written at a use of a function template.
-    pub fn explicit_env(&mut self, module: ModuleId, function: FunctionId, targs: &[TemplateArg]) -> Env {
-        let Some(function) = self.project.function_at(module, function) else { return Env::default() };
-        self.explicit(&function.template_params, targs)
-    }
-
-    /// Parameters with the arguments that are written for them.
-    pub fn explicit(&mut self, params: &[TemplateParam], targs: &[TemplateArg]) -> Env {
-        let mut env = Env::default();
-        for (param, arg) in params.iter().zip(targs) {
+    /// Template parameters bound to written arguments; defaults stand in the template's own module and are left open.
+    fn bind(&mut self, params: &[TemplateParam], args: &[TemplateArg], depth: u32) -> TypeEnv {
+        let mut env = TypeEnv::default();
+        for (param, arg) in params.iter().zip(args) {
             if param.pack {
                 break;
             }
             let argument = match (arg, param.value_type.is_some()) {
-                (TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value), true) => {
-                    Argument::Value(self.eval(*value).val)
+                (TemplateArg::Value(value), _) | (TemplateArg::Ambiguous(_, value), true) => self.bound_to(*value),
+                (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), false) => {
+                    Argument::Type(if depth == 0 { self.resolve(*ty) } else { self.resolve_at(*ty, depth + 1) })
                 }
-                (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), _) => Argument::Type(self.resolve(*ty)),
-                (TemplateArg::Value(value), _) => Argument::Value(self.eval(*value).val),
+                (TemplateArg::Type(_), true) => Argument::Unknown,
             };
-            env.entries.push((param.name.clone(), argument));
+            env.push(param.name.clone(), argument);
         }
         env
     }
 
+    /// What a template argument that is an expression stands for.
+    fn bound_to(&mut self, value: ExprId) -> Argument {
+        let val = self.eval(value).val;
+        match val.kind {
+            Kind::Int(int) if val.why.is_none() => Argument::Value(int.q),
+            Kind::Function(module, function, env) => Argument::Function(module, function, env),
+            _ => Argument::Unknown,
+        }
+    }
+
+    /// The arguments written at a use of a function template.
+    pub fn explicit_env(&mut self, module: ModuleId, function: FunctionId, targs: &[TemplateArg]) -> TypeEnv {
+        let Some(function) = self.project.function_at(module, function) else { return TypeEnv::default() };
+        self.explicit(&function.template_params, targs)
+    }
+
+    /// Parameters with the arguments that are written for them.
+    pub fn explicit(&mut self, params: &[TemplateParam], targs: &[TemplateArg]) -> TypeEnv {
+        self.bind(params, targs, 0)
+    }
+
     /// Completes template arguments from defaults and from the types of call arguments.
-    pub fn deduce(&mut self, module: ModuleId, function: &'p Function, env: &mut Env, args: &[super::Out]) {
+    pub fn deduce(&mut self, module: ModuleId, function: &'p Function, env: &mut TypeEnv, args: &[super::Out]) {
         for (index, out) in args.iter().enumerate().take(function.param_count as usize) {
             let Some(param) = function.locals.get(LocalId::from(index)) else { break };
             self.match_type(module, function, param.ty, out.ty.value(), env, 0);
@@ -213,12 +183,13 @@ impl<'p> Walker<'p> {
             }
             match &param.default {
                 Some(TemplateArg::Type(ty)) if param.value_type.is_none() => {
-                    let ty = self.resolve_in(module, &Rc::new(env.clone()), *ty);
-                    env.entries.push((param.name.clone(), Argument::Type(ty)));
+                    let ty = self.resolve_in(module, &env.clone(), *ty);
+                    env.push(param.name.clone(), Argument::Type(ty));
                 }
                 Some(TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value)) if param.value_type.is_some() => {
-                    let value = self.constant(module, *value).map_or_else(Val::unknown, Val::int);
-                    env.entries.push((param.name.clone(), Argument::Value(value)));
+                    let value =
+                        self.constant(module, *value).map_or(Argument::Unknown, |value| Argument::Value(value.into()));
+                    env.push(param.name.clone(), value);
                 }
                 _ => {}
             }
@@ -231,7 +202,7 @@ impl<'p> Walker<'p> {
         function: &'p Function,
         id: TypeId,
         found: &Ty,
-        env: &mut Env,
+        env: &mut TypeEnv,
         depth: u32,
     ) {
         if depth > 6 || found.is_unknown() {
@@ -242,7 +213,7 @@ impl<'p> Walker<'p> {
                 self.match_type(module, function, *ty, found, env, depth + 1);
             }
             Some(Type::Pointer(to) | Type::Array(to, _)) => {
-                if let Ty::Ptr(inner) | Ty::Array(inner, _) = found {
+                if let Ty::Pointer(inner) | Ty::Array(inner, _) = found {
                     self.match_type(module, function, *to, inner, env, depth + 1);
                 }
             }
@@ -251,22 +222,14 @@ impl<'p> Walker<'p> {
                 let is_param = function.template_params.iter().any(|p| p.name == *name && p.value_type.is_none());
                 if is_param && args.is_empty() {
                     if env.get(name).is_none() {
-                        let ty = match found {
-                            Ty::Array(inner, _) => Ty::Ptr(inner.clone()),
-                            other => other.clone(),
-                        };
-                        env.entries.push((name.clone(), Argument::Type(ty)));
+                        env.push(name.clone(), Argument::Type(found.decayed()));
                     }
-                } else if let (
-                    Ty::Container(_, inner, _),
-                    Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)),
-                ) = (found, args.first())
+                } else if let (Some((_, inner, _)), Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _))) =
+                    (found.container(), args.first())
                 {
-                    let inner = inner.clone();
-                    self.match_type(module, function, *ty, &inner, env, depth + 1);
-                } else if let Ty::Record(_, _, theirs) = found {
-                    let theirs = theirs.clone();
-                    for (arg, (_, value)) in args.iter().zip(&theirs.entries) {
+                    self.match_type(module, function, *ty, inner, env, depth + 1);
+                } else if let Ty::Record(_, theirs) = found {
+                    for (arg, (_, value)) in args.iter().zip(theirs.iter()) {
                         if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) =
                             (arg, value)
                         {
@@ -306,59 +269,61 @@ impl<'p> Walker<'p> {
         }
         match ty {
             Ty::Void | Ty::Bool => known(1, 1),
-            Ty::Int { bytes, .. } | Ty::Float { bytes } => known(i64::from(*bytes), i64::from(*bytes)),
-            Ty::Vector { bytes, lanes, name, .. } => {
-                let size = i64::from(*bytes) * i64::from(*lanes);
-                // Three-lane types and dim3 are aligned like one lane.
-                let align = if *lanes == 3 || name == "dim3" { i64::from(*bytes) } else { size.min(16) };
-                known(size, align)
+            Ty::Int { bytes, .. } | Ty::Float { bytes } | Ty::Enum { bytes, .. } => {
+                known(i64::from(*bytes), i64::from(*bytes))
             }
-            Ty::Ptr(_) | Ty::Function => known(8, 8),
-            Ty::Ref(inner, _) => self.layout(inner, depth + 1),
-            Ty::Array(inner, count) | Ty::Container(Container::Array, inner, count) => {
+            Ty::Vector { lane, lanes, .. } => layout::vector(i64::from(lane.bytes()), i64::from(*lanes))
+                .map_or((Quantity::Unknown, 1), |layout| known(layout.size, layout.align)),
+            Ty::Pointer(_) | Ty::Function => known(8, 8),
+            Ty::Reference(inner) => self.layout(inner, depth + 1),
+            Ty::Array(inner, count) => {
                 let (size, align) = self.layout(inner, depth + 1);
                 (size.times(count), align)
             }
-            Ty::Container(Container::DevicePointer, ..) => known(8, 8),
-            Ty::Container(Container::Vector, ..) => known(24, 8),
-            Ty::Container(Container::String, ..) => known(32, 8),
-            Ty::Container(..) | Ty::Auto | Ty::Unknown => (Quantity::Unknown, 1),
-            Ty::Opaque(name) => {
+            Ty::Library(name, _) => match ty.container() {
+                Some((Container::Array, inner, count)) => {
+                    let (size, align) = self.layout(inner, depth + 1);
+                    (size.times(&count), align)
+                }
+                Some((Container::DevicePointer, ..)) => known(8, 8),
+                Some((Container::Vector, ..)) => known(24, 8),
+                Some((Container::String, ..)) => known(32, 8),
+                Some(_) => (Quantity::Unknown, 1),
                 // Only a template parameter is a type of its own in every instance; a foreign name is just unknown,
                 // but equal to itself as well.
-                (self.atoms.size_of(name), 1)
-            }
-            Ty::Record(module, index, env) => self.record_layout(*module, *index, env, depth),
+                None => (self.atoms.size_of(name), 1),
+            },
+            Ty::Auto | Ty::Unknown => (Quantity::Unknown, 1),
+            Ty::Record(entry, env) => self.record_layout(*entry, env, depth),
         }
     }
 
-    fn record_layout(&mut self, module: ModuleId, index: u32, env: &Rc<Env>, depth: u32) -> (Quantity, i64) {
-        if !env.entries.is_empty() {
-            return self.lay_out(module, index, env, depth);
+    fn record_layout(&mut self, entry: Entry, env: &TypeEnv, depth: u32) -> (Quantity, i64) {
+        if !env.is_empty() {
+            return self.lay_out(entry, env, depth);
         }
-        if let Some(known) = self.caches.learned.layouts.borrow().get(&(module, index)) {
+        if let Some(known) = self.caches.learned.layouts.borrow().get(&entry) {
             return known.map_or((Quantity::Unknown, 1), |(size, align)| (Quantity::Known(size), align));
         }
-        if let Some((size, align)) = self.type_cache.get(&(module, index)) {
+        if let Some((size, align)) = self.type_cache.get(&entry) {
             return (Quantity::Known(*size), *align);
         }
         let before = (self.budget.steps, self.atoms.count());
-        let (size, align) = self.lay_out(module, index, env, depth);
+        let (size, align) = self.lay_out(entry, env, depth);
         let known = size.known().map(|size| (size, align));
         // Where something had to be evaluated it may be something else the next time.
         let pure = (self.budget.steps, self.atoms.count()) == before && self.budget.stopped.is_none();
         if pure && (known.is_some() || depth == 0) {
-            self.caches.learned.layouts.borrow_mut().insert((module, index), known);
+            self.caches.learned.layouts.borrow_mut().insert(entry, known);
         } else if let Some(known) = known {
-            self.type_cache.insert((module, index), known);
+            self.type_cache.insert(entry, known);
         }
         (size, align)
     }
 
-    fn lay_out(&mut self, module: ModuleId, index: u32, env: &Rc<Env>, depth: u32) -> (Quantity, i64) {
-        let Some(record) = self.project.module(module).records.get(index as usize) else {
-            return (Quantity::Unknown, 1);
-        };
+    fn lay_out(&mut self, entry: Entry, env: &TypeEnv, depth: u32) -> (Quantity, i64) {
+        let module = entry.module;
+        let Some(record) = self.project.record_at(entry) else { return (Quantity::Unknown, 1) };
         if record.align.is_some() || !record.defined {
             let align = record.align.and_then(|expr| self.constant(module, expr));
             if align.is_none() {
@@ -401,16 +366,15 @@ impl<'p> Walker<'p> {
     /// The type of a field, searched in bases too.
     pub fn field_type(&mut self, ty: &Ty, name: &Name) -> Option<Ty> {
         match ty.value() {
-            Ty::Vector { bytes, signed, float, .. } if matches!(name.as_str(), "x" | "y" | "z" | "w") => {
-                Some(if *float { Ty::Float { bytes: *bytes } } else { Ty::Int { bytes: *bytes, signed: *signed } })
-            }
-            Ty::Record(module, index, env) => self.record_field(*module, *index, env, name, 0),
+            Ty::Vector { lane, .. } => lane_named(name).map(|_| Ty::of_scalar(*lane)),
+            Ty::Record(entry, env) => self.record_field(*entry, env, name, 0),
             _ => None,
         }
     }
 
-    fn record_field(&mut self, module: ModuleId, index: u32, env: &Rc<Env>, name: &Name, depth: u32) -> Option<Ty> {
-        let record = self.project.module(module).records.get(index as usize)?;
+    fn record_field(&mut self, entry: Entry, env: &TypeEnv, name: &Name, depth: u32) -> Option<Ty> {
+        let module = entry.module;
+        let record = self.project.record_at(entry)?;
         if let Some(field) = record.fields.iter().find(|field| field.name == *name) {
             return Some(self.resolve_in(module, env, field.ty));
         }
@@ -418,8 +382,8 @@ impl<'p> Walker<'p> {
             return None;
         }
         for base in &record.bases {
-            if let Ty::Record(module, index, env) = self.resolve_in(module, env, *base)
-                && let Some(ty) = self.record_field(module, index, &env, name, depth + 1)
+            if let Ty::Record(base, env) = self.resolve_in(module, env, *base)
+                && let Some(ty) = self.record_field(base, &env, name, depth + 1)
             {
                 return Some(ty);
             }
@@ -430,12 +394,9 @@ impl<'p> Walker<'p> {
     /// Byte offset of a field in its record, where the layout is known.
     pub fn field_offset(&mut self, ty: &Ty, name: &Name) -> Option<i64> {
         match ty.value() {
-            Ty::Vector { bytes, .. } => {
-                let lane = ["x", "y", "z", "w"].iter().position(|lane| name == *lane)?;
-                Some(i64::from(*bytes) * lane as i64)
-            }
-            Ty::Record(module, index, env) => {
-                let record = self.project.module(*module).records.get(*index as usize)?;
+            Ty::Vector { lane, .. } => Some(i64::from(lane.bytes()) * i64::from(lane_named(name)?)),
+            Ty::Record(entry, env) => {
+                let record = self.project.record_at(*entry)?;
                 if record.is_union && record.fields.iter().any(|field| field.name == *name) {
                     return Some(0);
                 }
@@ -444,7 +405,7 @@ impl<'p> Walker<'p> {
                 }
                 let mut offset = if record.has_virtual { 8 } else { 0 };
                 for field in &record.fields {
-                    let ty = self.resolve_in(*module, env, field.ty);
+                    let ty = self.resolve_in(entry.module, env, field.ty);
                     let (size, align) = self.layout(&ty, 2);
                     offset = (offset + align - 1) / align * align;
                     if field.name == *name {
@@ -461,6 +422,16 @@ impl<'p> Walker<'p> {
     /// The record that a method belongs to, its template parameters unbound.
     pub fn enclosing_record(&mut self, module: ModuleId, function: &Function) -> Option<Ty> {
         let entry = self.project.record(module, &Path::default(), &function.scope)?;
-        Some(Ty::Record(entry.module, entry.index, Rc::default()))
+        Some(Ty::Record(entry, TypeEnv::default()))
     }
+}
+
+/// A type whose definition is out of sight.
+fn opaque(name: &str) -> Ty {
+    Ty::Library(name.into(), Arc::new([]))
+}
+
+/// A pair of floating-point numbers that goes by a name of its own.
+fn complex(name: &Name, bytes: u8) -> Ty {
+    Ty::Vector { name: name.clone(), lane: Scalar::Float { bytes }, lanes: 2 }
 }

@@ -4,11 +4,11 @@ use super::{Out, Walker};
 use crate::arith;
 use crate::host::NO_ARGUMENTS;
 use crate::memory::Place;
-use crate::ty::Ty;
 use crate::value::{Kind, Val};
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Type, TypeId, Variable,
 };
+use cudalint_program::types::Ty;
 use cudalint_program::{Entry, Name};
 use std::rc::Rc;
 use typed_index_collections::TiSlice;
@@ -27,7 +27,7 @@ impl<'p> Walker<'p> {
         }
         let this = self.frames.last().and_then(|frame| frame.this.as_ref());
         let entry = match this.map(|(_, ty)| ty.value()) {
-            Some(Ty::Record(module, index, _)) => Some(Entry { module: *module, index: *index }),
+            Some(Ty::Record(entry, _)) => Some(*entry),
             // A method that is walked by itself. Where its class is in another file, it looks like a function of a namespace.
             _ => self
                 .function()

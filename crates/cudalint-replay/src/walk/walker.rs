@@ -9,9 +9,10 @@ use crate::facts::{MemorySpace, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
 use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
-use crate::ty::{Env, Ty};
 use crate::value::{Closure, Kind, Val};
+use cudalint_program::Entry;
 use cudalint_program::ir::{ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
@@ -35,7 +36,7 @@ pub(crate) struct Frame {
     pub module: ModuleId,
     /// `None` for a frame that only evaluates constants.
     pub function: Option<FunctionId>,
-    pub env: Rc<Env>,
+    pub env: TypeEnv,
     pub slots: TiVec<LocalId, Slot>,
     pub this: Option<(Place, Ty)>,
     pub closure: Option<Rc<Closure>>,
@@ -102,7 +103,7 @@ pub(crate) struct Walker<'p> {
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
     /// The word `local`, made once.
     pub local: Name,
-    pub type_cache: FxHashMap<(ModuleId, u32), (i64, i64)>,
+    pub type_cache: FxHashMap<Entry, (i64, i64)>,
     /// Whether launches may be recorded to run later, when memory holds other things.
     pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
@@ -149,7 +150,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    pub fn push_frame(&mut self, module: ModuleId, function: Option<FunctionId>, env: Rc<Env>, call: Option<Site>) {
+    pub fn push_frame(&mut self, module: ModuleId, function: Option<FunctionId>, env: TypeEnv, call: Option<Site>) {
         let slots = function
             .and_then(|id| self.project.module(module).functions.get(id))
             .map_or(0, |function| function.locals.len());
@@ -233,7 +234,7 @@ impl<'p> Walker<'p> {
     pub fn opaque(&mut self, name: &str, ty: &Ty) -> Val {
         match ty.value() {
             Ty::Int { bytes, signed } if *bytes >= 4 => {
-                let q = self.atoms.fresh(name, crate::algebra::AtomKind::Opaque);
+                let q = self.atoms.fresh(name, crate::quantity::AtomKind::Opaque);
                 Val::typed(q, *bytes, *signed)
             }
             Ty::Int { bytes, signed } => Val::typed(Quantity::Unknown, *bytes, *signed),

@@ -82,7 +82,7 @@ impl<'s> Writer<'s> {
         if refused || matches!(parameter.resolved.value(), Ty::Function) {
             return Err(format!("no argument can be made for parameter {shown} of type `{}`", parameter.ty));
         }
-        let opaque = match parameter.resolved.pointee() {
+        let opaque = match parameter.resolved.element() {
             Some(Ty::Function) => true,
             Some(Ty::Library(name, _)) => matches!(&**name, "cudaArray" | "cudaMipmappedArray"),
             _ => false,
@@ -103,7 +103,7 @@ impl<'s> Writer<'s> {
 
     fn pointer(&mut self, name: &str, ty: &Spelling, resolved: &Ty, uses: &PointerUses, extent: Option<i64>) {
         let element = ty.element();
-        let pointee = resolved.pointee().cloned().unwrap_or(Ty::Unknown);
+        let pointee = resolved.element().cloned().unwrap_or(Ty::Unknown);
         let here = uses.level(0);
         if ty.pointers >= 2 || matches!(pointee, Ty::Pointer(_)) {
             self.slots(name, &element, &pointee, uses);
@@ -157,7 +157,7 @@ impl<'s> Writer<'s> {
 
     /// The value of a pointer that is declared elsewhere: a field, or a variable of the file.
     pub fn memory_for(&mut self, target: &str, resolved: &Ty, spelled: &str, uses: &PointerUses) -> Option<String> {
-        let pointee = resolved.pointee()?.clone();
+        let pointee = resolved.element()?.clone();
         if matches!(pointee, Ty::Pointer(_) | Ty::Function) {
             return None;
         }
@@ -206,7 +206,7 @@ impl<'s> Writer<'s> {
     /// Pointers to pointers: slots that each hold a buffer.
     fn slots(&mut self, name: &str, element: &str, pointee: &Ty, uses: &PointerUses) {
         let inner = Spelling::new(element);
-        let target_ty = pointee.pointee().cloned().unwrap_or(Ty::Unknown);
+        let target_ty = pointee.element().cloned().unwrap_or(Ty::Unknown);
         let on_device = uses.level(0).device;
         if inner.pointers >= 2 || matches!(target_ty, Ty::Pointer(_)) {
             let declared = variable(element, name);

@@ -157,7 +157,10 @@ fn globals(
         let name = scoped.chain([variable.name.as_str()]).collect::<Vec<_>>().join("::");
         let ty = scope.resolve(variable.ty);
         let (element, count) = match &ty {
-            Ty::Array(element, Some(count)) => (element.as_ref(), usize::try_from(*count).unwrap_or(0)),
+            Ty::Array(element, count) => {
+                let Some(count) = count.known() else { continue };
+                (element.as_ref(), usize::try_from(count).unwrap_or(0))
+            }
             other => (other, 1),
         };
         let one: Vec<u8> = match element {

@@ -62,16 +62,18 @@ pub(super) fn choose(
                 let ty = if text == "int" { Ty::INT } else { Ty::Float { bytes: 4 } };
                 (Value { text: text.to_owned(), meaning: Argument::Type(ty) }, false)
             }
-            (Some(_), Some(Argument::Value(value))) => {
-                (Value { text: value.to_string(), meaning: Argument::Value(*value) }, true)
+            (Some(_), Some(Argument::Value(value))) if value.known().is_some() => {
+                (Value { text: value.to_string(), meaning: Argument::Value(value.clone()) }, true)
             }
-            (Some(ty), _) if ty == "bool" => (Value { text: "true".to_owned(), meaning: Argument::Value(1) }, false),
+            (Some(ty), _) if ty == "bool" => {
+                (Value { text: "true".to_owned(), meaning: Argument::Value(1.into()) }, false)
+            }
             (Some(ty), _) if ty.is_empty() || ty.contains('*') => {
                 return Err(format!("no argument can be made for the template parameter `{name}`"));
             }
             (Some(_), _) => {
                 let value = super::values::usual(name, 4, 1).value.clamp(0, 256);
-                (Value { text: value.to_string(), meaning: Argument::Value(value) }, false)
+                (Value { text: value.to_string(), meaning: Argument::Value(value.into()) }, false)
             }
         };
         let why = if seen { " // as in a call of the file" } else { "" };

@@ -1,14 +1,16 @@
 //! Polynomials over atoms: the arithmetic behind symbolic sizes, and evaluation at chosen points.
 
-mod terms;
-
-use cudalint_numbers::BinaryOp;
+use crate::BinaryOp;
+use crate::arith::exact;
+use crate::terms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-pub use terms::Terms;
+
+/// The terms of a polynomial.
+pub type Terms = terms::Terms<Atom>;
 
 /// Most terms a polynomial may have; beyond it a result is unknown.
 const MAX_TERMS: usize = 24;
@@ -108,7 +110,7 @@ impl ClosedOp {
     /// The result on two numbers; `None` when C leaves it undefined.
     pub fn apply(self, a: i64, b: i64) -> Option<i64> {
         match self.operator() {
-            Some(op) => cudalint_numbers::exact(op, a, b),
+            Some(op) => exact(op, a, b),
             None if self == Self::Min => Some(a.min(b)),
             None => Some(a.max(b)),
         }
@@ -232,7 +234,7 @@ impl Poly {
     }
 
     /// From its terms.
-    pub(crate) fn of(terms: Terms) -> Self {
+    pub fn of(terms: Terms) -> Self {
         Self { terms: Arc::new(terms) }
     }
 
@@ -299,7 +301,7 @@ impl Poly {
     }
 
     /// Whether it is at least 0 wherever every plain atom is; `false` when that cannot be seen from the signs.
-    pub(crate) fn is_non_negative(&self, depth: u32) -> bool {
+    pub fn is_non_negative(&self, depth: u32) -> bool {
         self.terms.iter().all(|(product, c)| *c >= 0 && product.iter().all(|atom| atom.is_non_negative(depth)))
     }
 
@@ -310,7 +312,7 @@ impl Poly {
 
     /// Whether it is positive wherever every plain atom is at least 1, as far as the signs of its terms show, and that a
     /// product is no smaller than a part of it: `24 * r * r - 3 * r`.
-    pub(crate) fn is_positive_for_counts(&self) -> bool {
+    pub fn is_positive_for_counts(&self) -> bool {
         let mut terms = (*self.terms).clone();
         for (product, coefficient) in self.terms.iter().filter(|(_, coefficient)| **coefficient < 0) {
             let mut owed = coefficient.saturating_neg();
@@ -331,7 +333,7 @@ impl Poly {
     }
 
     /// Whether some number that nobody fixes takes part, besides sizes of types.
-    pub(crate) fn names_numbers(&self, depth: u32) -> bool {
+    pub fn names_numbers(&self, depth: u32) -> bool {
         self.terms.keys().flatten().any(|atom| match atom.kind() {
             AtomKind::Input | AtomKind::Opaque => true,
             AtomKind::SizeOf => false,
