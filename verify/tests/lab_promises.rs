@@ -2,7 +2,7 @@
 //! the system has no means for one, the run has to say so, and the test says on standard error that nothing was shown.
 //! These tests are in a program of their own because they set variables of this process.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod lab_support;
 

@@ -104,13 +104,10 @@ impl Experiment<'_> {
             let line = self.raise.lines.first().map(|(first, _)| *first);
             let record = EvidenceRecord {
                 kind: "value".to_owned(),
-                cell: None,
-                kernel: None,
                 path: Some(place.to_owned()),
                 line,
-                block: None,
-                thread: None,
                 text: observed.to_owned(),
+                ..EvidenceRecord::default()
             };
             return self.of_run(
                 Verdict::Confirmed,
@@ -255,13 +252,10 @@ fn is_script(frame: &Frame, script: &Utf8Path) -> bool {
 fn record(raised: &Raised, path: &str, line: Option<u32>) -> EvidenceRecord {
     EvidenceRecord {
         kind: raised.class_name().to_owned(),
-        cell: None,
-        kernel: None,
         path: line.map(|_| path.to_owned()),
         line,
-        block: None,
-        thread: None,
         text: raised.headline(),
+        ..EvidenceRecord::default()
     }
 }
 

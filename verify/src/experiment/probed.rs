@@ -3,13 +3,13 @@
 #![allow(clippy::result_large_err)]
 
 use super::Judgement;
-use super::place::harness_of;
+use super::place::{Spot, harness_of};
 use crate::lab::{Bench, Build, BuildFailure, Run, RunOutcome};
 use crate::probe::{self, Plan, Watch};
 use crate::scenario::CudaProgram;
 use crate::tools::probe_log::Trace;
 use camino::Utf8PathBuf;
-use cudalint_findings::model::Verdict;
+use cudalint_findings::model::{EvidenceRecord, Verdict};
 
 /// What writes the records of these experiments.
 pub const BACK_END: &str = concat!("cudalint probe ", env!("CARGO_PKG_VERSION"));
@@ -114,4 +114,23 @@ pub fn ending(run: &RunOutcome) -> String {
         crate::lab::End::NotStarted(problem) => format!("no start: {problem}"),
         crate::lab::End::Interrupted => "an interruption".to_owned(),
     }
+}
+
+/// A record of what happened at a place.
+pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: String) -> EvidenceRecord {
+    EvidenceRecord {
+        kind: kind.to_owned(),
+        kernel,
+        path: Some(spot.path.clone()),
+        line: Some(spot.line),
+        text,
+        ..EvidenceRecord::default()
+    }
+}
+
+/// The judgement of a program that did not come to a place.
+pub(super) fn not_reached(spot: &Spot, seen: &Seen) -> Judgement {
+    let last = seen.run.stderr.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+    let reason = format!("the program does not come to {}; it ended with {}{last}", spot.shown(), ending(&seen.run));
+    Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new())
 }

@@ -23,4 +23,5 @@ pub(crate) use environment::CHILD;
 pub use job::{Build, BuildFailure, End, Limits, Run, RunOutcome, Watcher};
 pub use launch::launch_main;
 pub use launcher::Launcher;
-pub(crate) use process::quoted;
+pub(crate) use process::{head_of, quoted};
+pub(crate) use slots::lock;

@@ -197,7 +197,7 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// The first bytes of a file as text; empty when there is none.
-pub(super) fn head_of(path: &Utf8Path, bytes: u64) -> String {
+pub(crate) fn head_of(path: &Utf8Path, bytes: u64) -> String {
     let mut head = Vec::new();
     if let Ok(file) = std::fs::File::open(path) {
         drop(file.take(bytes).read_to_end(&mut head));

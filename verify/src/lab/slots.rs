@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// A lock whose holder cannot leave half a change behind: a panic elsewhere does not matter.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,7 +1,8 @@
 //! Programs and NVRTC: of those that lie around, the first that works here.
 
 use super::devices::{self, NvrtcAnswer};
-use super::probe::{Fault, Part, ProbeOptions};
+use super::fault::{Fault, Part};
+use super::options::ProbeOptions;
 use super::search::{Places, headers_beside};
 use super::versions::{self, major, version_in};
 use super::{Machine, Program};

@@ -4,6 +4,8 @@
 mod compilers;
 mod devices;
 pub mod doctor;
+mod fault;
+mod options;
 mod probe;
 mod python;
 mod search;
@@ -11,7 +13,9 @@ mod versions;
 
 pub(crate) use compilers::library_path;
 pub use devices::probe_main;
-pub use probe::{Fault, Part, ProbeOptions, Survey, probe, survey};
+pub use fault::{Fault, Part};
+pub use options::ProbeOptions;
+pub use probe::{Survey, probe, survey};
 pub use search::Surroundings;
 
 use camino::Utf8PathBuf;

@@ -2,118 +2,13 @@
 
 use super::compilers::{self, Asker, Outcome};
 use super::devices::{self, DriverAnswer};
+use super::fault::{Fault, Part};
+use super::options::ProbeOptions;
 use super::search::{Places, Surroundings};
 use super::{Device, Machine, python, versions};
-use crate::lab::{Lab, Launcher, Limits};
+use crate::lab::{Lab, Limits};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
-
-/// What is looked for, and how long it may take.
-#[derive(Clone, Debug)]
-pub struct ProbeOptions {
-    /// Whether Python's packages are imported, which takes seconds; Python itself is always looked for.
-    pub python: bool,
-    /// This Python and no other.
-    pub interpreter: Option<Utf8PathBuf>,
-    /// Where the search begins.
-    pub surroundings: Surroundings,
-    /// How this executable, or another that knows the hidden words, is started; none where the system does not say.
-    pub launcher: Option<Launcher>,
-    /// In place of the child that asks the driver and NVRTC: a command that is given its question as one more word.
-    pub prober: Option<Vec<String>>,
-    /// A tool that takes longer is ended and does not count.
-    pub limit: Duration,
-    /// As `limit`, for the import of all of Python's packages.
-    pub import_limit: Duration,
-}
-
-impl Default for ProbeOptions {
-    fn default() -> Self {
-        Self {
-            python: true,
-            interpreter: None,
-            surroundings: Surroundings::of_this_process(),
-            launcher: Launcher::current().ok(),
-            prober: None,
-            limit: Duration::from_secs(10),
-            import_limit: Duration::from_secs(90),
-        }
-    }
-}
-
-impl ProbeOptions {
-    /// The command of the child that asks libraries.
-    pub(super) fn prober(&self) -> Vec<String> {
-        match (&self.prober, &self.launcher) {
-            (Some(prober), _) => prober.clone(),
-            (None, Some(launcher)) => vec![launcher.program.to_string(), "__probe".to_owned()],
-            (None, None) => Vec::new(),
-        }
-    }
-}
-
-/// A part of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// The driver and its GPUs.
-    Driver,
-    /// nvcc.
-    Nvcc,
-    /// The compiler that nvcc calls for host code.
-    HostCompiler,
-    /// NVRTC.
-    Nvrtc,
-    /// compute-sanitizer.
-    ComputeSanitizer,
-    /// addr2line.
-    Addr2line,
-    /// Python; its packages have their problems with themselves.
-    Python,
-}
-
-impl Part {
-    /// Its name, as people know it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Driver => "driver",
-            Self::Nvcc => "nvcc",
-            Self::HostCompiler => "host compiler",
-            Self::Nvrtc => "NVRTC",
-            Self::ComputeSanitizer => "compute-sanitizer",
-            Self::Addr2line => "addr2line",
-            Self::Python => "Python",
-        }
-    }
-}
-
-/// What is not there, or there and of no use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
-    /// Of which part.
-    pub part: Part,
-    /// Whether there is none at all.
-    pub missing: bool,
-    /// Why, in one line.
-    pub reason: String,
-}
-
-impl Fault {
-    pub(super) fn missing(part: Part, reason: impl Into<String>) -> Self {
-        Self { part, missing: true, reason: reason.into() }
-    }
-
-    pub(super) fn broken(part: Part, reason: impl Into<String>) -> Self {
-        Self { part, missing: false, reason: reason.into() }
-    }
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}: {}", self.part.name(), self.reason)
-    }
-}
 
 /// A machine and what is wrong with it, by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! Python, and its packages for GPUs.
 
-use super::probe::{Fault, Part, ProbeOptions};
+use super::fault::{Fault, Part};
+use super::options::ProbeOptions;
 use super::search::Surroundings;
 use super::{Package, Program, Python};
 use crate::lab::{Answer, Lab};

@@ -6,48 +6,21 @@
 
 mod calls;
 mod places;
+mod target;
 
 pub use calls::{Code, code_of, same_call};
+pub use target::Target;
 
 use crate::tools::sanitizer::{Access, Category, Fault, Frame, Nearest, Record, Side, Space, base_name, same_path};
 use calls::{is_about_launch, is_call};
 use cudalint_findings::claim::{self, AccessFault, User};
-use cudalint_findings::model::{Access as ClaimedAccess, EvidenceRecord, FindingEntry, Method};
+use cudalint_findings::model::{Access as ClaimedAccess, EvidenceRecord, Method};
 use cudalint_findings::{AccessKind, Shows};
 use places::Places;
-use std::ops::Deref;
 
 /// An access this many bytes from every allocation goes through a pointer that was never one of the device's, rather than
 /// past an array's end.
 const FAR: u64 = 1 << 20;
-
-/// A finding that evidence is compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
-    finding: &'a FindingEntry,
-    statement: Option<(u32, u32)>,
-}
-
-impl<'a> Target<'a> {
-    /// A finding.
-    pub fn new(finding: &'a FindingEntry) -> Self {
-        Self { finding, statement: None }
-    }
-
-    /// The same; its call or launch is a part of a statement on these lines, of which a compiler may name the first.
-    #[must_use]
-    pub fn in_statement(self, lines: (u32, u32)) -> Self {
-        Self { statement: Some(lines), ..self }
-    }
-}
-
-impl Deref for Target<'_> {
-    type Target = FindingEntry;
-
-    fn deref(&self) -> &FindingEntry {
-        self.finding
-    }
-}
 
 /// How a record fits a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -504,12 +477,12 @@ pub fn evidence(finding: &Target<'_>, record: &Record) -> EvidenceRecord {
     };
     EvidenceRecord {
         kind: record.headline.trim_end_matches([' ', ':', '.']).to_owned(),
-        cell: None,
         kernel: record.kernel.as_ref().map(|kernel| kernel.full.clone()),
         path: place.and_then(|place| place.file.as_deref()).map(named),
         line: place.and_then(|place| place.line),
         block: record.block,
         thread: record.thread,
         text: record.words(),
+        ..EvidenceRecord::default()
     }
 }

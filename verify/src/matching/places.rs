@@ -1,9 +1,9 @@
 //! Where a finding's evidence may stand: files with ranges of lines.
 
-use super::Target;
+use super::target::Target;
 use crate::tools::sanitizer::{Frame, same_path};
 use camino::Utf8Path;
-use cudalint_findings::model::{FindingEntry, Range, Site};
+use cudalint_findings::model::{FindingEntry, Site};
 
 /// Files with ranges of lines, ends included.
 #[derive(Clone, Debug, Default)]
@@ -12,17 +12,17 @@ pub(super) struct Places<'a>(Vec<(&'a str, (u32, u32))>);
 impl<'a> Places<'a> {
     /// The finding's own range.
     pub(super) fn own(finding: &'a FindingEntry) -> Self {
-        Self(vec![(finding.path.as_str(), lines(&finding.range))])
+        Self(vec![(finding.path.as_str(), finding.range.lines())])
     }
 
     /// A site.
     pub(super) fn at(site: &'a Site) -> Self {
-        Self(vec![(site.path.as_str(), lines(&site.range))])
+        Self(vec![(site.path.as_str(), site.range.lines())])
     }
 
     /// The claim's other places.
     pub(super) fn sites(finding: &'a FindingEntry) -> Self {
-        Self(finding.claim.sites.iter().map(|site| (site.path.as_str(), lines(&site.range))).collect())
+        Self(finding.claim.sites.iter().map(|site| (site.path.as_str(), site.range.lines())).collect())
     }
 
     /// Where device code shows the finding: the claim's accesses, and the finding's own range.
@@ -70,13 +70,6 @@ pub(super) fn in_library(finding: &FindingEntry, frame: &Frame, own: &Frame) -> 
         (root.len() > 1 && root.ends_with('/')).then_some(root)
     });
     root.is_some_and(|root| Utf8Path::new(file).is_absolute() && !file.starts_with(root))
-}
-
-fn lines(range: &Range) -> (u32, u32) {
-    // A range that ends at the first column of a line has nothing of it.
-    let end =
-        if range.end.column <= 1 && range.end.line > range.start.line { range.end.line - 1 } else { range.end.line };
-    (range.start.line, end)
 }
 
 /// Whether a frame stands in a file within one of the ranges of lines, ends included.

@@ -1,20 +1,11 @@
 //! Fixes on trial: the same experiment on the fixed source must not show the defect any more, and nothing new.
 
-use super::scenario::{Tried, Worker};
+use super::programs::{Tried, Worker};
 use crate::lab::Bench;
 use crate::outcome::FixedOutcome;
 use crate::subject::Subject;
 use camino::Utf8Path;
 use cudalint_findings::model::{Edit, Evidence, EvidenceRecord, FindingEntry, Verdict};
-
-/// A finding's file with its fix applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FixedSource {
-    /// The whole text.
-    pub text: String,
-    /// Findings that it has and the source did not have, in one line each.
-    pub new_findings: Vec<String>,
-}
 
 /// Verifies the fix of a finding. None where there is none, or nobody asked.
 pub(super) fn verify(

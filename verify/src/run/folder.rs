@@ -11,8 +11,8 @@
 //! Beside these, `builds` and `cache` are for the run itself and go with it; `lock` tells another run that one is here.
 
 use super::plan::Task;
-use super::{Error, Request, RunReport, lock, slashed};
-use crate::lab::Bench;
+use super::request::{Error, Request, RunReport, slashed};
+use crate::lab::{Bench, lock};
 use crate::outcome::Outcome;
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Which findings are verified, under which names, in which order, and which of them have an outcome already.
 
-use super::Request;
+use super::request::Request;
 use crate::machine::Machine;
 use crate::outcome::Outcome;
 use crate::receipt::hash;

@@ -1,49 +1,19 @@
-//! One finding on its way to an outcome: its source is read, its programs are tried, best first, until one decides.
+//! One finding on its way to an outcome: its source is read, its programs are tried, its fix is put on trial.
 
-use super::folder::{self, Folder};
 use super::plan::Task;
-use super::{Error, Observer, Request, count, fixed, lock, slashed};
+use super::programs::{Source, Tried, Worker};
+use super::request::{Error, slashed};
+use super::{fixed, folder};
 use crate::experiment::Judgement;
-use crate::lab::{Bench, Build, BuildFailure, Lab};
+use crate::lab::{Bench, Times, lock};
 use crate::outcome::{Attempt, Outcome, Replay};
-use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
 use crate::subject::Subject;
 use camino::Utf8Path;
-use cudalint_findings::model::{Evidence, FindingEntry, Method, Position, Verdict, Verification};
-use std::collections::HashMap;
+use cudalint_findings::model::{FindingEntry, Method, Position, Verdict, Verification};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// A source, read once for all findings in it; or why it cannot be read.
-type Source = Result<Arc<Subject>, String>;
-
-/// Verifies findings one after the other; shared by all jobs.
-pub(super) struct Worker<'run> {
-    pub request: &'run Request<'run>,
-    lab: &'run Lab,
-    folder: &'run Folder,
-    observer: &'run dyn Observer,
-    sources: Mutex<HashMap<&'run str, Arc<OnceLock<Source>>>>,
-}
-
-/// What trying a finding's programs gave.
-pub(super) struct Tried {
-    pub judgement: Judgement,
-    pub attempts: Vec<Attempt>,
-    /// Place of the program that decided, or came nearest to it.
-    pub best: usize,
-}
+use std::sync::Arc;
 
 impl<'run> Worker<'run> {
-    pub fn new(
-        request: &'run Request<'run>,
-        lab: &'run Lab,
-        folder: &'run Folder,
-        observer: &'run dyn Observer,
-    ) -> Self {
-        Self { request, lab, folder, observer, sources: Mutex::default() }
-    }
-
     /// Verifies one finding and writes its outcome. None when the run was interrupted before there was one.
     pub fn verify(&self, task: &Task) -> Result<Option<Outcome>, Error> {
         let Some(finding) = self.request.findings.get(task.index) else { return Ok(None) };
@@ -110,128 +80,6 @@ impl<'run> Worker<'run> {
         with_replay(Outcome { attempts: tried.attempts, fixed, ..outcome }, replay)
     }
 
-    /// Tries the programs of a finding, or only the one at `only`.
-    pub fn try_programs(
-        &self,
-        finding: &FindingEntry,
-        subject: &Subject,
-        bench: &Bench<'_>,
-        only: Option<usize>,
-    ) -> Tried {
-        let mut best: Option<(usize, Judgement)> = None;
-        let mut attempts = Vec::new();
-        let candidates = (self.request.candidates)(finding, subject);
-        for (place, candidate) in candidates.iter().enumerate() {
-            if only.is_some_and(|only| only != place) {
-                continue;
-            }
-            if self.lab.stop.requested() {
-                bench.interrupt();
-                break;
-            }
-            let (name, folder, judgement) = match candidate {
-                Ok(program) => {
-                    let name = format!("{}-{}", place + 1, slug(program));
-                    match bench.below(&name) {
-                        Ok(bench) => {
-                            let judgement = self.perform(finding, program, &bench);
-                            (words(program), Some(bench.relative(&bench.folder)), judgement)
-                        }
-                        Err(error) => {
-                            let reason = format!("{}/{name}: {error}", bench.folder);
-                            (words(program), None, Judgement::without_run(Verdict::Unviable, reason))
-                        }
-                    }
-                }
-                Err(reason) => ("none", None, Judgement::without_run(Verdict::Unviable, reason.clone())),
-            };
-            let (verdict, reason) = (judgement.verdict, judgement.reason.clone());
-            attempts.push(Attempt { program: name.to_owned(), folder, verdict, reason });
-            let settled = decides(verdict) || (self.lab.machine.devices.is_empty() && judgement.evidence.log.is_some());
-            // The first of equals: the candidates come best first. What Python or a compiler said without a GPU is more
-            // than nothing.
-            let bare = self.lab.machine.devices.is_empty();
-            let worth = |judgement: &Judgement| (rank(judgement.verdict), bare && said_something(&judgement.evidence));
-            if best.as_ref().is_none_or(|(_, best)| worth(&judgement) > worth(best)) {
-                best = Some((place, judgement));
-            }
-            if settled {
-                break;
-            }
-        }
-        let none = || (0, Judgement::without_run(Verdict::Unviable, "there is no program that would show it"));
-        let (best, mut judgement) = best.unwrap_or_else(none);
-        if attempts.len() > 1 && attempts.iter().all(|attempt| attempt.verdict == Verdict::Unviable) {
-            let reasons = attempts.iter().map(|attempt| match attempt.program.as_str() {
-                "none" => attempt.reason.clone(),
-                program => format!("{program}: {}", attempt.reason),
-            });
-            judgement.reason = reasons.collect::<Vec<_>>().join("; ");
-        }
-        Tried { judgement, attempts, best }
-    }
-
-    /// Performs the experiment on one program; without a GPU, only builds it.
-    fn perform(&self, finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
-        let (files, reproducer) = match program {
-            Program::Cuda(program) => (program.files.as_slice(), program.reproducer.as_deref()),
-            Program::Python(program) => (program.files.as_slice(), program.reproducer.as_deref()),
-            Program::Kernel(_) => (&[] as &[ScenarioFile], None),
-        };
-        for file in files {
-            if let Err(error) = bench.write(&file.path, &file.text) {
-                return Judgement::without_run(Verdict::Unviable, format!("{}: {error}", file.path));
-            }
-        }
-        let mut judgement = match program {
-            // Python refuses much before it needs a GPU: what it says is kept, and decides nothing.
-            Program::Cuda(_) | Program::Kernel(_) if self.lab.machine.devices.is_empty() => {
-                self.compile_only(program, bench)
-            }
-            _ => (self.request.perform)(finding, program, bench),
-        };
-        if let (None, Some(file)) = (&judgement.evidence.reproducer, reproducer) {
-            judgement.evidence.reproducer = Some(bench.relative(&bench.folder.join(file)));
-        }
-        judgement
-    }
-
-    /// What can be said of a program where there is no GPU.
-    fn compile_only(&self, program: &Program, bench: &Bench<'_>) -> Judgement {
-        let machine = &self.lab.machine;
-        let nothing = |reason: &str| Judgement::without_run(Verdict::Unsupported, format!("there is no GPU: {reason}"));
-        if let Program::Kernel(kernel) = program {
-            return match crate::kernel::compile_only(bench, kernel) {
-                Ok((said, log)) => {
-                    let mut judgement = nothing(&format!("nothing was run; the kernel, alone, {said}"));
-                    judgement.evidence.log = Some(log);
-                    judgement
-                }
-                Err(reason) => nothing(&format!("nothing was run; of the kernel, alone: {reason}")),
-            };
-        }
-        let Program::Cuda(CudaProgram { unit, flags, .. }) = program else { return nothing("nothing was run") };
-        let Some(nvcc) = &machine.nvcc else {
-            return nothing("nothing was run; there is no CUDA compiler either, so nothing was built");
-        };
-        let build = Build { label: "program".to_owned(), units: vec![unit.clone()], flags: flags.clone() };
-        let (said, log) = match bench.build(&build) {
-            Ok(_) => {
-                let architecture = machine.architecture();
-                let version = &nvcc.version;
-                let said = format!("the program, {}, compiles for sm_{architecture} (nvcc {version})", words(program));
-                (said, Some(bench.relative(&bench.folder.join("program.build.log"))))
-            }
-            Err(BuildFailure::Refused { error, .. }) => {
-                (format!("and the compiler refuses the program, {}: {error}", words(program)), None)
-            }
-            Err(failure) => (Judgement::of_build(&failure).reason, None),
-        };
-        let mut judgement = nothing(&format!("nothing was run; {said}"));
-        judgement.evidence.log = log;
-        judgement
-    }
-
     /// The source of a finding, read by the first who asks.
     fn source(&self, path: &'run str) -> Source {
         let cell = Arc::clone(lock(&self.sources).entry(path).or_default());
@@ -286,11 +134,6 @@ fn in_cells(mut tried: Tried, subject: &Subject) -> Tried {
     tried
 }
 
-/// Whether something was built or run.
-fn said_something(evidence: &Evidence) -> bool {
-    !evidence.records.is_empty() || evidence.log.is_some()
-}
-
 /// Adds what the CPU says; in words where no GPU has said anything.
 fn with_replay(mut outcome: Outcome, replay: Option<Replay>) -> Outcome {
     let decided =
@@ -302,45 +145,11 @@ fn with_replay(mut outcome: Outcome, replay: Option<Replay>) -> Outcome {
     outcome
 }
 
-/// Whether no other program need be tried.
-fn decides(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Confirmed | Verdict::Refuted)
-}
-
-/// Of two verdicts on two programs, the higher says more of the finding.
-fn rank(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Confirmed | Verdict::Refuted => 4,
-        Verdict::NotObserved => 3,
-        Verdict::Timeout => 2,
-        Verdict::Unviable => 1,
-        Verdict::Unsupported => 0,
-    }
-}
-
-/// How a program came about, in words.
-fn words(program: &Program) -> &'static str {
-    match program {
-        Program::Cuda(CudaProgram { origin, .. }) => of_origin(*origin),
-        Program::Python(program) => of_origin(program.origin),
-        Program::Kernel(_) => "the kernel alone",
-    }
-}
-
-fn of_origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::AsWritten => "as written",
-        Origin::Around => "around the file",
-        Origin::Cut => "cut out",
-    }
-}
-
-/// The same as a part of a folder's name.
-fn slug(program: &Program) -> &'static str {
-    match words(program) {
-        "as written" => "as-written",
-        "around the file" => "around",
-        "cut out" => "cut",
-        _ => "kernel",
-    }
+/// What an outcome takes from its bench.
+fn count(outcome: &mut Outcome, times: Times) {
+    // To the millisecond: more is noise, and long fractions do not read back as they were.
+    let rounded = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
+    outcome.build_seconds = rounded(times.build);
+    outcome.run_seconds = rounded(times.run);
+    outcome.wait_seconds = rounded(times.wait);
 }

@@ -2,7 +2,7 @@
 //! library do with their arguments.
 
 use super::names;
-use super::uses::{Uses, Var};
+use super::pointers::{Uses, Var};
 use cudalint_program::Project;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, ModuleId, Type};
 use cudalint_program::visit::Item;

@@ -1,17 +1,13 @@
 //! Reading a subject: the file, what it includes in quotes, and all of it as one small project.
 
+use super::units::{Unit, absolute, build, units_of};
 use super::{Stretch, Subject, neighbours};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
-use cudalint_program::cuda::{self, LowerInput};
+use cudalint_program::ProjectOptions;
 use cudalint_program::includes::is_system_header;
-use cudalint_program::ir::{Module, ModuleId};
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::{Project, ProjectOptions, Source};
-use cudalint_syntax::{
-    Directives, FileKind, Language, MacroTable, ParsedRegion, ParserPool, Region, SourceText, embedded_cuda,
-    parse_region, regions, scan_directives,
-};
+use cudalint_program::ir::ModuleId;
+use cudalint_syntax::{FileKind, Language, Region, SourceText, embedded_cuda, scan_directives};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,23 +16,16 @@ const MAX_INCLUDED: usize = 200;
 /// Bytes of them, at most.
 const MAX_INCLUDED_BYTES: usize = 16 << 20;
 
-/// One stretch on its way into the project.
-pub(super) struct Unit {
-    pub path: Arc<str>,
-    pub text: Arc<str>,
-    pub region: Region,
-    pub directives: Directives,
-    pub alone: bool,
-}
-
-pub(super) fn read(root: &Utf8Path, path: &str, flags: &[String], options: &ProjectOptions) -> Result<Subject, String> {
+/// Reads a file that is no notebook.
+pub(super) fn read(
+    root: &Utf8Path,
+    path: &str,
+    bytes: Vec<u8>,
+    kind: FileKind,
+    flags: &[String],
+    options: &ProjectOptions,
+) -> Result<Subject, String> {
     let file = absolute(&root.join(path));
-    let kind = FileKind::of(file.as_std_path())
-        .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
-    let bytes = std::fs::read(&file).map_err(|error| format!("{path}: cannot be read: {error}"))?;
-    if kind == FileKind::Notebook {
-        return super::notebook::read(root, path, bytes, flags, options);
-    }
     let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
     let alone = kind == FileKind::Markdown;
     let mut units = units_of(&file, &text, kind, alone);
@@ -109,40 +98,6 @@ pub(super) fn subject_of(
     }
 }
 
-/// A path from the root of the file system, without `.` and with `a/..` taken out by name.
-pub(super) fn absolute(path: &Utf8Path) -> Utf8PathBuf {
-    let full = std::path::absolute(path).ok().and_then(|full| Utf8PathBuf::from_path_buf(full).ok());
-    let full = full.unwrap_or_else(|| path.to_owned());
-    let mut clean = Utf8PathBuf::new();
-    for part in full.components() {
-        match part.as_str() {
-            "." => {}
-            ".." => {
-                clean.pop();
-            }
-            part => clean.push(part),
-        }
-    }
-    clean
-}
-
-fn units_of(file: &Utf8Path, text: &Arc<str>, kind: FileKind, alone: bool) -> Vec<Unit> {
-    let path: Arc<str> = Arc::from(file.as_str());
-    regions(kind, text)
-        .into_iter()
-        .map(|region| Unit {
-            path: Arc::clone(&path),
-            text: Arc::clone(text),
-            directives: match region.language {
-                Language::Cuda => scan_directives(text, region.span),
-                Language::Python => Directives::default(),
-            },
-            region,
-            alone,
-        })
-        .collect()
-}
-
 /// Reads what the units include in quotes (or from an include folder), at any depth. Folders of headers that stand
 /// elsewhere below `root` are added to `folders`.
 fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Utf8Path) {
@@ -211,53 +166,6 @@ pub(super) fn embedded(subject: &Subject) -> Vec<Subject> {
         })
     });
     subjects.flatten().collect()
-}
-
-/// The program of one source file alone; none when it cannot be read.
-pub(super) fn module_of(file: &Utf8Path) -> Option<Module> {
-    let text = SourceText::from_bytes(std::fs::read(file).ok()?).ok()?.shared();
-    let unit = units_of(file, &text, FileKind::CFamily, false).into_iter().next()?;
-    let mut pool = ParserPool::new();
-    let table = MacroTable::build(&unit.directives.defines, &[]);
-    let parsed = parse_region(&text, &unit.region, &table, &unit.directives.defines, &mut pool);
-    let input = LowerInput { text: &text, parsed: &parsed, directives: &unit.directives, macros: &(), pool: &mut pool };
-    Some(cuda::lower(input))
-}
-
-/// Parses and lowers all units and joins them; the trees come in the units' order.
-fn build(units: &[Unit], options: &ProjectOptions) -> (Project, Vec<ParsedRegion>) {
-    let mut pool = ParserPool::new();
-    let files: Vec<MacroFile<'_>> = units
-        .iter()
-        .map(|unit| MacroFile { path: &unit.path, directives: &unit.directives, alone: unit.alone })
-        .collect();
-    let macros = MacroIndex::build(&files, &options.include_folders, &options.build);
-    let table = |units: &mut dyn Iterator<Item = &Unit>| {
-        MacroTable::build(units.flat_map(|unit| &unit.directives.defines), &options.declaration_macros)
-            .with_build(Arc::clone(&options.build))
-    };
-    let shared = table(&mut units.iter().filter(|unit| !unit.alone));
-    let mut trees = Vec::new();
-    let mut sources = Vec::new();
-    for (index, unit) in units.iter().enumerate() {
-        let own = table(&mut std::iter::once(unit).filter(|unit| unit.alone));
-        let table = if unit.alone { &own } else { &shared };
-        let parsed = parse_region(&unit.text, &unit.region, table, &unit.directives.defines, &mut pool);
-        let module = match unit.region.language {
-            Language::Python => Module::default(),
-            Language::Cuda => cuda::lower(LowerInput {
-                text: &unit.text,
-                parsed: &parsed,
-                directives: &unit.directives,
-                macros: &macros.visible(index),
-                pool: &mut pool,
-            }),
-        };
-        let (path, text) = (Arc::clone(&unit.path), Arc::clone(&unit.text));
-        sources.push(Source { path, text, module, alone: unit.alone });
-        trees.push(parsed);
-    }
-    (Project::build(sources, options), trees)
 }
 
 /// The values of a flag, joined (`-DX`) or apart (`-D X`).

@@ -2,26 +2,31 @@
 //! the functions, kernels and calls in it. Harnesses and experiments ask this, and no grammar.
 
 mod body;
+mod cells;
 mod load;
 mod names;
 mod neighbours;
 mod notebook;
+mod pointers;
 mod reach;
+mod read;
 mod signature;
+mod units;
 mod uses;
 
 pub(crate) use load::flag_values;
+pub use pointers::{PointerUses, Uses, Var};
 pub use reach::{Values, values_that_reach};
 pub(crate) use signature::Scan;
 pub use signature::{Parameter, Signature, TemplateParameter, spelled};
-pub use uses::{PointerUses, Uses, Var, calls, variable_uses};
+pub use uses::{calls, variable_uses};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_program::{Project, ProjectOptions};
-use cudalint_syntax::{Build, BuildMacros, FileKind, Language, ParsedRegion, Region, Span};
+use cudalint_syntax::{FileKind, Language, ParsedRegion, Region, Span};
 use neighbours::Neighbours;
 use std::sync::{Arc, OnceLock};
 
@@ -70,24 +75,6 @@ pub struct Stretch {
 }
 
 impl Subject {
-    /// Reads the source of a finding. A relative `path` is one below `root`.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no source text, in one line.
-    pub fn read(root: &Utf8Path, path: &str, flags: &[String]) -> Result<Self, String> {
-        let build = Build::of_command(flags.iter().map(String::as_str));
-        let options = ProjectOptions { build: Arc::new(BuildMacros::new(&build)), ..ProjectOptions::default() };
-        Self::read_as(root, path, flags, &options)
-    }
-
-    /// As [`Self::read`], with what linting reads the file with. Include folders are those of the flags.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn read_as(root: &Utf8Path, path: &str, flags: &[String], options: &ProjectOptions) -> Result<Self, String> {
-        load::read(root, path, flags, options)
-    }
-
     /// The files of its folder, as parts of programs. Read when first asked for.
     fn neighbours(&self) -> &Neighbours {
         self.neighbours.get_or_init(|| match self.kind {
@@ -133,15 +120,6 @@ impl Subject {
         self.stretches.iter().find(|stretch| {
             let span = stretch.region.span;
             span.start <= start && (start < span.end || (start == span.end && span.end as usize == self.text.len()))
-        })
-    }
-
-    /// The program in a string of Python in which a finding stands, as a subject with one stretch; none elsewhere.
-    pub fn in_string(&self, finding: &FindingEntry) -> Option<&Subject> {
-        let at = self.span_of(finding).start;
-        let embedded = self.embedded.get_or_init(|| load::embedded(self));
-        embedded.iter().find(|subject| {
-            subject.stretches.iter().any(|stretch| stretch.region.span.start <= at && at < stretch.region.span.end)
         })
     }
 

@@ -1,7 +1,7 @@
 //! The files around a subject: folders of headers that it includes from elsewhere in the tree, sources that define what
 //! it only declares, and the file with the `main` of its program.
 
-use super::load::absolute;
+use super::units::{absolute, module_of};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::{Expr, Function, FunctionRole, Module};
@@ -128,9 +128,7 @@ impl Neighbours {
                     if self.parts.len() >= MAX_SIBLINGS {
                         return;
                     }
-                    if let Some(found) =
-                        (!self.parts.contains_key(&path)).then(|| super::load::module_of(&path)).flatten()
-                    {
+                    if let Some(found) = (!self.parts.contains_key(&path)).then(|| module_of(&path)).flatten() {
                         let targets: Vec<(String, bool)> =
                             found.includes.iter().map(|it| (it.target.to_string(), it.system)).collect();
                         let read = Parts {

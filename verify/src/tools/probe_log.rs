@@ -325,3 +325,23 @@ pub fn places(text: &str) -> Vec<Option<Place>> {
     }
     places
 }
+
+/// `void ns::scale<float>(float*, int)` as `ns::scale<float>`.
+pub fn plain_kernel(demangled: &str) -> String {
+    let mut depth = 0_usize;
+    let mut end = demangled.len();
+    let mut start = 0;
+    for (at, c) in demangled.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '(' if depth == 0 && !demangled[at..].starts_with("(anonymous namespace)") => {
+                end = at;
+                break;
+            }
+            ' ' if depth == 0 && !demangled[..at].ends_with("(anonymous") => start = at + 1,
+            _ => {}
+        }
+    }
+    demangled.get(start..end).unwrap_or(demangled).to_owned()
+}

@@ -5,6 +5,7 @@
 //! logged accesses nothing orders, and [`judge`] holds all that against a finding.
 
 pub mod copy;
+pub mod hidden;
 pub mod judge;
 pub mod log;
 pub mod order;

@@ -115,6 +115,14 @@ pub struct Range {
     pub end: Position,
 }
 
+impl Range {
+    /// Its first and last line; of a line at whose first column it ends it has nothing.
+    pub fn lines(&self) -> (u32, u32) {
+        let whole = self.end.column <= 1 && self.end.line > self.start.line;
+        (self.start.line, if whole { self.end.line - 1 } else { self.end.line })
+    }
+}
+
 /// A character of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -272,7 +280,7 @@ pub struct Evidence {
 }
 
 /// One report of a tool about a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceRecord {
     /// What the tool calls it.

@@ -2,13 +2,13 @@
 //! itself where no tool does. What the driver does is said in its files.
 
 use super::Judgement;
-use crate::lab::Bench;
+use crate::lab::{Bench, head_of};
 use crate::machine::Python;
 use crate::scenario::PythonProgram;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
-use cudalint_findings::model::{FindingEntry, Range, Verdict};
+use cudalint_findings::model::{FindingEntry, Verdict};
 use std::fmt::Write as _;
 
 /// The driver's files.
@@ -117,28 +117,17 @@ pub fn environment(program: &PythonProgram) -> Vec<(String, String)> {
 
 /// One of the logs of a driver that looked at statements: where it is, and what it says; empty where it wrote none.
 pub fn log(bench: &Bench<'_>, name: &str) -> (Utf8PathBuf, String) {
-    use std::io::Read;
     let path = bench.folder.join(SEEN).join(name);
-    let mut bytes = Vec::new();
-    if let Ok(file) = std::fs::File::open(&path) {
-        // What could not be read is as if it had not been written.
-        drop(file.take(MAX_LOG).read_to_end(&mut bytes));
-    }
-    (path, String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The lines of a range; one that ends at the first column of a line has nothing of it.
-pub fn lines(range: &Range) -> (u32, u32) {
-    let whole = range.end.column <= 1 && range.end.line > range.start.line;
-    (range.start.line, if whole { range.end.line - 1 } else { range.end.line })
+    let text = head_of(&path, MAX_LOG);
+    (path, text)
 }
 
 /// The finding's own lines, and those of its claim's accesses or, without these, of its other sites in the file.
 pub fn look_at(finding: &FindingEntry) -> Look {
     let accesses = finding.claim.accesses();
-    let mut found = vec![lines(&finding.range)];
+    let mut found = vec![finding.range.lines()];
     if accesses.is_empty() {
-        found.extend(finding.claim.sites.iter().filter(|it| it.path == finding.path).map(|it| lines(&it.range)));
+        found.extend(finding.claim.sites.iter().filter(|it| it.path == finding.path).map(|it| it.range.lines()));
     }
     found.extend(accesses.iter().map(|access| (access.site.line(), access.site.line())));
     found.dedup();

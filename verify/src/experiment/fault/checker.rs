@@ -1,10 +1,10 @@
 //! Checkers that fail to check: the call disappears with the check in another build, is made again when it fails, or the
 //! error that is reported is not the one that was found.
 
-use super::{MAX_PLACES, failure_of, not_reached, record, spots};
+use super::places::{MAX_PLACES, failure_of, spots};
 use crate::experiment::Judgement;
 use crate::experiment::place::{Source, Spot, calls_word};
-use crate::experiment::probed::{BACK_END, Probed, Seen, ending, usable};
+use crate::experiment::probed::{BACK_END, Probed, Seen, ending, not_reached, record, usable};
 use crate::lab::{Bench, End};
 use crate::probe::{Plan, Site, Task, Watch};
 use crate::scenario::CudaProgram;

@@ -8,22 +8,23 @@
 mod checker;
 pub mod compare;
 mod definition;
+mod places;
 mod script;
+mod targets;
 mod trial;
 
 use super::Judgement;
 use super::place::Spot;
-use super::probed::{BACK_END, Probed, Seen, ending, usable};
+use super::probed::{BACK_END, Probed, Seen, not_reached, usable};
 use crate::lab::Bench;
 use crate::probe::{self, Plan, Site, Task, Watch, WatchedFunction};
 use crate::scenario::{CudaProgram, Origin, Program};
-use crate::tools::probe_log::{Call, ProbedLaunch};
-use cudalint_findings::model::{Confidence, EvidenceRecord, FindingEntry, Verdict};
+use crate::tools::probe_log::plain_kernel;
+use cudalint_findings::model::{Confidence, FindingEntry, Verdict};
 use cudalint_findings::{Fault, Shows};
+use places::{LAUNCH_FAILURE, spots};
+use targets::{fails_by_itself, targets};
 use trial::{Target, Trial};
-
-/// Places of one finding that are tried, at most.
-const MAX_PLACES: usize = 20;
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -61,33 +62,6 @@ fn status(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
     Ok(trial.judge(&targets))
 }
 
-/// The calls at the places, each to fail.
-///
-/// # Errors
-/// The judgement where the first of them says nothing: the program does not come to it, it fails by itself, or what it
-/// returns is no status.
-fn targets(spots: &[Spot], baseline: &Seen) -> Result<Vec<Target>, Judgement> {
-    let mut targets = Vec::new();
-    for (index, spot) in spots.iter().enumerate() {
-        let calls = spot.calls(&baseline.trace);
-        match (own_failure(&calls), calls.iter().find(|call| call.kind == 3)) {
-            (Some(call), _) if index == 0 => return Err(fails_by_itself(spot, &call.function, call.real, baseline)),
-            (_, Some(call)) if index == 0 => {
-                let reason = format!("`{}` returns a type whose failures are not known", call.function);
-                return Err(Judgement::of_run(Verdict::Unviable, reason, BACK_END, &baseline.run, Vec::new()));
-            }
-            (None, None) if !calls.is_empty() => targets.push(Target {
-                spot: spot.clone(),
-                sites: sites_of_calls(&calls),
-                what: calls.first().map(|call| call.function.clone()).unwrap_or_default(),
-            }),
-            _ if index == 0 => return Err(not_reached(spot, baseline)),
-            _ => {}
-        }
-    }
-    Ok(targets)
-}
-
 /// The launch at the place is refused: one that the runtime really refuses follows it, so that its error is where the
 /// errors of refused launches are.
 fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Judgement, Judgement> {
@@ -107,7 +81,7 @@ fn launch(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> R
         sites.dedup();
         match launches.first() {
             Some(first) if !sites.is_empty() => {
-                targets.push(Target { spot: spot.clone(), sites, what: kernel_name(first) });
+                targets.push(Target { spot: spot.clone(), sites, what: plain_kernel(&first.kernel) });
             }
             _ if index == 0 => return Err(no_launch(spot, &baseline, bench)),
             _ => {}
@@ -132,7 +106,7 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
     }
     let turn = baseline.trace.launches().take_while(|launch| launch.sequence <= last.sequence);
     let turn = turn.filter(|launch| launch.at == Some(at)).count() as u64;
-    let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: kernel_name(last) };
+    let target = Target { spot, sites: vec![(Site::Launch(at), LAUNCH_FAILURE)], what: plain_kernel(&last.kernel) };
     // In a program around one function, the waiting may be left to callers that are not there.
     let assumes = assumes(finding) && program.origin != Origin::AsWritten;
     let trial = Trial { probed: &probed, baseline, task: Task::Asynchronous, assumes, places: 1 };
@@ -141,17 +115,6 @@ fn asynchronous(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>
 
 /// `cudaErrorInvalidConfiguration`: what a launch of too many threads leaves behind.
 const INVALID_CONFIGURATION: i64 = 9;
-/// `cudaErrorLaunchFailure`: what calls report when a kernel has failed.
-const LAUNCH_FAILURE: i64 = 719;
-
-/// The finding's places, the primary one first.
-fn spots(finding: &FindingEntry, program: &CudaProgram) -> Vec<Spot> {
-    let mut spots = vec![Spot::primary(finding, program)];
-    spots.extend(Spot::sites(finding, program));
-    spots.truncate(MAX_PLACES);
-    spots
-}
-
 /// The functions at these places that are not CUDA's own.
 fn watched(spots: &[Spot]) -> Vec<WatchedFunction> {
     let mut functions: Vec<WatchedFunction> = Vec::new();
@@ -169,88 +132,8 @@ fn watched(spots: &[Spot]) -> Vec<WatchedFunction> {
     functions
 }
 
-/// A call among these that failed without help.
-fn own_failure<'trace>(calls: &[&'trace Call]) -> Option<&'trace Call> {
-    calls.iter().copied().find(|call| call.real != 0)
-}
-
-fn sites_of_calls(calls: &[&Call]) -> Vec<(Site, i64)> {
-    let mut sites: Vec<(Site, i64)> =
-        calls.iter().map(|call| (Site::Call(call.id), failure_of(&call.function))).collect();
-    sites.sort_unstable();
-    sites.dedup();
-    sites
-}
-
-/// A status by which a function says that it failed, in the words of its library.
-fn failure_of(function: &str) -> i64 {
-    let begins = |name: &str| function.starts_with(name);
-    if begins("cudaMalloc") || function == "cudaHostAlloc" || begins("cuMemAlloc") {
-        return 2; // out of memory
-    }
-    if begins("cuda") || begins("cu") && function.chars().nth(2).is_some_and(|c| c.is_ascii_uppercase()) {
-        return if function.contains("Synchronize") { LAUNCH_FAILURE } else { 1 };
-    }
-    // Each library's "internal error".
-    match function {
-        _ if begins("nvrtc") => 11,
-        _ if begins("cublas") => 14,
-        _ if begins("cufft") => 5,
-        _ if begins("curand") => 999,
-        _ if begins("cusparse") || begins("cusolver") => 7,
-        _ if begins("nccl") => 3,
-        _ => 1,
-    }
-}
-
 fn assumes(finding: &FindingEntry) -> bool {
     finding.confidence != Confidence::Definite
-}
-
-/// A kernel's name without return type and parameters.
-pub(super) fn kernel_name(launch: &ProbedLaunch) -> String {
-    plain_kernel(&launch.kernel)
-}
-
-/// `void ns::scale<float>(float*, int)` as `ns::scale<float>`.
-pub(super) fn plain_kernel(demangled: &str) -> String {
-    let mut depth = 0_usize;
-    let mut end = demangled.len();
-    let mut start = 0;
-    for (at, c) in demangled.char_indices() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            '(' if depth == 0 && !demangled[at..].starts_with("(anonymous namespace)") => {
-                end = at;
-                break;
-            }
-            ' ' if depth == 0 && !demangled[..at].ends_with("(anonymous") => start = at + 1,
-            _ => {}
-        }
-    }
-    demangled.get(start..end).unwrap_or(demangled).to_owned()
-}
-
-/// A record of what happened at a place.
-pub(super) fn record(kind: &str, spot: &Spot, kernel: Option<String>, text: String) -> EvidenceRecord {
-    EvidenceRecord {
-        kind: kind.to_owned(),
-        cell: None,
-        kernel,
-        path: Some(spot.path.clone()),
-        line: Some(spot.line),
-        block: None,
-        thread: None,
-        text,
-    }
-}
-
-/// The judgement of a program that did not come to a place.
-pub(super) fn not_reached(spot: &Spot, seen: &Seen) -> Judgement {
-    let last = seen.run.stderr.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
-    let reason = format!("the program does not come to {}; it ended with {}{last}", spot.shown(), ending(&seen.run));
-    Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new())
 }
 
 fn no_launch(spot: &Spot, seen: &Seen, bench: &Bench<'_>) -> Judgement {
@@ -259,13 +142,4 @@ fn no_launch(spot: &Spot, seen: &Seen, bench: &Bench<'_>) -> Judgement {
         return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &seen.run, Vec::new());
     }
     not_reached(spot, seen)
-}
-
-/// The judgement of a place at which something failed without help.
-fn fails_by_itself(spot: &Spot, what: &str, status: i64, seen: &Seen) -> Judgement {
-    let reason = format!(
-        "`{what}` fails at {} by itself in this program (status {status}), so that nothing can be told",
-        spot.shown()
-    );
-    Judgement::of_run(Verdict::Unviable, reason, BACK_END, &seen.run, Vec::new())
 }

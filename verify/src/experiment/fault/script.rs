@@ -1,7 +1,8 @@
 //! Fault injection in Python: the driver writes down what a script calls of NVIDIA's bindings, in the form of the probe's
 //! log, and hands it a failure in the tuple that a call gives.
 
-use super::targets;
+use super::places::MAX_PLACES;
+use super::targets::targets;
 use super::trial::{Runs, Trial};
 use crate::experiment::place::{Source, Spot};
 use crate::experiment::probed::{Seen, usable};
@@ -52,13 +53,13 @@ fn spots(finding: &FindingEntry, script: &Utf8PathBuf) -> Vec<Spot> {
     let source = Source::of_text(&std::fs::read_to_string(script).unwrap_or_default());
     let others = finding.claim.sites.iter().filter(|site| site.path == finding.path);
     let ranges = std::iter::once(&finding.range).chain(others.map(|site| &site.range));
-    ranges.take(super::MAX_PLACES).map(|range| spot(&finding.path, range, &source)).collect()
+    ranges.take(MAX_PLACES).map(|range| spot(&finding.path, range, &source)).collect()
 }
 
 /// A place in a script. A statement has the lines of its range, and the name in the text counts where it is one of the
 /// bindings' own: another name for a function is not the one that is written down.
 fn spot(path: &str, range: &Range, source: &Source) -> Spot {
-    let spot = Spot { lines: driver::lines(range), ..Spot::new(path, range, source) };
+    let spot = Spot { lines: range.lines(), ..Spot::new(path, range, source) };
     let own = ["cu", "cuda", "nvrtc"].iter().any(|prefix| {
         let rest = spot.name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))

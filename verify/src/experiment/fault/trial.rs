@@ -2,10 +2,10 @@
 //! stop.
 
 use super::compare::{Reaction, reaction};
-use super::{LAUNCH_FAILURE, record};
+use super::places::LAUNCH_FAILURE;
 use crate::experiment::Judgement;
 use crate::experiment::place::Spot;
-use crate::experiment::probed::{BACK_END, Probed, Seen, ending};
+use crate::experiment::probed::{BACK_END, Probed, Seen, ending, record};
 use crate::probe::{Plan, Site, Task};
 use crate::tools::probe_log::Event;
 use cudalint_findings::model::{EvidenceRecord, Verdict};

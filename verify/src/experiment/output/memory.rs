@@ -1,15 +1,24 @@
 //! What a memset or copy has left in memory, against what its arguments look as if they meant.
 
 use crate::tools::probe_log::{Call, Memory};
-use cudalint_findings::model::Verdict;
+use cudalint_findings::claim::Difference;
+use cudalint_findings::model::{Site, Verdict};
 
 /// How many elements of the next size up a count in elements falls short by: what `n` bytes are of `n` elements.
 const ELEMENT_SIZES: [u64; 4] = [2, 4, 8, 16];
 /// `sizeof` a pointer.
 const POINTER: u64 = 8;
 
+/// What a call that sets or copies memory leaves there, against what the finding claims.
+pub(super) fn compared(difference: &Difference<Site>, call: &Call, memory: &Memory) -> (Verdict, String) {
+    match difference {
+        Difference::Value { .. } => value(call, memory),
+        _ => extent(call, memory),
+    }
+}
+
 /// Whether the elements hold the value that the call names.
-pub(super) fn value(call: &Call, memory: &Memory) -> (Verdict, String) {
+fn value(call: &Call, memory: &Memory) -> (Verdict, String) {
     if call.real != 0 {
         return (Verdict::Unviable, format!("`{}` fails by itself with status {}", call.function, call.real));
     }
@@ -46,7 +55,7 @@ fn element(bytes: &[u8], memory: &Memory) -> (String, bool) {
 }
 
 /// Whether the call reaches all of its memory.
-pub(super) fn extent(call: &Call, memory: &Memory) -> (Verdict, String) {
+fn extent(call: &Call, memory: &Memory) -> (Verdict, String) {
     let (does, count) = (if memory.does == "set" { "sets" } else { "copies" }, memory.count);
     let room = memory.allocation.saturating_sub(memory.offset);
     if memory.allocation > 0 && count > room {

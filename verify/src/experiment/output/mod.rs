@@ -8,13 +8,12 @@ mod memory;
 mod script;
 
 use super::Judgement;
-use super::fault::{not_reached, plain_kernel, record};
 use super::place::Spot;
-use super::probed::{BACK_END, Probed, Seen, usable};
+use super::probed::{BACK_END, Probed, Seen, not_reached, record, usable};
 use crate::lab::Bench;
 use crate::probe::{Plan, Site, Task, Watch, WatchedPair};
 use crate::scenario::{CudaProgram, Program};
-use crate::tools::probe_log::{Call, Cover, Memory};
+use crate::tools::probe_log::{Cover, plain_kernel};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
 use cudalint_findings::model::{self, EvidenceRecord, FindingEntry, Verdict};
@@ -39,14 +38,6 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         _ => Err(Judgement::without_run(Verdict::Unsupported, "the finding claims nothing of what memory holds")),
     };
     judged.unwrap_or_else(|judgement| judgement)
-}
-
-/// What a call that sets or copies memory leaves there, against what the finding claims.
-fn compared(difference: &Difference<model::Site>, call: &Call, memory: &Memory) -> (Verdict, String) {
-    match difference {
-        Difference::Value { .. } => memory::value(call, memory),
-        _ => memory::extent(call, memory),
-    }
 }
 
 fn judge(
@@ -75,7 +66,7 @@ fn memory(
     usable(&seen)?;
     let calls = spot.calls(&seen.trace);
     if let Some((call, memory)) = calls.iter().find_map(|call| Some((*call, call.memory.as_ref()?))) {
-        let (verdict, text) = compared(difference, call, memory);
+        let (verdict, text) = memory::compared(difference, call, memory);
         let reason = format!("{}: {text}", spot.shown());
         let records = match verdict {
             Verdict::Confirmed | Verdict::Refuted => vec![record("memory read back", &spot, None, text)],

@@ -1,7 +1,7 @@
 //! What a Python script computes, against what it means: the driver repeats what the flagged statement does as it is meant,
 //! and compares what both leave in memory.
 
-use super::compared;
+use super::memory::compared;
 use crate::experiment::watchpoint::look;
 use crate::experiment::{Judgement, driver};
 use crate::lab::{Bench, RunOutcome};
@@ -148,7 +148,7 @@ fn judged(finding: &FindingEntry, bench: &Bench<'_>, run: &RunOutcome) -> Judged
 /// Whether the finding's array in dynamic shared memory begins where another one does; none where no such array is there.
 fn shared_arrays(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     let (path, text) = driver::log(bench, "pairs.log");
-    let (first, last) = driver::lines(&finding.range);
+    let (first, last) = finding.range.lines();
     let mut pairs = text
         .lines()
         .filter_map(|line| serde_json::from_str::<Pair>(line).ok())
@@ -202,13 +202,10 @@ fn of_memory(
 fn record(kind: &str, finding: &FindingEntry, line: u32, text: String) -> EvidenceRecord {
     EvidenceRecord {
         kind: kind.to_owned(),
-        cell: None,
-        kernel: None,
         path: Some(finding.path.clone()),
         line: Some(line),
-        block: None,
-        thread: None,
         text,
+        ..EvidenceRecord::default()
     }
 }
 
@@ -266,13 +263,13 @@ fn wrapped(finding: &FindingEntry, bench: &Bench<'_>) -> Option<Judged> {
     );
     let record = EvidenceRecord {
         kind: "negative index".to_owned(),
-        cell: None,
         kernel: Some(place.function),
         path: Some(finding.path.clone()),
         line: Some(place.line),
         block: Some(fact.block),
         thread: Some(fact.thread),
         text: text.clone(),
+        ..EvidenceRecord::default()
     };
     Some((Verdict::Confirmed, text, vec![record], Some(bench.relative(&path))))
 }

@@ -2,7 +2,9 @@
 //! too many bytes may have overrun the host's side, which no status tells.
 
 use super::host_bounds::{self, HostBounds};
-use super::{Prepared, Reach, Spot, asks_for_shared_memory, watch};
+use super::judge::Reach;
+use super::tool::{Prepared, asks_for_shared_memory, watch};
+use crate::experiment::place::Spot;
 use crate::experiment::{Judgement, probed};
 use crate::lab::Bench;
 use crate::matching::{Code, Target, code_of, names_call, same_call};
@@ -112,13 +114,11 @@ fn words(status: &Status<'_>) -> String {
 fn record(finding: &FindingEntry, status: &Status<'_>) -> EvidenceRecord {
     EvidenceRecord {
         kind: "API error".to_owned(),
-        cell: None,
         kernel: status.kernel.map(str::to_owned),
         path: Some(finding.path.clone()),
         line: Some(finding.range.start.line),
-        block: None,
-        thread: None,
         text: words(status),
+        ..EvidenceRecord::default()
     }
 }
 
@@ -166,13 +166,11 @@ pub(super) fn refused_by_compiler(finding: &FindingEntry, bench: &Bench<'_>, jud
         bench.lab.machine.nvcc.as_ref().map_or("nvcc".to_owned(), |nvcc| format!("nvcc {}", nvcc.version));
     confirmed.evidence.records = vec![EvidenceRecord {
         kind: "ptxas error".to_owned(),
-        cell: None,
         kernel: Some(kernel.to_owned()),
         path: Some(finding.path.clone()),
         line: Some(finding.range.start.line),
-        block: None,
-        thread: None,
         text: line.to_owned(),
+        ..EvidenceRecord::default()
     }];
     confirmed
 }

@@ -73,13 +73,10 @@ pub(super) fn perform(finding: &FindingEntry, program: &CudaProgram, bench: &Ben
     if let Some(range) = here {
         let record = EvidenceRecord {
             kind: "host memory overrun".to_owned(),
-            cell: None,
-            kernel: None,
             path: Some(finding.path.clone()),
             line: Some(finding.range.start.line),
-            block: None,
-            thread: None,
             text: range.words.clone(),
+            ..EvidenceRecord::default()
         };
         let reason = format!("{} at {}", range.words, spot.shown());
         let back_end = "AddressSanitizer, asked before each copy";

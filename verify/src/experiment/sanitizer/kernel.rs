@@ -1,6 +1,7 @@
 //! A kernel without its host program: NVRTC builds it, its child launches it, and the tool watches the child.
 
-use super::{Reach, watch};
+use super::judge::Reach;
+use super::tool::watch;
 use crate::experiment::Judgement;
 use crate::kernel::{Call, KernelReport, Problem, kernel_command};
 use crate::lab::{Bench, Run, RunOutcome};
@@ -63,13 +64,11 @@ fn of_launch(finding: &FindingEntry, program: &KernelProgram, report: &KernelRep
     let own = refused.filter(|call| code_of(call.code.into()) == Code::Own);
     let record = own.map(|call| EvidenceRecord {
         kind: call.name.clone(),
-        cell: None,
         kernel: Some(base_name(&program.name)),
         path: Some(launch.site.path.clone()),
         line: Some(launch.site.line()),
-        block: None,
-        thread: None,
         text: words(call),
+        ..EvidenceRecord::default()
     });
     let at = format!("of {}:{}", launch.site.path, launch.site.line());
     let (verdict, reason) = match (own, refused) {

@@ -7,27 +7,24 @@ mod host_bounds;
 mod judge;
 mod kernel;
 mod raised;
+mod tool;
 
 pub use judge::{Judged, Reach, Seen, judge};
 
 use super::place::Spot;
 use super::probed::{self, Probed};
 use super::{Judgement, driver, watchpoint};
-use crate::lab::{Bench, Build, End, Run, RunOutcome, Watcher};
+use crate::lab::{Bench, Build, End, Run};
 use crate::matching::Target;
 use crate::probe::{self, Plan, Watch};
 use crate::scenario::{CudaProgram, Program, PythonProgram};
 use crate::tools::probe_log::{Place, Trace};
-use crate::tools::sanitizer::{SanitizerReport, base_name, same_path};
+use crate::tools::sanitizer::{base_name, same_path};
 use crate::tools::traceback;
-use camino::Utf8PathBuf;
 use cudalint_findings::Shows;
-use cudalint_findings::claim::{AccessFault, Resource, User};
+use cudalint_findings::claim::{AccessFault, User};
 use cudalint_findings::model::{EvidenceRecord, FindingEntry, Method, Verdict};
-use std::io::Read;
-
-/// Bytes of a tool's text that are read.
-const TEXT: u64 = 16 << 20;
+use tool::{Prepared, watch};
 
 /// Performs the experiment on one program.
 pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> Judgement {
@@ -55,57 +52,6 @@ fn watchpoint_applies(finding: &FindingEntry) -> bool {
             }
             _ => false,
         }
-}
-
-/// Whether a finding claims that a kernel asks for more shared memory than there is, which fails where it is compiled too.
-fn asks_for_shared_memory(finding: &FindingEntry) -> bool {
-    matches!(finding.claim.shows, Shows::RefusedLaunch { of: Resource::SharedMemory })
-}
-
-/// The tool of a method.
-fn watcher_of(method: Method) -> Watcher {
-    match method {
-        Method::Racecheck => Watcher::Racecheck,
-        Method::Initcheck => Watcher::Initcheck,
-        Method::Synccheck => Watcher::Synccheck,
-        Method::Leakcheck => Watcher::Leakcheck,
-        Method::ApiError => Watcher::Calls,
-        _ => Watcher::Memcheck,
-    }
-}
-
-/// The tool's name, as a label and for people.
-fn name_of(watcher: Watcher) -> &'static str {
-    match watcher {
-        Watcher::Memcheck => "memcheck",
-        Watcher::Racecheck => "racecheck",
-        Watcher::Initcheck => "initcheck",
-        Watcher::Synccheck => "synccheck",
-        Watcher::Leakcheck => "leakcheck",
-        Watcher::Calls => "calls",
-    }
-}
-
-/// Tool and version.
-fn back_end(bench: &Bench<'_>, watcher: Watcher) -> String {
-    let tool = match watcher {
-        Watcher::Leakcheck => "memcheck --leak-check full",
-        Watcher::Calls => "memcheck",
-        watcher => name_of(watcher),
-    };
-    match &bench.lab.machine.compute_sanitizer {
-        Some(program) => format!("compute-sanitizer {tool} {}", program.version),
-        None => format!("compute-sanitizer {tool}"),
-    }
-}
-
-/// A CUDA program, ready to run, and what its run alone has shown.
-struct Prepared {
-    command: Vec<String>,
-    /// The run alone.
-    alone: RunOutcome,
-    /// What the probe wrote down; none where the program could be built without it only.
-    trace: Option<Trace>,
 }
 
 fn of_cuda(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Judgement {
@@ -184,13 +130,10 @@ fn host_fault(finding: &FindingEntry, spot: &Spot, prepared: &Prepared, bench: &
     };
     let record = EvidenceRecord {
         kind: signal_name(signal.number).to_owned(),
-        cell: None,
-        kernel: None,
         path: Some(path),
         line: Some(place.line),
-        block: None,
-        thread: None,
         text: format!("{words} in `{}`", base_name(&place.function)),
+        ..EvidenceRecord::default()
     };
     let mut judgement = Judgement::of_run(verdict, reason, probed::BACK_END, &prepared.alone, vec![record]);
     judgement.evidence.log = Some(bench.relative(&probe::log(bench, "program-alone")));
@@ -240,45 +183,6 @@ fn reach(finding: &FindingEntry, spot: &Spot, trace: &Trace) -> Reach {
         }
         _ => Reach::Unknown,
     }
-}
-
-/// Runs a command under the tool of a finding's method and judges what it says. `rename` is a file of the run that stands
-/// for the finding's own.
-fn watch(
-    target: &Target<'_>,
-    bench: &Bench<'_>,
-    command: &[String],
-    environment: &[(String, String)],
-    reach: Reach,
-    rename: Option<&Utf8PathBuf>,
-) -> Judgement {
-    let watcher = watcher_of(target.verification.method);
-    let label = name_of(watcher);
-    let run = bench.run(&Run {
-        label: label.to_owned(),
-        command: command.to_vec(),
-        environment: environment.to_vec(),
-        watcher: Some(watcher),
-        device: true,
-    });
-    let mut report = SanitizerReport::read(run.report.as_deref(), &printed(bench, label));
-    if let Some(script) = rename {
-        report.rename(script.as_str(), &target.path);
-    }
-    let tool = if watcher == Watcher::Calls { "memcheck" } else { label };
-    let seen = Seen { report: &report, end: &run.end, reach, tool };
-    let judged = judge(target, &seen);
-    Judgement::of_run(judged.verdict, judged.reason, back_end(bench, watcher), &run, judged.records)
-}
-
-/// What the tool printed, which the lab keeps beside its report.
-fn printed(bench: &Bench<'_>, label: &str) -> String {
-    let mut bytes = Vec::new();
-    if let Ok(file) = std::fs::File::open(bench.folder.join(format!("{label}.log"))) {
-        // What could be read counts.
-        drop(file.take(TEXT).read_to_end(&mut bytes));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {

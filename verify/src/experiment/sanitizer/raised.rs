@@ -1,7 +1,7 @@
 //! Launches that a Python package refuses before CUDA sees them: an error of the call all the same, which only the script's
 //! exception tells.
 
-use super::asks_for_shared_memory;
+use super::tool::asks_for_shared_memory;
 use crate::experiment::exception::own_line;
 use crate::tools::sanitizer::base_name;
 use crate::tools::traceback::Raised;
@@ -54,12 +54,10 @@ fn shared_data(finding: &FindingEntry, raised: &Raised) -> Option<(String, Evide
 fn record(finding: &FindingEntry, kind: &str, kernel: Option<String>, line: u32, text: String) -> EvidenceRecord {
     EvidenceRecord {
         kind: kind.to_owned(),
-        cell: None,
         kernel,
         path: Some(finding.path.clone()),
         line: Some(line),
-        block: None,
-        thread: None,
         text,
+        ..EvidenceRecord::default()
     }
 }

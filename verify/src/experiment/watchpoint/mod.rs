@@ -1,28 +1,27 @@
 //! Watchpoints: a copy of the source that logs who touches the flagged memory in which barrier interval.
 
+mod asked;
+mod look;
 mod script;
 
-use super::{Judgement, driver};
-use crate::lab::{Bench, Build, End, Run, RunOutcome};
+use super::Judgement;
+use crate::lab::{Bench, Build, End, Run, head_of};
 use crate::scenario::{CudaProgram, Program};
-use crate::subject::{Stretch, Subject};
+use crate::subject::{Subject, flag_values};
 use crate::watch::copy::{self, Copy};
-use crate::watch::judge::{Answer, Question};
-use crate::watch::log::{Log, Logged};
-use crate::watch::order::{identifiers, unfollowed};
-use crate::watch::{HEADER, HEADER_NAME, flags, whole};
+use crate::watch::hidden::hidden_order;
+use crate::watch::judge::Question;
+use crate::watch::log::Log;
+use crate::watch::{HEADER_NAME, flags};
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_findings::Shows;
-use cudalint_findings::claim::AccessFault;
-use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
-use cudalint_program::Project;
+use cudalint_findings::model::{FindingEntry, Verdict};
 use cudalint_syntax::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
-pub(super) use script::look;
+pub(super) use look::look;
 
-/// What evidence calls it.
-const BACK_END: &str = "cudalint watchpoints";
+use asked::{Asked, BACK_END, copy_of, header_for, judgement, wanted_lines};
+
 /// The folder of the copies, below the scenario's.
 const FOLDER: &str = "watch";
 /// The status of a harness whose launch the device cannot run.
@@ -71,7 +70,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
         let reason = run.stderr.lines().find(|line| line.starts_with("harness: ")).unwrap_or("harness: skipped");
         return Judgement::of_run(Verdict::Unsupported, reason, BACK_END, &run, Vec::new());
     }
-    let log = Log::read(&read(&log_file));
+    let log = Log::read(&head_of(&log_file, MAX_LOG));
     let question = Question {
         finding,
         sites: &watched.copy.sites,
@@ -81,80 +80,6 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     };
     let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&log_file))
-}
-
-/// What a finding says of the logged accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    /// One access goes beyond its object.
-    Bounds,
-    /// One access reads an element within its object, in shared memory, that nobody has written.
-    Unwritten,
-    /// Two accesses have no order.
-    Race,
-}
-
-impl Asked {
-    fn of(finding: &FindingEntry) -> Self {
-        match finding.claim.shows {
-            Shows::Access { fault: AccessFault::Unwritten, .. } => Self::Unwritten,
-            Shows::Access { .. } => Self::Bounds,
-            _ => Self::Race,
-        }
-    }
-
-    fn answer(self, question: &Question<'_>) -> Answer {
-        match self {
-            Self::Bounds => question.bounds(),
-            Self::Unwritten => question.unwritten(),
-            Self::Race => question.race(),
-        }
-    }
-}
-
-/// The header of a copy. Where nobody may have written an element, all accesses of the witness's block are logged.
-fn header_for(finding: &FindingEntry) -> String {
-    match witnessed_block(finding) {
-        Some([x, y, z]) => format!("#define CUDALINT_WATCH_BLOCK {x}u, {y}u, {z}u\n{HEADER}"),
-        None => HEADER.to_owned(),
-    }
-}
-
-/// The block whose accesses are all logged; none where accesses on some lines are, of all blocks.
-fn witnessed_block(finding: &FindingEntry) -> Option<[u64; 3]> {
-    finding.claim.accesses().first().map(|access| access.block).filter(|_| Asked::of(finding) == Asked::Unwritten)
-}
-
-/// The copy of a subject's text. `number_of` gives a line (from 1) its line in the user's file.
-fn copy_of(
-    finding: &FindingEntry,
-    subject: &Subject,
-    stretch: &Stretch,
-    number_of: impl Fn(u32) -> Option<u32>,
-) -> Result<Copy, String> {
-    let module = subject.module(stretch).ok_or_else(|| format!("{}: no CUDA C++", subject.path))?;
-    let (text, root) = (&subject.text, stretch.parsed.root());
-    if Asked::of(finding) == Asked::Unwritten {
-        let (start, end) = (finding.range.start, finding.range.end);
-        let (first, last) = driver::lines(&finding.range);
-        let line_of =
-            |shown: u32| (1..).zip(text.lines()).map(|(line, _)| line).find(|line| number_of(*line) == Some(shown));
-        let (Some(from), Some(to)) = (line_of(first), line_of(last)) else {
-            return Err(format!("the program has no line {first} of {}", finding.path));
-        };
-        let to = if last < end.line { subject.offset(to + 1, 1) } else { subject.offset(to, end.column) };
-        let span = Span::new(subject.offset(from, start.column) as usize, to as usize);
-        let places = whole::of_shared_array(module, text, span)?;
-        return Ok(copy::at_places(text, module, root, &places, number_of));
-    }
-    let wanted = wanted_lines(finding);
-    let copy =
-        copy::with_watchpoints(text, module, root, |line| number_of(line).filter(|shown| wanted.contains(shown)));
-    if copy.sites.is_empty() {
-        let line = finding.range.start.line;
-        return Err(format!("no access to memory that could be watched stands at line {line}"));
-    }
-    Ok(copy)
 }
 
 /// The witness's threads, whose accesses must not be lost. Where a whole block's are logged, none of it is left out.
@@ -171,73 +96,6 @@ fn focus(finding: &FindingEntry) -> String {
         })
         .collect();
     threads.join(";")
-}
-
-fn judgement(
-    finding: &FindingEntry,
-    question: &Question<'_>,
-    answer: Answer,
-    run: &RunOutcome,
-    log: &str,
-) -> Judgement {
-    let record = |kind: &str, access: &Logged| EvidenceRecord {
-        kind: kind.to_owned(),
-        cell: None,
-        kernel: question.kernel(access).map(str::to_owned),
-        path: Some(finding.path.clone()),
-        line: question.site(access).map(|site| site.line),
-        block: Some(access.block),
-        thread: Some(access.thread),
-        text: question.described(access),
-    };
-    let (verdict, reason, records) = match answer {
-        Answer::Race(a, b) => (
-            Verdict::Confirmed,
-            "two threads touch the same bytes, one of them writes, and no barrier stands between".to_owned(),
-            vec![record("race", &a), record("race", &b)],
-        ),
-        Answer::Outside(access, (base, bytes)) => (
-            Verdict::Confirmed,
-            format!("the access lies outside its object, {bytes} bytes at {base:#x}"),
-            vec![record("out of bounds", &access)],
-        ),
-        Answer::Unwritten(access) => (
-            Verdict::Confirmed,
-            "no thread of the block has written what is read there, and all accesses of the block are logged"
-                .to_owned(),
-            vec![record("uninitialized read", &access)],
-        ),
-        Answer::Inside(access) => (
-            Verdict::Refuted,
-            "the witness's own access was made, and lies within its object".to_owned(),
-            vec![record("in bounds", &access)],
-        ),
-        Answer::NotSeen(reason) => (Verdict::NotObserved, reason, Vec::new()),
-        Answer::NotReached => {
-            let reason = match &question.log.off {
-                Some(why) => format!("nothing was logged at the finding's lines: {why}"),
-                None if question.log.launches.is_empty() => "the program launches no kernel".to_owned(),
-                None => "the finding's lines were not reached".to_owned(),
-            };
-            (Verdict::Unviable, reason, Vec::new())
-        }
-    };
-    let mut judgement = Judgement::of_run(verdict, reason, BACK_END, run, records);
-    if !question.log.launches.is_empty() {
-        judgement.evidence.log = Some(log.to_owned());
-    }
-    judgement
-}
-
-/// The head of a log.
-fn read(file: &Utf8Path) -> String {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    if let Ok(file) = std::fs::File::open(file) {
-        // What could not be read is as if it had not been written.
-        drop(file.take(MAX_LOG).read_to_end(&mut bytes));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A program with watchpoints, written out.
@@ -258,7 +116,8 @@ struct File {
 impl Watched {
     fn write(finding: &FindingEntry, program: &CudaProgram, bench: &Bench<'_>) -> Result<Self, String> {
         let unit = bench.folder.join(&program.unit);
-        let folders = include_folders(&program.flags, &bench.folder);
+        let folders: Vec<Utf8PathBuf> =
+            flag_values(&program.flags, "-I").iter().map(|folder| bench.folder.join(folder)).collect();
         let files = files(&unit, &folders)?;
         let wanted = wanted_lines(finding);
         let holds = |file: &File| !lines_of(&file.text, &file.path, finding, |line| wanted.contains(&line)).is_empty();
@@ -307,22 +166,6 @@ impl Watched {
         let build = Build { label: "watched".to_owned(), units: vec![unit_copy], flags: flags_of_build };
         Ok(Self { build, copy, unfollowed })
     }
-}
-
-/// The lines at which a finding's accesses stand.
-fn wanted_lines(finding: &FindingEntry) -> BTreeSet<u32> {
-    let range = |range: &cudalint_findings::model::Range| {
-        let whole = range.end.column == 1 && range.end.line > range.start.line;
-        range.start.line..=if whole { range.end.line - 1 } else { range.end.line }
-    };
-    let mut lines: BTreeSet<u32> = range(&finding.range).collect();
-    let accesses = finding.claim.accesses();
-    if accesses.is_empty() {
-        let sites = finding.claim.sites.iter().filter(|site| site.path == finding.path);
-        lines.extend(sites.flat_map(|site| range(&site.range)));
-    }
-    lines.extend(accesses.iter().filter(|access| access.site.path == finding.path).map(|access| access.site.line()));
-    lines
 }
 
 /// The lines of a text (from 1) that are wanted lines of the finding's file, with these. `#line` directives count.
@@ -386,75 +229,4 @@ fn files(unit: &Utf8Path, folders: &[Utf8PathBuf]) -> Result<Vec<File>, String> 
         next += 1;
     }
     Ok(found)
-}
-
-/// The folders of `-I` flags, joined (`-Ifolder`) or apart.
-fn include_folders(flags: &[String], base: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut folders = Vec::new();
-    let mut flags = flags.iter();
-    while let Some(flag) = flags.next() {
-        match flag.strip_prefix("-I") {
-            Some("") => folders.extend(flags.next().map(|folder| base.join(folder))),
-            Some(folder) => folders.push(base.join(folder)),
-            None => {}
-        }
-    }
-    folders
-}
-
-/// Something in the device functions around the sites, their callers and what those call that may order accesses in a way
-/// that is not followed.
-fn hidden_order(project: &Project, copy: &Copy) -> Option<String> {
-    struct Reached {
-        words: BTreeSet<String>,
-        unfollowed: Option<String>,
-        name: String,
-    }
-    let mut functions: Vec<Reached> = Vec::new();
-    let mut bodies: HashMap<String, String> = HashMap::new();
-    for id in project.modules() {
-        let module = project.module(id);
-        for (function_id, function) in module.functions.iter_enumerated() {
-            if function.body.is_some() && crate::watch::sites::runs_on_device(module, function_id) {
-                let text = project.text(id, function.span);
-                let name = function.name.as_str().to_owned();
-                functions.push(Reached { words: identifiers(text), unfollowed: unfollowed(text), name });
-            }
-        }
-        for definition in &module.macros {
-            bodies.entry(definition.name.as_str().to_owned()).or_default().push_str(&definition.body);
-        }
-    }
-    // Up to the kernels that lead to the sites.
-    let mut names: BTreeSet<String> = copy.sites.iter().map(|site| site.function.clone()).collect();
-    loop {
-        let callers: Vec<String> = functions
-            .iter()
-            .filter(|function| !names.contains(&function.name) && !function.words.is_disjoint(&names))
-            .map(|function| function.name.clone())
-            .collect();
-        if callers.is_empty() {
-            break;
-        }
-        names.extend(callers);
-    }
-    // And down to all that these call, macros included.
-    let mut open: Vec<String> = names.into_iter().collect();
-    let mut seen: BTreeSet<String> = open.iter().cloned().collect();
-    while let Some(name) = open.pop() {
-        let called = functions.iter().filter(|function| function.name == name);
-        for function in called {
-            if function.unfollowed.is_some() {
-                return function.unfollowed.clone();
-            }
-            open.extend(function.words.iter().filter(|word| seen.insert((*word).clone())).cloned());
-        }
-        if let Some(body) = bodies.get(&name) {
-            if let Some(word) = unfollowed(body) {
-                return Some(word);
-            }
-            open.extend(identifiers(body).into_iter().filter(|word| seen.insert(word.clone())));
-        }
-    }
-    None
 }

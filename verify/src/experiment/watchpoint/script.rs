@@ -1,13 +1,15 @@
 //! Watchpoints of Python: the driver launches copies of Numba kernels that log the flagged accesses, in the form in which
 //! watchpoints of CUDA C++ programs do, and has those of cupyx.jit compiled with the same header as these. A program in a string is replaced by its copy with watchpoints.
 
-use super::{Asked, copy_of, header_for, hidden_order, judgement, witnessed_block};
+use super::asked::{Asked, BACK_END, copy_of, header_for, judgement};
+use super::look::look;
 use crate::experiment::{Judgement, driver};
-use crate::lab::{Bench, Run, RunOutcome};
+use crate::lab::Bench;
 use crate::scenario::PythonProgram;
 use crate::subject::Subject;
 use crate::watch::HEADER_NAME;
 use crate::watch::copy::{Copy, Site};
+use crate::watch::hidden::hidden_order;
 use crate::watch::judge::Question;
 use crate::watch::log::Log;
 use crate::watch::sites::Access;
@@ -15,9 +17,6 @@ use camino::Utf8Path;
 use cudalint_findings::model::{FindingEntry, Verdict};
 use serde::Deserialize;
 use serde_json::json;
-
-/// What evidence calls it.
-const BACK_END: &str = "cudalint watchpoints";
 
 /// The driver's `sites.json`.
 #[derive(Debug, Default, Deserialize)]
@@ -121,29 +120,6 @@ pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &B
     let question = Question { finding, sites: &sites, kernels: &kernels, unfollowed: unfollowed.as_deref(), log: &log };
     let answer = Asked::of(finding).answer(&question);
     judgement(finding, &question, answer, &run, &bench.relative(&path))
-}
-
-/// Runs a script whose flagged statements and accesses the driver looks at.
-///
-/// # Errors
-/// The judgement where it cannot be run or does not end.
-pub(crate) fn look(
-    finding: &FindingEntry,
-    program: &PythonProgram,
-    bench: &Bench<'_>,
-) -> Result<RunOutcome, Box<Judgement>> {
-    let mut look = driver::look_at(finding);
-    if let Some(block) = witnessed_block(finding) {
-        look.block = Some(block);
-        // Of no thread anything is left out.
-        look.threads.clear();
-    }
-    let (command, environment) = driver::looking(program, bench, &look)?;
-    let run = bench.run(&Run { label: "look".to_owned(), command, environment, watcher: None, device: true });
-    match Judgement::of_end(&run, BACK_END) {
-        Some(judgement) => Err(Box::new(judgement)),
-        None => Ok(run),
-    }
 }
 
 /// The sites and kernels that the driver logs, and what may order accesses of one of them unseen; none where it logs none.

@@ -2,54 +2,24 @@
 //! calls or launches what is to be shown with made-up arguments.
 
 use super::arguments::Writer;
+use super::base::Base;
 use super::helpers::Helper;
 use super::numbers::{Open, Variant};
+use super::start::Start;
 use super::template::{self, Templates};
-use super::{Start, launch, numbers, page};
-use crate::scenario::{CudaProgram, Origin, Program, ScenarioFile};
+use super::{launch, numbers, page};
+use crate::scenario::{CudaProgram, Program, ScenarioFile};
 use crate::subject::{PointerUses, Signature, Stretch, Subject, Uses, Var, variable_uses};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Method};
 use cudalint_program::ir::{FunctionRole, Space};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name, Scope};
-use cudalint_syntax::FileKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The file name of a harness.
 pub(super) const FILE: &str = "harness.cu";
-
-/// Where a harness takes the user's code from.
-#[derive(Clone, Debug)]
-pub(super) struct Base {
-    /// How the program came about.
-    pub origin: Origin,
-    /// The user's code, as lines of the harness.
-    pub text: String,
-    /// Flags of the compiler.
-    pub flags: Vec<String>,
-    /// Files beside the harness.
-    pub files: Vec<ScenarioFile>,
-    /// Shared functions that the text needs before it.
-    pub helpers: BTreeSet<Helper>,
-}
-
-impl Base {
-    /// The user's file as it is, or one that includes it.
-    pub fn file(subject: &Subject, stretch: &Stretch, file: &Utf8Path) -> Self {
-        let own = file == subject.file;
-        let has_main = if own { super::has_main(subject, stretch) } else { subject.file_has_main(file) };
-        let linked = if subject.kind == FileKind::Markdown { Vec::new() } else { subject.linked_with(file) };
-        Self {
-            origin: Origin::Around,
-            text: page::user_text(subject, stretch, file, has_main),
-            flags: page::flags(subject, stretch, &linked),
-            files: Vec::new(),
-            helpers: BTreeSet::new(),
-        }
-    }
-}
 
 /// Programs that start these functions in order; further ones with other values where values were made up.
 ///

@@ -1,6 +1,6 @@
 //! Which function a harness starts: the finding's own, or one that reaches it.
 
-use super::Start;
+use super::start::Start;
 use crate::subject::{Stretch, Subject, calls};
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, FunctionRole, Module, Path};

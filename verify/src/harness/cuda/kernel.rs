@@ -1,9 +1,10 @@
 //! A kernel with data in place of a host program: device code that the run-time compiler can build, and the launch.
 
 use super::launch::{self, Configuration};
+use super::start::Start;
 use super::template;
 use super::values::Chosen;
-use super::{Start, numbers, page};
+use super::{numbers, page};
 use crate::scenario::{KernelArgument, KernelProgram, Program};
 use crate::subject::{Parameter, Scan, Stretch, Subject, Var, variable_uses};
 use cudalint_findings::model::FindingEntry;

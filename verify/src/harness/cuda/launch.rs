@@ -1,8 +1,8 @@
 //! The launch of a kernel by itself, as the witness or a launch of the file has it.
 
-use super::Start;
 use super::arguments::Writer;
 use super::helpers::Helper;
+use super::start::Start;
 use super::template::Templates;
 use crate::subject::{Signature, Stretch, Subject, calls};
 use cudalint_findings::model::{FindingEntry, Method};

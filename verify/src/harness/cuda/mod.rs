@@ -2,6 +2,7 @@
 
 mod arguments;
 mod around;
+mod base;
 mod command;
 mod entries;
 mod helpers;
@@ -12,6 +13,7 @@ mod numbers;
 mod page;
 mod records;
 mod spelling;
+mod start;
 mod supply;
 mod template;
 mod undeclared;
@@ -22,8 +24,7 @@ use crate::scenario::{Candidate, CudaProgram, Program};
 use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Method};
-use cudalint_program::ir::{FunctionId, FunctionRole};
-use cudalint_syntax::Span;
+use start::{Start, has_main};
 
 /// Programs around the user's file for one finding, at most.
 const MAX_AROUND: usize = 8;
@@ -54,7 +55,7 @@ pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &St
     let mut around: Vec<Program> = Vec::new();
     let starts = entries::entries(finding, subject, stretch);
     for file in &files {
-        let base = around::Base::file(subject, stretch, file);
+        let base = base::Base::file(subject, stretch, file);
         for start in starts.iter().take(MAX_STARTS) {
             match around::programs(Some(finding), subject, stretch, &base, &[*start]) {
                 Ok(programs) => around.extend(programs),
@@ -112,30 +113,7 @@ pub(super) fn drive_all(subject: &Subject, stretch: &Stretch) -> Candidate {
         return Err(format!("{}: there is no function to call", subject.path));
     }
     let supplied = supply::base(subject, stretch, false);
-    let base = supplied.unwrap_or_else(|| around::Base::file(subject, stretch, &subject.file));
+    let base = supplied.unwrap_or_else(|| base::Base::file(subject, stretch, &subject.file));
     let programs = around::programs(None, subject, stretch, &base, &starts)?;
     programs.into_iter().next().ok_or_else(|| format!("{}: there is nothing to run", subject.path))
-}
-
-/// Whether a stretch defines `main`.
-fn has_main(subject: &Subject, stretch: &Stretch) -> bool {
-    subject.module(stretch).is_some_and(|module| {
-        module.functions.iter().any(|function| {
-            function.name == "main"
-                && function.body.is_some()
-                && function.role == FunctionRole::Free
-                && !function.space.global
-        })
-    })
-}
-
-/// A function to start from: what a harness calls or launches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Start {
-    /// The function.
-    pub function: FunctionId,
-    /// The place in it that must be reached, where one is known.
-    pub place: Option<Span>,
-    /// Whether it is a kernel that is launched by itself.
-    pub direct: bool,
 }

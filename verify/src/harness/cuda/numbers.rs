@@ -1,7 +1,8 @@
 //! The numbers that a function is started with: what the finding states, what leads to its place, what is usual.
 
+use super::entries;
+use super::start::Start;
 use super::values::{Chosen, stated, usual};
-use super::{Start, entries};
 use crate::subject::{Signature, Stretch, Subject, Values, values_that_reach};
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{Expr, FunctionId, LocalId};

@@ -2,8 +2,9 @@
 //! elsewhere. The user's own lines stay as they are; what is supplied stands between them under the harness's name.
 
 use super::arguments::Writer;
-use super::around::Base;
+use super::base::Base;
 use super::helpers::Helper;
+use super::start::has_main;
 use super::{library, page, undeclared};
 use crate::scenario::{Origin, ScenarioFile};
 use crate::subject::{Signature, Stretch, Subject, Var, calls, variable_uses};
@@ -37,7 +38,7 @@ struct Supply {
 /// program's, else it is out of the way.
 pub(super) fn base(subject: &Subject, stretch: &Stretch, run_main: bool) -> Option<Base> {
     let supply = collect(subject, stretch)?;
-    let has_main = super::has_main(subject, stretch);
+    let has_main = has_main(subject, stretch);
     let mut text = String::new();
     for line in &supply.before {
         text.push_str(line);

@@ -4,9 +4,11 @@
 use super::arguments::{Argument, Stated, arguments};
 use super::functions::{Functions, Role};
 use super::names::Names;
+use super::packages::{imported_packages, package};
+use super::prediction;
 use super::sheet::Sheet;
 use super::slice::{Slice, slice};
-use super::{REFUSAL, REFUSALS_ALONE, beside, imported_packages, lines, package, prediction, whole};
+use super::whole::{beside, lines, whole};
 use crate::scenario::{Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,6 +16,13 @@ use cudalint_findings::model::{FindingEntry, Launch, Method};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Node, Span};
 use std::collections::BTreeSet;
+
+/// What is among the exceptions of a finding that leaves open which of its compilers' passes Numba refuses the kernel in.
+const REFUSAL: &str = "LoweringError";
+
+/// What they raise as well, which others raise for other reasons: it counts where the same kernel without the finding's
+/// statement raises nothing.
+const REFUSALS_ALONE: [&str; 2] = ["AttributeError", "TypeError"];
 
 /// Functions that are called for one finding, at most.
 const MAX_STARTS: usize = 3;

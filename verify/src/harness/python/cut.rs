@@ -1,7 +1,7 @@
 //! What matters of a script, cut out of it: the flagged statement alone, with the imports and definitions that it needs.
 
 use super::names::{Names, Needs, each_node, reads};
-use super::package;
+use super::packages::package;
 use super::prediction::{Fact, raise};
 use super::sheet::Sheet;
 use crate::scenario::{Candidate, OBSERVED, Origin, Program, PythonProgram, ScenarioFile};
@@ -368,7 +368,7 @@ impl<'t> Cutter<'t> {
             raises: Some(raises),
             control: Some(control_path),
             made_up: made_up.to_vec(),
-            beside: super::beside(self.subject),
+            beside: super::whole::beside(self.subject),
         })
     }
 }

@@ -5,28 +5,20 @@ mod calls;
 mod cut;
 mod functions;
 mod names;
+mod packages;
 mod prediction;
 mod sheet;
 mod slice;
+mod whole;
 
 use crate::scenario::{Candidate, Origin, Program, PythonProgram, Raise, ScenarioFile};
 use crate::subject::{Stretch, Subject};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Launch, Method};
-use cudalint_program::python::PythonNames;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{FileKind, Node};
-use sheet::Sheet;
-
-/// Packages whose absence makes a run say nothing.
-const PACKAGES: [(&str, &str); 4] = [("numba", "numba"), ("cupy", "cupy"), ("cupyx", "cupy"), ("pycuda", "pycuda")];
-
-/// What is among the exceptions of a finding that leaves open which of its compilers' passes Numba refuses the kernel in.
-const REFUSAL: &str = "LoweringError";
-
-/// What they raise as well, which others raise for other reasons: it counts where the same kernel without the finding's
-/// statement raises nothing.
-const REFUSALS_ALONE: [&str; 2] = ["AttributeError", "TypeError"];
+use packages::imported_packages;
+use whole::{beside, lines, whole};
 
 /// The programs for a finding in Python, best first.
 pub(super) fn candidates(finding: &FindingEntry, subject: &Subject, stretch: &Stretch) -> Vec<Candidate> {
@@ -117,58 +109,6 @@ fn as_written(subject: &Subject, stretch: &Stretch, packages: Vec<String>, raise
         beside: beside(subject),
         ..written
     }
-}
-
-/// The folder of a document or notebook, for the scripts that are made of it. One made of a script finds its way by itself.
-fn beside(subject: &Subject) -> Option<Utf8PathBuf> {
-    let folder = subject.file.parent().filter(|_| subject.kind != FileKind::Python);
-    folder.map(Utf8Path::to_owned)
-}
-
-/// First and last line of a stretch.
-fn lines(subject: &Subject, stretch: &Stretch) -> (u32, u32) {
-    let span = stretch.region.span;
-    let first = subject.line_of(span.start);
-    (first, subject.line_of(span.end.max(span.start + 1) - 1))
-}
-
-/// A stretch with its lines at their own numbers, without the indentation of a fence in a list.
-fn whole(subject: &Subject, stretch: &Stretch) -> Sheet {
-    let text = subject.slice(stretch.region.span);
-    let indentation = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
-        .next()
-        .unwrap_or(0);
-    let mut sheet = Sheet::default();
-    for (number, line) in (subject.line_of(stretch.region.span.start)..).zip(text.lines()) {
-        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
-        sheet.set(number, line.get(blanks.min(indentation)..).unwrap_or(line));
-    }
-    sheet
-}
-
-/// The GPU packages that a file imports.
-fn imported_packages(names: &PythonNames) -> Vec<String> {
-    let mut found: Vec<String> = names
-        .imports
-        .values()
-        .filter_map(|path| match path.split('.').next().unwrap_or(path) {
-            // As an imported path it is no package's module `cuda`.
-            "cuda" => Some("cuda-python"),
-            module => package(module),
-        })
-        .map(str::to_owned)
-        .collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// The package that brings a module.
-fn package(module: &str) -> Option<&'static str> {
-    PACKAGES.iter().find(|(name, _)| *name == module).map(|(_, package)| *package)
 }
 
 /// What cannot be compiled shows at the launches of the kernel around it.

@@ -1,10 +1,9 @@
 //! What a finding claims that Python will raise, and what stands at its place.
 
-use crate::experiment::driver::lines;
 use crate::scenario::Raise;
 use crate::subject::{Stretch, Subject};
 use cudalint_findings::Shows;
-use cudalint_findings::model::FindingEntry;
+use cudalint_findings::model::{FindingEntry, Range};
 use cudalint_program::python::{
     ChevronLaunch, LocalPackages, MalformedLaunch, PointerAsArray, PythonNames, UndecoratedKernel, UnknownName,
 };
@@ -47,5 +46,5 @@ pub(super) fn raise(finding: &FindingEntry) -> Raise {
         _ => Default::default(),
     };
     let sites = finding.claim.sites.iter().filter(|site| site.path == finding.path).map(|site| &site.range);
-    Raise { classes, words, lines: std::iter::once(&finding.range).chain(sites).map(lines).collect() }
+    Raise { classes, words, lines: std::iter::once(&finding.range).chain(sites).map(Range::lines).collect() }
 }

@@ -1,6 +1,6 @@
 //! Headlines of records, and what they say: the XML's and the text's differ only in what follows.
 
-use super::{Access, Category, Fault, Nearest, Side, Space};
+use super::record::{Access, Category, Fault, Nearest, Side, Space};
 
 /// What a headline is about. The XML says its kind beside, the text has the headline alone.
 pub(super) fn category(headline: &str) -> Category {

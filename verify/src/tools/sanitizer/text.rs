@@ -2,7 +2,7 @@
 //! below it. Lines without the prefix are the program's own.
 
 use super::classify::{access_in, address, category, fault_in, first_number, nearest, without_level};
-use super::{Category, Frame, Kernel, Notice, RaceAccess, Record, SanitizerReport};
+use super::record::{Category, Frame, Kernel, Notice, RaceAccess, Record, SanitizerReport};
 
 /// What the tool puts before its lines, unless `--prefix` says otherwise.
 const PREFIX: &str = "=========";

@@ -3,7 +3,7 @@
 //! so that what stands before a cut or a piece of garbage is read.
 
 use super::classify::{access_in, address, category, fault_in, space_in};
-use super::{Access, Category, Fault, Frame, Kernel, RaceAccess, Record};
+use super::record::{Access, Category, Fault, Frame, Kernel, RaceAccess, Record};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 

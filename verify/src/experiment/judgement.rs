@@ -1,0 +1,77 @@
+//! What an experiment comes to.
+
+use crate::lab::{BuildFailure, End, RunOutcome};
+use cudalint_findings::model::{Evidence, EvidenceRecord, Verdict};
+
+/// What an experiment says of one program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// In one sentence, why.
+    pub reason: String,
+    /// What it rests on.
+    pub evidence: Evidence,
+}
+
+impl Judgement {
+    /// A judgement without a run.
+    pub fn without_run(verdict: Verdict, reason: impl Into<String>) -> Self {
+        let evidence = Evidence {
+            back_end: "none".to_owned(),
+            device: None,
+            records: Vec::new(),
+            command: None,
+            log: None,
+            reproducer: None,
+        };
+        Self { verdict, reason: reason.into(), evidence }
+    }
+
+    /// The judgement of a program that could not be built.
+    pub fn of_build(failure: &BuildFailure) -> Self {
+        let (verdict, reason, log) = match failure {
+            BuildFailure::Refused { error, log } => {
+                (Verdict::Unviable, format!("the compiler refuses it: {error}"), Some(log.to_string()))
+            }
+            BuildFailure::TimedOut => (Verdict::Timeout, "the compiler took too long".to_owned(), None),
+            BuildFailure::NoCompiler => (Verdict::Unsupported, "there is no CUDA compiler".to_owned(), None),
+            BuildFailure::Broken(problem) => (Verdict::Unviable, problem.clone(), None),
+            BuildFailure::Interrupted => (Verdict::Unsupported, "interrupted".to_owned(), None),
+        };
+        let mut judgement = Self::without_run(verdict, reason);
+        judgement.evidence.log = log;
+        judgement
+    }
+
+    /// A judgement of a run, with the run's command, log and device.
+    pub fn of_run(
+        verdict: Verdict,
+        reason: impl Into<String>,
+        back_end: impl Into<String>,
+        run: &RunOutcome,
+        records: Vec<EvidenceRecord>,
+    ) -> Self {
+        let evidence = Evidence {
+            back_end: back_end.into(),
+            device: run.device.clone(),
+            records,
+            command: Some(run.command.clone()),
+            log: Some(run.log.to_string()),
+            reproducer: None,
+        };
+        Self { verdict, reason: reason.into(), evidence }
+    }
+
+    /// The judgement of a run that says nothing because it was ended or never began; none for one that ended by itself.
+    pub fn of_end(run: &RunOutcome, back_end: &str) -> Option<Self> {
+        let (verdict, reason) = match &run.end {
+            End::Exit(_) | End::Signal(_) => return None,
+            End::TimedOut => (Verdict::Timeout, "the run took too long and was ended".to_owned()),
+            End::OverLimit(problem) => (Verdict::Unviable, format!("the program {problem}")),
+            End::NotStarted(problem) => (Verdict::Unsupported, problem.clone()),
+            End::Interrupted => (Verdict::Unsupported, "interrupted".to_owned()),
+        };
+        Some(Self::of_run(verdict, reason, back_end, run, Vec::new()))
+    }
+}

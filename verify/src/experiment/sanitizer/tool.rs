@@ -1,0 +1,97 @@
+//! A program under the tool of a finding's method.
+
+use super::judge::{Reach, Seen, judge};
+use crate::experiment::Judgement;
+use crate::lab::{Bench, Run, RunOutcome, Watcher, head_of};
+use crate::matching::Target;
+use crate::tools::probe_log::Trace;
+use crate::tools::sanitizer::SanitizerReport;
+use camino::Utf8PathBuf;
+use cudalint_findings::Shows;
+use cudalint_findings::claim::Resource;
+use cudalint_findings::model::{FindingEntry, Method};
+
+/// Bytes of a tool's text that are read.
+const TEXT: u64 = 16 << 20;
+
+/// A CUDA program, ready to run, and what its run alone has shown.
+pub(super) struct Prepared {
+    pub command: Vec<String>,
+    /// The run alone.
+    pub alone: RunOutcome,
+    /// What the probe wrote down; none where the program could be built without it only.
+    pub trace: Option<Trace>,
+}
+
+/// Whether a finding claims that a kernel asks for more shared memory than there is, which fails where it is compiled too.
+pub(super) fn asks_for_shared_memory(finding: &FindingEntry) -> bool {
+    matches!(finding.claim.shows, Shows::RefusedLaunch { of: Resource::SharedMemory })
+}
+
+/// The tool of a method.
+fn watcher_of(method: Method) -> Watcher {
+    match method {
+        Method::Racecheck => Watcher::Racecheck,
+        Method::Initcheck => Watcher::Initcheck,
+        Method::Synccheck => Watcher::Synccheck,
+        Method::Leakcheck => Watcher::Leakcheck,
+        Method::ApiError => Watcher::Calls,
+        _ => Watcher::Memcheck,
+    }
+}
+
+/// The tool's name, as a label and for people.
+fn name_of(watcher: Watcher) -> &'static str {
+    match watcher {
+        Watcher::Memcheck => "memcheck",
+        Watcher::Racecheck => "racecheck",
+        Watcher::Initcheck => "initcheck",
+        Watcher::Synccheck => "synccheck",
+        Watcher::Leakcheck => "leakcheck",
+        Watcher::Calls => "calls",
+    }
+}
+
+/// Tool and version.
+fn back_end(bench: &Bench<'_>, watcher: Watcher) -> String {
+    let tool = match watcher {
+        Watcher::Leakcheck => "memcheck --leak-check full",
+        Watcher::Calls => "memcheck",
+        watcher => name_of(watcher),
+    };
+    match &bench.lab.machine.compute_sanitizer {
+        Some(program) => format!("compute-sanitizer {tool} {}", program.version),
+        None => format!("compute-sanitizer {tool}"),
+    }
+}
+
+/// Runs a command under the tool of a finding's method and judges what it says. `rename` is a file of the run that stands
+/// for the finding's own.
+pub(super) fn watch(
+    target: &Target<'_>,
+    bench: &Bench<'_>,
+    command: &[String],
+    environment: &[(String, String)],
+    reach: Reach,
+    rename: Option<&Utf8PathBuf>,
+) -> Judgement {
+    let watcher = watcher_of(target.verification.method);
+    let label = name_of(watcher);
+    let run = bench.run(&Run {
+        label: label.to_owned(),
+        command: command.to_vec(),
+        environment: environment.to_vec(),
+        watcher: Some(watcher),
+        device: true,
+    });
+    // What the tool printed, which the lab keeps beside its report.
+    let printed = head_of(&bench.folder.join(format!("{label}.log")), TEXT);
+    let mut report = SanitizerReport::read(run.report.as_deref(), &printed);
+    if let Some(script) = rename {
+        report.rename(script.as_str(), &target.path);
+    }
+    let tool = if watcher == Watcher::Calls { "memcheck" } else { label };
+    let seen = Seen { report: &report, end: &run.end, reach, tool };
+    let judged = judge(target, &seen);
+    Judgement::of_run(judged.verdict, judged.reason, back_end(bench, watcher), &run, judged.records)
+}
