@@ -198,3 +198,22 @@ void f() { SAFE(cudaFree(p)); }
 // expect: type_definition 1
 #define MY_CALL __stdcall
 typedef void (MY_CALL *Callback)(int status, void *data);
+// case: macros without a body, with blanks or a comment behind
+// expect: preproc_def 5, preproc_function_def 2, function_definition 5, ERROR 0
+#define A // comment
+static int a(int x) { return x; }
+#define B /* comment */
+static int b(int x) { return x; }
+#ifdef A
+#define C 1
+#else
+#define C   
+#endif
+static int c(int x) { return x; }
+#define D(x) // comment
+#define E(x) \
+
+static int d(int x) { return x; }
+#define F \
+    // comment
+static int e(int x) { return x; }

@@ -141,13 +141,14 @@ pub fn parse_region_without(
         parsed.damage.push(region.span);
         return parsed;
     }
-    let (mut pieces, mut tokens, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pieces, mut tokens, mut comments, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     if let Some(mut lexed) = lexed {
         pieces = indents::whole_pieces(raw, &lexed);
         comments = std::mem::take(&mut lexed.comments);
         let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
         parsed.notes = masked.notes;
         tokens = masked.tokens;
+        bare = masked.bare;
         if masked.text != whole {
             parsed.masked = Some(masked.text);
         }
@@ -162,6 +163,12 @@ pub fn parse_region_without(
         indents::respell(&mut respelled, &pieces, &gaps);
         respell::names(&mut respelled, raw, &tokens);
         respell::comments(&mut respelled, raw, &comments);
+        // Blanks behind a macro without a body lead the grammar to look for one in the lines below.
+        for end in bare {
+            if let Some(byte) = respelled.get_mut(end) {
+                *byte = b'\n';
+            }
+        }
     } else {
         respelled = runs::respell(bytes).unwrap_or_default();
     }

@@ -4,7 +4,7 @@ use super::MaskKind;
 use super::edit::{Edit, p};
 use crate::defines::{Define, clean};
 use crate::keywords::W;
-use crate::lexer::Kind;
+use crate::lexer::{Kind, Token};
 use crate::preprocessor::{BuildMacros, Meaning, evaluate};
 use crate::span::Span;
 use rustc_hash::FxHashMap;
@@ -323,7 +323,8 @@ fn blank_split_directives(edit: &mut Edit<'_>) {
     }
 }
 
-/// Comments inside the body of a macro definition, which the grammar would take for the end of the body.
+/// Comments inside the body of a macro definition, which the grammar would take for the end of the body, and the blanks
+/// behind a macro without a body, where it would look for one in the lines below.
 pub(super) fn clean_directives(edit: &mut Edit<'_>) {
     for i in 0..edit.len() {
         let token = edit.tokens[i];
@@ -331,24 +332,46 @@ pub(super) fn clean_directives(edit: &mut Edit<'_>) {
             continue;
         }
         let spelled = edit.text(i);
-        if memchr::memmem::find(spelled, b"/*").is_none() && memchr::memmem::find(spelled, b"//").is_none() {
-            continue;
-        }
-        if directive_name(spelled) != b"define" && memchr::memchr(b'\n', spelled).is_none() {
+        let define = directive_name(spelled) == b"define";
+        let lines = memchr::memchr(b'\n', spelled).is_some();
+        let comment = memchr::memmem::find(spelled, b"/*").is_some() || memchr::memmem::find(spelled, b"//").is_some();
+        let blanks = matches!(spelled.strip_suffix(b"\r").unwrap_or(spelled).last(), Some(b' ' | b'\t' | b'\n'));
+        if !(define && (comment || blanks) || comment && lines) {
             continue;
         }
         let mut lexer = crate::lexer::Lexer::new(&edit.raw[..token.end as usize], token.start as usize + 1);
         lexer.line_start = false;
         let mut comments = Vec::new();
+        let mut words = Vec::new();
         while let Some(step) = lexer.next() {
             lexer.line_start = false;
-            if let crate::lexer::Step::Comment(span) = step {
-                comments.push(span);
+            match step {
+                crate::lexer::Step::Comment(span) => comments.push(span),
+                crate::lexer::Step::Token(token) => words.push(token),
             }
+        }
+        if let Some(head) = bare_head(&words).filter(|_| define) {
+            edit.blank(Span::new(head, token.end as usize));
+            edit.bare.push(head);
+            continue;
         }
         for span in comments {
             blank_in_directive(edit, span);
         }
+    }
+}
+
+/// Where the head of a macro definition without a body ends. The tokens begin with `define`.
+fn bare_head(tokens: &[Token]) -> Option<usize> {
+    let (name, rest) = tokens.get(1..)?.split_first()?;
+    let is = |token: &Token, byte: u8| token.kind == Kind::Punct && token.code == p(byte);
+    match rest {
+        [] => Some(name.end as usize),
+        // Parameters stand directly behind the name.
+        [open, inner @ .., close] if is(open, b'(') && open.start == name.end && is(close, b')') => {
+            inner.iter().all(|token| !is(token, b')')).then_some(close.end as usize)
+        }
+        _ => None,
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Edit<'t> {
     /// What each opening bracket holds.
     scopes: Vec<Scope>,
     pub notes: Vec<MaskNote>,
+    /// Where the heads of macros end that have no body, and blanks behind.
+    pub bare: Vec<usize>,
     macros: &'t MacroTable,
     local: FxHashMap<Box<[u8]>, Class>,
     local_shapes: Shapes,
@@ -67,6 +69,7 @@ impl<'t> Edit<'t> {
             parents: Vec::new(),
             scopes: Vec::new(),
             notes: Vec::new(),
+            bare: Vec::new(),
             macros,
             local,
             local_shapes,

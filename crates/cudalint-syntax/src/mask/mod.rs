@@ -93,6 +93,8 @@ pub struct Masked {
     pub notes: Vec<MaskNote>,
     /// The tokens that are left.
     pub(crate) tokens: Vec<Token>,
+    /// Where the heads of macros end that have no body, and blanks behind.
+    pub(crate) bare: Vec<usize>,
 }
 
 /// Masks a region of CUDA C++ text. A text that nests deeper than [`crate::MAX_NESTING`] is left as it is.
@@ -137,5 +139,5 @@ pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTa
         note.span.end += offset;
     }
     notes.sort_by_key(|note| (note.span.start, note.span.end));
-    Masked { text: edit.out, notes, tokens: edit.tokens }
+    Masked { text: edit.out, notes, tokens: edit.tokens, bare: edit.bare }
 }
