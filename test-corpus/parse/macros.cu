@@ -217,3 +217,6 @@ static int d(int x) { return x; }
 #define F \
     // comment
 static int e(int x) { return x; }
+// case: attributes side by side
+// expect: function_definition 1, ERROR 0
+[[nodiscard]] [[maybe_unused]] [[gnu::always_inline]] static int f(int x) { [[maybe_unused]] [[a]] int y = x; return y; }

@@ -1,8 +1,8 @@
 //! `compile_commands.json`: the include folders that a build uses, and what its commands say about macros. Commands of
 //! several files are joined.
 
-use crate::provider::read_text;
 use crate::walk::display;
+use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
 use cudalint_syntax::Build;
 use rustc_hash::FxHashSet;

@@ -313,6 +313,7 @@ fn groups(request: &Request, roots: &mut Roots<'_>, all: &mut Part) -> Result<Ve
     let excludes = Excludes::new(paths, roots).map_err(wrong)?;
     let walked = walk::walk(paths, &|real| excludes.matches(real), request.force_exclude);
     all.faults.extend(walked.faults);
+    all.incomplete.extend(walked.incomplete);
     // Who lists files by rote, as a commit hook does, need not know which of them can be read.
     for path in walked.unread.into_iter().filter(|_| !request.force_exclude) {
         all.faults.push(Fault {

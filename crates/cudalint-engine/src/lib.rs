@@ -29,7 +29,7 @@ pub use engine::{Configuration, Engine, Reading, Request, StandardInput, UsageEr
 pub use guard::keep_panics_quiet;
 pub use levels::{Choices, Levels};
 pub use outcome::{Executed, Fault, Outcome, Remains, Statistics};
-pub use provider::{add_text, read_file, read_text};
+pub use provider::add_text;
 pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::Progress;

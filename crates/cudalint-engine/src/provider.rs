@@ -1,9 +1,10 @@
 //! Where texts come from: the disk, with single files overlaid by what an editor or a pipe holds.
 
+use cudalint_files::read_file;
 use cudalint_findings::{CellStart, Sources};
 use cudalint_syntax::{FileKind, FileText};
 use rustc_hash::FxHashMap;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
@@ -17,45 +18,6 @@ pub fn add_text(texts: &mut Sources, path: &str, bytes: &[u8]) {
         return;
     }
     texts.insert(path.into(), String::from_utf8_lossy(bytes).as_ref().into());
-}
-
-/// Reads a file that somebody else may have put there: a regular one, never one that waits for a writer or has no end, and no
-/// more of it than a source may have, whatever its size says.
-///
-/// # Errors
-/// When it cannot be read, is no regular file, is one that the kernel makes up, or is too large.
-pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let large = |bytes| io::Error::other(cudalint_syntax::SourceProblem::TooLarge { bytes });
-    let most = cudalint_syntax::MAX_SOURCE_BYTES;
-    let regular = |meta: &std::fs::Metadata| match meta.is_file() {
-        true if meta.len() > most as u64 => Err(large(meta.len() as usize)),
-        true => Ok(()),
-        false => Err(io::Error::other("not a regular file")),
-    };
-    // Before it is opened: opening a pipe waits. And again of what was opened, which may be another by then.
-    let meta = std::fs::metadata(path)?;
-    regular(&meta)?;
-    if meta.len() == 0 && std::fs::canonicalize(path).is_ok_and(|real| is_made_up(&real)) {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let file = std::fs::File::open(path)?;
-    regular(&file.metadata()?)?;
-    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > most { Err(large(bytes.len())) } else { Ok(bytes) }
-}
-
-/// As [`read_file`], as text.
-///
-/// # Errors
-/// As [`read_file`], and when it is not UTF-8.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_file(path)?).map_err(|_| io::Error::other("not UTF-8"))
-}
-
-/// Whether a real path is one of the files that the kernel makes up when they are read.
-fn is_made_up(real: &Path) -> bool {
-    cfg!(unix) && ["/proc", "/sys", "/dev"].iter().any(|folder| real.starts_with(folder))
 }
 
 /// Gives the bytes of files by their real paths. The engine's only way to source texts.

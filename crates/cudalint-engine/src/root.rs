@@ -1,9 +1,9 @@
 //! The project that a file belongs to: the nearest folder above it that marks one, and the settings that hold there.
 
-use crate::provider::read_text;
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, SettingsError};
 use crate::walk::display;
+use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,11 @@ impl<'a> Roots<'a> {
         self.loaded.insert(folder.to_owned(), found.clone());
         Ok(found)
     }
+}
+
+/// The nearest folder at or above one that marks a project.
+pub(crate) fn marked(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|above| MARKS.iter().any(|mark| above.join(mark).exists()))
 }
 
 /// Whether a `pyproject.toml` speaks of cudalint.

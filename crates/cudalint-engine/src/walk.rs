@@ -2,6 +2,9 @@
 //! files named explicitly always taken. What cannot be read is told, and everything else is still found.
 
 use crate::outcome::Fault;
+use crate::root;
+use cudalint_files::{Bounds, can_be_read};
+use cudalint_findings::Incomplete;
 use cudalint_syntax::FileKind;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashSet;
@@ -30,6 +33,8 @@ pub struct Walked {
     pub files: Vec<Found>,
     /// What could not be read.
     pub faults: Vec<Fault>,
+    /// Links that lead out of the project.
+    pub incomplete: Vec<Incomplete>,
     /// Files named explicitly that are of no kind that cudalint reads.
     pub unread: Vec<PathBuf>,
 }
@@ -72,17 +77,28 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         return;
     }
     let parents = base.ancestors().skip(1).all(|above| unreadable_ignores(above).is_none());
-    let skipped: Arc<Mutex<Vec<Fault>>> = Arc::default();
+    let skipped: Arc<Mutex<Walked>> = Arc::default();
     let told = Arc::clone(&skipped);
+    let bounds = Bounds::new(Some(root::marked(&base).unwrap_or(&base)), &[]);
     let entries = ignore::WalkBuilder::new(folder)
         .parents(parents)
         .filter_entry(move |entry| {
             let folder = entry.file_type().is_none_or(|kind| !kind.is_file());
-            let Some(file) = Some(entry.path()).filter(|_| folder).and_then(unreadable_ignores) else { return true };
+            let concerns = folder || FileKind::of(entry.path()).is_some_and(|kind| kind != FileKind::Markdown);
+            let outside = concerns
+                && entry.depth() > 0
+                && entry.path_is_symlink()
+                && std::fs::canonicalize(entry.path()).is_ok_and(|real| !bounds.hold(&real));
+            let ignores = if folder && !outside { unreadable_ignores(entry.path()) } else { None };
+            // Nothing panics while it is held.
             if let Ok(mut told) = told.lock() {
-                told.push(not_looked_at(entry.path(), file));
+                told.faults.extend(ignores.map(|file| not_looked_at(entry.path(), file)));
+                if outside {
+                    let reason = "not read: this link leads out of the project".to_owned();
+                    told.incomplete.push(Incomplete { path: display(entry.path()), reason });
+                }
             }
-            false
+            !outside && ignores.is_none()
         })
         .follow_links(true)
         .require_git(false)
@@ -131,7 +147,8 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         walked.files.push(Found { path: tidy(entry.path()), real, kind, explicit: false, bytes });
     }
     if let Ok(mut skipped) = skipped.lock() {
-        walked.faults.append(&mut skipped);
+        walked.faults.append(&mut skipped.faults);
+        walked.incomplete.append(&mut skipped.incomplete);
     }
 }
 
@@ -139,10 +156,9 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
 /// or have no end.
 fn unreadable_ignores(folder: &Path) -> Option<&'static str> {
     [".gitignore", ".ignore", ".git/info/exclude"].into_iter().find(|name| {
-        let meta = std::fs::metadata(folder.join(name));
-        meta.is_ok_and(|meta| {
-            !meta.is_file() && !meta.is_dir() || meta.len() > cudalint_syntax::MAX_SOURCE_BYTES as u64
-        })
+        let file = folder.join(name);
+        std::fs::metadata(&file).is_ok_and(|meta| !meta.is_dir())
+            && can_be_read(&file).is_err_and(|error| error.kind() == std::io::ErrorKind::Other)
     })
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Lexed {
     pub comments: Vec<Span>,
     /// Deepest nesting of brackets.
     pub depth: usize,
+    /// Closing brackets that nothing of their kind was open for, and operators before one that lack an operand.
+    pub stray: usize,
 }
 
 pub(crate) struct Lexer<'t> {
@@ -339,18 +341,35 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
     let mut lexed = Lexed::default();
     lexed.tokens.reserve((bytes.len() - from.min(bytes.len())) / 5);
     let mut lexer = Lexer::new(bytes, from);
-    let mut depth = 0usize;
+    let mut open: Vec<u8> = Vec::new();
+    let mut braces = 0usize;
     while let Some(step) = lexer.next() {
         match step {
             Step::Comment(span) => lexed.comments.push(span),
             Step::Token(token) => {
                 if token.kind == Kind::Punct {
+                    lexed.stray += usize::from(lacks_operand(&lexed.tokens, token));
                     match token.code as u8 {
-                        b'(' | b'[' | b'{' if token.code < 256 => {
-                            depth += 1;
-                            lexed.depth = lexed.depth.max(depth);
+                        byte @ (b'(' | b'[' | b'{') if token.code < 256 => {
+                            open.push(byte);
+                            braces += usize::from(byte == b'{');
+                            lexed.depth = lexed.depth.max(open.len());
                         }
-                        b')' | b']' | b'}' if token.code < 256 => depth = depth.saturating_sub(1),
+                        // A brace closes what was left open inside of it; other brackets only their own kind.
+                        b'}' if token.code < 256 && braces > 0 => {
+                            while open.pop().is_some_and(|byte| byte != b'{') {}
+                            braces -= 1;
+                        }
+                        byte @ (b')' | b']' | b'}') if token.code < 256 => {
+                            let own = match byte {
+                                b')' => b'(',
+                                b']' => b'[',
+                                _ => b'{',
+                            };
+                            if open.pop_if(|last| *last == own).is_none() {
+                                lexed.stray += 1;
+                            }
+                        }
                         _ => {}
                     }
                 }
@@ -359,6 +378,20 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
         }
     }
     lexed
+}
+
+/// Whether an operator that cannot end an expression or a type stands right before `token`, which ends one.
+fn lacks_operand(before: &[Token], token: Token) -> bool {
+    let ends = |code: u16| code < 256 && matches!(code as u8, b')' | b']' | b'}' | b';');
+    let [.., first, last] = before else { return false };
+    if !ends(token.code) || last.kind != Kind::Punct {
+        return false;
+    }
+    match last.code {
+        // Behind an operand they are postfix.
+        code::INC | code::DEC => first.kind == Kind::Punct && !matches!(first.code as u8, b')' | b']'),
+        code => code < 256 && matches!(code as u8, b'+' | b'-' | b'/' | b'%' | b'!' | b'~' | b'|' | b'^' | b'?'),
+    }
 }
 
 /// Whether the text has a launch, a CUDA qualifier or a call of a CUDA interface outside comments and literals.

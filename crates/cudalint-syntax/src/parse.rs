@@ -129,12 +129,12 @@ pub fn parse_region_without(
     let whole = text.as_bytes().get(region.span.range()).unwrap_or(&[]);
     let cut = (!without.is_empty()).then(|| cut(whole, region.span.start, without));
     let raw = cut.as_deref().unwrap_or(whole);
-    let (depth, lexed) = match region.language {
+    let (depth, stray, lexed) = match region.language {
         Language::Cuda => {
             let lexed = lex(raw, 0);
-            (lexed.depth, Some(lexed))
+            (lexed.depth, lexed.stray, Some(lexed))
         }
-        Language::Python => (python_depth(raw), None),
+        Language::Python => (python_depth(raw), 0, None),
     };
     if depth > MAX_NESTING {
         parsed.refusal = Some(Refusal::TooDeep);
@@ -173,7 +173,7 @@ pub fn parse_region_without(
         respelled = runs::respell(bytes).unwrap_or_default();
     }
     let bytes = if respelled.is_empty() { bytes } else { &respelled };
-    match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, pool) {
+    match parse_bytes(bytes, region.span.start as usize, &gaps, region.language, stray, pool) {
         Some(tree) => {
             damage(&tree, &mut parsed.damage);
             parsed.tree = Some(tree);
@@ -198,12 +198,14 @@ fn cut(bytes: &[u8], offset: u32, without: &[Span]) -> Vec<u8> {
     copy
 }
 
-/// Parses `bytes`, which stand at `offset` of their file; `gaps` of blanks are passed over.
+/// Parses `bytes`, which stand at `offset` of their file; `gaps` of blanks are passed over. `stray` brackets and operators
+/// have nothing that they close or combine.
 fn parse_bytes(
     bytes: &[u8],
     offset: usize,
     gaps: &[std::ops::Range<usize>],
     language: Language,
+    stray: usize,
     pool: &mut ParserPool,
 ) -> Option<Tree> {
     let parser = pool.parser(language);
@@ -212,7 +214,10 @@ fn parse_bytes(
     // The parser calls back every hundred steps: 0.006 times a byte on real code, 0.014 at most. Forty times that is a
     // text that the grammar cannot get through; counting steps instead of time keeps the outcome the same everywhere.
     let mut budget = 20_000 + bytes.len() / 4;
-    let mut recovery = Recovery { left: 20_000 + bytes.len() / 2, ..Recovery::default() };
+    // Each bracket or operator without its match makes the parser try all that could have been meant. Real files have a few.
+    // The largest headers of JSON and the like, of 800 KB, need two thirds of this, and smaller files half of it at most.
+    let left = 4_000 + bytes.len() / 4 + bytes.len().saturating_sub(100_000) / 2;
+    let mut recovery = Recovery { left: left / (1 + stray / 64), ..Recovery::default() };
     let mut progress = |state: &tree_sitter::ParseState| {
         budget = budget.saturating_sub(1);
         let lost = recovery.step(state.has_error(), state.current_byte_offset());
@@ -439,9 +444,10 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
     if lexed.depth > MAX_NESTING {
         return None;
     }
+    let stray = lexed.stray;
     let mut masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
     respell::names(&mut masked.text, wrapped.as_bytes(), &masked.tokens);
-    let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, pool)?;
+    let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, stray, pool)?;
     let mut spans = Vec::new();
     damage(&tree, &mut spans);
     let shift = before.len();

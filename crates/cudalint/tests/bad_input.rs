@@ -40,6 +40,27 @@ fn a_dangling_link() {
 
 #[cfg(unix)]
 #[test]
+fn links_out_of_the_project() {
+    let sandbox = Sandbox::new(&[("project/src/a.cu", EMPTY_GRID)]);
+    let other = Sandbox::new(&[("b.cu", EMPTY_GRID)]);
+    let project = sandbox.path().join("project");
+    std::os::unix::fs::symlink(other.path().join("b.cu"), project.join("src/link.cu")).unwrap();
+    std::os::unix::fs::symlink("/", project.join("src/folder")).unwrap();
+    std::os::unix::fs::symlink("src", project.join("inside")).unwrap();
+    let ran = sandbox.run(&["project", "--output-format", "concise"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for link in ["src/link.cu", "src/folder"] {
+        let message = format!("project/{link}: not read: this link leads out of the project");
+        assert!(ran.stderr.contains(&message), "{ran:?}");
+    }
+    assert!(ran.stdout.contains("a.cu:4:") && !ran.stdout.contains("link.cu:4:"), "{ran:?}");
+    // Who names it means it.
+    let ran = sandbox.run(&["project/src/link.cu", "--output-format", "concise"]);
+    assert!(ran.stdout.contains("project/src/link.cu:4:"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_directory_loop() {
     let sandbox = Sandbox::new(&[("src/deep/a.cu", EMPTY_GRID)]);
     std::os::unix::fs::symlink("../../src", sandbox.path().join("src/deep/loop")).unwrap();

@@ -122,7 +122,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Read>) -> Result<(), Str
                 continue;
             }
             let Some(kind) = FileKind::of(&path) else { continue };
-            let Ok(bytes) = fs::read(&path) else { continue };
+            let Ok(bytes) = cudalint_files::read_file(&path) else { continue };
             let Ok(source) = SourceText::from_bytes(bytes) else { continue };
             let Ok(path) = path.canonicalize() else { continue };
             let text = source.text().to_string();

@@ -34,7 +34,7 @@ impl Source {
         let found = files
             .iter()
             .filter(|file| same_file(file.as_str(), path))
-            .find_map(|file| std::fs::read_to_string(file).ok());
+            .find_map(|file| cudalint_files::read_text(file.as_std_path()).ok());
         match found {
             Some(text) => Self::of_text(&text),
             None => Self { lines: program.files.iter().flat_map(|file| quoted(&file.text, path)).collect() },

@@ -1,6 +1,7 @@
 //! What a compiler reads of a scenario's own files: two builds are the same only when all of it is.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_files::read_file;
 use std::collections::BTreeMap;
 
 /// Files that are looked into for the files that they include.
@@ -65,7 +66,7 @@ impl Search<'_> {
                 continue;
             }
             self.seen.push(file.clone());
-            let Ok(bytes) = std::fs::read(&file) else { continue };
+            let Ok(bytes) = read_file(file.as_std_path()) else { continue };
             for name in included(&String::from_utf8_lossy(&bytes)) {
                 let Some(name) = name else {
                     // A name that a macro makes: it can be any file.
@@ -92,7 +93,7 @@ impl Search<'_> {
                     self.take_all(path, depth - 1, kind);
                 }
             } else if kind(path)
-                && let (Ok(inside), Ok(bytes)) = (path.strip_prefix(self.folder), std::fs::read(path))
+                && let (Ok(inside), Ok(bytes)) = (path.strip_prefix(self.folder), read_file(path.as_std_path()))
             {
                 self.inputs.insert(inside.to_owned(), bytes);
             }

@@ -46,7 +46,7 @@ pub fn of(program: &CudaProgram) -> Vec<String> {
         if seen.contains(&file) || seen.len() >= MAX_FILES {
             continue;
         }
-        if let Ok(text) = std::fs::read_to_string(&file) {
+        if let Ok(text) = cudalint_files::read_text(file.as_std_path()) {
             look(&text, file.parent().unwrap_or(Utf8Path::new("")), &folders, &mut found, &mut wanted);
         }
         seen.push(file);

@@ -10,6 +10,7 @@
 //!
 //! Beside these, `builds` and `cache` are for the run itself and go with it; `lock` tells another run that one is here.
 
+use cudalint_files::read_file;
 use super::plan::Task;
 use super::request::{Error, Request, RunReport, slashed};
 use crate::lab::{Bench, lock};
@@ -114,7 +115,7 @@ impl Folder {
             return Ok(Vec::new());
         }
         let entries = scenarios.read_dir_utf8().map_err(|source| Error::Folder { path: scenarios.clone(), source })?;
-        let texts = entries.flatten().filter_map(|entry| std::fs::read(entry.path().join(OUTCOME)).ok());
+        let texts = entries.flatten().filter_map(|entry| read_file(entry.path().join(OUTCOME).as_std_path()).ok());
         Ok(texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect())
     }
 
@@ -238,7 +239,7 @@ fn refuse_link(path: &Utf8Path) -> Result<(), Error> {
 
 /// Whether a folder is an outcome folder, or empty.
 fn is_ours(path: &Utf8Path) -> std::io::Result<bool> {
-    let marked = std::fs::read(path.join(RUN)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let marked = read_file(path.join(RUN).as_std_path()).ok().and_then(|text| serde_json::from_slice(&text).ok());
     if marked.is_some_and(|run: serde_json::Value| run["tool"] == "cudalint") {
         return Ok(true);
     }

@@ -3,6 +3,7 @@
 use super::units::{Unit, absolute, build, units_of};
 use super::{Stretch, Subject, neighbours};
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_files::read_file;
 use cudalint_findings::LineIndex;
 use cudalint_program::ProjectOptions;
 use cudalint_program::includes::is_system_header;
@@ -126,7 +127,7 @@ fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Ut
             if units.iter().any(|unit| &*unit.path == found.as_str()) {
                 continue;
             }
-            let Some(text) = std::fs::read(&found).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok()) else {
+            let Some(text) = read_file(found.as_std_path()).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok()) else {
                 continue;
             };
             bytes += text.text().len();

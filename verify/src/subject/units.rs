@@ -57,7 +57,7 @@ pub(super) fn units_of(file: &Utf8Path, text: &Arc<str>, kind: FileKind, alone: 
 
 /// The program of one source file alone; none when it cannot be read.
 pub(super) fn module_of(file: &Utf8Path) -> Option<Module> {
-    let text = SourceText::from_bytes(std::fs::read(file).ok()?).ok()?.shared();
+    let text = SourceText::from_bytes(cudalint_files::read_file(file.as_std_path()).ok()?).ok()?.shared();
     let unit = units_of(file, &text, FileKind::CFamily, false).into_iter().next()?;
     let mut pool = ParserPool::new();
     let table = MacroTable::build(&unit.directives.defines, &[]);

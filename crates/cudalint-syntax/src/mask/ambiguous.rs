@@ -1,6 +1,7 @@
 //! Statements that start like declarations: `f(x);` may declare `x`, and `a[i] = b;` an unnamed array. The parser follows
 //! that reading beside the other for as long as it can, which doubles its work. An operator in the blank before the name
-//! leaves one reading; lowering passes over it, since no operator stands in the raw text.
+//! leaves one reading; lowering passes over it, since no operator stands in the raw text. Lists of attributes side by side
+//! become one, since the parser compares all readings of a row of them at each of its members.
 
 use super::edit::{Edit, NONE, Scope, p};
 use crate::lexer::code;
@@ -8,6 +9,10 @@ use crate::macros::Class;
 
 pub(super) fn run(edit: &mut Edit<'_>) {
     for i in 1..edit.len() {
+        if edit.is(i, b'[') {
+            join_attributes(edit, i);
+            continue;
+        }
         if !edit.is_name(i) || edit.scope(i) != Scope::Block || !edit.starts_statement(i) {
             continue;
         }
@@ -24,6 +29,22 @@ pub(super) fn run(edit: &mut Edit<'_>) {
         if start > edit.span(i - 1).end as usize && blank(edit.raw) && blank(&edit.out) {
             edit.put(start - 1, operator);
         }
+    }
+}
+
+/// `[[a]] [[b]]`, the second of which begins at `i`, as `[[a , b]]`.
+fn join_attributes(edit: &mut Edit<'_>, i: usize) {
+    if !(i >= 6 && edit.is(i + 1, b'[') && edit.is(i - 1, b']') && edit.is(i - 2, b']')) {
+        return;
+    }
+    let (second, first) = (edit.mate(i), edit.mate(i - 1));
+    let is_list = |open: usize, close: usize| open != NONE && close != NONE && edit.mate(open + 1).checked_add(1) == Some(close);
+    let between = edit.between(i - 2, i + 1);
+    let apart = edit.out.get(edit.span(i - 1).end as usize..edit.span(i).start as usize).unwrap_or(&[]);
+    let side_by_side = apart.iter().all(u8::is_ascii_whitespace);
+    if side_by_side && is_list(first, i - 1) && is_list(i, second) {
+        edit.blank(between);
+        edit.put(between.start as usize, b',');
     }
 }
 

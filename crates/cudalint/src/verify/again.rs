@@ -2,7 +2,8 @@
 
 use super::Input;
 use camino::Utf8PathBuf;
-use cudalint_engine::{Choices, Configuration, Engine, Request, read_text};
+use cudalint_engine::{Choices, Configuration, Engine, Request};
+use cudalint_files::read_text;
 use cudalint_findings::Finding;
 use cudalint_findings::model::FindingEntry;
 use cudalint_verify::outcome::Replay;

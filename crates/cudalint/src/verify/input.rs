@@ -3,7 +3,8 @@
 use crate::args::VerifyArgs;
 use crate::check;
 use camino::Utf8PathBuf;
-use cudalint_engine::{Engine, read_file, read_text};
+use cudalint_engine::Engine;
+use cudalint_files::{read_file, read_text};
 use cudalint_findings::model::{Document, FindingEntry, VERSION};
 use cudalint_findings::{Report, RuleInfo, Sources};
 use std::collections::BTreeSet;

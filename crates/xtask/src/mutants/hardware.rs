@@ -86,7 +86,7 @@ pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
                     }
                     let Some(top) = copies.get(&folder).map(tempfile::TempDir::path) else { continue };
                     let file = top.join(file);
-                    let Ok(unbroken) = fs::read(&file) else { continue };
+                    let Ok(unbroken) = cudalint_files::read_file(&file) else { continue };
                     let before = errors(top, &file, tool);
                     for at in changes {
                         let Some(one) = all.get(at) else { continue };
@@ -183,7 +183,7 @@ fn program_of(file: &Path, top: &Path) -> Option<Program> {
             return None;
         }
         let texts: Vec<String> =
-            sources.iter().map(|source| fs::read_to_string(root.join(source)).unwrap_or_default()).collect();
+            sources.iter().map(|source| cudalint_files::read_text(&root.join(source)).unwrap_or_default()).collect();
         let has_main = |text: &str| text.lines().any(|line| line.contains(" main(") && !line.trim_end().ends_with(';'));
         let mains: Vec<usize> = (0..sources.len()).filter(|at| has_main(&texts[*at])).collect();
         if mains.is_empty() {

@@ -145,7 +145,7 @@ pub fn run(
         let mut texts = BTreeMap::new();
         for file in &files {
             // What is not UTF-8 is left as it is.
-            if let Ok(text) = fs::read_to_string(file) {
+            if let Ok(text) = cudalint_files::read_text(file) {
                 let found = points(&text);
                 if !found.is_empty() {
                     texts.insert(file.clone(), (text, found));

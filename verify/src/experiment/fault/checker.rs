@@ -71,7 +71,7 @@ impl Uses<'_> {
     fn of<'trace>(&self, trace: &'trace Trace) -> Vec<&'trace Call> {
         match &self.calls {
             CallsOf::Macro { names, source } => {
-                let in_other_file = |call: &Call| std::fs::read_to_string(&call.file).unwrap_or_default();
+                let in_other_file = |call: &Call| cudalint_files::read_text(call.file.as_ref()).unwrap_or_default();
                 trace
                     .calls()
                     .filter(|call| {

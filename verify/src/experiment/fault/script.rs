@@ -50,7 +50,7 @@ fn status(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) ->
 
 /// The finding's places in the script, whose lines are those of the finding's file.
 fn spots(finding: &FindingEntry, script: &Utf8PathBuf) -> Vec<Spot> {
-    let source = Source::of_text(&std::fs::read_to_string(script).unwrap_or_default());
+    let source = Source::of_text(&cudalint_files::read_text(script.as_std_path()).unwrap_or_default());
     let others = finding.claim.sites.iter().filter(|site| site.path == finding.path);
     let ranges = std::iter::once(&finding.range).chain(others.map(|site| &site.range));
     ranges.take(MAX_PLACES).map(|range| spot(&finding.path, range, &source)).collect()
