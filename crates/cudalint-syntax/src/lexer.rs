@@ -336,6 +336,13 @@ pub(crate) fn directive_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
+impl Lexed {
+    /// Whether so much is without its match that the parser would try for minutes what could have been meant.
+    pub fn is_hopeless(&self) -> bool {
+        self.stray > 256 + self.tokens.len() / 200
+    }
+}
+
 /// Lexes `bytes[from..]`.
 pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
     let mut lexed = Lexed::default();

@@ -2,7 +2,7 @@
 
 use crate::defines::Define;
 use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
-use crate::lexer::lex;
+use crate::lexer::{Lexed, lex};
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
 use crate::python_mask::{line_end, string_end};
@@ -136,8 +136,9 @@ pub fn parse_region_without(
         }
         Language::Python => (python_depth(raw), 0, None),
     };
-    if depth > MAX_NESTING {
-        parsed.refusal = Some(Refusal::TooDeep);
+    let hopeless = lexed.as_ref().is_some_and(Lexed::is_hopeless);
+    if depth > MAX_NESTING || hopeless {
+        parsed.refusal = Some(if hopeless { Refusal::TooCostly } else { Refusal::TooDeep });
         parsed.damage.push(region.span);
         return parsed;
     }
@@ -441,7 +442,7 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
     };
     let wrapped = format!("{before}{text}{after}");
     let lexed = lex(wrapped.as_bytes(), 0);
-    if lexed.depth > MAX_NESTING {
+    if lexed.depth > MAX_NESTING || lexed.is_hopeless() {
         return None;
     }
     let stray = lexed.stray;
