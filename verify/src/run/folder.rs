@@ -10,12 +10,12 @@
 //!
 //! Beside these, `builds` and `cache` are for the run itself and go with it; `lock` tells another run that one is here.
 
-use cudalint_files::read_file;
 use super::plan::Task;
 use super::request::{Error, Request, RunReport, slashed};
 use crate::lab::{Bench, lock};
 use crate::outcome::Outcome;
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_files::read_file;
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::Write;

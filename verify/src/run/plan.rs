@@ -32,7 +32,8 @@ pub(super) fn of(request: &Request<'_>) -> Vec<Task> {
         .filter(|(_, (finding, _))| selected(&request.only, finding))
         .map(|(index, (finding, id))| {
             let source = sources.entry(finding.path.as_str()).or_insert_with(|| {
-                let bytes = cudalint_files::read_file(request.root.join(&finding.path).as_std_path()).unwrap_or_default();
+                let bytes =
+                    cudalint_files::read_file(request.root.join(&finding.path).as_std_path()).unwrap_or_default();
                 let flags = (request.flags_for)(&finding.path).join("\0");
                 hash([String::from_utf8_lossy(&bytes).as_ref(), &flags])
             });

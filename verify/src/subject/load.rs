@@ -127,7 +127,8 @@ fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Ut
             if units.iter().any(|unit| &*unit.path == found.as_str()) {
                 continue;
             }
-            let Some(text) = read_file(found.as_std_path()).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok()) else {
+            let Some(text) = read_file(found.as_std_path()).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok())
+            else {
                 continue;
             };
             bytes += text.text().len();

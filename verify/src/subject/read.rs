@@ -27,7 +27,8 @@ impl Subject {
         let file = absolute(&root.join(path));
         let kind = FileKind::of(file.as_std_path())
             .ok_or_else(|| format!("{path}: not a kind of file that is checked (by its extension)"))?;
-        let bytes = cudalint_files::read_file(file.as_std_path()).map_err(|error| format!("{path}: cannot be read: {error}"))?;
+        let bytes = cudalint_files::read_file(file.as_std_path())
+            .map_err(|error| format!("{path}: cannot be read: {error}"))?;
         match kind {
             FileKind::Notebook => cells::read(root, path, bytes, flags, options),
             _ => load::read(root, path, bytes, kind, flags, options),

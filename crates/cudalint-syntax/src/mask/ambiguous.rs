@@ -38,7 +38,8 @@ fn join_attributes(edit: &mut Edit<'_>, i: usize) {
         return;
     }
     let (second, first) = (edit.mate(i), edit.mate(i - 1));
-    let is_list = |open: usize, close: usize| open != NONE && close != NONE && edit.mate(open + 1).checked_add(1) == Some(close);
+    let is_list =
+        |open: usize, close: usize| open != NONE && close != NONE && edit.mate(open + 1).checked_add(1) == Some(close);
     let between = edit.between(i - 2, i + 1);
     let apart = edit.out.get(edit.span(i - 1).end as usize..edit.span(i).start as usize).unwrap_or(&[]);
     let side_by_side = apart.iter().all(u8::is_ascii_whitespace);

@@ -75,5 +75,10 @@ fn tell(line: &str) {
 /// The files whose paths stand in a list.
 fn read_seeds(target: Target, list: &Path) -> Result<Vec<Vec<u8>>, String> {
     let list = fs::read_to_string(list).map_err(|error| format!("{}: {error}", list.display()))?;
-    Ok(list.lines().map(Path::new).filter(|path| target.wants(path)).filter_map(|path| cudalint_files::read_file(path).ok()).collect())
+    Ok(list
+        .lines()
+        .map(Path::new)
+        .filter(|path| target.wants(path))
+        .filter_map(|path| cudalint_files::read_file(path).ok())
+        .collect())
 }

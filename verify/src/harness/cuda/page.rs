@@ -120,7 +120,8 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]
         let own = modules
             .iter()
             .map(move |id| if whole { &**subject.project.source(*id) } else { subject.slice(stretch.region.span) });
-        own.map(str::to_owned).chain(linked.iter().filter_map(|file| cudalint_files::read_text(file.as_std_path()).ok()))
+        own.map(str::to_owned)
+            .chain(linked.iter().filter_map(|file| cudalint_files::read_text(file.as_std_path()).ok()))
     };
     for (word, flag) in REMOVED {
         if texts().any(|text| has_word(&text, word)) {
