@@ -8,15 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files that may spell functions, with the reason.
-const MAY: [(&str, &str); 9] = [
+const MAY: [(&str, &str); 6] = [
     ("crates/cudalint-program/src/api/", "the catalogue"),
     ("crates/cudalint-pages/", "its generator, and what runs the pages' examples"),
     ("crates/xtask/", "writes and reads programs: the differential test, mutants, the corpus"),
     ("crates/cudalint-gpu/", "calls the driver and NVRTC, and names in messages what failed"),
     ("verify/", "writes programs and probes that are run on a GPU; reading them by the catalogue is to come"),
-    ("crates/cudalint-replay/src/python/", "the walk of Python; reading its calls by the catalogue is to come"),
-    ("crates/cudalint-kernel/src/python/", "kernels of Python; reading their calls by the catalogue is to come"),
-    ("crates/cudalint-program/src/python/", "names that packages have and have not, and what their misuse looks like"),
     ("crates/cudalint-syntax/", "the masks know specifiers and words, no functions"),
 ];
 

@@ -45,12 +45,8 @@ impl Lowerer<'_> {
                     let value = self.convert(value, &of);
                     return Some(self.intrinsic(Intrinsic::StoreCached, vec![address, value], Ty::Void, site));
                 }
-                DeviceOp::Clock
-                | DeviceOp::Texture { .. }
-                | DeviceOp::Random
-                | DeviceOp::Bits { .. }
-                | DeviceOp::SharedAddress
-                | DeviceOp::Nothing => return None,
+                // Lowered elsewhere, or only by kernels of Python.
+                _ => return None,
             },
             // What the C library copies and sets, device code may copy and set by the same names.
             None if api.library == Library::C => match api.effects.first()? {

@@ -1,6 +1,6 @@
 //! Functions of CUDA and of the C and C++ libraries, by name.
 
-use super::numbers::{FLOAT, LONG, UINT, number_type};
+use super::numbers::{LONG, number_type};
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
@@ -96,7 +96,9 @@ impl Lowerer<'_> {
                 };
                 return none(self, ty);
             }
-            Some(DeviceOp::Random) => return writes(self, random_number(name)),
+            Some(DeviceOp::Random) => {
+                return writes(self, api.and_then(|api| api.gives).map_or(Ty::Unknown, number_type));
+            }
             _ => {}
         }
         match (name, args) {
@@ -140,9 +142,6 @@ impl Lowerer<'_> {
             }
             ("declval" | "__builtin_constant_p" | "typeid", _) => none(self, Ty::Unknown),
             ("float2" | "double2", _) => None,
-            _ if is_half_function(name) && !args.iter().any(|arg| matches!(arg.ty.decayed(), Ty::Pointer(_))) => {
-                Some(self.pure(name, args, half_result(name, args), site))
-            }
             _ if path.segments.iter().any(|segment| segment == "wmma") => writes(self, Ty::Void),
             _ => None,
         }
@@ -191,16 +190,6 @@ impl Lowerer<'_> {
     }
 }
 
-/// The type of a number that cuRAND's device functions give: their names end in how many and of which.
-fn random_number(name: &str) -> Ty {
-    match name.rsplit_once('_') {
-        None if name.ends_with(char::is_alphabetic) => UINT,
-        Some((_, "double")) => Ty::DOUBLE,
-        Some((_, "uniform" | "normal")) => FLOAT,
-        _ => Ty::Unknown,
-    }
-}
-
 /// The element type of a texture reference.
 fn texture_element(args: &[Out]) -> Ty {
     match args.first().map(|arg| &arg.ty) {
@@ -210,31 +199,4 @@ fn texture_element(args: &[Out]) -> Ty {
         },
         _ => Ty::Unknown,
     }
-}
-
-/// `__hadd2`, `h2exp`, `__floats2half2_rn` and so on.
-fn is_half_function(name: &str) -> bool {
-    (name.starts_with("__h") || name.starts_with("h2") || name.contains("half") || name.contains("bfloat16"))
-        && (name.ends_with('2')
-            || name.starts_with("h2")
-            || name.ends_with("_rn")
-            || name.starts_with("__low")
-            || name.starts_with("__high")
-            || name.starts_with("__half2")
-            || name.starts_with("__float2"))
-}
-
-fn half_result(name: &str, args: &[Out]) -> Ty {
-    if name.starts_with("__low2float") || name.starts_with("__high2float") || name.starts_with("__bfloat162float") {
-        return FLOAT;
-    }
-    if name.ends_with("2float2") || name.ends_with("22float2") {
-        return Ty::vector("float2");
-    }
-    if matches!(name, "__low2half" | "__high2half" | "__low2bfloat16" | "__high2bfloat16") {
-        return Ty::Float { bytes: 2 };
-    }
-    args.iter()
-        .find(|arg| matches!(arg.ty, Ty::Vector { lane: Scalar::Float { bytes: 2 }, .. }))
-        .map_or_else(|| Ty::vector("half2"), |arg| arg.ty.clone())
 }

@@ -4,7 +4,7 @@ use super::{Lowerer, Out};
 use crate::code::{FloatMath, Intrinsic};
 use crate::report::Site;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Bits, DeviceOp, Number};
+use cudalint_program::api::effects::{Bits, DeviceOp, Number, Rounding};
 use cudalint_program::ir::Path;
 use cudalint_program::types::{Argument, Ty};
 
@@ -105,6 +105,7 @@ pub(super) fn number_type(number: Number) -> Ty {
         Number::Long => LONG,
         Number::Ulong => Ty::SIZE,
         Number::Half => Ty::Float { bytes: 2 },
+        Number::Half2 => super::library::vector_named("half2").unwrap_or(Ty::Unknown),
         Number::Float => FLOAT,
         Number::Double => Ty::DOUBLE,
         Number::Float2 => Ty::vector("float2"),
@@ -158,10 +159,20 @@ impl Lowerer<'_> {
         if let Some((base, bytes)) = maths(name) {
             return Some(self.maths_call(base, bytes, args, site));
         }
-        if let Some(number) = ApiId::named(name).filter(|api| !api.builds_value()).and_then(|api| api.gives) {
-            return Some(self.pure(name, args, number_type(number), site));
+        let api = ApiId::named(name).filter(|api| !api.builds_value())?;
+        match (api.device_op(), api.gives?, args) {
+            (Some(DeviceOp::Random), ..) => None,
+            (Some(DeviceOp::Convert { from, to, rounding }), _, [value]) => {
+                Some(self.conversion(value, from, to, rounding, site))
+            }
+            // Of the type of its operands: there are two of half precision.
+            (_, Number::Half2, _) => {
+                let halves = |arg: &&Out| matches!(arg.ty, Ty::Vector { bytes: 2, .. });
+                let ty = args.iter().find(halves).map_or_else(|| number_type(Number::Half2), |arg| arg.ty.clone());
+                Some(self.pure(name, args, ty, site))
+            }
+            (_, number, _) => Some(self.pure(name, args, number_type(number), site)),
         }
-        self.converting_function(name, args, site)
     }
 
     fn extreme(&mut self, what: Intrinsic, a: &Out, b: &Out, explicit: &[Argument], name: &str, site: Site) -> Out {
@@ -230,56 +241,24 @@ impl Lowerer<'_> {
         self.intrinsic(Intrinsic::FloatMath(what), operands, ty, site)
     }
 
-    /// `__float2int_rn` and its kin, and the arithmetic whose rounding the name says: `__fadd_rn`.
-    fn converting_function(&mut self, name: &str, args: &[Out], site: Site) -> Option<Out> {
-        let inner = name.strip_prefix("__")?;
-        let (plain, rounding) = match inner.rsplit_once("_r") {
-            Some((plain, rounding @ ("n" | "z" | "u" | "d"))) => (plain, Some(rounding)),
-            _ => (inner, None),
-        };
-        if let (Some((from, to)), [value]) = (plain.split_once('2'), args)
-            && let (Some(from), Some(to)) = (type_word(from), type_word(to))
-        {
-            let exact = !matches!((&from, &to), (Ty::Float { .. }, Ty::Int { .. })) || rounding == Some("z");
-            if exact {
-                let first = self.convert(value, &from);
-                let id = self.convert_value(first, &to);
-                return Some(self.computed(id, to, site));
-            }
-            let first = self.convert(value, &from);
-            let what = match rounding {
-                Some("u") => FloatMath::Ceil,
-                Some("d") => FloatMath::Floor,
-                _ => FloatMath::Rint,
-            };
-            let rounded = self.intrinsic(Intrinsic::FloatMath(what), vec![first], from, site);
-            let id = self.convert(&rounded, &to);
-            return Some(self.computed(id, to, site));
+    /// `__float2int_rn` and its kin.
+    fn conversion(&mut self, value: &Out, from: Number, to: Number, rounding: Rounding, site: Site) -> Out {
+        let (from, to) = (number_type(from), number_type(to));
+        let first = self.convert(value, &from);
+        let exact = !matches!((&from, &to), (Ty::Float { .. }, Ty::Int { .. })) || rounding == Rounding::TowardsZero;
+        if exact {
+            let id = self.convert_value(first, &to);
+            return self.computed(id, to, site);
         }
-        rounding?;
-        let ty = match plain.as_bytes().first()? {
-            b'f' => FLOAT,
-            b'd' => Ty::DOUBLE,
-            b'h' => Ty::Float { bytes: 2 },
-            _ => return None,
+        let what = match rounding {
+            Rounding::Up => FloatMath::Ceil,
+            Rounding::Down => FloatMath::Floor,
+            _ => FloatMath::Rint,
         };
-        Some(self.pure(name, args, ty, site))
+        let rounded = self.intrinsic(Intrinsic::FloatMath(what), vec![first], from, site);
+        let id = self.convert(&rounded, &to);
+        self.computed(id, to, site)
     }
-}
-
-fn type_word(word: &str) -> Option<Ty> {
-    Some(match word {
-        "float" => FLOAT,
-        "double" => Ty::DOUBLE,
-        "half" | "bfloat16" => Ty::Float { bytes: 2 },
-        "int" => Ty::INT,
-        "uint" => UINT,
-        "short" => Ty::Int { bytes: 2, signed: true },
-        "ushort" => Ty::Int { bytes: 2, signed: false },
-        "ll" => LONG,
-        "ull" => Ty::Int { bytes: 8, signed: false },
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

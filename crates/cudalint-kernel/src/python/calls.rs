@@ -7,7 +7,9 @@ use super::value::Value;
 use crate::code::{Effect, Expr, Place, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{self, PythonExpr};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::python::canonical;
+use cudalint_program::ir::{self, Dialect, PythonExpr};
 use std::sync::Arc;
 
 /// The arguments of a call.
@@ -28,21 +30,9 @@ impl Arguments {
     }
 }
 
-/// Whether `from numba.cuda import *` brings a name.
-pub(super) fn is_device_name(name: &str) -> bool {
-    matches!(
-        name,
-        "threadIdx"
-            | "blockIdx"
-            | "blockDim"
-            | "gridDim"
-            | "grid"
-            | "gridsize"
-            | "syncthreads"
-            | "shared"
-            | "local"
-            | "atomic"
-    )
+/// Whether a package is one of those that only kernels call.
+pub(super) fn is_for_kernels(package: &str) -> bool {
+    ["numba.cuda", "cupyx.jit"].iter().any(|known| package.starts_with(known))
 }
 
 impl Lowerer<'_> {
@@ -203,18 +193,19 @@ impl Lowerer<'_> {
 
     /// A function or type of a package.
     fn library(&mut self, path: &str, arguments: &Arguments, site: Site) -> Value {
-        let (package, name) = path.rsplit_once('.').unwrap_or(("", path));
-        let device =
-            package.starts_with("numba.cuda") || package.starts_with("numba_cuda") || package.starts_with("cupyx.jit");
-        if device && let Some(value) = self.device_function(package, name, arguments, site) {
-            return value;
-        }
-        if package == "builtins"
-            && let Some(value) = self.builtin(name, arguments, site)
-        {
-            return value;
-        }
-        if let Some(value) = self.mathematics(package, name, arguments, site) {
+        let path = canonical(path);
+        let (package, name) = path.rsplit_once('.').unwrap_or(("", &path));
+        let device = is_for_kernels(package);
+        let api = ApiId::of_python(&path);
+        let found = match (api.and_then(|api| api.device_op()), api.and_then(|api| api.math())) {
+            (Some(op), _) => api.and_then(|api| self.device_function(op, api, arguments, site)),
+            (None, Some(op)) => self.mathematics(op, name, arguments, site),
+            _ if package == "builtins" => self.builtin(name, arguments, site),
+            _ if package == "operator" => self.operator(name, arguments, site),
+            _ if device && self.dialect != Dialect::CupyJit => self.vector(name, arguments, site),
+            _ => None,
+        };
+        if let Some(value) = found {
             return value;
         }
         let types = package.starts_with("numba") || matches!(package, "numpy" | "cupy" | "builtins");

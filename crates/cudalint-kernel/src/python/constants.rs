@@ -8,6 +8,8 @@ use super::{Constant, Order};
 use crate::code::{Expr, ObjectId, ObjectSpace, StaticObject, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::packages::Compiler;
 use cudalint_program::ir::{self, FunctionId, PythonStmt};
 use std::sync::Arc;
 
@@ -19,6 +21,12 @@ const PACKAGES: &[&str] = &["numba", "numba_cuda", "numpy", "cupy", "cupyx", "ma
 
 /// A function whose variables an expression names, with its body.
 type Within<'p> = (&'p ir::Function, &'p ir::Block);
+
+/// Whether what a dotted name means compiles a function that can be called as before.
+fn is_compiler(path: &str) -> bool {
+    let compiler = ApiId::of_python(path).and_then(|api| api.compiler());
+    matches!(compiler, Some(Compiler::Jit | Compiler::Raw | Compiler::Host))
+}
 
 impl<'p> Lowerer<'p> {
     /// The value of a name that is assigned exactly once, by a constant expression.
@@ -124,7 +132,7 @@ impl<'p> Lowerer<'p> {
                 };
                 let ty = named(path.rsplit('.').next().unwrap_or_default());
                 match (self.written_constant(last, within, site)?, ty) {
-                    (function @ Value::Fixed(Fixed::Function(..)), _) if path.ends_with("jit") => Some(function),
+                    (function @ Value::Fixed(Fixed::Function(..)), _) if is_compiler(&path) => Some(function),
                     (Value::Number(id, from), Some(to)) => {
                         let id = self.convert(id, &from, &to);
                         let value = Value::Number(id, to);

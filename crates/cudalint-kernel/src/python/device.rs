@@ -6,6 +6,8 @@ use super::types::Fixed;
 use super::value::Value;
 use crate::code::{AtomicOp, BinaryOp, Builtin, Effect, Expr, ExprId, Intrinsic, Scope, Shuffle, Stmt, Ty, Vote};
 use crate::report::Site;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Bits, DeviceOp, Number};
 use cudalint_program::ir::Dialect;
 
 impl Lowerer<'_> {
@@ -26,67 +28,63 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A call of `package.name`, where the package is one of those for kernels; `None` where it has no such function.
+    /// What an operation of device code gives; `None` where its arguments are not understood.
     pub(super) fn device_function(
         &mut self,
-        package: &str,
-        name: &str,
+        op: DeviceOp,
+        api: ApiId,
         arguments: &Arguments,
         site: Site,
     ) -> Option<Value> {
-        if package.ends_with(".atomic") || name.starts_with("atomic_") {
-            return self.atomic_function(name.strip_prefix("atomic_").unwrap_or(name), arguments, site);
-        }
-        if package.rsplit('.').next() == Some("cg") {
-            return self.group_function(name, arguments, site);
-        }
-        match (package.rsplit('.').next().unwrap_or_default(), name) {
-            ("shared", "array") => return self.shared_array(arguments, site),
-            ("local", "array") => return self.local_array(arguments, site),
-            ("const", "array_like") => return arguments.given.first().cloned(),
-            (_, "shared_memory") if self.cupy() => return self.shared_memory(arguments, site),
-            _ => {}
-        }
-        match name {
-            "grid" => self.grid(arguments, false, site),
-            "gridsize" => self.grid(arguments, true, site),
-            "syncthreads" => Some(self.operation(Intrinsic::BlockBarrier, Vec::new(), Ty::Void, site)),
-            "syncthreads_count" => self.block_vote(Vote::Count, arguments, site),
-            "syncthreads_and" => self.block_vote(Vote::All, arguments, site),
-            "syncthreads_or" => self.block_vote(Vote::Any, arguments, site),
-            "syncwarp" => {
+        Some(match op {
+            DeviceOp::Atomic { op, .. } => return self.atomic_function(op, api, arguments, site),
+            DeviceOp::Shuffle { how, .. } => return self.shuffle(how, arguments, site),
+            DeviceOp::WarpVote { how, .. } => return self.warp_vote(how, api, arguments, site),
+            DeviceOp::Bits { what, .. } => return self.bits(what, arguments, site),
+            DeviceOp::Grid { size } => return self.grid(arguments, size, site),
+            DeviceOp::BlockVote(how) => return self.block_vote(how, arguments, site),
+            DeviceOp::SharedArray => return self.shared_array(arguments, site),
+            DeviceOp::LocalArray => return self.local_array(arguments, site),
+            DeviceOp::SharedMemory => return self.shared_memory(arguments, site),
+            DeviceOp::ConstantArray => return arguments.given.first().cloned(),
+            DeviceOp::Range => return self.range(&arguments.given, site),
+            DeviceOp::NextRandom => return self.random(api, arguments, site),
+            DeviceOp::BlockBarrier => self.operation(Intrinsic::BlockBarrier, Vec::new(), Ty::Void, site),
+            DeviceOp::WarpBarrier => {
                 let mask = arguments.get(0, "mask").cloned().map(|mask| self.mask(&mask, site));
-                Some(self.operation(Intrinsic::WarpBarrier, mask.into_iter().collect(), Ty::Void, site))
+                self.operation(Intrinsic::WarpBarrier, mask.into_iter().collect(), Ty::Void, site)
             }
-            "threadfence" => Some(self.operation(Intrinsic::Fence(Scope::Device), Vec::new(), Ty::Void, site)),
-            "threadfence_block" => Some(self.operation(Intrinsic::Fence(Scope::Block), Vec::new(), Ty::Void, site)),
-            "threadfence_system" => Some(self.operation(Intrinsic::Fence(Scope::System), Vec::new(), Ty::Void, site)),
-            "range" => self.range(&arguments.given, site),
-            "laneid" if self.cupy() => Some(self.lane(Ty::UINT, site)),
-            "nanosleep" => {
+            DeviceOp::Fence(scope) => self.operation(Intrinsic::Fence(scope), Vec::new(), Ty::Void, site),
+            DeviceOp::Lane => self.lane(Ty::UINT, site),
+            DeviceOp::LanesBelow => {
+                let Value::Number(lane, ty) = self.lane(Ty::UINT, site) else { return None };
+                let one = self.push(Expr::Int(1), ty.clone(), site);
+                let bit = self.push(Expr::Binary(BinaryOp::Shl, one, lane), ty.clone(), site);
+                Value::Number(self.push(Expr::Binary(BinaryOp::Sub, bit, one), ty.clone(), site), ty)
+            }
+            DeviceOp::ActiveMask => self.operation(Intrinsic::ActiveMask, Vec::new(), Ty::UINT, site),
+            DeviceOp::Nothing => {
                 arguments.given.iter().for_each(|value| self.evaluate(value, site));
-                Some(Value::None)
+                Value::None
             }
-            "selp" => match arguments.given.as_slice() {
-                [test, a, b] => {
-                    let (test, a, b) = (self.truth(test, site), a.clone(), b.clone());
-                    Some(self.choice(test, (Vec::new(), a), (Vec::new(), b), site))
-                }
-                _ => None,
-            },
-            "fma" => match arguments.given.as_slice() {
-                [a, b, c] => {
-                    let product = self.binary(BinaryOp::Mul, a, b, site);
-                    Some(self.binary(BinaryOp::Add, &product, c, site))
-                }
-                _ => None,
-            },
-            "cbrt" => self.mathematics("math", "cbrt", arguments, site),
-            "popc" | "clz" | "brev" | "ffs" => self.bits(name, arguments, site),
-            _ if !self.cupy() && super::types::vector(name).is_some() => self.vector(name, arguments, site),
-            _ if package.ends_with(".random") => self.random(name, arguments, site),
-            _ => self.warp_function(name, arguments, site),
-        }
+            DeviceOp::Select => {
+                let [test, a, b] = arguments.given.as_slice() else { return None };
+                let (test, a, b) = (self.truth(test, site), a.clone(), b.clone());
+                self.choice(test, (Vec::new(), a), (Vec::new(), b), site)
+            }
+            DeviceOp::MultiplyAdd => {
+                let [a, b, c] = arguments.given.as_slice() else { return None };
+                let product = self.binary(BinaryOp::Mul, a, b, site);
+                self.binary(BinaryOp::Add, &product, c, site)
+            }
+            DeviceOp::ThisGrid => Value::Fixed(Fixed::Grid),
+            DeviceOp::ThisBlock => Value::Fixed(Fixed::Block),
+            DeviceOp::GroupBarrier => {
+                let group = arguments.given.first()?.clone();
+                return self.group_method(&group, "sync", site);
+            }
+            _ => return None,
+        })
     }
 
     /// A number of a type, or what is not known of it.
@@ -142,22 +140,23 @@ impl Lowerer<'_> {
         self.settled(&value)
     }
 
-    fn bits(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+    fn bits(&mut self, what: Bits, arguments: &Arguments, site: Site) -> Option<Value> {
         let Value::Number(id, ty) = arguments.given.first()? else { return None };
         let (id, from) = (*id, ty.clone());
         let Ty::Int { bytes, .. } = from else { return None };
         let operand = self.convert(id, &from, &Ty::Int { bytes, signed: false });
-        let (what, ty) = match name {
-            "popc" => (Intrinsic::PopCount, from),
-            "clz" => (Intrinsic::LeadingZeros, from),
-            "ffs" => (Intrinsic::FirstSet, Ty::UINT),
-            _ => (Intrinsic::ReverseBits, Ty::Int { bytes: bytes.max(4), signed: false }),
+        let (what, ty) = match what {
+            Bits::PopCount => (Intrinsic::PopCount, from),
+            Bits::LeadingZeros => (Intrinsic::LeadingZeros, from),
+            Bits::FirstSet => (Intrinsic::FirstSet, Ty::UINT),
+            Bits::ReverseBits => (Intrinsic::ReverseBits, Ty::Int { bytes: bytes.max(4), signed: false }),
+            Bits::Mul24 | Bits::MulHigh => return None,
         };
         Some(self.operation(what, vec![operand], ty, site))
     }
 
     /// `float32x4(a, b, c, d)`, also of shorter vectors in a row.
-    fn vector(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+    pub(super) fn vector(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
         let (element, count) = super::types::vector(name)?;
         let mut parts = Vec::new();
         for value in &arguments.given {
@@ -178,9 +177,8 @@ impl Lowerer<'_> {
     }
 
     /// `xoroshiro128p_uniform_float32(states, index)` and its kin read and write one state.
-    fn random(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
-        let float = name.strip_prefix("xoroshiro128p_")?;
-        let ty = if float.ends_with("float64") { super::types::DOUBLE } else { super::types::FLOAT };
+    fn random(&mut self, api: ApiId, arguments: &Arguments, site: Site) -> Option<Value> {
+        let ty = if api.gives == Some(Number::Double) { super::types::DOUBLE } else { super::types::FLOAT };
         let [Value::Array(states), index] = arguments.given.as_slice() else { return None };
         let (address, element) = self.element_address(&states.clone(), std::slice::from_ref(&index.clone()), site)?;
         let address = self.settle(address);
@@ -192,46 +190,26 @@ impl Lowerer<'_> {
         Some(self.settled(&Value::Number(value, ty)))
     }
 
-    fn warp_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
-        let given = &arguments.given;
-        if name == "activemask" {
-            return Some(self.operation(Intrinsic::ActiveMask, Vec::new(), Ty::UINT, site));
+    fn shuffle(&mut self, kind: Shuffle, arguments: &Arguments, site: Site) -> Option<Value> {
+        let [mask, value, lane] = arguments.given.as_slice() else { return None };
+        let Value::Number(number, ty) = value else { return None };
+        let (number, ty) = (*number, ty.clone());
+        let mut operands = vec![self.mask(&mask.clone(), site), number];
+        operands.push(self.number_as(&lane.clone(), &Ty::INT, site));
+        if let Some(width) = arguments.get(3, "width").cloned() {
+            operands.push(self.number_as(&width, &Ty::INT, site));
         }
-        if name == "lanemask_lt" {
-            let Value::Number(lane, ty) = self.lane(Ty::UINT, site) else { return None };
-            let one = self.push(Expr::Int(1), ty.clone(), site);
-            let bit = self.push(Expr::Binary(BinaryOp::Shl, one, lane), ty.clone(), site);
-            let below = self.push(Expr::Binary(BinaryOp::Sub, bit, one), ty.clone(), site);
-            return Some(Value::Number(below, ty));
-        }
-        let shuffle = match name {
-            "shfl_sync" => Some(Shuffle::Index),
-            "shfl_up_sync" => Some(Shuffle::Up),
-            "shfl_down_sync" => Some(Shuffle::Down),
-            "shfl_xor_sync" => Some(Shuffle::Xor),
-            _ => None,
+        Some(self.effectful(Intrinsic::Shuffle { kind, masked: true }, operands, ty, site))
+    }
+
+    fn warp_vote(&mut self, kind: Vote, api: ApiId, arguments: &Arguments, site: Site) -> Option<Value> {
+        let ty = match kind {
+            Vote::All | Vote::Any => Ty::Bool,
+            Vote::Ballot => Ty::UINT,
+            _ if api.gives == Some(Number::Bool) => Ty::Bool,
+            _ => Ty::INT,
         };
-        if let Some(kind) = shuffle {
-            let [mask, value, lane] = given.as_slice() else { return None };
-            let Value::Number(number, ty) = value else { return None };
-            let (number, ty) = (*number, ty.clone());
-            let mut operands = vec![self.mask(&mask.clone(), site), number];
-            operands.push(self.number_as(&lane.clone(), &Ty::INT, site));
-            if let Some(width) = arguments.get(3, "width").cloned() {
-                operands.push(self.number_as(&width, &Ty::INT, site));
-            }
-            return Some(self.effectful(Intrinsic::Shuffle { kind, masked: true }, operands, ty, site));
-        }
-        let (kind, ty) = match name {
-            "all_sync" => (Vote::All, Ty::Bool),
-            "any_sync" => (Vote::Any, Ty::Bool),
-            "ballot_sync" => (Vote::Ballot, Ty::UINT),
-            "match_any_sync" => (Vote::MatchAny, Ty::INT),
-            "match_all_sync" => (Vote::MatchAll, Ty::INT),
-            "eq_sync" => (Vote::Reduce, Ty::Bool),
-            _ => return None,
-        };
-        let [mask, value] = given.as_slice() else { return None };
+        let [mask, value] = arguments.given.as_slice() else { return None };
         let mask = self.mask(&mask.clone(), site);
         let value = match value {
             Value::Number(id, from) if matches!(kind, Vote::Any | Vote::All | Vote::Ballot) => {
@@ -253,23 +231,10 @@ impl Lowerer<'_> {
     }
 
     /// `cuda.atomic.add(array, index, value)` and its kin; `cupyx.jit.atomic_add` has the same operands.
-    fn atomic_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
-        let op = match name {
-            "add" => AtomicOp::Add,
-            "sub" => AtomicOp::Sub,
-            "max" | "nanmax" => AtomicOp::Max,
-            "min" | "nanmin" => AtomicOp::Min,
-            "and_" | "and" => AtomicOp::And,
-            "or_" | "or" => AtomicOp::Or,
-            "xor" => AtomicOp::Xor,
-            "inc" => AtomicOp::Inc,
-            "dec" => AtomicOp::Dec,
-            "exch" => AtomicOp::Exchange,
-            "cas" | "compare_and_swap" => AtomicOp::CompareExchange,
-            _ => return None,
-        };
+    fn atomic_function(&mut self, op: AtomicOp, api: ApiId, arguments: &Arguments, site: Site) -> Option<Value> {
         let (array, index, values) = match arguments.given.as_slice() {
-            [array, values @ ..] if name == "compare_and_swap" => {
+            // Of the first element.
+            [array, values @ ..] if api.parameter("idx").is_none() => {
                 (array.clone(), self.integer(0, Ty::LONG, site), values.to_vec())
             }
             [array, index, values @ ..] => (array.clone(), index.clone(), values.to_vec()),
@@ -298,18 +263,6 @@ impl Lowerer<'_> {
             return Some(self.unknown(Vec::new(), Effect::None, site));
         };
         Some(self.effectful(Intrinsic::Atomic { op, scope: Scope::Device, bytes }, operands, element, site))
-    }
-
-    fn group_function(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
-        match name {
-            "this_grid" => Some(Value::Fixed(Fixed::Grid)),
-            "this_thread_block" => Some(Value::Fixed(Fixed::Block)),
-            "sync" => {
-                let group = arguments.given.first()?.clone();
-                self.group_method(&group, "sync", site)
-            }
-            _ => None,
-        }
     }
 
     /// A method of a group of threads.

@@ -1,4 +1,4 @@
-//! Python's own functions and those of `math`, `operator` and `NumPy` on numbers, and methods of values.
+//! Python's own functions, those of numbers, and methods of values.
 
 use super::calls::Arguments;
 use super::lower::Lowerer;
@@ -7,6 +7,7 @@ use super::value::{Range, Value};
 use crate::code::{BinaryOp, Effect, Expr, ExprId, FloatMath, Intrinsic, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
+use cudalint_program::api::packages::MathOp;
 use cudalint_program::ir::Dialect;
 
 impl Lowerer<'_> {
@@ -152,57 +153,46 @@ impl Lowerer<'_> {
         Some(Value::Number(id, ty))
     }
 
-    /// A function on numbers of `math`, `operator`, `NumPy` or `CuPy`.
+    /// A function of numbers.
     pub(super) fn mathematics(
         &mut self,
-        package: &str,
+        op: MathOp,
         name: &str,
         arguments: &Arguments,
         site: Site,
     ) -> Option<Value> {
-        let numpy = matches!(package, "numpy" | "cupy");
-        let libdevice = package.ends_with("libdevice");
-        if package == "operator" {
-            return self.operator(name, arguments, site);
-        }
-        if !(numpy || libdevice || package == "math") {
-            return None;
-        }
         let given: Vec<Value> = arguments.given.clone();
         if given.iter().any(|value| !matches!(value, Value::Number(..) | Value::Opaque(_))) || given.is_empty() {
             return None;
         }
-        match (name, given.as_slice()) {
-            ("minimum" | "maximum" | "fmin" | "fmax", [_, _]) => {
-                return self.extreme(name.ends_with("minimum") || name == "fmin", &given, site);
-            }
-            ("abs" | "absolute", [Value::Number(id, ty)]) => {
+        match (op, given.as_slice()) {
+            (MathOp::Min | MathOp::Max, [_, _]) => return self.extreme(op == MathOp::Min, &given, site),
+            (MathOp::Abs, [Value::Number(id, ty)]) => {
                 let (id, ty) = (*id, ty.clone());
                 return Some(self.operation(Intrinsic::Abs, vec![id], ty, site));
             }
-            ("isnan" | "isinf" | "isfinite", [Value::Number(id, _)]) => {
+            (MathOp::Test, [Value::Number(id, _)]) => {
                 let id = self.pure(name, vec![*id], Ty::Bool, site);
                 return Some(Value::Number(id, Ty::Bool));
             }
             // Floats, whatever Python's own give.
-            ("floor" | "ceil" | "trunc", [Value::Number(id, ty)]) => {
+            (MathOp::Floor | MathOp::Ceil | MathOp::Trunc, [Value::Number(id, ty)]) => {
                 let (id, from) = (*id, ty.clone());
                 let ty = if is_integer(&from) { DOUBLE } else { from.clone() };
                 let id = self.convert(id, &from, &ty);
-                let what = match name {
-                    "floor" => FloatMath::Floor,
-                    "ceil" => FloatMath::Ceil,
+                let what = match op {
+                    MathOp::Floor => FloatMath::Floor,
+                    MathOp::Ceil => FloatMath::Ceil,
                     _ => FloatMath::Trunc,
                 };
                 return Some(self.operation(Intrinsic::FloatMath(what), vec![id], ty, site));
             }
+            (
+                MathOp::Min | MathOp::Max | MathOp::Abs | MathOp::Test | MathOp::Floor | MathOp::Ceil | MathOp::Trunc
+                | MathOp::Whole,
+                _,
+            ) => return None,
             _ => {}
-        }
-        if !KNOWN_FUNCTIONS.contains(&name) && !libdevice {
-            return None;
-        }
-        if matches!(name, "frexp" | "modf" | "gcd") {
-            return None;
         }
         // Integers are computed as float64.
         let mut ty: Option<Ty> = None;
@@ -228,18 +218,16 @@ impl Lowerer<'_> {
                 }
             })
             .collect();
-        let what = match name {
-            "sqrt" => Some(FloatMath::Sqrt),
-            "log2" => Some(FloatMath::Log2),
-            "log" => Some(FloatMath::Log),
-            "exp2" => Some(FloatMath::Exp2),
-            "exp" => Some(FloatMath::Exp),
-            "pow" | "power" => Some(FloatMath::Pow),
-            "fmod" => Some(FloatMath::Fmod),
-            "rint" => Some(FloatMath::Rint),
-            "fabs" => {
-                return Some(self.operation(Intrinsic::Abs, operands, ty, site));
-            }
+        let what = match op {
+            MathOp::Sqrt => Some(FloatMath::Sqrt),
+            MathOp::Log2 => Some(FloatMath::Log2),
+            MathOp::Log => Some(FloatMath::Log),
+            MathOp::Exp2 => Some(FloatMath::Exp2),
+            MathOp::Exp => Some(FloatMath::Exp),
+            MathOp::Pow => Some(FloatMath::Pow),
+            MathOp::Fmod => Some(FloatMath::Fmod),
+            MathOp::Rint => Some(FloatMath::Rint),
+            MathOp::Fabs => return Some(self.operation(Intrinsic::Abs, operands, ty, site)),
             _ => None,
         };
         let id = match what {
@@ -250,7 +238,7 @@ impl Lowerer<'_> {
     }
 
     /// `operator.add(a, b)`.
-    fn operator(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
+    pub(super) fn operator(&mut self, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
         let [a, b] = arguments.given.as_slice() else { return None };
         let op = match name.trim_end_matches('_') {
             "add" | "iadd" => BinaryOp::Add,
@@ -354,57 +342,3 @@ impl Lowerer<'_> {
         Some(shape)
     }
 }
-
-/// Functions whose value depends on their operands only, by the names that `math`, `NumPy` and `CuPy` share.
-const KNOWN_FUNCTIONS: &[&str] = &[
-    "sqrt",
-    "cbrt",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "arctan2",
-    "arcsinh",
-    "arccosh",
-    "arctanh",
-    "erf",
-    "erfc",
-    "gamma",
-    "lgamma",
-    "hypot",
-    "pow",
-    "power",
-    "fmod",
-    "fabs",
-    "copysign",
-    "degrees",
-    "radians",
-    "deg2rad",
-    "rad2deg",
-    "rint",
-    "sign",
-    "square",
-    "reciprocal",
-    "remainder",
-    "ldexp",
-    "nextafter",
-];

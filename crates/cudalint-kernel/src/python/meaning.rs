@@ -8,6 +8,7 @@ use super::value::Value;
 use crate::code::{Builtin, Effect, Expr, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
 use cudalint_program::ir::{self, Dialect, FunctionId, ModuleId};
 use std::sync::Arc;
 
@@ -39,6 +40,15 @@ const BUILTINS: &[&str] = &[
     "type",
     "str",
 ];
+
+/// Variables and namespaces that `from numba.cuda import *` brings.
+const VARIABLES: [&str; 9] =
+    ["threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "shared", "local", "atomic"];
+
+/// Whether `from package import *` brings a name that kernels use.
+fn is_brought(path: &str, name: &str) -> bool {
+    VARIABLES.contains(&name) || ApiId::of_python(path).is_some_and(|api| api.device_op().is_some())
+}
 
 impl<'p> Lowerer<'p> {
     /// What a name that is no variable of the function means.
@@ -87,9 +97,9 @@ impl<'p> Lowerer<'p> {
         }
         // `from numba.cuda import *` and its like.
         if let Some(import) = module.imports.iter().find(|import| import.local.is_empty())
-            && (named(name).is_some() || super::calls::is_device_name(name))
+            && let path = format!("{}.{name}", import.path)
+            && (named(name).is_some() || is_brought(&path, name))
         {
-            let path = format!("{}.{name}", import.path);
             return self.package(&path, site);
         }
         self.gap("name not known");

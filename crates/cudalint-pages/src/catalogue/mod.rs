@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
-use words::{Read, capital, device_op, flag, number, returned, side, version};
+use words::{Read, braces, capital, device_op, flag, number, python_op, returned, rounding, side, version};
 
 /// Slots of the hash table; a power of two, at least one and a half times the names.
 const SLOTS: usize = 16384;
@@ -21,6 +21,8 @@ struct Defaults {
     side: String,
     flags: Vec<&'static str>,
     since: (u8, u8),
+    /// Packages that all have what follows, each with its library; their functions are written with a dot in front.
+    packages: Vec<(String, String)>,
 }
 
 /// The table as it grows.
@@ -97,6 +99,11 @@ fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
             "@section" => value.clone_into(&mut defaults.section),
             "@returns" => defaults.returns = returned(value)?,
             "@side" => defaults.side = side(value)?,
+            "@packages" => {
+                let pairs = value.split_whitespace().map(|word| word.split_once('='));
+                let pairs = pairs.map(|pair| pair.map(|(library, path)| (library.to_owned(), path.to_owned())));
+                defaults.packages = pairs.collect::<Option<_>>().ok_or("a package is written `LIBRARY=path`")?;
+            }
             "@since" => defaults.since = version(value)?,
             "@constants" => return table.constants(value),
             "@records" => table.records.extend(value.split_whitespace().map(ToOwned::to_owned)),
@@ -111,6 +118,22 @@ fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
         Some((names, params)) => (names, params.trim_end().trim_end_matches(')')),
         None => (head, ""),
     };
+    if !head.starts_with('.') {
+        return functions(names, params, clauses, defaults, table);
+    }
+    for (library, path) in &defaults.packages {
+        let defaults = Defaults { library: library.clone(), ..defaults.clone() };
+        let names: Vec<String> = names
+            .split_whitespace()
+            .map(|name| if name.starts_with('.') { format!("{path}{name}") } else { name.to_owned() })
+            .collect();
+        functions(&names.join(" "), params, clauses, &defaults, table)?;
+    }
+    Ok(())
+}
+
+/// Functions of one library with what they do.
+fn functions(names: &str, params: &str, clauses: &str, defaults: &Defaults, table: &mut Table) -> Read<()> {
     let mut row = Row { params: Vec::new(), outs: 0, ..Row::new(defaults) };
     for (at, param) in params.split(',').map(str::trim).filter(|param| !param.is_empty()).enumerate() {
         if param.starts_with('&') {
@@ -128,7 +151,10 @@ fn entry(line: &str, defaults: &mut Defaults, table: &mut Table) -> Read<()> {
             None => (word, None),
         };
         let row = Row { since: since.unwrap_or(row.since), ..row.clone() };
-        let id = table.function(name, &row.rust())?;
+        let mut id = 0;
+        for name in braces(name) {
+            id = table.function(&name, &row.rust().replace("Rounding::ByName", rounding(&name)))?;
+        }
         while words.peek() == Some(&"=") {
             words.next();
             let alias = words.next().ok_or("a spelling is missing behind `=`")?;
@@ -180,7 +206,7 @@ impl Row {
         if name == "return" {
             return Ok("Arg::RETURNED".to_owned());
         }
-        let at = self.params.iter().position(|param| param == name);
+        let at = self.params.iter().position(|param| param.split('|').any(|known| known == name));
         at.map(|at| format!("Arg({at})")).ok_or_else(|| format!("no parameter is called `{name}`"))
     }
 
@@ -233,11 +259,15 @@ impl Row {
             }
             "allocates" => {
                 let [space, out, size @ ..] = rest else { return Err("allocates SPACE OUT SIZE".to_owned()) };
-                let (zeroed, size) = match size {
-                    ["zeroed", size @ ..] => (true, size),
-                    size => (false, size),
+                let (holds, size) = match size {
+                    ["zeroed", size @ ..] => ("Zeros", size),
+                    ["filled", size @ ..] => ("Something", size),
+                    size => ("Nothing", size),
                 };
                 let space = match *space {
+                    // Where arrays of the package live.
+                    "own" if self.library == "NumPy" => "Host",
+                    "own" => "Device",
                     "host" => "Host",
                     "pinned" => "Pinned",
                     "device" => "Device",
@@ -245,7 +275,7 @@ impl Row {
                     other => return Err(format!("no space is called `{other}`")),
                 };
                 let (out, size) = (self.arg(out)?, self.size(size)?.0);
-                format!("Allocates {{ space: Space::{space}, out: {out}, size: {size}, zeroed: {zeroed} }}")
+                format!("Allocates {{ space: Space::{space}, out: {out}, size: {size}, holds: Holds::{holds} }}")
             }
             "frees" => format!("Frees({})", arg(0)?),
             "copies" => self.copies(rest)?,
@@ -284,6 +314,7 @@ impl Row {
                 return Ok(());
             }
             "op" => format!("Device({})", device_op(rest)?),
+            "python" => format!("Python(PythonOp::{})", python_op(rest, |name| self.arg(name))?),
             word if rest.is_empty() => {
                 let named = flag(word)?;
                 self.flags.push(named);
@@ -308,6 +339,8 @@ impl Row {
         Ok(match words {
             ["?", rest @ ..] => ("Size::Open".to_owned(), rest),
             ["all", whole, rest @ ..] => (format!("Size::Whole({})", self.arg(whole)?), rest),
+            ["elements", shape, rest @ ..] => (format!("Size::Elements({})", self.arg(shape)?), rest),
+            ["like", array, rest @ ..] => (format!("Size::Like({})", self.arg(array)?), rest),
             [width, "rows", rows, "stores", pitch, rest @ ..] => {
                 let (width, rows, pitch) = (self.arg(width)?, self.arg(rows)?, self.arg(pitch)?);
                 (format!("Size::Pitched {{ width: {width}, rows: {rows}, pitch: {pitch} }}"), rest)
@@ -462,7 +495,7 @@ impl Table {
 
     fn rust(&self) -> String {
         let mut text = String::from(
-            "//! The catalogue's table. Derived from `catalogue/*.txt` by `cargo xtask sync`; do not edit.\n\nuse super::effects::*;\nuse super::*;\n",
+            "//! The catalogue's table. Derived from `catalogue/*.txt` by `cargo xtask sync`; do not edit.\n\nuse super::effects::*;\nuse super::function::*;\nuse super::packages::*;\n",
         );
         let names = self.functions.len() + self.aliases.len();
         let _ = write!(

@@ -8,6 +8,28 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// `shared-array` as `SharedArray`.
+fn camel(word: &str) -> String {
+    word.split('-').map(capital).collect()
+}
+
+/// `a{b,c}d` as `abd` and `acd`.
+pub(super) fn braces(name: &str) -> Vec<String> {
+    let Some((before, rest)) = name.split_once('{') else { return vec![name.to_owned()] };
+    let Some((choices, after)) = rest.split_once('}') else { return vec![name.to_owned()] };
+    choices.split(',').flat_map(|choice| braces(&format!("{before}{choice}{after}"))).collect()
+}
+
+/// How a conversion rounds, by the end of its name.
+pub(super) fn rounding(name: &str) -> &'static str {
+    match name.rsplit_once("_r").map(|(_, how)| how) {
+        Some("z") => "Rounding::TowardsZero",
+        Some("u") => "Rounding::Up",
+        Some("d") => "Rounding::Down",
+        _ => "Rounding::Nearest",
+    }
+}
+
 pub(super) fn side(word: &str) -> Read<String> {
     match word {
         "host" | "device" | "both" | "open" => Ok(capital(word)),
@@ -28,7 +50,7 @@ pub(super) fn returned(words: &str) -> Read<String> {
 
 pub(super) fn number(word: &str) -> Read<String> {
     match word {
-        "bool" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "half" | "float" | "double" | "float2"
+        "bool" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "half" | "half2" | "float" | "double" | "float2"
         | "double2" => Ok(format!("Number::{}", capital(word))),
         _ => Err(format!("`{word}` is no type of numbers")),
     }
@@ -52,6 +74,7 @@ pub(super) fn flag(word: &str) -> Read<&'static str> {
         "plain-c" => "PLAIN_C",
         "builds" => "BUILDS",
         "memory" => "MEMORY",
+        "mapped" => "MAPPED",
         _ => return Err(format!("`{word}` is not understood")),
     })
 }
@@ -85,6 +108,12 @@ pub(super) fn device_op(words: &[&str]) -> Read<String> {
         ["assume"] => "Assume".to_owned(),
         ["shared-address"] => "SharedAddress".to_owned(),
         ["nothing"] => "Nothing".to_owned(),
+        ["grid"] => "Grid { size: false }".to_owned(),
+        ["grid", "size"] => "Grid { size: true }".to_owned(),
+        [
+            word @ ("shared-array" | "local-array" | "constant-array" | "shared-memory" | "range" | "lane" | "lanes-below"
+            | "select" | "multiply-add" | "next-random" | "this-grid" | "this-block" | "group-barrier"),
+        ] => camel(word),
         ["async-copy"] => "AsyncCopy".to_owned(),
         ["trap"] => "Trap".to_owned(),
         ["print"] => "Print".to_owned(),
@@ -99,8 +128,10 @@ pub(super) fn device_op(words: &[&str]) -> Read<String> {
         }
         ["vote", how] => format!("WarpVote {{ how: {}, masked: {masked} }}", vote(how)?),
         ["bits", what @ ("pop-count" | "leading-zeros" | "first-set" | "reverse-bits" | "mul24" | "mul-high"), of] => {
-            let what: String = what.split('-').map(capital).collect();
-            format!("Bits {{ what: Bits::{what}, of: {} }}", number(of)?)
+            format!("Bits {{ what: Bits::{}, of: {} }}", camel(what), number(of)?)
+        }
+        ["convert", from, to] => {
+            format!("Convert {{ from: {}, to: {}, rounding: Rounding::ByName }}", number(from)?, number(to)?)
         }
         ["atomic", op, of] => {
             let op = match *op {
@@ -114,4 +145,40 @@ pub(super) fn device_op(words: &[&str]) -> Read<String> {
         _ => return Err(format!("`op {}` is not understood", words.join(" "))),
     };
     Ok(format!("DeviceOp::{op}"))
+}
+
+/// What only a package of Python does; `arg` finds a parameter.
+pub(super) fn python_op(words: &[&str], arg: impl Fn(&str) -> Read<String>) -> Read<String> {
+    Ok(match words {
+        ["compiles", by @ ("jit" | "raw" | "reduce" | "host")] => format!("Compiles(Compiler::{})", capital(by)),
+        ["compiles", by @ ("vectorize" | "guvectorize"), rest @ ..] => {
+            format!("Compiles(Compiler::{} {{ for_cuda: {} }})", capital(by), rest == ["for-cuda"])
+        }
+        [one @ ("program" | "body" | "same" | "over" | "spaced" | "structure"), of] => {
+            format!("{}({})", capital(one), arg(of)?)
+        }
+        ["kernel", of, name] => format!("Kernel {{ of: {}, name: {} }}", arg(of)?, arg(name)?),
+        ["renders", program, into] => format!("Renders {{ program: {}, into: {} }}", arg(program)?, arg(into)?),
+        ["offset", pointer, by] => format!("Offset {{ pointer: {}, by: {} }}", arg(pointer)?, arg(by)?),
+        ["array-of", how @ ("copy" | "clone" | "same" | "rows" | "columns" | "required")] => {
+            format!("ArrayOf(Making::{})", capital(how))
+        }
+        ["draws", size, rest @ ..] => {
+            let size = if *size == "each" { "None".to_owned() } else { format!("Some({})", arg(size)?) };
+            format!("Draws {{ size: {size}, whole: {} }}", rest == ["whole"])
+        }
+        ["elementwise", rest @ ..] => format!("Elementwise {{ float: {} }}", rest == ["float"]),
+        ["looks", at @ ("something" | "truth" | "nothing")] => format!("Looks(Look::{})", capital(at)),
+        ["hands", way @ ("in" | "out" | "in-out")] => format!("Hands(Transfer::{})", camel(way)),
+        [
+            "math",
+            op @ ("sqrt" | "log2" | "log" | "exp2" | "exp" | "pow" | "fmod" | "rint" | "floor" | "ceil" | "trunc" | "abs"
+            | "fabs" | "min" | "max" | "test" | "whole" | "other"),
+        ] => format!("Math(MathOp::{})", capital(op)),
+        [
+            word @ ("range" | "diagonal" | "generator" | "joins" | "product" | "product-of-all" | "transposes" | "reshapes" | "ravels"
+            | "dtype" | "view" | "fetches" | "config" | "launches" | "core-launches" | "nothing" | "yes"),
+        ] => camel(word),
+        _ => return Err(format!("`python {}` is not understood", words.join(" "))),
+    })
 }

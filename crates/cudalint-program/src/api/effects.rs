@@ -1,5 +1,8 @@
 //! The words that the catalogue says of a function: what it returns, where it may be called, and what it does.
 
+pub use super::args::Arg;
+use super::packages::PythonOp;
+
 /// The package that a function belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -24,6 +27,8 @@ pub enum Library {
     Numba,
     CudaCore,
     NumPy,
+    /// The library that comes with Python.
+    Python,
     /// Functions that device code calls: barriers, atomics, conversions.
     Device,
     /// CUDA's mathematics, for both sides.
@@ -58,6 +63,7 @@ impl Library {
             Self::Numba => "Numba",
             Self::CudaCore => "cuda.core",
             Self::NumPy => "NumPy",
+            Self::Python => "Python",
             Self::Device => "CUDA device code",
             Self::Math => "CUDA Math API",
             Self::C => "C library",
@@ -125,6 +131,17 @@ pub enum Space {
     Managed,
 }
 
+/// What memory holds when it comes into being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holds {
+    /// Nothing that anybody has written.
+    Nothing,
+    /// Zeros.
+    Zeros,
+    /// Something that its maker has written.
+    Something,
+}
+
 /// The direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -138,25 +155,6 @@ pub enum Direction {
     DeviceToHost,
     /// On the device.
     DeviceToDevice,
-}
-
-/// The position of an argument, from 0, as C and C++ write the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Arg(pub u8);
-
-impl Arg {
-    /// What the call returns, where an argument is asked for.
-    pub const RETURNED: Self = Self(u8::MAX);
-
-    /// The position.
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The argument among those of a call.
-    pub fn of<T: Copy>(self, args: &[T]) -> Option<T> {
-        args.get(self.at()).copied()
-    }
 }
 
 /// How many bytes a call is about.
@@ -186,6 +184,10 @@ pub enum Size {
     },
     /// An array of the host language says it.
     Whole(Arg),
+    /// As many elements as a shape says, of the type that the parameter `dtype` says.
+    Elements(Arg),
+    /// As many elements, of the same type, as an array has.
+    Like(Arg),
     /// Not said by the arguments alone.
     Open,
 }
@@ -277,10 +279,50 @@ pub enum DeviceOp {
         what: Bits,
         of: Number,
     },
+    /// Converts a number.
+    Convert {
+        /// What it is taken for.
+        from: Number,
+        /// What it becomes.
+        to: Number,
+        /// How.
+        rounding: Rounding,
+    },
     /// The address in shared memory that a pointer means.
     SharedAddress,
     /// Nothing that matters here: it waits a while, or tells a tool.
     Nothing,
+    /// The number of the thread in the grid, along as many axes as the argument says; or how many threads there are.
+    Grid {
+        /// How many.
+        size: bool,
+    },
+    /// An array in the memory of the block.
+    SharedArray,
+    /// An array of the thread.
+    LocalArray,
+    /// An array of the host that the code holds.
+    ConstantArray,
+    /// Shared memory by the number of its elements.
+    SharedMemory,
+    /// A range that a loop runs over.
+    Range,
+    /// The thread's lane in its warp.
+    Lane,
+    /// The lanes below the thread's own, as a mask.
+    LanesBelow,
+    /// One of two values.
+    Select,
+    /// A product and a sum.
+    MultiplyAdd,
+    /// The next number from a state in memory.
+    NextRandom,
+    /// The threads of the grid, as a group.
+    ThisGrid,
+    /// The threads of the block, as a group.
+    ThisBlock,
+    /// A barrier of the group that is given.
+    GroupBarrier,
 }
 
 /// The types of numbers that functions take and give.
@@ -295,10 +337,21 @@ pub enum Number {
     Long,
     Ulong,
     Half,
+    Half2,
     Float,
     Double,
     Float2,
     Double2,
+}
+
+/// Which of two neighbours a number becomes that lies between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Rounding {
+    Nearest,
+    TowardsZero,
+    Up,
+    Down,
 }
 
 /// Operations on the bits of integers.
@@ -377,8 +430,8 @@ pub enum Effect {
         out: Arg,
         /// How much.
         size: Size,
-        /// Whether all of it is zero.
-        zeroed: bool,
+        /// What it holds.
+        holds: Holds,
     },
     /// Memory is given back.
     Frees(Arg),
@@ -475,4 +528,6 @@ pub enum Effect {
     Writes(Arg),
     /// An operation of device code.
     Device(DeviceOp),
+    /// What only a package of Python does.
+    Python(PythonOp),
 }

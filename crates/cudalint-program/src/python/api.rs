@@ -5,6 +5,8 @@ use super::scope::File;
 use super::tables;
 use super::value::Kind;
 use super::{NameUsage, PointerAsArray, PythonNames, UnknownName};
+use crate::api::ApiId;
+use crate::api::packages::{Compiler, Making, PythonOp};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, Span};
 use rustc_hash::FxHashSet;
@@ -25,12 +27,13 @@ pub(super) fn uses(file: &File<'_>, names: &mut PythonNames) {
     for (call, scope) in &file.calls {
         let Some(function) = call.child_by_field_name("function") else { continue };
         let Some(path) = file.path(*scope, function) else { continue };
-        match path.as_str() {
-            "numba.cuda.jit" => keywords(file, *scope, *call, names),
-            "cupy.asarray" | "cupy.array" | "cupy.ascontiguousarray" | "numpy.asarray" | "numpy.array" => {
-                pointer(file, *scope, *call, path, names);
-            }
-            _ => {}
+        let Some(api) = ApiId::of_python(&path) else { continue };
+        let wants_array =
+            |op| matches!(op, PythonOp::ArrayOf(Making::Copy | Making::Same | Making::Rows | Making::Columns));
+        if api.compiler() == Some(Compiler::Jit) {
+            keywords(file, *scope, *call, api.name(), names);
+        } else if api.python_ops().any(wants_array) {
+            pointer(file, *scope, *call, path, names);
         }
     }
 }
@@ -134,9 +137,8 @@ fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
 }
 
 /// Keywords of `cuda.jit(…)` that no version takes: they are refused when the kernel is compiled.
-fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, names: &mut PythonNames) {
-    const NAMESPACE: &str = "numba.cuda.jit()";
-    let Some(known) = tables::namespace(NAMESPACE) else { return };
+fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, function: &str, names: &mut PythonNames) {
+    let Some(known) = tables::namespace(&format!("{function}()")) else { return };
     let Some(arguments) = call.child_by_field_name("arguments") else { return };
     let device = file.text.get(arguments.byte_range()).is_some_and(|text| text.contains("device"));
     if device || guarded(file, call) {
@@ -150,7 +152,7 @@ fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, names: &mut Pytho
         let Some(name) = argument.child_by_field_name("name") else { continue };
         let text = file.text.get(name.byte_range()).unwrap_or("");
         if !text.is_empty() && !known.contains(text) {
-            report(file, scope, Span::from(argument), "numba.cuda.jit", text, NameUsage::Keyword, None, names);
+            report(file, scope, Span::from(argument), function, text, NameUsage::Keyword, None, names);
         }
     }
 }

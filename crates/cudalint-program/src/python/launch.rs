@@ -4,6 +4,8 @@ use super::resolve::{Callable, decorators_of};
 use super::scope::File;
 use super::value::{Kind, elements, positional};
 use super::{ChevronLaunch, Dimensions, Framework, LaunchProblem, MalformedLaunch, PythonNames, UndecoratedKernel};
+use crate::api::ApiId;
+use crate::api::effects::Effect;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, PythonChevron, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -289,12 +291,13 @@ impl<'t> LaunchReader<'_, 't> {
             Some(function) => {
                 let name = function.child_by_field_name("name").map_or("", |name| self.file.text_of(name));
                 let text = self.file.text_of(function);
-                let device = ["cuda.grid", "threadIdx", "blockIdx", "syncthreads", "cuda.shared", "cuda.local"];
-                if device.iter().any(|word| text.contains(word)) || self.jitted_elsewhere(name) {
+                let indexes = ["threadIdx", "blockIdx"].iter().any(|word| text.contains(word));
+                if indexes || self.calls_within(function, |api| api.device_op().is_some()) || self.jitted_elsewhere(name) {
                     return;
                 }
-                let host = ["to_device(", "copy_to_host(", "device_array", "synchronize(", "print("];
-                if host.iter().any(|word| text.contains(word)) {
+                let on_host = |api: ApiId| api.allocates() || api.effects.iter().any(|it| matches!(it, Effect::Waits(_)));
+                let methods = ["copy_to_host(", "synchronize(", "print("].iter().any(|word| text.contains(word));
+                if methods || self.calls_within(function, on_host) {
                     None
                 } else {
                     Some(format!("`{name}` runs on the host: nothing compiles it for the device"))
@@ -302,6 +305,16 @@ impl<'t> LaunchReader<'_, 't> {
             }
         };
         self.report_if(Span::from(self.call), LaunchProblem::Unconfigured, assumption, names);
+    }
+
+    /// Whether a function calls something of a package that is of a kind.
+    fn calls_within(&self, function: Node<'t>, kind: impl Fn(ApiId) -> bool) -> bool {
+        let within = function.byte_range();
+        let calls = self.file.calls.iter().filter(|(call, _)| within.contains(&call.start_byte()));
+        calls.into_iter().any(|(call, scope)| {
+            let callee = call.child_by_field_name("function").and_then(|callee| self.file.path(*scope, callee));
+            callee.and_then(|path| ApiId::of_python(&path)).is_some_and(&kind)
+        })
     }
 
     /// Whether a function is handed to some call, which may compile it.

@@ -2,6 +2,9 @@
 
 use super::scope::{Binding, File, Value};
 use super::{Framework, value};
+use crate::api::ApiId;
+use crate::api::effects::Library;
+use crate::api::packages::{Compiler, PythonOp};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, Span};
 
@@ -13,6 +16,11 @@ const MAX_ATTRIBUTES: usize = 16;
 const MAX_BINDINGS: usize = 100;
 /// How far up enclosing nodes are looked at.
 const MAX_ANCESTORS: usize = 400;
+
+/// Who compiles what a dotted path names.
+fn compiler(path: &str) -> Option<Compiler> {
+    ApiId::of_python(path)?.compiler()
+}
 
 /// What can be called.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,16 +155,19 @@ impl<'t> File<'t> {
         let function = call.child_by_field_name("function")?;
         let place = Span::from(call);
         if let Some(path) = self.path(scope, function) {
-            return match path.as_str() {
-                "cupy.RawKernel" | "cupy._core.RawKernel" => Some(Callable::Kernel(Framework::CupyRaw, place)),
-                "numba.cuda.jit" => self.jitted(scope, call, call, hops),
-                "cupyx.jit.rawkernel" => None,
+            let api = ApiId::of_python(&path);
+            if api.is_some_and(|api| api.python_ops().any(|op| matches!(op, PythonOp::Kernel { .. }))) {
+                return Some(Callable::Kernel(Framework::CupyRaw, place));
+            }
+            return match api.and_then(|api| api.compiler()) {
+                Some(Compiler::Jit) => self.jitted(scope, call, call, hops),
+                Some(Compiler::Raw) => None,
                 _ => self.got(scope, function, place),
             };
         }
         // cuda.jit(signature)(function)
         if python_kind(function) == PythonKind::Call
-            && self.path(scope, function.child_by_field_name("function")?)?.as_str() == "numba.cuda.jit"
+            && compiler(&self.path(scope, function.child_by_field_name("function")?)?) == Some(Compiler::Jit)
         {
             return self.jitted(scope, call, function, hops);
         }
@@ -189,9 +200,11 @@ impl<'t> File<'t> {
             },
             _ => return None,
         };
-        match self.path(scope, maker.child_by_field_name("function")?)?.as_str() {
-            "cupy.RawModule" | "cupy._core.RawModule" => Some(Callable::Kernel(Framework::CupyRaw, place)),
-            "pycuda.compiler.SourceModule" => Some(Callable::Kernel(Framework::PyCuda, place)),
+        let api = ApiId::of_python(&self.path(scope, maker.child_by_field_name("function")?)?)?;
+        api.python_ops().find(|op| matches!(op, PythonOp::Program(_)))?;
+        match api.library {
+            Library::CuPy => Some(Callable::Kernel(Framework::CupyRaw, place)),
+            Library::PyCuda => Some(Callable::Kernel(Framework::PyCuda, place)),
             _ => None,
         }
     }
@@ -213,9 +226,9 @@ impl<'t> File<'t> {
             PythonKind::Call => (self.path(scope, expression.child_by_field_name("function")?)?, Some(expression)),
             _ => (self.path(scope, expression)?, None),
         };
-        let framework = match (path.as_str(), options.is_some()) {
-            ("numba.cuda.jit", _) => Framework::Numba,
-            ("cupyx.jit.rawkernel", true) => Framework::CupyJit,
+        let framework = match (compiler(&path)?, options.is_some()) {
+            (Compiler::Jit, _) => Framework::Numba,
+            (Compiler::Raw, true) => Framework::CupyJit,
             _ => return None,
         };
         match options {

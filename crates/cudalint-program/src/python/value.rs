@@ -1,6 +1,10 @@
 //! What kind of value an expression has, as far as a launch needs it.
 
 use super::scope::{File, Value};
+use crate::api::ApiId;
+use crate::api::effects::{Effect, Library, Size};
+use crate::api::packages::{MathOp, PythonOp};
+use cudalint_numbers::Scalar;
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 
@@ -145,76 +149,30 @@ impl<'t> File<'t> {
             };
         }
         let Some(path) = self.path(scope, function) else { return Kind::Unknown };
-        let (package, name) = path.rsplit_once('.').unwrap_or(("", &path));
-        match package {
-            "math" => match name {
-                "ceil" | "floor" | "trunc" if self.python2 => Kind::Unknown,
-                "ceil" | "floor" | "trunc" | "gcd" | "lcm" | "prod" | "comb" | "isqrt" => Kind::Int,
-                "sqrt" | "log" | "log2" | "log10" | "pow" | "exp" | "fabs" => Kind::Float,
-                _ => Kind::Unknown,
-            },
-            "numpy" => match name {
-                "ceil" | "floor" | "sqrt" | "round" | "rint" | "trunc" | "log2" | "true_divide" | "float32"
-                | "float64" => Kind::Float,
-                _ if makes_array(name) => Kind::Array,
-                _ => Kind::Unknown,
-            },
-            "cupy" if makes_array(name) => Kind::Array,
-            "cupy.random" | "numpy.random" if matches!(name, "rand" | "randn" | "random") && !arguments.is_empty() => {
-                Kind::Array
-            }
-            "numba.cuda"
-                if matches!(
-                    name,
-                    "to_device"
-                        | "device_array"
-                        | "device_array_like"
-                        | "managed_array"
-                        | "pinned_array"
-                        | "mapped_array"
-                ) =>
-            {
-                Kind::Array
-            }
-            // The last ones do not exist; their names say what was meant.
-            "cupy.cuda" | "cupy.cuda.memory"
-                if matches!(
-                    name,
-                    "alloc"
-                        | "malloc_managed"
-                        | "malloc_async"
-                        | "MemoryPointer"
-                        | "alloc_pinned_memory"
-                        | "malloc"
-                        | "mem_alloc"
-                        | "cudaMalloc"
-                ) =>
-            {
-                Kind::Pointer(call)
-            }
+        if path.strip_prefix("numpy.").and_then(Scalar::of_numpy).is_some_and(Scalar::is_float) {
+            return Kind::Float;
+        }
+        let Some(api) = ApiId::of_python(&path).filter(|api| !api.name().ends_with('*')) else { return Kind::Unknown };
+        let draws = api.python_ops().any(|op| matches!(op, PythonOp::Draws { .. }));
+        if api.makes_array() || draws && !arguments.is_empty() {
+            return Kind::Array;
+        }
+        let pointer = api.effects.iter().any(|effect| {
+            matches!(
+                effect,
+                Effect::Allocates { size: Size::Bytes(_), .. } | Effect::Python(PythonOp::Offset { .. })
+            )
+        });
+        let float = api.gives.is_some() || api.python_ops().any(|op| op == PythonOp::Elementwise { float: true });
+        match (api.library, api.math()) {
+            (Library::CuPy, _) if pointer => Kind::Pointer(call),
+            (Library::Python, Some(MathOp::Ceil | MathOp::Floor | MathOp::Trunc)) if self.python2 => Kind::Unknown,
+            (Library::Python, Some(MathOp::Ceil | MathOp::Floor | MathOp::Trunc | MathOp::Whole)) => Kind::Int,
+            (Library::Python, Some(MathOp::Test | MathOp::Min | MathOp::Max | MathOp::Abs) | None) => Kind::Unknown,
+            (Library::Python, Some(_)) => Kind::Float,
+            (Library::NumPy, Some(MathOp::Ceil | MathOp::Floor | MathOp::Trunc | MathOp::Rint)) => Kind::Float,
+            (Library::NumPy, _) if float => Kind::Float,
             _ => Kind::Unknown,
         }
     }
-}
-
-/// Whether a function of `numpy` or `cupy` gives an array.
-fn makes_array(name: &str) -> bool {
-    matches!(
-        name,
-        "array"
-            | "asarray"
-            | "ascontiguousarray"
-            | "zeros"
-            | "ones"
-            | "empty"
-            | "full"
-            | "arange"
-            | "linspace"
-            | "zeros_like"
-            | "ones_like"
-            | "empty_like"
-            | "full_like"
-            | "eye"
-            | "identity"
-    )
 }

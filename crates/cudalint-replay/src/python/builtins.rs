@@ -4,12 +4,13 @@ use super::Walker;
 use super::calls::Args;
 use super::creation::is_array;
 use super::heap::{Instance, Obj};
-use super::value::{Dtype, Kind, Lib, Val};
+use super::value::{Dtype, Kind, Val};
 use crate::host::NO_ARGUMENTS;
 use crate::quantity::{AtomKind, ClosedOp};
 use crate::quantity::{Quantity, assume, union};
 use cudalint_program::Name;
-use cudalint_program::ir::{BinaryOp, Dialect, ExprId};
+use cudalint_program::api::packages::MathOp;
+use cudalint_program::ir::{BinaryOp, ExprId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -88,34 +89,6 @@ impl Walker<'_> {
         let (package, rest) = path.split_once('.').unwrap_or((path, ""));
         let found = match package {
             "builtins" => self.call_builtin(id, rest, args),
-            "math" => self.call_math(rest, args),
-            // Text of a program as an array of characters.
-            "numpy"
-                if rest == "char.array"
-                    && matches!(args.positional.first(), Some(Val { kind: Kind::Program(_), .. })) =>
-            {
-                args.positional.first().cloned()
-            }
-            "numpy" => {
-                let made = self.array_function(id, Lib::Numpy, rest, args);
-                if let Some(made) = made.as_ref().filter(|_| matches!(rest, "array" | "asarray")) {
-                    self.note_pack(made, args);
-                }
-                made
-            }
-            "cuda" => self.call_cuda(id, rest, args),
-            "cupy" => self.call_cupy(id, rest, args),
-            "numba" => self.call_numba(id, rest, args),
-            "cupyx" => match rest {
-                "jit.rawkernel" | "jit._interface.rawkernel" => {
-                    Some(Val::from(Kind::Decorator(Dialect::CupyJit, false)))
-                }
-                "empty_pinned" | "zeros_pinned" => {
-                    self.array_function(id, Lib::Numpy, &rest.replace("_pinned", ""), args)
-                }
-                _ => None,
-            },
-            "pycuda" => self.call_pycuda(id, rest, args),
             "ctypes" => match args.positional.first() {
                 Some(pointer) if matches!(pointer.kind, Kind::Memory(..)) && matches!(rest, "c_void_p" | "cast") => {
                     Some(pointer.clone())
@@ -144,7 +117,7 @@ impl Walker<'_> {
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
                 Some(self.result_of(id))
             }
-            _ => None,
+            _ => self.call_api(id, path, args),
         };
         match found {
             Some(value) => value,
@@ -353,32 +326,19 @@ impl Walker<'_> {
         Val { kind, why }
     }
 
-    fn call_math(&mut self, name: &str, args: &Args) -> Option<Val> {
-        let first = args.positional.first()?;
-        Some(match name {
-            "ceil" | "floor" | "trunc" => {
-                let q = self.rounded(first, name == "ceil").unwrap_or(Quantity::Unknown);
-                Val { kind: Kind::Int(q), why: first.why.clone() }
-            }
-            "gcd" | "lcm" | "isqrt" | "factorial" | "comb" => Val::from(Kind::Int(Quantity::Unknown)),
-            "prod" => return None,
-            _ => return self.float_function(name, args),
-        })
-    }
-
     /// A function of floats.
-    pub(super) fn float_function(&mut self, name: &str, args: &Args) -> Option<Val> {
+    pub(super) fn float_function(&mut self, op: MathOp, args: &Args) -> Option<Val> {
         let first = args.positional.first()?;
         if is_array(first) {
             return None;
         }
         let number = first.number();
-        let value = match name {
-            "sqrt" => number.map(f64::sqrt),
-            "log2" => number.filter(|number| *number > 0.0).map(f64::log2),
-            "log" if args.positional.len() == 1 => number.filter(|number| *number > 0.0).map(f64::ln),
-            "exp" => number.map(f64::exp),
-            "pow" => number.zip(args.positional.get(1).and_then(Val::number)).map(|(a, b)| a.powf(b)),
+        let value = match op {
+            MathOp::Sqrt => number.map(f64::sqrt),
+            MathOp::Log2 => number.filter(|number| *number > 0.0).map(f64::log2),
+            MathOp::Log if args.positional.len() == 1 => number.filter(|number| *number > 0.0).map(f64::ln),
+            MathOp::Exp => number.map(f64::exp),
+            MathOp::Pow => number.zip(args.positional.get(1).and_then(Val::number)).map(|(a, b)| a.powf(b)),
             _ => None,
         };
         Some(Val { kind: Kind::Float(value), why: first.why.clone() })

@@ -30,6 +30,8 @@ pub(super) struct CopyCall<'a> {
     pub kind: CopyKind,
     /// Where the direction is written.
     pub kind_span: Option<Span>,
+    /// Whether it may return before it is done.
+    pub asynchronous: bool,
 }
 
 /// A set as a call states it.
@@ -130,7 +132,7 @@ impl Walker<'_> {
                 rows: None,
                 kind: call.kind,
                 kind_span: call.kind_span,
-                asynchronous: call.api.ends_with("async") || call.api.ends_with("Async"),
+                asynchronous: call.asynchronous,
             };
             let mut mentioned = vec![call.to.1, call.from.1];
             mentioned.extend(call.size.ok());

@@ -1,16 +1,16 @@
 //! Arrays that functions of `NumPy` and `CuPy` make.
 
 use super::Walker;
-use super::arrays::Made;
+use super::apis::{ApiCall, Done};
 use super::calls::Args;
 use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::heap::Obj;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
-use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
 use crate::quantity::{Assumptions, Quantity};
-use cudalint_program::ir::ExprId;
+use cudalint_program::api::effects::{Arg, Library};
+use cudalint_program::api::packages::{Making, MathOp, PythonOp};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,265 +18,135 @@ use std::sync::Arc;
 pub(super) const MAX_INTEGERS: i64 = 4096;
 
 impl Walker<'_> {
-    /// A function of `numpy` or `cupy` by its name behind the package; `None` for one that is not known.
-    pub(super) fn array_function(&mut self, id: ExprId, lib: Lib, name: &str, args: &Args) -> Option<Val> {
-        let package = if lib == Lib::Cupy { "cupy" } else { "numpy" };
-        let api = format!("{package}.{name}");
-        let plain = |w: &mut Self, dtype, shape, held| {
-            let why = None;
-            w.made(id, lib, &api, dtype, shape, held, &why)
+    /// A function of NumPy or CuPy, or of numbers.
+    pub(super) fn array_op(&mut self, call: &ApiCall<'_>, op: PythonOp) -> Done {
+        let (id, args, lib) = (call.id, call.args, Lib::of(call.api.library));
+        let first = || args.positional.first().cloned();
+        let array = |value: Option<&Val>| match value.map(|value| &value.kind) {
+            Some(Kind::Array(array)) => Some(Rc::clone(array)),
+            _ => None,
         };
-        let fresh = || Some(Held::fresh());
-        let zero = || Some(Arc::new(Held { contents: HeldContents::Filled(0), assumptions: None }));
-        Some(match name {
-            // Its elements are records, which are nothing but their bytes.
-            "recarray" | "rec.recarray" | "records.recarray" if args.named("buf").is_none() => {
-                let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Unknown);
-                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
-                plain(self, dtype, shape, fresh())
-            }
-            "zeros" | "empty" | "ones" => {
-                let dtype = self.dtype_argument(args.get(1, "dtype"), FLOAT);
-                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
-                let held = match name {
-                    "zeros" => zero(),
-                    "empty" => fresh(),
-                    _ => None,
-                };
-                let value = plain(self, dtype, shape, held);
-                self.ordered(value, args.get(2, "order"))
-            }
-            "full" => {
-                let shape = args.get(0, "shape").cloned().and_then(|shape| self.shape(&shape));
-                let fill = args.get(1, "fill_value").cloned();
-                let of_fill = fill.as_ref().map_or(Dtype::Unknown, natural);
-                let dtype = self.dtype_argument(args.get(2, "dtype"), of_fill);
-                let held = if fill.and_then(|fill| fill.number()) == Some(0.0) { zero() } else { None };
-                plain(self, dtype, shape, held)
-            }
-            "zeros_like" | "empty_like" | "ones_like" | "full_like" => {
-                let position = if name == "full_like" { 2 } else { 1 };
-                let like = args.get(0, "a").cloned().or_else(|| args.named("prototype").cloned())?;
-                let Kind::Array(like) = &like.kind else { return self.like_open(id, lib, &api, &like, args, position) };
-                let dtype = self.dtype_argument(args.get(position, "dtype"), like.dtype);
-                let held = match name {
-                    "zeros_like" => zero(),
-                    "empty_like" => fresh(),
-                    _ => None,
-                };
-                let like = Rc::clone(like);
-                let value = plain(self, dtype, like.shape.clone(), held);
-                match (like.layout.clone(), value.kind) {
-                    (Layout::C, kind) => Val::from(kind),
-                    (Layout::Fortran, Kind::Array(array)) => {
-                        Val::array(Array { layout: Layout::Fortran, ..(*array).clone() })
-                    }
-                    (_, Kind::Array(array)) => Val::array(Array { layout: Layout::Unknown, ..(*array).clone() }),
-                    (_, kind) => Val::from(kind),
+        Done::With(match op {
+            PythonOp::ArrayOf(how) => {
+                let made = self.array_of(call, lib, how);
+                if lib == Lib::Numpy && matches!(how, Making::Copy | Making::Same) {
+                    self.note_pack(&made, args);
                 }
+                Some(made)
             }
-            "arange" => self.arange(id, lib, &api, args),
-            "linspace" | "logspace" | "geomspace" => {
-                let count = args.get(2, "num").cloned().unwrap_or_else(|| Val::int(50));
+            PythonOp::Range => Some(self.arange(call, lib)),
+            PythonOp::Spaced(count) => {
+                let count = call.get(count).cloned().unwrap_or_else(|| Val::int(50));
                 let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
                 let shape = self.shape(&count);
-                plain(self, dtype, shape, None)
+                Some(self.made(call, lib, dtype, shape, None, &None))
             }
-            "eye" | "identity" => {
-                let n = args.get(0, "N").or_else(|| args.named("n")).cloned()?;
-                let m = if name == "eye" { args.get(1, "M").cloned() } else { None };
-                let m = m.filter(|m| !matches!(m.kind, Kind::None)).unwrap_or_else(|| n.clone());
+            PythonOp::Diagonal => {
+                let Some(n) = call.parameter("N").cloned() else { return Done::With(None) };
+                let m = call.parameter("M").filter(|m| !matches!(m.kind, Kind::None)).cloned();
                 let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
-                let shape = self.shape(&Val::tuple(vec![n, m]));
-                plain(self, dtype, shape, None)
+                let shape = self.shape(&Val::tuple(vec![n.clone(), m.unwrap_or(n)]));
+                Some(self.made(call, lib, dtype, shape, None, &None))
             }
-            "array" | "asarray" | "asanyarray" | "ascontiguousarray" | "asfortranarray" | "require" | "copy" => {
-                self.array_of(id, lib, &api, name, args)
+            PythonOp::Draws { size, whole } => Some(self.drawn(call, lib, size, if whole { INT } else { FLOAT })),
+            PythonOp::Generator => {
+                let package = call.name.split('.').next().unwrap_or_default();
+                Some(Val::package(&format!("{package}.random.Generator")))
             }
-            "random.rand" | "random.randn" => {
-                let shape = self.shape(&Val::tuple(args.positional.clone()));
-                if args.positional.is_empty() {
-                    return Some(Val::from(Kind::Float(None)));
-                }
-                let dtype = self.dtype_argument(args.named("dtype"), FLOAT);
-                plain(self, dtype, shape, None)
-            }
-            "random.random" | "random.random_sample" | "random.ranf" | "random.sample" | "random.standard_normal" => {
-                self.drawn(id, lib, &api, args, 0, FLOAT)
-            }
-            "random.uniform" | "random.normal" | "random.lognormal" | "random.beta" | "random.gamma" => {
-                self.drawn(id, lib, &api, args, 2, FLOAT)
-            }
-            "random.exponential" | "random.poisson" => {
-                let dtype = if name.ends_with("poisson") { INT } else { FLOAT };
-                self.drawn(id, lib, &api, args, 1, dtype)
-            }
-            "random.randint" | "random.random_integers" => self.drawn(id, lib, &api, args, 2, INT),
-            "random.default_rng" | "random.RandomState" => Val::package(&format!("{package}.random.Generator")),
-            "random.Generator.random" | "random.Generator.standard_normal" => self.drawn(id, lib, &api, args, 0, FLOAT),
-            "random.Generator.uniform" | "random.Generator.normal" => self.drawn(id, lib, &api, args, 2, FLOAT),
-            "random.Generator.integers" | "random.Generator.randint" => self.drawn(id, lib, &api, args, 2, INT),
-            "random.Generator.rand" | "random.Generator.randn" => {
-                let shape = self.shape(&Val::tuple(args.positional.clone()));
-                plain(self, FLOAT, shape, None)
-            }
-            "random.seed" => Val::none(),
-            "add" | "subtract" | "multiply" | "maximum" | "minimum" | "power" | "fmax" | "fmin" | "mod" | "abs"
-            | "absolute" | "negative" | "square" | "where" | "clip" => {
-                args.positional.iter().for_each(|value| self.looked_at(value, id));
-                let operands: Vec<Val> = args.positional.iter().take(2).cloned().collect();
-                if args.named("out").is_some() || name == "where" || !operands.iter().any(is_array) {
-                    return None;
-                }
-                self.elementwise(&operands, None)
-            }
-            "sqrt" | "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "divide" | "true_divide" | "log2" | "log10" => {
+            PythonOp::Elementwise { float } => {
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
                 let operands: Vec<Val> = args.positional.iter().take(2).cloned().collect();
                 if args.named("out").is_some() || !operands.iter().any(is_array) {
-                    return self.float_function(name, args);
+                    return if float { Done::Next } else { Done::With(None) };
                 }
                 let result = self.elementwise(&operands, None);
-                match result.kind {
-                    Kind::Array(array) => Val::array(Array { dtype: array.dtype.divided(), ..(*array).clone() }),
-                    kind => Val::from(kind),
-                }
-            }
-            "ceil" | "floor" => {
-                let value = args.positional.first()?.clone();
-                if is_array(&value) {
-                    return Some(self.elementwise(&[value], None));
-                }
-                // A float: `int(np.ceil(n / 256))` makes it an integer.
-                match self.rounded(&value, name == "ceil") {
-                    Some(q) => Val { kind: Kind::Ratio(q, 1), why: value.why },
-                    None => Val::from(Kind::Float(None)),
-                }
-            }
-            "transpose" => match args.positional.first().map(|value| value.kind.clone()) {
-                Some(Kind::Array(array)) if args.positional.len() == 1 => self.transposed(&array, None, id),
-                _ => return None,
-            },
-            "reshape" => match args.positional.first().map(|value| value.kind.clone()) {
-                Some(Kind::Array(array)) => {
-                    let shape = args.get(1, "shape").cloned().and_then(|shape| self.shape(&shape));
-                    self.reshaped(&array, shape, id)
-                }
-                _ => return None,
-            },
-            "ravel" => match args.positional.first().map(|value| value.kind.clone()) {
-                Some(Kind::Array(array)) => {
-                    let size = array.size();
-                    self.reshaped(&array, Some(Rc::from(vec![size])), id)
-                }
-                _ => return None,
-            },
-            "prod" => {
-                let items = args.positional.first().cloned().and_then(|value| self.items(&value))?;
-                let mut all = Val::int(1);
-                for item in items {
-                    all = self.binary(cudalint_program::ir::BinaryOp::Mul, &all, &item, id);
-                }
-                all
-            }
-            "dtype" => match args.get(0, "dtype").cloned().and_then(|value| self.dtype_with(&value, args)) {
-                Some(dtype) => Val::from(Kind::Dtype(dtype)),
-                None => Val::unknown(),
-            },
-            "frombuffer" => {
-                let Kind::Memory(buffer, offset) = args.get(0, "buffer")?.kind.clone() else { return None };
-                let dtype = self.dtype_argument(args.get(1, "dtype"), FLOAT);
-                let shape = args.get(2, "count").cloned().and_then(|count| self.shape(&count));
-                let shape = shape.filter(|shape| shape.iter().all(|dim| dim.q.known() != Some(-1)));
-                Val::array(Array { buffer, lib, dtype, shape, layout: Layout::C, offset, view: None })
-            }
-            "asnumpy" => {
-                let value = args.positional.first()?.clone();
-                return self.fetched_to_host(&value, id);
-            }
-            "matmul"
-            | "dot"
-            | "sum"
-            | "mean"
-            | "max"
-            | "min"
-            | "allclose"
-            | "array_equal"
-            | "all"
-            | "any"
-            | "std"
-            | "testing.assert_allclose"
-            | "testing.assert_array_equal"
-            | "testing.assert_equal"
-            | "argmax"
-            | "argmin"
-            | "testing.assert_array_almost_equal"
-            | "isclose"
-            | "cumsum"
-            | "sort"
-            | "linalg.norm"
-            | "median"
-            | "count_nonzero"
-            | "isnan"
-            | "round"
-            | "argsort"
-            | "unique"
-            | "histogram"
-            | "bincount"
-            | "var"
-            | "savetxt"
-            | "save"
-            | "array2string"
-            | "diff"
-            | "concatenate"
-            | "stack"
-            | "vstack"
-            | "hstack"
-            | "pad"
-            | "roll"
-            | "outer"
-            | "einsum"
-            | "tile"
-            | "repeat"
-            | "cumprod" => {
-                // They only read.
-                for value in &args.positional {
-                    self.looked_at(value, id);
-                    if let Some(items) = self.items(value) {
-                        for item in &items {
-                            self.looked_at(item, id);
-                        }
+                Some(match result.kind {
+                    Kind::Array(array) if float => {
+                        Val::array(Array { dtype: array.dtype.divided(), ..(*array).clone() })
                     }
-                }
-                if args.named("out").is_some() {
-                    return None;
-                }
-                match name {
-                    "matmul" | "dot" => return self.product(id, lib, &api, args),
-                    _ if name.starts_with("testing.") => Val::none(),
-                    "allclose" | "array_equal" | "all" | "any" => Val::from(Kind::Bool(Quantity::Unknown)),
-                    _ => self.result_of(id),
-                }
+                    _ => result,
+                })
             }
-            _ => return None,
+            PythonOp::Math(op) => self.mathematics(call, op),
+            PythonOp::Joins => {
+                self.read_by(call);
+                args.named("out").is_none().then(|| self.result_of(id))
+            }
+            PythonOp::Product => {
+                self.read_by(call);
+                if args.named("out").is_some() { None } else { self.product(call, lib) }
+            }
+            PythonOp::ProductOfAll => match first().and_then(|value| self.items(&value)) {
+                Some(items) => {
+                    let mul = cudalint_program::ir::BinaryOp::Mul;
+                    Some(items.iter().fold(Val::int(1), |all, item| self.binary(mul, &all, item, id)))
+                }
+                None => None,
+            },
+            PythonOp::Transposes => {
+                array(args.positional.first().filter(|_| args.positional.len() == 1))
+                    .map(|array| self.transposed(&array, None, id))
+            }
+            PythonOp::Reshapes => array(args.positional.first()).map(|array| {
+                let shape = call.parameter("shape").cloned().and_then(|shape| self.shape(&shape));
+                self.reshaped(&array, shape, id)
+            }),
+            PythonOp::Ravels => array(args.positional.first()).map(|array| {
+                let size = array.size();
+                self.reshaped(&array, Some(Rc::from(vec![size])), id)
+            }),
+            PythonOp::Dtype => {
+                let dtype = call.parameter("dtype").cloned().and_then(|value| self.dtype_with(&value, args));
+                Some(dtype.map_or_else(Val::unknown, |dtype| Val::from(Kind::Dtype(dtype))))
+            }
+            PythonOp::View => match call.parameter("buffer").map(|buffer| buffer.kind.clone()) {
+                Some(Kind::Memory(buffer, offset)) => {
+                    let dtype = self.dtype_argument(call.parameter("dtype"), FLOAT);
+                    let shape = call.parameter("count").cloned().and_then(|count| self.shape(&count));
+                    let shape = shape.filter(|shape| shape.iter().all(|dim| dim.q.known() != Some(-1)));
+                    Some(Val::array(Array { buffer, lib, dtype, shape, layout: Layout::C, offset, view: None }))
+                }
+                _ => None,
+            },
+            PythonOp::Fetches => first().and_then(|value| self.fetched_to_host(&value, id)),
+            _ => None,
         })
     }
 
-    #[allow(clippy::too_many_arguments)] // What an array is made with.
+    /// A function of numbers, called by the host.
+    fn mathematics(&mut self, call: &ApiCall<'_>, op: MathOp) -> Option<Val> {
+        let value = call.args.positional.first()?.clone();
+        let integral = call.api.library == Library::Python;
+        match op {
+            MathOp::Ceil | MathOp::Floor if !integral && is_array(&value) => Some(self.elementwise(&[value], None)),
+            // A float of NumPy: `int(np.ceil(n / 256))` makes it an integer.
+            MathOp::Ceil | MathOp::Floor if !integral => Some(match self.rounded(&value, op == MathOp::Ceil) {
+                Some(q) => Val { kind: Kind::Ratio(q, 1), why: value.why },
+                None => Val::from(Kind::Float(None)),
+            }),
+            MathOp::Ceil | MathOp::Floor | MathOp::Trunc if integral => {
+                let q = self.rounded(&value, op == MathOp::Ceil).unwrap_or(Quantity::Unknown);
+                Some(Val { kind: Kind::Int(q), why: value.why })
+            }
+            MathOp::Whole => Some(Val::from(Kind::Int(Quantity::Unknown))),
+            _ => {
+                let of_floats = |op| matches!(op, PythonOp::Elementwise { float: true });
+                (integral || call.api.python_ops().any(of_floats)).then(|| self.float_function(op, call.args)).flatten()
+            }
+        }
+    }
+
+    /// An array with memory of its own where those of its package live.
     pub(super) fn made(
         &mut self,
-        id: ExprId,
+        call: &ApiCall<'_>,
         lib: Lib,
-        api: &str,
         dtype: Dtype,
         shape: Option<Rc<[Dim]>>,
         held: Option<Arc<Held>>,
         why: &Assumptions,
     ) -> Val {
-        let space = if lib == Lib::Cupy { MemorySpace::Device } else { MemorySpace::Host };
-        let site = self.site(id);
-        let made = Made { lib, space, api, dtype, shape, layout: Layout::C, held };
-        Val::array(self.new_array(made, site)).because(why)
+        self.fresh_array(call, lib, lib.space(), dtype, shape, Layout::C, held).because(why)
     }
 
     pub(super) fn ordered(&mut self, value: Val, order: Option<&Val>) -> Val {
@@ -295,33 +165,23 @@ impl Walker<'_> {
         }
     }
 
-    /// `zeros_like(x)` of something that is not known: an array of its size.
-    fn like_open(&mut self, id: ExprId, lib: Lib, api: &str, like: &Val, args: &Args, position: usize) -> Option<Val> {
-        let Kind::Open(open) = &like.kind else { return None };
-        if args.get(position, "dtype").is_none() {
-            return Some(self.open_like(&Rc::clone(open)));
-        }
-        let dtype = self.dtype_argument(args.get(position, "dtype"), Dtype::Unknown);
-        Some(self.made(id, lib, api, dtype, None, None, &None))
-    }
-
-    /// Random numbers, their shape by position or as `size=`.
-    fn drawn(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args, position: usize, dtype: Dtype) -> Val {
-        let size = args.get(position, "size").cloned();
-        let Some(size) = size.filter(|size| !matches!(size.kind, Kind::None)) else {
-            return Val::from(if matches!(dtype, Dtype::Float { .. }) {
-                Kind::Float(None)
-            } else {
-                Kind::Int(Quantity::Unknown)
-            });
+    /// Random numbers: their shape is an argument, or each argument is one of its extents.
+    fn drawn(&mut self, call: &ApiCall<'_>, lib: Lib, size: Option<Arg>, natural: Dtype) -> Val {
+        let size = match size {
+            Some(size) => call.get(size).filter(|size| !matches!(size.kind, Kind::None)).cloned(),
+            None => (!call.args.positional.is_empty()).then(|| Val::tuple(call.args.positional.clone())),
         };
-        let after = args.get(position + 1, "dtype").cloned();
-        let dtype = self.dtype_argument(after.as_ref(), dtype);
+        let Some(size) = size else {
+            return Val::from(if natural == INT { Kind::Int(Quantity::Unknown) } else { Kind::Float(None) });
+        };
+        let dtype = call.parameter("dtype").or_else(|| call.args.named("dtype"));
+        let dtype = self.dtype_argument(dtype, natural);
         let shape = self.shape(&size);
-        self.made(id, lib, api, dtype, shape, None, &None)
+        self.made(call, lib, dtype, shape, None, &None)
     }
 
-    fn arange(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args) -> Val {
+    fn arange(&mut self, call: &ApiCall<'_>, lib: Lib) -> Val {
+        let args = call.args;
         let (start, stop, step) = match args.positional.as_slice() {
             [stop] => (Val::int(0), stop.clone(), args.named("step").cloned().unwrap_or_else(|| Val::int(1))),
             [start, stop] => (start.clone(), stop.clone(), args.named("step").cloned().unwrap_or_else(|| Val::int(1))),
@@ -331,11 +191,13 @@ impl Walker<'_> {
         let float = [&start, &stop, &step].into_iter().any(super::ops::is_float);
         let open = [&start, &stop, &step].into_iter().any(|value| matches!(value.kind, Kind::Open(_)));
         let natural = match (float, open) {
+            // PyCUDA has a default of its own.
+            _ if lib == Lib::PyCuda => Dtype::Unknown,
             (true, _) => FLOAT,
             (false, false) => INT,
             (false, true) => Dtype::Unknown,
         };
-        let dtype = self.dtype_argument(args.get(3, "dtype"), natural);
+        let dtype = self.dtype_argument(call.parameter("dtype"), natural);
         let why = [&start, &stop, &step].into_iter().fold(None, |why, value| crate::quantity::union(&why, &value.why));
         let length = match (self.as_int(&start), self.as_int(&stop), step.known()) {
             (Some(from), Some(to), Some(by)) if !float => match (from.known(), to.known()) {
@@ -365,19 +227,19 @@ impl Walker<'_> {
             _ => None,
         };
         let shape: Rc<[Dim]> = Rc::from(vec![Dim { q: length, why: why.clone() }]);
-        self.made(id, lib, api, dtype, Some(shape), held, &None)
+        self.made(call, lib, dtype, Some(shape), held, &None)
     }
 
-    fn product(&mut self, id: ExprId, lib: Lib, api: &str, args: &Args) -> Option<Val> {
-        let [a, b, ..] = args.positional.as_slice() else { return None };
-        let (Kind::Array(a), Kind::Array(b)) = (&a.kind, &b.kind) else { return Some(self.result_of(id)) };
+    fn product(&mut self, call: &ApiCall<'_>, lib: Lib) -> Option<Val> {
+        let [a, b, ..] = call.args.positional.as_slice() else { return None };
+        let (Kind::Array(a), Kind::Array(b)) = (&a.kind, &b.kind) else { return Some(self.result_of(call.id)) };
         let dtype = a.dtype.promote(b.dtype);
         let shape = match (a.shape.as_deref(), b.shape.as_deref()) {
             (Some([m, _]), Some([_, n])) => Some(Rc::from(vec![m.clone(), n.clone()])),
             (Some([m, _]), Some([_])) => Some(Rc::from(vec![m.clone()])),
-            _ => return Some(self.result_of(id)),
+            _ => return Some(self.result_of(call.id)),
         };
-        Some(self.made(id, lib, api, dtype, shape, None, &None))
+        Some(self.made(call, lib, dtype, shape, None, &None))
     }
 
     /// A shape: a number or a tuple or list of them.

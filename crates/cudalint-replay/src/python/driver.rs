@@ -1,154 +1,23 @@
-//! `cuda-python`: driver and runtime calls, NVRTC, and `cuda.core`.
-//!
-//! Functions of the bindings give back a tuple, a status first (the documentation of `cuda.bindings`). What a status is, is
-//! not followed: a program that goes on has found none that says otherwise.
+//! Launches by `cuda-python`: `cuLaunchKernel`, whose arguments are packed as addresses, and `cuda.core.launch`.
 
 use super::Walker;
 use super::calls::Args;
-use super::copies::{CopyCall, SetCall};
 use super::heap::ObjId;
 use super::native::NativeLaunch;
-use super::value::{Dim, Dims, Dtype, Kind, Maker, Native, Program, Val};
-use crate::facts::{CopyKind, MemorySpace, Site};
+use super::value::{Dims, Dtype, Kind, Native, Val};
+use crate::facts::Site;
 use crate::quantity::Quantity;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::packages::PythonOp;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
 
 /// Most values of an array that are kept to see which arguments it packs.
 const MAX_PACK: usize = 64;
-/// The first part of what `LaunchConfig` becomes.
-const CONFIG: &str = "cuda.core.LaunchConfig";
 
 impl Walker<'_> {
-    /// A function of the package `cuda`.
-    pub(super) fn call_cuda(&mut self, id: ExprId, name: &str, args: &Args) -> Option<Val> {
-        if let Some(name) = name.strip_prefix("core.") {
-            return self.call_cuda_core(id, name, args);
-        }
-        let name = name.rsplit('.').next().unwrap_or(name);
-        let values = match name {
-            "nvrtcCreateProgram" => {
-                let module = args.positional.first().and_then(|code| self.program_in(code));
-                vec![Val::from(Kind::Program(Rc::new(Program { maker: Maker::Driver, module })))]
-            }
-            // The text that is filled in stands for the program from here on.
-            "nvrtcGetPTX" | "nvrtcGetCUBIN" | "nvrtcGetLTOIR" => {
-                if let ([program, ..], [_, into, ..]) = (args.positional.as_slice(), args.exprs.as_slice())
-                    && matches!(program.kind, Kind::Program(_))
-                {
-                    self.assign(*into, program.clone());
-                }
-                Vec::new()
-            }
-            "nvrtcGetPTXSize" | "nvrtcGetCUBINSize" | "nvrtcGetProgramLogSize" => vec![Val::unknown()],
-            "nvrtcCompileProgram"
-            | "nvrtcAddNameExpression"
-            | "nvrtcDestroyProgram"
-            | "nvrtcGetProgramLog"
-            | "cuInit"
-            | "cuCtxSetCurrent"
-            | "cuCtxSynchronize"
-            | "cuStreamSynchronize"
-            | "cudaDeviceSynchronize"
-            | "cudaSetDevice"
-            | "cudaStreamSynchronize"
-            | "cuStreamDestroy"
-            | "cuModuleUnload"
-            | "cuCtxDestroy"
-            | "cuEventRecord"
-            | "cuEventSynchronize"
-            | "cuCtxPushCurrent" => Vec::new(),
-            "cuModuleLoadData" | "cuModuleLoadDataEx" | "cuLibraryLoadData" => {
-                let program = args.positional.first().filter(|value| matches!(value.kind, Kind::Program(_)));
-                vec![program.cloned().unwrap_or_else(Val::unknown)]
-            }
-            "cuModuleGetFunction" | "cuLibraryGetKernel" => {
-                let title = args.get(1, "name").and_then(Val::str).map(ToOwned::to_owned);
-                let module = match &args.positional.first()?.kind {
-                    Kind::Program(program) => program.module,
-                    _ => None,
-                };
-                vec![self.native(Maker::Driver, module, title)]
-            }
-            "cuKernelGetFunction" => vec![args.positional.first().cloned()?],
-            "cuMemAlloc" | "cuMemAllocAsync" | "cudaMalloc" | "cudaMallocAsync" => {
-                vec![self.allocated(
-                    id,
-                    name,
-                    MemorySpace::Device,
-                    args.positional.first()?,
-                    args.exprs.first().copied(),
-                )]
-            }
-            "cuMemAllocManaged" | "cudaMallocManaged" => {
-                vec![self.allocated(
-                    id,
-                    name,
-                    MemorySpace::Managed,
-                    args.positional.first()?,
-                    args.exprs.first().copied(),
-                )]
-            }
-            "cuMemcpyHtoD" | "cuMemcpyHtoDAsync" => self.driver_copy(id, name, args, CopyKind::HostToDevice)?,
-            "cuMemcpyDtoH" | "cuMemcpyDtoHAsync" => self.driver_copy(id, name, args, CopyKind::DeviceToHost)?,
-            "cuMemcpyDtoD" | "cuMemcpyDtoDAsync" => self.driver_copy(id, name, args, CopyKind::DeviceToDevice)?,
-            "cudaMemcpy" | "cudaMemcpyAsync" => {
-                let direction = match &args.get(3, "kind")?.kind {
-                    Kind::Package(path) => path.rsplit('.').next().and_then(direction)?,
-                    _ => return None,
-                };
-                self.driver_copy(id, name, args, direction)?
-            }
-            "cuMemsetD8" | "cuMemsetD8Async" => self.driver_set(id, name, args, 1)?,
-            "cuMemsetD16" | "cuMemsetD16Async" => self.driver_set(id, name, args, 2)?,
-            "cuMemsetD32" | "cuMemsetD32Async" => self.driver_set(id, name, args, 4)?,
-            "cudaMemset" | "cudaMemsetAsync" => self.driver_set(id, name, args, 1)?,
-            "cuMemFree" | "cuMemFreeAsync" | "cudaFree" | "cudaFreeAsync" => Vec::new(),
-            "cuLaunchKernel" => {
-                self.driver_launch(id, args);
-                Vec::new()
-            }
-            _ => return None,
-        };
-        let status = self.result_of(id);
-        Some(Val::tuple(std::iter::once(status).chain(values).collect()))
-    }
-
-    fn driver_copy(&mut self, id: ExprId, api: &str, args: &Args, kind: CopyKind) -> Option<Vec<Val>> {
-        let ([to, from, size, ..], [to_expr, from_expr, size_expr, ..]) =
-            (args.positional.as_slice(), args.exprs.as_slice())
-        else {
-            return None;
-        };
-        let bytes = Dim { q: self.as_int(size).unwrap_or(Quantity::Unknown), why: size.why.clone() };
-        let kind_span = args.exprs.get(3).filter(|_| api.starts_with("cuda")).map(|expr| self.span(*expr));
-        let call = CopyCall {
-            api,
-            to: (to.clone(), *to_expr),
-            from: (from.clone(), *from_expr),
-            bytes,
-            size: Ok(*size_expr),
-            kind,
-            kind_span,
-        };
-        self.copy(id, &call);
-        Some(Vec::new())
-    }
-
-    fn driver_set(&mut self, id: ExprId, api: &str, args: &Args, unit: i64) -> Option<Vec<Val>> {
-        let ([to, value, count, ..], [to_expr, value_expr, size, ..]) =
-            (args.positional.as_slice(), args.exprs.as_slice())
-        else {
-            return None;
-        };
-        let count = Dim { q: self.as_int(count).unwrap_or(Quantity::Unknown), why: count.why.clone() };
-        let (to, value) = ((to.clone(), *to_expr), (value.clone(), *value_expr));
-        self.set_elements(id, &SetCall { api, to, value, count, size: *size, unit });
-        Some(Vec::new())
-    }
-
     /// `cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra)`.
-    fn driver_launch(&mut self, id: ExprId, args: &Args) {
+    pub(super) fn driver_launch(&mut self, id: ExprId, args: &Args) {
         let native = match args.positional.first().map(|value| &value.kind) {
             Some(Kind::Native(native)) if args.positional.len() >= 10 && args.exprs.len() == args.positional.len() => {
                 Rc::clone(native)
@@ -248,41 +117,17 @@ impl Walker<'_> {
         }
     }
 
-    /// A function or class of `cuda.core`.
-    fn call_cuda_core(&mut self, id: ExprId, name: &str, args: &Args) -> Option<Val> {
-        Some(match name {
-            "Program" => {
-                let module = args.get(0, "code").and_then(|code| self.program_in(code));
-                Val::from(Kind::Program(Rc::new(Program { maker: Maker::Driver, module })))
-            }
-            "Device" => Val::package("cuda.core.Device()"),
-            "ProgramOptions" | "Device().set_current" | "Device().sync" | "StreamOptions" => Val::none(),
-            "Device().create_stream" | "Device().default_stream" | "Stream" | "Stream.from_handle" => {
-                Val::package("stream")
-            }
-            "Device().create_event" | "Event" => Val::package("event"),
-            "Device().allocate" => {
-                let size = args.get(0, "size").cloned()?;
-                let expr = args.expr(0, "size");
-                self.allocated(id, "cuda.core.Device.allocate", MemorySpace::Device, &size, expr)
-            }
-            "LaunchConfig" => {
-                let part = |name: &str| args.named(name).cloned();
-                let grid = part("grid").or_else(|| args.positional.first().cloned()).unwrap_or_else(Val::unknown);
-                let block = part("block").unwrap_or_else(Val::unknown);
-                let shared = part("shmem_size").unwrap_or_else(|| Val::int(0));
-                Val::tuple(vec![Val::package(CONFIG), grid, block, shared])
-            }
-            "launch" => {
-                self.core_launch(id, args);
-                Val::none()
-            }
-            _ => return None,
-        })
+    /// `LaunchConfig(grid, block=…, shmem_size=…)`: a tuple that only [`Self::core_launch`] takes apart.
+    pub(super) fn configuration(args: &Args, name: &str) -> Val {
+        let part = |name: &str| args.named(name).cloned();
+        let grid = part("grid").or_else(|| args.positional.first().cloned()).unwrap_or_else(Val::unknown);
+        let block = part("block").unwrap_or_else(Val::unknown);
+        let shared = part("shmem_size").unwrap_or_else(|| Val::int(0));
+        Val::tuple(vec![Val::package(name), grid, block, shared])
     }
 
     /// `launch(stream, config, kernel, *arguments)`.
-    fn core_launch(&mut self, id: ExprId, args: &Args) {
+    pub(super) fn core_launch(&mut self, id: ExprId, args: &Args) {
         let lost = |w: &mut Self| args.positional.iter().for_each(|value| w.lose(value));
         let ([_, config, kernel, rest @ ..], [_, config_expr, kernel_expr, ..]) =
             (args.positional.as_slice(), args.exprs.as_slice())
@@ -291,7 +136,10 @@ impl Walker<'_> {
         };
         let (Kind::Native(native), Kind::Tuple(parts)) = (&kernel.kind, &config.kind) else { return lost(self) };
         let [marker, grid, block, shared] = &parts[..] else { return lost(self) };
-        if args.open || !matches!(&marker.kind, Kind::Package(path) if &**path == CONFIG) {
+        let is_config = |path: &str| {
+            ApiId::of_python(path).is_some_and(|api| api.python_ops().any(|op| op == PythonOp::Config))
+        };
+        if args.open || !matches!(&marker.kind, Kind::Package(path) if is_config(path)) {
             return lost(self);
         }
         let native: Rc<Native> = Rc::clone(native);
@@ -325,13 +173,4 @@ fn number(value: &Val, dtype: Dtype) -> Val {
         Kind::Number(..) | Kind::Memory(..) | Kind::Array(_) => value.clone(),
         _ => Val::unknown(),
     }
-}
-
-fn direction(name: &str) -> Option<CopyKind> {
-    Some(match name {
-        "cudaMemcpyHostToDevice" => CopyKind::HostToDevice,
-        "cudaMemcpyDeviceToHost" => CopyKind::DeviceToHost,
-        "cudaMemcpyDeviceToDevice" => CopyKind::DeviceToDevice,
-        _ => return None,
-    })
 }

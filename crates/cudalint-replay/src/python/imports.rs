@@ -36,7 +36,7 @@ impl Walker<'_> {
         {
             return self.of_module(found, &Name::from(name));
         }
-        if level > 0 { Val::unknown() } else { Val::package(&canonical(path)) }
+        if level > 0 { Val::unknown() } else { Val::package(&cudalint_program::api::python::canonical(path)) }
     }
 
     /// `from m import *`: the names of a module of the project.
@@ -116,21 +116,4 @@ impl Walker<'_> {
         let index = found.records.iter().position(|record| record.name == *name && record.scope.segments.is_empty())?;
         Some(Val::from(Kind::Class(module, index as u32)))
     }
-}
-
-/// One name for what several paths mean.
-fn canonical(path: &str) -> String {
-    for (from, to) in [
-        ("numba.cuda.cudadrv.devicearray", "numba.cuda"),
-        ("numba.cuda.api", "numba.cuda"),
-        ("cuda.core.experimental", "cuda.core"),
-        ("numba_cuda.numba.cuda", "numba.cuda"),
-    ] {
-        if let Some(rest) = path.strip_prefix(from)
-            && (rest.is_empty() || rest.starts_with('.'))
-        {
-            return format!("{to}{rest}");
-        }
-    }
-    path.to_owned()
 }

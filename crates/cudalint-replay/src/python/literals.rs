@@ -1,14 +1,15 @@
 //! Arrays made from what there is: nested lists of numbers, and other arrays.
 
 use super::Walker;
-use super::calls::Args;
+use super::apis::ApiCall;
 use super::creation::{MAX_INTEGERS, natural};
 use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::given::{Held, HeldContents};
 use crate::quantity::Quantity;
-use cudalint_program::ir::ExprId;
+use cudalint_program::api::effects::Arg;
+use cudalint_program::api::packages::Making;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,16 +23,19 @@ struct Literal {
 
 impl Walker<'_> {
     /// `array(x)` and what only makes sure that it is one.
-    pub(super) fn array_of(&mut self, id: ExprId, lib: Lib, api: &str, name: &str, args: &Args) -> Val {
-        let Some(from) = args.get(0, "object").or_else(|| args.named("a")).cloned() else { return Val::unknown() };
-        let copies = matches!(name, "array" | "copy");
+    pub(super) fn array_of(&mut self, call: &ApiCall<'_>, lib: Lib, how: Making) -> Val {
+        let (id, args) = (call.id, call.args);
+        let Some(from) = call.get(Arg(0)).cloned() else { return Val::unknown() };
+        let dtype = call.parameter("dtype").cloned();
+        let dtype = dtype.as_ref();
+        let copies = matches!(how, Making::Copy | Making::Clone);
         match &from.kind {
             Kind::Array(array) => {
-                let dtype = self.dtype_argument(args.get(1, "dtype"), array.dtype);
+                let dtype = self.dtype_argument(dtype, array.dtype);
                 let moved = lib == Lib::Cupy && array.lib == Lib::Numpy;
                 if lib == Lib::Numpy
                     && array.lib == Lib::Cupy
-                    && name != "copy"
+                    && how != Making::Clone
                     && let Some(expr) = args.exprs.first()
                 {
                     self.converted_on_host(id, &from, *expr);
@@ -39,9 +43,8 @@ impl Walker<'_> {
                 self.looked_at(&from, id);
                 let keeps = !moved && !copies && dtype == array.dtype;
                 let array = Rc::clone(array);
-                match (name, &array.layout) {
-                    ("asarray" | "asanyarray", _) if keeps => return from,
-                    ("ascontiguousarray", Layout::C) if keeps => return from,
+                match (how, &array.layout) {
+                    (Making::Same, _) | (Making::Rows, Layout::C) if keeps => return from,
                     _ => {}
                 }
                 let held = self.heap.buffer(array.buffer).and_then(|buffer| buffer.held.clone());
@@ -51,14 +54,14 @@ impl Walker<'_> {
                         && array.offset == Quantity::Known(0)
                         && !matches!(held.contents, HeldContents::WrittenOnly(_))
                 });
-                let layout = match (name, &array.layout) {
-                    ("ascontiguousarray", _) => Layout::C,
-                    ("asfortranarray", _) if array.rank() != Some(1) => Layout::Fortran,
+                let layout = match (how, &array.layout) {
+                    (Making::Rows, _) => Layout::C,
+                    (Making::Columns, _) if array.rank() != Some(1) => Layout::Fortran,
                     // `array` keeps the order where it can ('K').
                     (_, Layout::C | Layout::Fortran) => array.layout.clone(),
                     _ => Layout::Unknown,
                 };
-                let value = self.made(id, lib, api, dtype, array.shape.clone(), held, &from.why);
+                let value = self.made(call, lib, dtype, array.shape.clone(), held, &from.why);
                 match value.kind {
                     Kind::Array(made) => {
                         Val { kind: Kind::Array(Rc::new(Array { layout, ..(*made).clone() })), why: value.why }
@@ -70,7 +73,7 @@ impl Walker<'_> {
                 let mut literal = Literal { integers: Some(Vec::new()), ..Literal::default() };
                 let shape = self.literal(&from, 0, &mut literal);
                 let natural = if literal.strange { Dtype::Unknown } else { literal.dtype.unwrap_or(FLOAT) };
-                let dtype = self.dtype_argument(args.get(1, "dtype"), natural);
+                let dtype = self.dtype_argument(dtype, natural);
                 // A tuple is one record.
                 let shape = match dtype {
                     Dtype::Record { .. } | Dtype::Other => self.records_in(&from),
@@ -84,12 +87,12 @@ impl Walker<'_> {
                     _ => None,
                 };
                 let shape = shape.map(|shape| Rc::from(shape.into_iter().map(Dim::known).collect::<Vec<Dim>>()));
-                let value = self.made(id, lib, api, dtype, shape, held, &from.why);
+                let value = self.made(call, lib, dtype, shape, held, &from.why);
                 self.ordered(value, args.named("order"))
             }
             Kind::Int(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Number(..) => {
-                let dtype = self.dtype_argument(args.get(1, "dtype"), natural(&from));
-                self.made(id, lib, api, dtype, Some(Rc::from(Vec::new())), None, &from.why)
+                let dtype = self.dtype_argument(dtype, natural(&from));
+                self.made(call, lib, dtype, Some(Rc::from(Vec::new())), None, &from.why)
             }
             Kind::Range(range) => {
                 let length = match (range[0].known(), range[1].known(), range[2].known()) {
@@ -97,16 +100,19 @@ impl Walker<'_> {
                     (Some(0), _, Some(1)) => range[1].clone(),
                     _ => Quantity::Unknown,
                 };
-                let dtype = self.dtype_argument(args.get(1, "dtype"), INT);
+                let dtype = self.dtype_argument(dtype, INT);
                 let shape: Rc<[Dim]> = Rc::from(vec![Dim { q: length, why: from.why.clone() }]);
-                self.made(id, lib, api, dtype, Some(shape), None, &None)
+                self.made(call, lib, dtype, Some(shape), None, &None)
             }
-            // An array-like out of sight: its size keeps its symbol.
-            Kind::Open(_) if !copies && lib == Lib::Numpy && args.get(1, "dtype").is_none() => from,
+            // A copy of an array-like out of sight: its size keeps its symbol, its type too.
+            Kind::Open(open) if matches!(how, Making::Copy | Making::Same) && lib == Lib::Cupy && dtype.is_none() => {
+                self.open_like(&Rc::clone(open))
+            }
+            Kind::Open(_) if !copies && lib == Lib::Numpy && dtype.is_none() => from,
             _ => {
                 self.lose(&from);
-                let dtype = self.dtype_argument(args.get(1, "dtype"), Dtype::Unknown);
-                self.made(id, lib, api, dtype, None, None, &None)
+                let dtype = self.dtype_argument(dtype, Dtype::Unknown);
+                self.made(call, lib, dtype, None, None, &None)
             }
         }
     }

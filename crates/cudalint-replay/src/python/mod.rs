@@ -6,6 +6,7 @@
 
 #![allow(clippy::unused_self)] // Functions of one table have one form.
 
+mod apis;
 mod arrays;
 mod assigned;
 mod attributes;
@@ -31,10 +32,8 @@ mod loops;
 mod memory;
 mod methods;
 mod native;
-mod numba;
 mod ops;
 mod parameters;
-mod pycuda;
 mod records;
 mod reductions;
 pub(crate) mod status;

@@ -4,7 +4,6 @@
 //! padded to the greatest of these (`NumPy`'s manual, "Structured arrays", "Automatic byte offsets and alignment").
 
 use super::Walker;
-use super::calls::Args;
 use super::heap::Obj;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Val};
 use crate::quantity::Quantity;
@@ -189,16 +188,6 @@ impl Walker<'_> {
             record.bytes = u32::try_from(size.known()?).ok()?;
         }
         Some(record)
-    }
-
-    /// `numba.from_dtype(…)`, `Record.make_c_struct([…])`; `None` for any other function.
-    pub(super) fn record_function(&mut self, name: &str, args: &Args) -> Option<Val> {
-        let dtype = match name.rsplit('.').next()? {
-            "from_dtype" => self.dtype_of(args.get(0, "dtype")?)?,
-            "make_c_struct" => self.structured(args.get(0, "name_types")?, true)?,
-            _ => return None,
-        };
-        Some(Val::from(Kind::Dtype(dtype)))
     }
 
     /// `a["x"]` of an array of records: the field of each.

@@ -4,15 +4,13 @@
 use crate::facts::{FunctionStatus, StatusCall, StatusUse};
 
 use cudalint_program::api::ApiId;
+use cudalint_program::api::python::is_binding;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, ModuleId, PythonExpr, Stmt, StmtNode};
 use cudalint_program::visit::{Item, walk};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use std::collections::BTreeMap;
 
-/// Packages whose functions hand back tuples that begin with a status.
-const BINDINGS: [&str; 6] =
-    ["cuda.cuda", "cuda.cudart", "cuda.nvrtc", "cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc"];
 /// How deep dotted names are.
 const MAX_DEPTH: u32 = 6;
 
@@ -143,7 +141,7 @@ impl Reader<'_> {
     fn binding(&self, callee: ExprId) -> Option<Name> {
         let path = self.dotted(callee, 0)?;
         let (package, name) = path.rsplit_once('.')?;
-        BINDINGS.contains(&package).then(|| Name::from(name))
+        is_binding(package).then(|| Name::from(name))
     }
 
     /// A dotted name with what its first part was imported as.
@@ -178,10 +176,10 @@ impl Reader<'_> {
         });
         let first = imports.next()?;
         // `try: from cuda.bindings import runtime as cudart`, `except ImportError: from cuda import cudart`.
-        let (mut others, mut alike) = (0, BINDINGS.contains(&&*first.path));
+        let (mut others, mut alike) = (0, is_binding(&first.path));
         for other in imports {
             others += 1;
-            alike &= BINDINGS.contains(&&*other.path);
+            alike &= is_binding(&other.path);
         }
         (if others > 0 { alike } else { first.sure }).then(|| first.path.to_string())
     }

@@ -3,6 +3,7 @@
 pub(crate) use super::dtype::Dtype;
 use crate::facts::{Amount, Site};
 use crate::quantity::{Assumptions, Quantity, union};
+pub(crate) use cudalint_program::api::packages::Transfer;
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::rc::Rc;
@@ -94,14 +95,6 @@ pub(crate) struct Text {
     pub text: Option<Rc<str>>,
     /// The literal that it was made of, alone or with holes filled in.
     pub origin: Option<Site>,
-}
-
-/// Directions of `PyCUDA`'s and Numba's argument handlers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transfer {
-    In,
-    Out,
-    InOut,
 }
 
 /// A function with the variables around it.

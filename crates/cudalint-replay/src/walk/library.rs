@@ -10,7 +10,7 @@ use crate::quantity::{Quantity, assume, union};
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Arg, Effect, Size};
+use cudalint_program::api::effects::{Arg, Effect, Holds, Size};
 use cudalint_program::ir::{Expr, ExprId, Path, TemplateArg};
 use cudalint_program::types::{Container, Ty};
 
@@ -194,21 +194,22 @@ impl<'p> Walker<'p> {
     /// Memory of the host: allocated, freed, copied, set; `None` where the call lacks arguments for it.
     fn host_memory(&mut self, id: ExprId, api: ApiId, name: &str, args: &'p [ExprId]) -> Option<Out> {
         // Memory that grows is given back first.
-        if let Some(Effect::Allocates { out, size, zeroed, .. }) = api.effects.first() {
+        if let Some(Effect::Allocates { out, size, holds, .. }) = api.effects.first() {
             for old in api.effects.iter().filter_map(freed) {
                 let old = self.eval(old.of(args)?);
                 self.hand_out(&old);
             }
+            let zeroed = *holds == Holds::Zeros;
             let (count, of) = match *size {
                 Size::Bytes(count) => (count.of(args)?, None),
                 Size::Product(count, of) => (count.of(args)?, Some(of.of(args)?)),
                 _ => return None,
             };
             if *out == Arg::RETURNED {
-                return Some(self.host_allocation(id, name, count, of, *zeroed));
+                return Some(self.host_allocation(id, name, count, of, zeroed));
             }
             let target = self.eval(out.of(args)?);
-            let block = self.host_allocation(id, name, count, of, *zeroed);
+            let block = self.host_allocation(id, name, count, of, zeroed);
             self.write_through(&target, block.val);
             return Some(Out::new(Val::from(Kind::Status), Ty::INT));
         }

@@ -8,6 +8,8 @@ mod shapes;
 mod sure;
 mod unsupported;
 
+use crate::api::ApiId;
+use crate::api::effects::DeviceOp;
 use crate::ir::{Dialect, Expr, ExprId, Function, FunctionId, LocalId, Module, PythonStmt, Stmt};
 use crate::name::Name;
 use cudalint_syntax::Span;
@@ -389,6 +391,16 @@ impl<'m> View<'m> {
     /// The dotted path of something of a package.
     fn path(&self, id: ExprId) -> Option<String> {
         super::dotted(self.module, self.id, id)
+    }
+
+    /// The function of a package that an expression names.
+    fn api(&self, id: ExprId) -> Option<ApiId> {
+        ApiId::of_python(&self.path(id)?)
+    }
+
+    /// What it is in device code.
+    fn device_op(&self, id: ExprId) -> Option<DeviceOp> {
+        self.api(id)?.device_op()
     }
 
     fn assignments(&self, local: LocalId) -> &[Option<ExprId>] {

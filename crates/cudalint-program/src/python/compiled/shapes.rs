@@ -2,6 +2,7 @@
 
 use super::sure::{Code, of_launch};
 use super::{CompileFault, Culprit, FaultKind, Reason, View};
+use crate::api::effects::{DeviceOp, Library};
 use crate::ir::{BinaryOp, Expr, ExprId, PythonExpr, UnaryOp};
 
 /// How far variables are followed.
@@ -10,9 +11,9 @@ const MAX_HOPS: u32 = 8;
 pub(super) fn find(view: &View<'_>, code: &Code, found: &mut Vec<CompileFault>) {
     for id in &code.exprs {
         let Some(Expr::Call { callee, args }) = view.expr(*id) else { continue };
-        let shared = match view.path(*callee).as_deref() {
-            Some("numba.cuda.shared.array") => true,
-            Some("numba.cuda.local.array") => false,
+        let shared = match view.device_op(*callee) {
+            Some(DeviceOp::SharedArray) => true,
+            Some(DeviceOp::LocalArray) => false,
             _ => continue,
         };
         let Some(shape) = argument(view, args) else { continue };
@@ -137,11 +138,10 @@ fn culprit(view: &View<'_>, part: ExprId, hops: u32) -> Option<Culprit> {
                     None => Culprit { span: view.span(part), reason: Reason::Call, origin: None, computed: false },
                 });
             }
-            let path = view.path(*callee)?;
-            if matches!(path.as_str(), "numba.cuda.grid" | "numba.cuda.gridsize") {
+            if matches!(view.device_op(*callee), Some(DeviceOp::Grid { .. })) {
                 return at(Reason::Launch);
             }
-            path.starts_with("math.").then(|| at(Reason::Call))?
+            view.api(*callee).is_some_and(|api| api.library == Library::Python).then(|| at(Reason::Call))?
         }
         Expr::Python(python) if matches!(**python, PythonExpr::List(_)) => at(Reason::List),
         Expr::Name { path, .. } if path.segments.len() == 1 => global(view, part),

@@ -1,6 +1,7 @@
 //! The code of a function that is compiled for sure: Numba leaves out branches whose condition it finds to be constant.
 
 use super::View;
+use crate::api::effects::DeviceOp;
 use crate::ir::{BinaryOp, Block, Expr, ExprId, PythonExpr, PythonStmt, Stmt, StmtId, UnaryOp};
 use crate::visit;
 
@@ -228,9 +229,7 @@ impl Walk<'_, '_> {
                 (*name == "size" && matches!(view.expr(*base), Some(Expr::Local(local)) if view.is_argument(*local)))
                     || view.path(id).is_some_and(|path| of_launch(&path))
             }
-            Some(Expr::Call { callee, .. }) => view
-                .path(*callee)
-                .is_some_and(|path| matches!(path.as_str(), "numba.cuda.grid" | "numba.cuda.gridsize")),
+            Some(Expr::Call { callee, .. }) => matches!(view.device_op(*callee), Some(DeviceOp::Grid { .. })),
             _ => false,
         }
     }

@@ -2,6 +2,8 @@
 
 use super::sure::Code;
 use super::{Assumption, CompileFault, FaultKind, Unsupported, View};
+use crate::api::ApiId;
+use crate::api::effects::{DeviceOp, Library};
 use crate::ir::{BinaryOp, Comprehension, Expr, ExprId, Function, PythonExpr, PythonStmt, Stmt, StmtId};
 use crate::visit;
 use cudalint_syntax::Span;
@@ -28,28 +30,6 @@ const BUILTINS: [&str; 20] = [
     "reversed",
     "set",
     "vars",
-];
-
-/// Functions of `NumPy` that make arrays.
-const CREATIONS: [&str; 18] = [
-    "arange",
-    "array",
-    "asarray",
-    "concatenate",
-    "copy",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "identity",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "stack",
-    "zeros",
-    "zeros_like",
 ];
 
 /// Packages whose functions no version knows in kernels.
@@ -216,7 +196,8 @@ fn call(view: &View<'_>, callee: ExprId, args: &[ExprId]) -> Option<Unsupported>
             if rest.starts_with("random.") {
                 return Some(Unsupported::Package(path));
             }
-            return CREATIONS.contains(&rest).then(|| Unsupported::ArrayCreation(path.clone()));
+            let makes = ApiId::of_python(&path).is_some_and(|api| api.makes_array());
+            return makes.then_some(Unsupported::ArrayCreation(path));
         }
         // Types of numbers are the same as NumPy's.
         let is_type = ["float", "int", "uint", "bool", "complex", "dtype"].iter().any(|ty| rest.starts_with(ty));
@@ -289,12 +270,8 @@ fn is_value(view: &View<'_>, id: ExprId, hops: u32) -> bool {
         Some(Expr::Call { callee, .. }) => {
             let arithmetic = |name: &str| matches!(name, "abs" | "min" | "max" | "int" | "float" | "len" | "round");
             view.builtin(*callee).is_some_and(arithmetic)
-                || view.path(*callee).is_some_and(|path| {
-                    path.starts_with("math.")
-                        || path.starts_with("numba.cuda.atomic.")
-                        || path == "numba.cuda.grid"
-                        || path == "numba.cuda.gridsize"
-                })
+                || view.api(*callee).is_some_and(|api| api.library == Library::Python)
+                || matches!(view.device_op(*callee), Some(DeviceOp::Atomic { .. } | DeviceOp::Grid { .. }))
         }
         _ => false,
     }

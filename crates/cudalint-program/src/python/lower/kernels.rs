@@ -2,46 +2,22 @@
 
 use super::Lowerer;
 use super::scopes::Meaning;
+use crate::api::ApiId;
+use crate::api::packages::Compiler;
 use crate::ir::{Dialect, ExecutionSpace, Expr, ExprId, FunctionId, KernelDecorator, PythonExpr};
 use crate::name::Name;
 
 /// How far attributes are followed.
 const MAX_ATTRIBUTES: usize = 16;
 
-/// A decorator that compiles for the GPU.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Maker {
-    /// `numba.cuda.jit`.
-    Jit,
-    /// `numba.cuda.reduce`.
-    Reduce,
-    /// `cupyx.jit.rawkernel`.
-    Raw,
-    /// `numba.vectorize`, which compiles for the CPU unless told otherwise, or `numba.cuda.vectorize`, which does not.
-    Vectorize { for_cuda: bool },
-    /// `numba.guvectorize`, `numba.cuda.guvectorize`.
-    Guvectorize { for_cuda: bool },
+/// Who compiles what a dotted path names, where it is a compiler for the GPU.
+fn compiler(path: &str) -> Option<Compiler> {
+    ApiId::of_python(path)?.compiler().filter(|compiler| *compiler != Compiler::Host)
 }
 
-impl Maker {
-    /// What it makes of a function: who compiles it, and whether as code that others call.
-    fn of_functions(self) -> (Dialect, bool) {
-        if self == Self::Reduce { (Dialect::Reduce, true) } else { (Dialect::Numba, false) }
-    }
-
-    /// Of a dotted path as imports give it.
-    fn of(path: &str) -> Option<Self> {
-        match path.strip_prefix("numba_cuda.").unwrap_or(path) {
-            "numba.cuda.jit" | "numba.cuda.decorators.jit" => Some(Self::Jit),
-            "numba.cuda.reduce" | "numba.cuda.Reduce" => Some(Self::Reduce),
-            "cupyx.jit.rawkernel" => Some(Self::Raw),
-            "numba.vectorize" | "numba.np.ufunc.vectorize" => Some(Self::Vectorize { for_cuda: false }),
-            "numba.cuda.vectorize" => Some(Self::Vectorize { for_cuda: true }),
-            "numba.guvectorize" | "numba.np.ufunc.guvectorize" => Some(Self::Guvectorize { for_cuda: false }),
-            "numba.cuda.guvectorize" => Some(Self::Guvectorize { for_cuda: true }),
-            _ => None,
-        }
-    }
+/// What it makes of a function that it is given: who compiles it, and whether as code that others call.
+fn of_functions(compiler: Compiler) -> (Dialect, bool) {
+    if compiler == Compiler::Reduce { (Dialect::Reduce, true) } else { (Dialect::Numba, false) }
 }
 
 /// The options of such a decorator.
@@ -66,10 +42,12 @@ impl Lowerer<'_> {
                 .iter()
                 .any(|import| import.local == *name && ["numba", "numba_cuda", "cupyx"].contains(&root(&import.path)))
         };
-        match self.kind(callee) {
-            Some(Expr::Member { name, .. }) => {
-                matches!(name.as_str(), "jit" | "reduce" | "Reduce" | "rawkernel" | "vectorize" | "guvectorize")
-            }
+        let mut root = self.kind(callee);
+        for _ in 0..MAX_ATTRIBUTES {
+            let Some(Expr::Member { base, .. }) = root else { break };
+            root = self.kind(*base);
+        }
+        match root {
             Some(Expr::Name { path, .. }) => path.last().is_some_and(of_package),
             Some(Expr::Local(local)) => {
                 self.frame.locals.get(*local).is_some_and(|variable| of_package(&variable.name))
@@ -134,13 +112,13 @@ impl Lowerer<'_> {
     /// `@cuda.jit`, `@cuda.jit(…)` and their kin.
     fn decorator(&self, expr: ExprId, scope: FunctionId) -> Option<(KernelDecorator, Options)> {
         if let Some(Expr::Call { callee, args }) = self.kind(expr) {
-            let maker = Maker::of(&self.path(*callee, scope)?)?;
+            let maker = compiler(&self.path(*callee, scope)?)?;
             return self.kernel(maker, expr, args, scope);
         }
-        let maker = Maker::of(&self.path(expr, scope)?)?;
+        let maker = compiler(&self.path(expr, scope)?)?;
         // Without a call it gets the function as its argument, which `rawkernel` does not take.
-        matches!(maker, Maker::Jit | Maker::Reduce).then(|| {
-            let (dialect, device) = maker.of_functions();
+        matches!(maker, Compiler::Jit | Compiler::Reduce).then(|| {
+            let (dialect, device) = of_functions(maker);
             (KernelDecorator { dialect, device, signature: None, expr }, Options::default())
         })
     }
@@ -148,7 +126,7 @@ impl Lowerer<'_> {
     /// What a decorator with these arguments makes of a function.
     fn kernel(
         &self,
-        maker: Maker,
+        maker: Compiler,
         expr: ExprId,
         args: &[ExprId],
         scope: FunctionId,
@@ -157,16 +135,16 @@ impl Lowerer<'_> {
         let signature = options.first.filter(|first| !matches!(self.kind(*first), Some(Expr::Null)));
         let (dialect, device, signature) = match maker {
             // A function among the arguments is what it compiles, and no signature.
-            Maker::Jit if signature.is_some_and(|first| self.is_function(first, scope)) => return None,
-            Maker::Jit => (Dialect::Numba, options.device.unwrap_or(false), signature),
-            Maker::Raw => (Dialect::CupyJit, options.device.unwrap_or(false), None),
-            Maker::Vectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
+            Compiler::Jit if signature.is_some_and(|first| self.is_function(first, scope)) => return None,
+            Compiler::Jit => (Dialect::Numba, options.device.unwrap_or(false), signature),
+            Compiler::Raw => (Dialect::CupyJit, options.device.unwrap_or(false), None),
+            Compiler::Vectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
                 (Dialect::Vectorize, true, signature)
             }
-            Maker::Guvectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
+            Compiler::Guvectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
                 (Dialect::Guvectorize, true, signature)
             }
-            Maker::Vectorize { .. } | Maker::Guvectorize { .. } | Maker::Reduce => return None,
+            Compiler::Vectorize { .. } | Compiler::Guvectorize { .. } | Compiler::Reduce | Compiler::Host => return None,
         };
         Some((KernelDecorator { dialect, device, signature, expr }, options))
     }
@@ -180,16 +158,16 @@ impl Lowerer<'_> {
             _ => return None,
         };
         if let Some(Expr::Call { callee, args: inner }) = self.kind(*callee) {
-            let maker = Maker::of(&self.path(*callee, scope)?)?;
+            let maker = compiler(&self.path(*callee, scope)?)?;
             let (kernel, options) = self.kernel(maker, call, inner, scope)?;
             return (args.len() == 1).then_some((function, kernel, options));
         }
-        let maker = Maker::of(&self.path(*callee, scope)?)?;
-        if !matches!(maker, Maker::Jit | Maker::Reduce) {
+        let maker = compiler(&self.path(*callee, scope)?)?;
+        if !matches!(maker, Compiler::Jit | Compiler::Reduce) {
             return None;
         }
         let options = self.options(args)?;
-        let (dialect, device) = maker.of_functions();
+        let (dialect, device) = of_functions(maker);
         let device = device || options.device.unwrap_or(false);
         Some((function, KernelDecorator { dialect, device, signature: None, expr: call }, options))
     }
