@@ -113,6 +113,8 @@ pub struct StaticObject {
     pub bytes: Option<u64>,
     /// Bytes of an innermost element.
     pub element: u32,
+    /// Its extents as an array, outermost first; none where they are not all known.
+    pub extents: Vec<i64>,
     /// Alignment of its first byte.
     pub align: u32,
     /// Integers that it holds from the start, for a constant table: bytes of one and the values.

@@ -30,7 +30,9 @@ impl<'p> Lowerer<'p> {
         };
         let bytes = if open { None } else { self.size_of(ty).map(u64::from) };
         let mut element = ty;
-        while let Ty::Array(of, _) = element {
+        let mut extents = Some(Vec::new());
+        while let Ty::Array(of, extent) = element {
+            extents = extents.zip(*extent).map(|(all, extent)| [all, vec![extent]].concat());
             element = of;
         }
         let align = self.ty(element).align();
@@ -45,6 +47,7 @@ impl<'p> Lowerer<'p> {
             space,
             bytes,
             element: self.size_of(element).filter(|bytes| *bytes > 0).unwrap_or(1),
+            extents: extents.unwrap_or_default(),
             align,
             values,
         };

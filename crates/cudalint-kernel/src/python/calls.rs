@@ -95,6 +95,12 @@ impl Lowerer<'_> {
             return self.out_of_sight(arguments, site);
         };
         let mut values: Vec<Value> = arguments.given.clone();
+        let python = function.python.as_ref();
+        let rest = python.and_then(|python| python.rest.filter(|rest| rest.index() + 1 == function.param_count as usize));
+        if let Some(rest) = rest.filter(|rest| rest.index() <= values.len()) {
+            let gathered = values.split_off(rest.index());
+            values.push(Value::Tuple(gathered));
+        }
         let params = function.params().iter();
         for param in params.skip(values.len()) {
             let given = arguments.named.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value.clone());
@@ -105,7 +111,8 @@ impl Lowerer<'_> {
             };
             values.push(value);
         }
-        let variadic = function.python.as_ref().is_none_or(|python| python.rest.is_some() || python.keywords.is_some());
+        let open = |python: &ir::PythonFunction| python.rest.is_some() && rest.is_none() || python.keywords.is_some();
+        let variadic = python.is_none_or(|python| open(python));
         if variadic || values.len() != function.param_count as usize || function.body.is_none() {
             return self.out_of_sight(arguments, site);
         }

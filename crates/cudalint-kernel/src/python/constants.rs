@@ -208,6 +208,7 @@ impl<'p> Lowerer<'p> {
                 space: ObjectSpace::Constant,
                 bytes,
                 element: size.unwrap_or(1),
+                extents: shape.to_vec(),
                 align: element.align(),
                 values,
             });

@@ -4,6 +4,8 @@
 use super::{ArgumentType, Order, signature};
 use crate::code::Ty;
 use cudalint_program::Project;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, LocalId, Module, ModuleId, PythonExpr, PythonStmt, Stmt,
 };
@@ -60,6 +62,9 @@ pub fn guess_arguments(project: &Project, module: ModuleId, kernel: FunctionId) 
     };
     Some(seen.iter().map(guess).collect())
 }
+
+/// How far attributes are followed.
+const MAX_ATTRIBUTES: usize = 16;
 
 struct Reader<'m> {
     module: &'m Module,
@@ -139,6 +144,28 @@ impl<'m> Reader<'m> {
         }
     }
 
+    /// What a function of a package is in device code. Types are only guessed here: an import that may fail is good enough.
+    fn device_op(&self, callee: ExprId) -> Option<DeviceOp> {
+        let mut attributes = Vec::new();
+        let mut at = callee;
+        while let Expr::Member { base, name, .. } = self.kind(at)? {
+            attributes.push(name.as_str());
+            at = *base;
+            if attributes.len() > MAX_ATTRIBUTES {
+                return None;
+            }
+        }
+        let root = self.last_name(at)?;
+        let imports = &self.module.imports;
+        let path = match imports.iter().rfind(|import| import.local == *root) {
+            Some(import) => import.path.to_string(),
+            // `from numba.cuda import *`.
+            None => format!("{}.{root}", imports.iter().find(|import| import.local.is_empty())?.path),
+        };
+        let path = attributes.iter().rev().fold(path, |path, name| format!("{path}.{name}"));
+        ApiId::of_python(&path)?.device_op()
+    }
+
     /// How many axes a subscript goes through.
     fn axes(&self, indices: &[ExprId]) -> u8 {
         if let [one] = indices {
@@ -148,7 +175,9 @@ impl<'m> Reader<'m> {
                         return u8::try_from(all.len()).unwrap_or(u8::MAX);
                     }
                 }
-                Some(Expr::Call { callee, args }) if self.last_name(*callee) == Some("grid") => {
+                Some(Expr::Call { callee, args })
+                    if matches!(self.device_op(*callee), Some(DeviceOp::Grid { .. })) =>
+                {
                     if let Some(Expr::Int { value, .. }) = args.first().and_then(|axes| self.kind(*axes)) {
                         return u8::try_from(*value).unwrap_or(1).clamp(1, 3);
                     }
@@ -177,7 +206,8 @@ impl<'m> Reader<'m> {
                     });
                 }
                 Expr::Call { callee, .. } => {
-                    found |= matches!(self.last_name(*callee), Some("grid" | "gridsize" | "len"));
+                    found |= self.last_name(*callee) == Some("len")
+                        || matches!(self.device_op(*callee), Some(DeviceOp::Grid { .. }));
                 }
                 // What is read from memory is data.
                 Expr::Index { .. } => return false,
@@ -281,12 +311,7 @@ impl<'m> Reader<'m> {
     }
 
     fn called(&mut self, callee: ExprId, args: &[ExprId]) {
-        let atomic = match self.kind(callee) {
-            Some(Expr::Member { base, name, .. }) => {
-                self.last_name(*base) == Some("atomic") || name.starts_with("atomic_")
-            }
-            _ => false,
-        };
+        let atomic = matches!(self.device_op(callee), Some(DeviceOp::Atomic { .. }));
         match self.last_name(callee) {
             _ if atomic => {
                 let axes = args.get(1).map(|index| self.axes(&[*index]));

@@ -110,7 +110,10 @@ pub fn lower_python(
     let function = project.function_at(module, kernel)?;
     function.body.as_ref()?;
     let python = function.python.as_ref()?;
-    if python.rest.is_some() || python.keywords.is_some() || python.is_generator {
+    // `*args` is a tuple of whatever the launch hands over.
+    let last = specialization.arguments.len().checked_sub(1).map(|last| LocalId(last as u32));
+    let gathered = matches!(specialization.arguments.last(), Some(ArgumentType::Tuple(_))) && python.rest == last;
+    if python.rest.is_some() && !gathered || python.keywords.is_some() || python.is_generator {
         return None;
     }
     if specialization.dialect == Dialect::Reduce {

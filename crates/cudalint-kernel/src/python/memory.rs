@@ -108,7 +108,8 @@ impl Lowerer<'_> {
             self.body.wants_literals = true;
         }
         let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
-        let data = self.shared_object(&name, &element, bytes, align, space, site);
+        let written = extents.as_deref().unwrap_or_default();
+        let data = self.shared_object(&name, (&element, written), bytes, align, space, site);
         let shape = match extents {
             Some(extents) if !dynamic => extents.into_iter().map(|extent| self.long(extent, site)).collect(),
             Some(_) => vec![self.dynamic_extent(&element, site)],
@@ -131,7 +132,7 @@ impl Lowerer<'_> {
     fn shared_object(
         &mut self,
         name: &Arc<str>,
-        element: &Ty,
+        (element, extents): (&Ty, &[i64]),
         bytes: Option<u64>,
         align: u32,
         space: ObjectSpace,
@@ -144,6 +145,7 @@ impl Lowerer<'_> {
             space,
             bytes,
             element: element.bytes().unwrap_or(1),
+            extents: extents.to_vec(),
             align,
             values: None,
         });
@@ -162,7 +164,7 @@ impl Lowerer<'_> {
         let name = self.naming.clone().map_or_else(|| Arc::from(""), |name| Arc::from(name.as_str()));
         let align = element.bytes().unwrap_or(1).clamp(1, 16).next_power_of_two();
         let space = if dynamic { ObjectSpace::DynamicShared } else { ObjectSpace::Shared };
-        let data = self.shared_object(&name, &element, bytes, align, space, site);
+        let data = self.shared_object(&name, (&element, extent.as_slice()), bytes, align, space, site);
         let shape = match extent {
             Some(extent) => vec![self.long(extent, site)],
             None if dynamic => vec![self.dynamic_extent(&element, site)],

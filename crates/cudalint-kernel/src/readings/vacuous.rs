@@ -42,30 +42,31 @@ impl Source<'_> {
     /// The variable that a condition says nothing of, though it compares it at both ends of a range.
     fn vacuous(&self, condition: ExprId, bindings: &[(String, i64)]) -> Option<VariableId> {
         let Expr::Or(a, b) = self.kind(self.bare(condition)) else { return None };
-        let (first, second) = (self.comparison(*a)?, self.comparison(*b)?);
-        let (low, high) = match (first.1, second.1) {
-            (BinaryOp::Ge | BinaryOp::Gt, BinaryOp::Lt | BinaryOp::Le) => (first, second),
-            (BinaryOp::Lt | BinaryOp::Le, BinaryOp::Ge | BinaryOp::Gt) => (second, first),
-            _ => return None,
-        };
-        let least = self.integer(low.2)?.saturating_add(i64::from(low.1 == BinaryOp::Gt));
-        (low.0 == high.0 && least <= 0 && self.is_count(high.2, bindings, 0)).then_some(low.0)
+        let (left, right) = (self.comparisons(*a), self.comparisons(*b));
+        let pairs = left.iter().flat_map(|first| right.iter().map(move |second| (first, second)));
+        pairs.into_iter().find_map(|(first, second)| {
+            let (low, high) = match (first.1, second.1) {
+                (BinaryOp::Ge | BinaryOp::Gt, BinaryOp::Lt | BinaryOp::Le) => (first, second),
+                (BinaryOp::Lt | BinaryOp::Le, BinaryOp::Ge | BinaryOp::Gt) => (second, first),
+                _ => return None,
+            };
+            let least = self.integer(low.2)?.saturating_add(i64::from(low.1 == BinaryOp::Gt));
+            (low.0 == high.0 && least <= 0 && self.is_count(high.2, bindings, 0)).then_some(low.0)
+        })
     }
 
-    /// A comparison of a variable with something, the variable on the left.
-    fn comparison(&self, id: ExprId) -> Option<(VariableId, BinaryOp, ExprId)> {
-        let Expr::Binary(op, a, b) = self.kind(self.bare(id)) else { return None };
-        if let (Some(variable), true) = (self.variable(*a), op.is_comparison()) {
-            return Some((variable, *op, *b));
-        }
+    /// A comparison as one of each variable in it with the other side: `n > b` is `b < n`, too.
+    fn comparisons(&self, id: ExprId) -> Vec<(VariableId, BinaryOp, ExprId)> {
+        let Expr::Binary(op, a, b) = self.kind(self.bare(id)) else { return Vec::new() };
         let mirrored = match op {
             BinaryOp::Lt => BinaryOp::Gt,
             BinaryOp::Le => BinaryOp::Ge,
             BinaryOp::Gt => BinaryOp::Lt,
             BinaryOp::Ge => BinaryOp::Le,
-            _ => return None,
+            _ => return Vec::new(),
         };
-        Some((self.variable(*b)?, mirrored, *a))
+        let sides = [(a, *op, b), (b, mirrored, a)];
+        sides.into_iter().filter_map(|(side, op, other)| Some((self.variable(*side)?, op, *other))).collect()
     }
 
     /// Whether something is surely not negative: a number, an extent of an array, a parameter that this launch gives one.

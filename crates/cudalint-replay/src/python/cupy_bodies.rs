@@ -9,7 +9,7 @@ use super::arrays::{Made, broadcast};
 use super::calls::Args;
 use super::launches::extent3;
 use super::value::{Array, Dim, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Val};
-use super::writes::Use;
+use cudalint_kernel::readings::Use;
 use crate::facts::{EventKind, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace};
 use crate::given::{Given, Held};
 use crate::quantity::{Quantity, union};
@@ -243,7 +243,7 @@ impl Walker<'_> {
             .body
             .parameters
             .iter()
-            .map(|parameter| Use { written: false, escapes: parameter.output, read: true })
+            .map(|parameter| Use { written: false, escapes: parameter.output, ..Use::default() })
             .collect();
         self.after_launch(site, &Name::from(native.name.as_str()), &call.values, &uses);
     }

@@ -9,7 +9,6 @@ use super::calls::Args;
 use super::hand::{Handed, extent};
 use super::launches::FORALL_THREADS;
 use super::value::{Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
-use super::writes::Use;
 use crate::facts::{EventKind, MemorySpace};
 use crate::given::{Given, Held};
 use crate::quantity::{Quantity, assume, union};
@@ -244,14 +243,14 @@ impl Walker<'_> {
         };
         let values: Vec<(Val, Option<ExprId>)> = parts.iter().map(|part| (part.value.clone(), part.expr)).collect();
         let captured = self.captured_by(&kernel.closure);
+        let spec = Arc::new(Specialization { dialect: kernel.dialect, arguments, captured });
+        let target = (kernel.closure.module, kernel.closure.function);
+        let uses = self.uses(target, &spec);
         if self.wants(site) {
-            let spec = Specialization { dialect: kernel.dialect, arguments, captured };
-            let fact = self.launch_fact(kernel, &configured, &values, handed, Arc::new(spec));
+            let fact = self.launch_fact(kernel, &configured, &values, handed, spec);
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
         }
-        let target = (kernel.closure.module, kernel.closure.function);
-        let uses: Vec<Use> = self.uses(target.0, target.1).to_vec();
         let name = self.project.function_at(target.0, target.1).map_or_else(Name::default, |f| f.name.clone());
         self.after_launch(site, &name, &values, &uses);
     }

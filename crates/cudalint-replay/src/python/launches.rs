@@ -6,7 +6,7 @@ use super::emit::amount;
 use super::hand::Handed;
 use super::heap::{Compiled, Obj, ObjId};
 use super::value::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
-use super::writes::Use;
+use super::walker::out_of_sight;
 use crate::facts::{
     Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PythonFaultKind, Site,
 };
@@ -14,6 +14,7 @@ use crate::given::Given;
 use crate::quantity::AtomKind;
 use crate::quantity::{Quantity, assume};
 use cudalint_kernel::python::{ArgumentType, Constant, Specialization, guess_arguments};
+use cudalint_kernel::readings::Use;
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::TypeEnv;
@@ -218,16 +219,24 @@ impl Walker<'_> {
         let kernel = Rc::clone(kernel);
         let target = (kernel.closure.module, kernel.closure.function);
         let Some(function) = self.project.function_at(target.0, target.1) else { return };
-        let count = function.param_count as usize;
-        if kernel.device || args.open || args.positional.len() > count {
+        let mut count = function.param_count as usize;
+        // `*args` gathers what is left.
+        let python = function.python.as_deref();
+        let rest = python.and_then(|python| python.rest).filter(|rest| rest.index() + 1 == count);
+        if kernel.device || args.open || rest.is_none() && args.positional.len() > count {
             args.positional.iter().for_each(|value| self.lose(value));
             return;
         }
+        count -= usize::from(rest.is_some());
         let mut values: Vec<(Val, Option<ExprId>)> = Vec::new();
         for index in 0..count {
             let name = &function.locals[LocalId::from(index)].name;
             let value = args.get(index, name).cloned().unwrap_or_else(Val::unknown);
             values.push((value, args.expr(index, name)));
+        }
+        if rest.is_some() {
+            let gathered = args.positional.get(count..).unwrap_or_default();
+            values.push((Val::tuple(gathered.to_vec()), None));
         }
         let guesses = self.guessed(target);
         let stated = function
@@ -242,10 +251,10 @@ impl Walker<'_> {
         let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
         let site = self.site(id);
         let captured = self.compile(&kernel, &arguments, site, configured);
-        let uses = self.uses(target.0, target.1);
+        let spec = Arc::new(Specialization { dialect: kernel.dialect, arguments, captured: captured.to_vec() });
+        let uses = self.uses(target, &spec);
         if self.wants(site) {
-            let spec = Specialization { dialect: kernel.dialect, arguments, captured: captured.to_vec() };
-            let fact = self.launch_fact(&kernel, configured, &values, handed, Arc::new(spec));
+            let fact = self.launch_fact(&kernel, configured, &values, handed, spec);
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
         }
@@ -392,11 +401,11 @@ impl Walker<'_> {
     pub(super) fn after_launch(&mut self, site: Site, kernel: &Name, values: &[(Val, Option<ExprId>)], uses: &[Use]) {
         let arrays = values.iter().filter(|(value, _)| matches!(value.kind, Kind::Array(_))).count();
         for (index, (value, _)) in values.iter().enumerate() {
-            let usage = uses.get(index).copied().unwrap_or(Use { written: false, escapes: true, read: true });
+            let usage = uses.get(index).cloned().unwrap_or_else(out_of_sight);
             match &value.kind {
                 Kind::Array(array) => {
                     let (id, host) = (array.buffer, array.lib == Lib::Numpy);
-                    self.array_after_launch(id, host, usage, site, kernel, arrays);
+                    self.array_after_launch(id, host, &usage, site, kernel, arrays);
                 }
                 Kind::Transfer(kind, inner) => {
                     if let (Kind::Array(array), true) = (&inner.kind, *kind != Transfer::In) {
@@ -410,7 +419,7 @@ impl Walker<'_> {
         }
     }
 
-    fn array_after_launch(&mut self, id: ObjId, host: bool, usage: Use, site: Site, kernel: &Name, arrays: usize) {
+    fn array_after_launch(&mut self, id: ObjId, host: bool, usage: &Use, site: Site, kernel: &Name, arrays: usize) {
         let may_write = usage.written || usage.escapes;
         if host {
             if may_write {

@@ -42,7 +42,6 @@ mod ufuncs;
 mod value;
 mod variables;
 mod walker;
-mod writes;
 
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use cudalint_kernel::python::{Specialization, guess_arguments};

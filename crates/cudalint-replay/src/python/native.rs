@@ -5,7 +5,7 @@ use super::calls::Args;
 use super::launches::extent3;
 use super::parameters::elements_differ;
 use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
-use super::writes::Use;
+use cudalint_kernel::readings::Use;
 use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
 use crate::given::Given;
 use crate::quantity::Quantity;
@@ -222,7 +222,7 @@ impl Walker<'_> {
         let uses: Vec<Use> = (0..values.len())
             .map(|index| {
                 let writes = native.kernel.is_none_or(|kernel| !self.points_to_const(kernel, index));
-                Use { written: false, escapes: writes, read: true }
+                Use { escapes: writes, ..Use::default() }
             })
             .collect();
         self.after_launch(site, &Name::from(native.name.as_str()), &values, &uses);
@@ -407,7 +407,7 @@ impl Walker<'_> {
                     let Some(made) = self.heap.buffer(buffer).map(|buffer| buffer.info.site) else { continue };
                     let (kernel_name, parameter, declared, text) = common;
                     if let Some((own, wanted)) = elements_differ(inner.dtype, element) {
-                        if self.reads_as_another_type(kernel, index) {
+                        if self.reads_as_another_type(kernel, env, index, element) {
                             continue;
                         }
                         let kind = PythonFaultKind::ElementType {
@@ -421,7 +421,7 @@ impl Walker<'_> {
                         };
                         self.fault(kind, site, value.why.clone(), &[]);
                     } else if let Some(view) = inner.view
-                        && self.indexes_in_order(kernel, index, &inner)
+                        && self.indexes_in_order(kernel, env, index, &inner)
                     {
                         let kind = PythonFaultKind::NotContiguous {
                             kernel: kernel_name,

@@ -2,68 +2,52 @@
 
 use super::Walker;
 use super::value::{Array, Dtype, Layout};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, ModuleId, Type, TypeId};
-use cudalint_program::types::Ty;
-use cudalint_program::visit::{Item, walk, walk_expr};
+use cudalint_kernel::code;
+use cudalint_kernel::readings::{self, Use};
+use cudalint_program::ir::{FunctionId, ModuleId};
+use cudalint_program::types::{Ty, TypeEnv};
 
 impl Walker<'_> {
-    /// Whether a kernel casts a parameter to a pointer to something else: then its declared type says nothing.
-    pub(super) fn reads_as_another_type(&self, (module, id): (ModuleId, FunctionId), index: usize) -> bool {
-        let Some(function) = self.project.function_at(module, id) else { return false };
-        let code = self.project.module(module);
-        let Some(body) = &function.body else { return false };
-        let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
-        let is_pointer = |ty: TypeId| matches!(code.types.get(ty), Some(Type::Pointer(_) | Type::Reference(_)));
-        let mut cast = false;
-        walk(code, function, body, |item| {
-            if let Item::Expr(id) = item
-                && let Some(Expr::Cast { ty, value }) = kind(id)
-                && is_pointer(*ty)
-            {
-                walk_expr(code, *value, |_, inner| {
-                    cast |= matches!(inner, Expr::Local(local) if local.index() == index);
-                    // What is read through it is a value.
-                    !cast && !matches!(inner, Expr::Index { .. } | Expr::Deref(_) | Expr::Call { .. })
-                });
-            }
-            !cast
-        });
-        cast
+    /// What a kernel does with the memory behind a parameter.
+    fn native_use(&self, (module, id): (ModuleId, FunctionId), env: &TypeEnv, index: usize) -> Option<Use> {
+        let code = cudalint_kernel::lower(self.project, module, id, env)?;
+        readings::uses::uses(&code).into_iter().nth(index)
+    }
+
+    /// Whether a kernel reads a parameter by another type than the declared one, which then says nothing.
+    pub(super) fn reads_as_another_type(
+        &self,
+        kernel: (ModuleId, FunctionId),
+        env: &TypeEnv,
+        index: usize,
+        declared: &Ty,
+    ) -> bool {
+        let Some(usage) = self.native_use(kernel, env, index) else { return true };
+        let scalar = |ty: &code::Ty| match (ty, declared) {
+            (code::Ty::Int { bytes, .. }, Ty::Int { bytes: wanted, .. })
+            | (code::Ty::Float { bytes }, Ty::Float { bytes: wanted }) => bytes == wanted,
+            (code::Ty::Bool, Ty::Bool) => true,
+            _ => false,
+        };
+        usage.types.iter().any(|ty| !scalar(ty)) || usage.types.is_empty() && usage.escapes
     }
 
     /// Whether the order of elements in memory matters to a kernel: it combines two indices, or the view leaves gaps.
-    pub(super) fn indexes_in_order(&self, (module, id): (ModuleId, FunctionId), index: usize, array: &Array) -> bool {
-        let Some(function) = self.project.function_at(module, id) else { return false };
-        let code = self.project.module(module);
-        let Some(body) = &function.body else { return false };
+    pub(super) fn indexes_in_order(
+        &self,
+        kernel: (ModuleId, FunctionId),
+        env: &TypeEnv,
+        index: usize,
+        array: &Array,
+    ) -> bool {
+        let Some(function) = self.project.function_at(kernel.0, kernel.1) else { return false };
         // A kernel that is told strides does its own arithmetic.
         let strided = function.params().iter().any(|parameter| {
             let name = parameter.name.to_lowercase();
             name.contains("stride") || name.contains("pitch") || name.starts_with("ld") || name.contains("step")
         });
-        if strided {
-            return false;
-        }
-        if matches!(array.layout, Layout::Strided(_)) {
-            return true;
-        }
-        let mut product = false;
-        let kind = |id: ExprId| code.exprs.get(id).map(|node| &node.kind);
-        walk(code, function, body, |item| {
-            if let Item::Expr(id) = item
-                && let Some(Expr::Index { base, indices }) = kind(id)
-                && matches!(kind(*base), Some(Expr::Local(local)) if local.index() == index)
-                && let [subscript] = indices.as_slice()
-            {
-                walk_expr(code, *subscript, |_, inner| {
-                    product |= matches!(inner, Expr::Binary(BinaryOp::Mul, _, factor)
-                        if !matches!(kind(*factor), Some(Expr::Member { .. })));
-                    !product
-                });
-            }
-            !product
-        });
-        product
+        let ordered = || self.native_use(kernel, env, index).is_some_and(|usage| usage.multiplied);
+        !strided && (matches!(array.layout, Layout::Strided(_)) || ordered())
     }
 }
 

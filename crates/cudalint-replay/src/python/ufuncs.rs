@@ -14,7 +14,7 @@ use super::gufuncs::dtype_of_element;
 use super::hand::{Handed, extent};
 use super::launches::FORALL_THREADS;
 use super::value::{Array, Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
-use super::writes::Use;
+use cudalint_kernel::readings::Use;
 use crate::facts::{EventKind, MemorySpace};
 use crate::given::{Given, Held};
 use crate::quantity::{Quantity, assume};
@@ -159,9 +159,9 @@ impl Walker<'_> {
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
         }
-        let mut uses = vec![Use { written: false, escapes: false, read: true }; inputs.len()];
+        let mut uses = vec![Use::default(); inputs.len()];
         // What the call makes goes where its value goes.
-        uses.push(Use { written: true, escapes: result_expr.is_none(), read: false });
+        uses.push(Use { written: true, escapes: result_expr.is_none(), ..Use::default() });
         let target = (kernel.closure.module, kernel.closure.function);
         let name = self.project.function_at(target.0, target.1).map_or_else(Name::default, |f| f.name.clone());
         self.after_launch(site, &name, &values, &uses);

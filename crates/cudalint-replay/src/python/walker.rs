@@ -2,11 +2,12 @@
 
 use super::heap::{Heap, Obj, ObjId, Scope};
 use super::value::{Kind, Open, Val};
-use super::writes::{self, read_uses};
 use crate::arith::Atoms;
 use crate::facts::{PythonFault, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
 use crate::quantity::Quantity;
+use cudalint_kernel::python::{Part, Specialization};
+use cudalint_kernel::readings::{self, Use};
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
@@ -80,7 +81,7 @@ pub(super) struct Walker<'p> {
     pub epoch: u32,
     /// Whether an expression raised an exception for sure.
     pub raised: bool,
-    pub writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<writes::Use>>>,
+    pub writes: FxHashMap<(ModuleId, FunctionId), Rc<Vec<Use>>>,
     /// Structured types, by number.
     pub records: Vec<Arc<cudalint_kernel::python::Record>>,
     /// What small arrays of the host were made of: they may pack arguments of a launch.
@@ -271,15 +272,28 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// What becomes of a function's parameters, one for each.
-    pub fn uses(&mut self, module: ModuleId, id: FunctionId) -> Rc<Vec<writes::Use>> {
+    /// What becomes of the memory behind a kernel's parameters, one for each.
+    pub fn uses(&mut self, (module, id): (ModuleId, FunctionId), made: &Specialization) -> Rc<Vec<Use>> {
         if let Some(known) = self.writes.get(&(module, id)) {
             return Rc::clone(known);
         }
-        let uses = Rc::new(read_uses(self.project, module, id));
+        let mut uses: Vec<Option<Use>> = vec![None; made.arguments.len()];
+        if let Some(code) = cudalint_kernel::lower_python(self.project, module, id, made) {
+            for ((of, part), usage) in code.arguments.iter().zip(readings::uses::uses(&code)) {
+                if let (Part::Data, Some(slot)) = (part, uses.get_mut(*of)) {
+                    *slot = Some(usage);
+                }
+            }
+        }
+        let uses = Rc::new(uses.into_iter().map(|usage| usage.unwrap_or_else(out_of_sight)).collect());
         self.writes.insert((module, id), Rc::clone(&uses));
         uses
     }
+}
+
+/// What may become of memory where nobody sees it.
+pub(super) fn out_of_sight() -> Use {
+    Use { escapes: true, ..Use::default() }
 }
 
 /// A variable as it is named in a function.

@@ -1,12 +1,8 @@
 //! Configurations for kernels whose launch, or whose block, is not in sight: taken from what the kernel says of itself.
 
 use super::report::{Event, EventKind, ObjectKind, RaceScope};
-use crate::quantity::Quantity;
-use cudalint_kernel::{Argument, Buffer, Contents, LaunchInput};
-use cudalint_program::ir::{Expr, Function, FunctionId, ModuleId, Space};
-use cudalint_program::types::{Ty, TypeEnv};
-use cudalint_program::visit::{Item, walk};
-use cudalint_program::{Name, Project, Scope};
+use cudalint_kernel::code::Ty;
+use cudalint_kernel::{Argument, Buffer, Code, Contents, LaunchInput, readings};
 
 /// Most threads of a block.
 const MAX_THREADS: i64 = 1024;
@@ -64,68 +60,37 @@ impl Guess {
 }
 
 /// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
-pub(super) fn guess(project: &Project, module: ModuleId, kernel: FunctionId, env: &TypeEnv) -> Option<Guess> {
-    let function = project.function_at(module, kernel)?;
-    let scope = Scope::new(project, module, Some(kernel), env);
-    let axes = axes_used(project, module, function);
-    if axes[2] {
+pub(super) fn guess(code: &Code) -> Option<Guess> {
+    let [_, two, three] = readings::block::axes(code);
+    if three {
         return None;
     }
-    let bound = function.launch_bounds.and_then(|(threads, _)| scope.eval(threads));
-    if let Some(threads) = bound.filter(|threads| (1..=MAX_THREADS).contains(threads)) {
-        let block = if axes[1] { square(threads)? } else { [threads as u32, 1, 1] };
+    let bound = code.launch_bounds.filter(|threads| (1..=MAX_THREADS as u32).contains(threads));
+    if let Some(threads) = bound {
+        let block = if two { square(i64::from(threads))? } else { [threads, 1, 1] };
         return Some(Guess { block, other: None, stated: true });
     }
-    if let Some(block) = from_shared(&scope, function, axes[1]) {
+    if let Some(block) = from_shared(code, two) {
         return Some(Guess { block, other: None, stated: false });
     }
-    Some(if axes[1] { Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false } } else { Guess::one_row() })
-}
-
-/// Which axes of `threadIdx` the kernel itself reads.
-fn axes_used(project: &Project, module: ModuleId, function: &Function) -> [bool; 3] {
-    let module = project.module(module);
-    let mut axes = [false; 3];
-    let Some(body) = &function.body else { return axes };
-    walk(module, function, body, |item| {
-        if let Item::Expr(id) = item
-            && let Some(Expr::Member { base, name, .. }) = module.exprs.get(id).map(|node| &node.kind)
-            && let Some(Expr::Name { path, .. }) = module.exprs.get(*base).map(|node| &node.kind)
-            && path.last().map(Name::as_str) == Some("threadIdx")
-            && let Some(axis) = ["x", "y", "z"].iter().position(|axis| name == axis)
-            && let Some(used) = axes.get_mut(axis)
-        {
-            *used = true;
-        }
-        true
-    });
-    axes
+    Some(if two { Guess { block: [16, 16, 1], other: Some([32, 8, 1]), stated: false } } else { Guess::one_row() })
 }
 
 /// The block that shared arrays are made for: of one dimension a power of two, of two dimensions a square tile, each
 /// perhaps with some room beside it for a halo or against bank conflicts.
-fn from_shared(scope: &Scope<'_>, function: &Function, two: bool) -> Option<[u32; 3]> {
-    let mut best: Option<i64> = None;
-    for variable in function.locals.iter().filter(|variable| variable.space == Space::Shared) {
-        let Ty::Array(inner, Quantity::Known(outer)) = scope.resolve(variable.ty) else { continue };
-        let side = match &*inner {
-            Ty::Array(_, Quantity::Known(width)) if two => floor_power(outer.min(*width)),
-            Ty::Array(..) => continue,
-            _ if two => continue,
-            _ => floor_power(outer),
-        };
-        let limit = if two { 32 } else { MAX_THREADS };
-        let least = if two { 4 } else { 32 };
-        if (least..=limit).contains(&side) {
-            best = Some(best.map_or(side, |known| known.max(side)));
-        }
-    }
-    let side = u32::try_from(best?).ok()?;
+fn from_shared(code: &Code, two: bool) -> Option<[u32; 3]> {
+    let sides = readings::block::tiles(code).filter_map(|extents| match extents {
+        [outer, width, ..] if two => Some(floor_power(*outer.min(width))),
+        [outer] if !two => Some(floor_power(*outer)),
+        _ => None,
+    });
+    let range = if two { 4..=32 } else { 32..=MAX_THREADS };
+    let side = u32::try_from(sides.filter(|side| range.contains(side)).max()?).ok()?;
     Some(if two { [side, side, 1] } else { [side, 1, 1] })
 }
 
 /// The largest power of two that is not above a number.
-pub(super) fn floor_power(value: i64) -> i64 {
+fn floor_power(value: i64) -> i64 {
     if value <= 0 { 0 } else { 1_i64 << (63 - value.leading_zeros()) }
 }
 
@@ -136,26 +101,19 @@ fn square(threads: i64) -> Option<[u32; 3]> {
     Some([u32::try_from(other).ok()?, u32::try_from(side).ok()?, 1])
 }
 
-/// A launch of a kernel with nothing known but the block: integers unknown, pointers to memory of their own.
-pub(super) fn bare_launch(
-    project: &Project,
-    module: ModuleId,
-    kernel: FunctionId,
-    env: &TypeEnv,
-    block: [u32; 3],
-) -> Option<(LaunchInput, Vec<super::RunBuffer>)> {
-    let function = project.function_at(module, kernel)?;
-    let scope = Scope::new(project, module, Some(kernel), env);
+/// A launch of a kernel with nothing known but the block: numbers unknown, pointers to memory of their own.
+pub(super) fn bare_launch(code: &Code, block: [u32; 3]) -> Option<(LaunchInput, Vec<super::RunBuffer>)> {
+    let kernel = code.functions.first()?;
     let (mut arguments, mut buffers, mut run) = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in function.params() {
-        if !scope.resolve(parameter.ty).is_pointer() {
+    for parameter in kernel.variables.iter().take(kernel.parameters as usize) {
+        if parameter.ty != Ty::Pointer {
             arguments.push(Argument::Unknown);
             continue;
         }
         arguments.push(Argument::Pointer { buffer: buffers.len(), offset: 0 });
         buffers.push(Buffer { bytes: None, contents: Contents::Unknown, align: 1, field: String::new() });
         run.push(super::RunBuffer {
-            parameter: parameter.name.to_string(),
+            parameter: parameter.name.clone(),
             argument: String::new(),
             allocation: None,
             bytes: None,

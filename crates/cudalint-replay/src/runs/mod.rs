@@ -16,7 +16,6 @@ pub mod defects;
 mod execute;
 mod guess;
 mod numbers;
-mod python;
 mod repetitions;
 mod solve;
 mod summaries;

@@ -9,9 +9,11 @@ use super::repetitions::places;
 use super::uniform::{MAX_ANSWERS, is_race_in_shared_memory};
 use super::{Basis, KernelRun, RunBuffer, report};
 use crate::quantity::assume;
+use crate::facts::LaunchSpelling;
 use cudalint_kernel::LaunchInput;
+use cudalint_kernel::python::Specialization;
 use cudalint_program::Scope;
-use cudalint_program::ir::{Function, FunctionId};
+use cudalint_program::ir::{Dialect, Function, FunctionId};
 use cudalint_program::types::{Argument, TypeEnv};
 use std::sync::Arc;
 
@@ -29,15 +31,10 @@ impl Module<'_> {
         let Some(function) = self.project.function_at(self.id, kernel) else { return };
         let first = seen.first();
         let env = first.map_or_else(|| self.instance(kernel, function), |seen| Binding::of(seen.fact));
-        let found = match &env.python {
-            Some(_) => {
-                let Some(code) = self.code(kernel, &env) else { return };
-                super::python::guess(self.project, self.id, kernel, &code)
-            }
-            None if function.python.is_some() => None,
-            None => guess(self.project, self.id, kernel, &env.env),
-        };
-        let Some(mut guess) = found else { return };
+        if env.python.is_none() && function.python.is_some() {
+            return;
+        }
+        let Some(mut guess) = self.code(kernel, &env).and_then(|code| guess(&code)) else { return };
         let Some((mut report, mut launch, mut buffers)) = self.guessed(kernel, &env, guess.block) else { return };
         if repeats_rows(&report.events) {
             guess = guess.in_one_row();
@@ -69,7 +66,7 @@ impl Module<'_> {
             launch: first.map(|seen| seen.event.site),
             basis: Basis::GuessedBlock,
             functions: self.code(kernel, &env).map_or_else(|| Arc::from([]), |code| functions_of(&code)),
-            spelling: first.map_or_else(|| super::python::spelling(env.python.as_deref()), |seen| seen.fact.spelling),
+            spelling: first.map_or_else(|| spelling(env.python.as_deref()), |seen| seen.fact.spelling),
             grid: [1, 1, 1],
             grid_known: false,
             block: launch.block,
@@ -110,11 +107,8 @@ impl Module<'_> {
         env: &Binding,
         block: [u32; 3],
     ) -> Option<(report::ExecutionReport, LaunchInput, Vec<RunBuffer>)> {
-        let (launch, buffers) = match &env.python {
-            Some(made) => super::python::bare_launch(self.project.function_at(self.id, kernel)?, made, block),
-            None => bare_launch(self.project, self.id, kernel, &env.env, block)?,
-        };
         let code = self.code(kernel, env)?;
+        let (launch, buffers) = bare_launch(&code, block)?;
         let most = if code.is_cooperative() { u64::MAX } else { OPERATIONS_OF_LONE_THREADS };
         let report = self.spend(&code, &launch, most);
         Some((report, launch, buffers))
@@ -151,6 +145,15 @@ impl Module<'_> {
             }
         }
         None
+    }
+}
+
+/// How a kernel of this make is launched.
+fn spelling(made: Option<&Specialization>) -> LaunchSpelling {
+    match made.map(|made| made.dialect) {
+        None => LaunchSpelling::Chevron,
+        Some(Dialect::CupyJit) => LaunchSpelling::CupyJit,
+        Some(_) => LaunchSpelling::Numba,
     }
 }
 
