@@ -112,7 +112,11 @@ const STILL: [(&str, &[&str], &str); 17] = [
     ("cudalint-replay/src/python/apis.rs", &["cuda"], "the target of a compiler"),
     ("cudalint-program/src/python/lower/kernels.rs", &["cuda"], "the target of a compiler"),
     ("cudalint-kernel/src/python/meaning.rs", &["atomic"], "a namespace"),
-    ("rules/correctness/nonexistent-gpu-api.rs", &["cupy.cuda.malloc", "cupy.cuda.mem_alloc"], "names that do not exist"),
+    (
+        "rules/correctness/nonexistent-gpu-api.rs",
+        &["cupy.cuda.malloc", "cupy.cuda.mem_alloc"],
+        "names that do not exist",
+    ),
     ("cudalint-program/src/includes.rs", &["cu", "cuda", "curand"], "names of headers and ends of file names"),
     ("cudalint-program/src/cuda/types.rs", &["cuda"], "names of types"),
     ("cudalint-kernel/src/lower/calls.rs", &["cuda"], "a namespace"),

@@ -160,3 +160,46 @@ RUN(it)
     assert_eq!(grids[1..], ["min(n, m)", "max(m, n)"]);
     assert_ne!(grids[0], "256");
 }
+
+#[test]
+fn copies_that_a_structure_of_the_driver_describes() {
+    let events = events(
+        r"
+int main() {
+    CUdeviceptr d;
+    cuMemAlloc(&d, 64 * 256);
+    float* h = (float*)malloc(32 * 128);
+    CUDA_MEMCPY2D copy = {0};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = h;
+    copy.srcPitch = 128;
+    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = d;
+    copy.dstPitch = 256;
+    copy.dstXInBytes = 64;
+    copy.dstY = 2;
+    copy.WidthInBytes = 128;
+    copy.Height = 32;
+    cuMemcpy2D(&copy);
+    CUDA_MEMCPY3D volume = {0};
+    volume.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    volume.srcDevice = d;
+    volume.srcPitch = 256;
+    volume.srcHeight = 16;
+    volume.dstMemoryType = CU_MEMORYTYPE_HOST;
+    volume.dstHost = h;
+    volume.dstPitch = 128;
+    volume.dstHeight = 8;
+    volume.WidthInBytes = 100;
+    volume.Height = 8;
+    volume.Depth = 4;
+    cuMemcpy3D(&volume);
+}
+",
+    );
+    assert_eq!(copies(&events), ["4096", "3200"]);
+    assert_eq!(
+        sides(&events),
+        [("Device d 16384+576".into(), "Host h 4096+0".into()), ("Host h 4096+0".into(), "Device d 16384+0".into())]
+    );
+}

@@ -1,7 +1,7 @@
 //! Calls: functions of the project, and whose library the others belong to.
 
-use super::instances::Key;
 use super::lower::Lowerer;
+use super::types::Key;
 use super::types::{Fixed, PyTy, named};
 use super::value::Value;
 use crate::code::{Effect, Expr, Place, Ty};
@@ -96,7 +96,8 @@ impl Lowerer<'_> {
         };
         let mut values: Vec<Value> = arguments.given.clone();
         let python = function.python.as_ref();
-        let rest = python.and_then(|python| python.rest.filter(|rest| rest.index() + 1 == function.param_count as usize));
+        let rest =
+            python.and_then(|python| python.rest.filter(|rest| rest.index() + 1 == function.param_count as usize));
         if let Some(rest) = rest.filter(|rest| rest.index() <= values.len()) {
             let gathered = values.split_off(rest.index());
             values.push(Value::Tuple(gathered));

@@ -175,9 +175,7 @@ impl<'m> Reader<'m> {
                         return u8::try_from(all.len()).unwrap_or(u8::MAX);
                     }
                 }
-                Some(Expr::Call { callee, args })
-                    if matches!(self.device_op(*callee), Some(DeviceOp::Grid { .. })) =>
-                {
+                Some(Expr::Call { callee, args }) if matches!(self.device_op(*callee), Some(DeviceOp::Grid { .. })) => {
                     if let Some(Expr::Int { value, .. }) = args.first().and_then(|axes| self.kind(*axes)) {
                         return u8::try_from(*value).unwrap_or(1).clamp(1, 3);
                     }

@@ -4,8 +4,8 @@
 //! takes its own part of each: a view for what the signature declares an array, the element itself for a number; threads
 //! beyond the last do nothing (`numba.cuda.deviceufunc`, `expand_gufunc_template`).
 
-use super::instances::Key;
 use super::lower::Lowerer;
+use super::types::Key;
 use super::value::{Array, Value};
 use super::{ArgumentType, guess_arguments};
 use crate::code::{BinaryOp, Builtin, Expr, ExprId, Stmt, Ty};

@@ -5,8 +5,8 @@
 
 use super::Order;
 use super::lower::Lowerer;
-use super::records::Reference;
 use super::types::{Fixed, is_integer, is_signed};
+use super::value::Reference;
 use super::value::{Array, Value};
 use crate::code::{BinaryOp, Effect, Expr, ExprId, Intrinsic, Place, Stmt, Ty, UnaryOp};
 use crate::report::{AccessKind, Site};

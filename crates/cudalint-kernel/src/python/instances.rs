@@ -2,12 +2,12 @@
 
 use super::lower::{Body, Context, Lowerer, Slot};
 use super::scan::Scan;
-use super::types::{Fixed, PyTy};
+use super::types::{Fixed, Instance, Key, PyTy};
 use super::value::Value;
 use crate::code::{self, ExprId, Function, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{self, Dialect, FunctionId, LocalId, ModuleId};
+use cudalint_program::ir::{self, Dialect, LocalId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use typed_index_collections::TiVec;
@@ -18,23 +18,6 @@ const MAX_INSTANCES: usize = 64;
 const MAX_CALLS: u32 = 10;
 /// Most times that a function is lowered until its types stand.
 const MAX_PASSES: u32 = 8;
-
-/// A function and the types that it is compiled for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    pub module: ModuleId,
-    pub function: FunctionId,
-    /// Into [`Lowerer::captures`].
-    pub captured: u32,
-    pub arguments: Vec<PyTy>,
-}
-
-pub(super) struct Instance {
-    key: Key,
-    id: code::FunctionId,
-    returns: PyTy,
-    wants_literals: bool,
-}
 
 /// How much code there was.
 struct Mark {
@@ -90,7 +73,7 @@ impl<'p> Lowerer<'p> {
             (PyTy::Number(number @ (Ty::Int { .. } | Ty::Bool)), Value::Number(id, _)) => {
                 self.fold(*id).map_or_else(|| ty.clone(), |value| PyTy::Fixed(Fixed::Literal(value, number.clone())))
             }
-            (PyTy::Tuple(types), Value::Tuple(values)) if depth < super::MAX_NESTING => {
+            (PyTy::Tuple(types), Value::Tuple(values)) if depth < super::specialization::MAX_NESTING => {
                 PyTy::Tuple(types.iter().zip(values).map(|(ty, value)| self.literal(ty, value, depth + 1)).collect())
             }
             _ => ty.clone(),

@@ -154,13 +154,7 @@ impl Lowerer<'_> {
     }
 
     /// A function of numbers.
-    pub(super) fn mathematics(
-        &mut self,
-        op: MathOp,
-        name: &str,
-        arguments: &Arguments,
-        site: Site,
-    ) -> Option<Value> {
+    pub(super) fn mathematics(&mut self, op: MathOp, name: &str, arguments: &Arguments, site: Site) -> Option<Value> {
         let given: Vec<Value> = arguments.given.clone();
         if given.iter().any(|value| !matches!(value, Value::Number(..) | Value::Opaque(_))) || given.is_empty() {
             return None;
@@ -188,7 +182,13 @@ impl Lowerer<'_> {
                 return Some(self.operation(Intrinsic::FloatMath(what), vec![id], ty, site));
             }
             (
-                MathOp::Min | MathOp::Max | MathOp::Abs | MathOp::Test | MathOp::Floor | MathOp::Ceil | MathOp::Trunc
+                MathOp::Min
+                | MathOp::Max
+                | MathOp::Abs
+                | MathOp::Test
+                | MathOp::Floor
+                | MathOp::Ceil
+                | MathOp::Trunc
                 | MathOp::Whole,
                 _,
             ) => return None,

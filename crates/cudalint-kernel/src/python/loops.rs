@@ -236,7 +236,7 @@ impl<'p> Lowerer<'p> {
     /// What a loop goes through, with its parts in registers; `length` becomes that of the shortest.
     fn side_by_side(&mut self, over: &Value, length: &mut Option<ExprId>, site: Site, depth: u32) -> Value {
         let (part, own) = match over {
-            Value::Zip(parts) if depth < super::MAX_NESTING => {
+            Value::Zip(parts) if depth < super::specialization::MAX_NESTING => {
                 return Value::Zip(parts.iter().map(|one| self.side_by_side(one, length, site, depth + 1)).collect());
             }
             Value::Array(_) => {
@@ -272,7 +272,7 @@ impl<'p> Lowerer<'p> {
     /// The element at a position of what a loop goes through.
     fn at_position(&mut self, over: &Value, at: ExprId, site: Site, depth: u32) -> Value {
         match over {
-            Value::Zip(parts) if depth < super::MAX_NESTING => {
+            Value::Zip(parts) if depth < super::specialization::MAX_NESTING => {
                 Value::Tuple(parts.iter().map(|one| self.at_position(one, at, site, depth + 1)).collect())
             }
             Value::Range(range) => {

@@ -5,9 +5,8 @@
 //! type that was used already, or a number turns out to be perhaps negative, the function is lowered once more, starting
 //! from what is known then. Types only grow, so that it ends.
 
-use super::instances::{Instance, Key};
 use super::scan::Scan;
-use super::types::{PyTy, unify};
+use super::types::{Instance, Key, PyTy, unify};
 use super::value::Value;
 use super::{ArgumentType, Constant, Specialization};
 use crate::code::{self, Block, Code, Effect, Expr, ExprId, ExprNode, Place, Stmt, StmtNode, Ty, VariableId};
@@ -150,7 +149,7 @@ fn argument_type(argument: &ArgumentType, depth: u32) -> PyTy {
             let element = Ty::Opaque { bytes: Some(record.bytes) };
             PyTy::Array { element, record: Some(Arc::clone(record)), rank: *rank, order: *order }
         }
-        ArgumentType::Tuple(all) if depth < super::MAX_NESTING => {
+        ArgumentType::Tuple(all) if depth < super::specialization::MAX_NESTING => {
             PyTy::Tuple(all.iter().map(|one| argument_type(one, depth + 1)).collect())
         }
         ArgumentType::Tuple(_) => PyTy::Tuple(Vec::new()),
@@ -344,7 +343,7 @@ impl<'p> Lowerer<'p> {
             Value::Tuple(all) => Value::Tuple(all.iter().map(|one| self.settled(one)).collect()),
             Value::Record(record) => {
                 let address = self.settle(record.address);
-                Value::Record(Box::new(super::records::Reference { address, ..(**record).clone() }))
+                Value::Record(Box::new(super::value::Reference { address, ..(**record).clone() }))
             }
             other => other.clone(),
         }

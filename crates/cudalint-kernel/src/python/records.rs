@@ -4,61 +4,14 @@
 //! view of it, with its strides (`record_getattr`, `array_record_getattr` of `arrayobj.py`). A field that does not lie at
 //! a multiple of its size is refused when the kernel is compiled (`sentry_record_alignment`), so that nothing is known of it here.
 
-use super::Order;
 use super::lower::Lowerer;
+use super::specialization::{Field, Order, Record};
 use super::types::Fixed;
-use super::value::{Array, Value};
+use super::value::{Array, Reference, Value};
 use crate::code::{BinaryOp, Effect, Expr, ExprId, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
 use std::sync::Arc;
-
-/// A structured type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// Bytes of one, padding and all.
-    pub bytes: u32,
-    /// What it is aligned to as a field of another.
-    pub align: u32,
-    /// Its fields, in order.
-    pub fields: Vec<Field>,
-}
-
-/// A field of a structured type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    /// Its name.
-    pub name: Name,
-    /// Bytes from the record's start.
-    pub offset: u32,
-    /// What it holds, or what the elements are of the array that it is; of a record its size.
-    pub element: Ty,
-    /// What an element is aligned to.
-    pub align: u32,
-    /// The fields of an element that is a record.
-    pub record: Option<Arc<Record>>,
-    /// Extents, where the field is an array.
-    pub shape: Vec<i64>,
-}
-
-impl Record {
-    /// A field by its name.
-    pub fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == *name)
-    }
-}
-
-/// A record in memory.
-#[derive(Clone, Debug)]
-pub(super) struct Reference {
-    /// As messages name the array that it is in.
-    pub name: Arc<str>,
-    /// Its first byte.
-    pub address: ExprId,
-    pub record: Arc<Record>,
-    /// Bytes of an element of the array that it is in.
-    pub unit: u32,
-}
 
 impl Lowerer<'_> {
     /// The name of a field that a subscript gives, by itself or by its number.

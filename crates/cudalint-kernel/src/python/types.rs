@@ -5,7 +5,7 @@
 //! a ufunc by the order `?bBhHiIlLqQefd`, which comes out as C's rules without its promotion to `int`.
 
 use super::{Order, Record};
-use crate::code::{BinaryOp, Layout, Leaf, Ty};
+use crate::code::{self, BinaryOp, Layout, Leaf, Ty};
 use cudalint_numbers::{Scalar, cuda_vector};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::sync::Arc;
@@ -96,6 +96,24 @@ pub(super) const fn is_integer(ty: &Ty) -> bool {
 
 pub(super) const fn is_signed(ty: &Ty) -> bool {
     matches!(ty, Ty::Int { signed: true, .. } | Ty::Bool)
+}
+
+/// A function and the types that it is compiled for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub module: ModuleId,
+    pub function: FunctionId,
+    /// Into the lowerer's captures.
+    pub captured: u32,
+    pub arguments: Vec<PyTy>,
+}
+
+/// A function that was lowered for some types.
+pub(super) struct Instance {
+    pub key: Key,
+    pub id: code::FunctionId,
+    pub returns: PyTy,
+    pub wants_literals: bool,
 }
 
 /// Bytes of a number.

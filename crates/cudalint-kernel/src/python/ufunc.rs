@@ -10,9 +10,9 @@
 //! (`vectorizer_stager_source` of `numba.cuda.vectorizers`.) What is one number for all elements is handed over as such.
 
 use super::calls::Arguments;
-use super::instances::Key;
 use super::lower::{Context, Lowerer};
 use super::scan::Scan;
+use super::types::Key;
 use super::types::PyTy;
 use super::value::{Array, Value};
 use crate::code::{self, BinaryOp, Builtin, Expr, Stmt, Ty};

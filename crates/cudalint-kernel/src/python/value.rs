@@ -1,6 +1,5 @@
 //! What an expression of a Python kernel lowers to.
 
-use super::records::Reference;
 use super::types::{Fixed, PyTy};
 use super::{Order, Record};
 use crate::code::{ExprId, Ty};
@@ -35,6 +34,18 @@ pub(super) enum Value {
     Zip(Vec<Value>),
     /// A method of a value, before its call.
     Method(Box<Value>, Name),
+}
+
+/// A record in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    /// As messages name the array that it is in.
+    pub name: Arc<str>,
+    /// Its first byte.
+    pub address: ExprId,
+    pub record: Arc<Record>,
+    /// Bytes of an element of the array that it is in.
+    pub unit: u32,
 }
 
 /// An array: everything is kept as expressions, so that views cost nothing.

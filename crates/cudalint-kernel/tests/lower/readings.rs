@@ -1,7 +1,8 @@
 //! What a kernel's code says of itself.
 
 use crate::support::code;
-use cudalint_kernel::readings::{KernelSummary, Mistake, formula, summary, vacuous};
+use cudalint_kernel::code::Ty;
+use cudalint_kernel::readings::{KernelSummary, Mistake, block, formula, summary, uses, vacuous};
 use cudalint_kernel::report::Site;
 use cudalint_program::ir::ModuleId;
 use cudalint_syntax::Span;
@@ -90,5 +91,32 @@ fn a_condition_that_holds_for_every_index_keeps_nothing_out() {
         vacuous::unguarded(&code(&text), &[("n".to_owned(), 8)]).len()
     };
     assert_eq!([found("b >= 0 || b < n"), found("b < n || 0 <= b")], [1, 1]);
+    assert_eq!([found("n > b || 0 <= b"), found("n > b || b >= 0"), found("0 <= b || n > b")], [1, 1, 1]);
+    assert_eq!([found("n > b && 0 <= b"), found("n < b || 0 <= b"), found("n > b || 0 >= b")], [0, 0, 0]);
     assert_eq!([found("b >= 0 && b < n"), found("b >= 1 || b < n"), found("b < 0 || b >= n")], [0, 0, 0]);
+}
+
+#[test]
+fn what_becomes_of_memory_behind_parameters() {
+    let text = "__device__ void put(float* q, int i) { q[i] = 1; }\n__device__ void hide(float* q);\n\
+                __global__ void k(const float* a, float* b, float* c, float* d, int* e, int n) {\n  \
+                int i = threadIdx.x;\n  float* moved = b + n;\n  moved[i] = a[i * n + 1];\n  put(c, i);\n  \
+                hide(d);\n  ((float*)e)[i] += 1;\n}\n";
+    let found = uses::uses(&code(text));
+    let said: Vec<_> = found.iter().map(|it| (it.written, it.escapes, it.multiplied)).collect();
+    let nothing = (false, false, false);
+    let expected = [(false, false, true), (true, false, false), (true, false, false), (false, true, false)];
+    assert_eq!(said[..4], expected);
+    assert_eq!(said[4..], [(true, false, false), nothing]);
+    assert_eq!(found[4].types, [Ty::Float { bytes: 4 }]);
+}
+
+#[test]
+fn blocks_that_a_kernel_is_made_for() {
+    let code = code(
+        "__global__ void k(float* a, int w) {\n  __shared__ float tile[16][17];\n  \
+         tile[threadIdx.y][threadIdx.x] = a[threadIdx.y * w + threadIdx.x];\n}\n",
+    );
+    assert_eq!(block::axes(&code), [true, true, false]);
+    assert_eq!(block::tiles(&code).collect::<Vec<_>>(), [[16, 17]]);
 }

@@ -1,6 +1,7 @@
 use crate::support::{F32, F64, in_files, kernel};
+use cudalint_kernel::Argument;
 use cudalint_kernel::code::Ty;
-use cudalint_kernel::python::Constant;
+use cudalint_kernel::python::{ArgumentType, Constant};
 
 #[test]
 fn a_device_function_is_compiled_for_each_combination_of_types() {
@@ -72,4 +73,13 @@ fn recursion_ends() {
     let text = "@cuda.jit(device=True)\ndef fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) + fib(n - 2)\n@cuda.jit\ndef k(a):\n    a[cuda.grid(1)] = fib(5)\n";
     let seen = kernel(text).array(F64, &[64]).seen();
     assert!(seen.is_empty(), "{seen:?}");
+}
+
+#[test]
+fn surplus_arguments_are_a_tuple() {
+    let text = "@cuda.jit(device=True)\ndef total(first, *rest):\n    s = first\n    for one in rest:\n        s += one\n    return s\n@cuda.jit\ndef k(a, *args):\n    i = cuda.grid(1)\n    a[i] = total(args[0], args[1], 2)\n";
+    let int = || ArgumentType::Scalar(Ty::INT);
+    let given = [Argument::Int(1), Argument::Int(3)];
+    let seen = kernel(text).array(F32, &[60]).argument(ArgumentType::Tuple(vec![int(), int()]), &given).seen();
+    assert_eq!(seen, ["outside a[i] at 240 by 60"]);
 }

@@ -359,7 +359,10 @@ impl Row {
 
     fn copies(&self, words: &[&str]) -> Read<String> {
         match words {
-            ["described", by] => return Ok(format!("CopiesDescribed({})", self.arg(by)?)),
+            ["described", by] => return Ok(format!("CopiesDescribed({}, Structure::Runtime)", self.arg(by)?)),
+            ["described", by, how @ ("plane" | "volume")] => {
+                return Ok(format!("CopiesDescribed({}, Structure::{})", self.arg(by)?, capital(how)));
+            }
             [which @ ("to-symbol" | "from-symbol"), symbol, other, bytes, offset, kind] => {
                 let [symbol, other, bytes, offset, kind] =
                     [symbol, other, bytes, offset, kind].map(|name| self.arg(name));

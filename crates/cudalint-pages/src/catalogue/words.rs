@@ -50,8 +50,8 @@ pub(super) fn returned(words: &str) -> Read<String> {
 
 pub(super) fn number(word: &str) -> Read<String> {
     match word {
-        "bool" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "half" | "half2" | "float" | "double" | "float2"
-        | "double2" => Ok(format!("Number::{}", capital(word))),
+        "bool" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "half" | "half2" | "float" | "double"
+        | "float2" | "double2" => Ok(format!("Number::{}", capital(word))),
         _ => Err(format!("`{word}` is no type of numbers")),
     }
 }
@@ -111,8 +111,9 @@ pub(super) fn device_op(words: &[&str]) -> Read<String> {
         ["grid"] => "Grid { size: false }".to_owned(),
         ["grid", "size"] => "Grid { size: true }".to_owned(),
         [
-            word @ ("shared-array" | "local-array" | "constant-array" | "shared-memory" | "range" | "lane" | "lanes-below"
-            | "select" | "multiply-add" | "next-random" | "this-grid" | "this-block" | "group-barrier"),
+            word @ ("shared-array" | "local-array" | "constant-array" | "shared-memory" | "range" | "lane"
+            | "lanes-below" | "select" | "multiply-add" | "next-random" | "this-grid" | "this-block"
+            | "group-barrier"),
         ] => camel(word),
         ["async-copy"] => "AsyncCopy".to_owned(),
         ["trap"] => "Trap".to_owned(),
@@ -172,12 +173,13 @@ pub(super) fn python_op(words: &[&str], arg: impl Fn(&str) -> Read<String>) -> R
         ["hands", way @ ("in" | "out" | "in-out")] => format!("Hands(Transfer::{})", camel(way)),
         [
             "math",
-            op @ ("sqrt" | "log2" | "log" | "exp2" | "exp" | "pow" | "fmod" | "rint" | "floor" | "ceil" | "trunc" | "abs"
-            | "fabs" | "min" | "max" | "test" | "whole" | "other"),
+            op @ ("sqrt" | "log2" | "log" | "exp2" | "exp" | "pow" | "fmod" | "rint" | "floor" | "ceil" | "trunc"
+            | "abs" | "fabs" | "min" | "max" | "test" | "whole" | "other"),
         ] => format!("Math(MathOp::{})", capital(op)),
         [
-            word @ ("range" | "diagonal" | "generator" | "joins" | "product" | "product-of-all" | "transposes" | "reshapes" | "ravels"
-            | "dtype" | "view" | "fetches" | "config" | "launches" | "core-launches" | "nothing" | "yes"),
+            word @ ("range" | "diagonal" | "generator" | "joins" | "product" | "product-of-all" | "transposes"
+            | "reshapes" | "ravels" | "dtype" | "view" | "fetches" | "config" | "launches" | "core-launches"
+            | "nothing" | "yes"),
         ] => camel(word),
         _ => return Err(format!("`python {}` is not understood", words.join(" "))),
     })

@@ -419,6 +419,17 @@ pub enum AtomicOp {
     Store,
 }
 
+/// Structures that say what is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Structure {
+    /// The runtime's `cudaMemcpy3DParms`.
+    Runtime,
+    /// The driver's `CUDA_MEMCPY2D`.
+    Plane,
+    /// The driver's `CUDA_MEMCPY3D`.
+    Volume,
+}
+
 /// One thing that a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
@@ -462,7 +473,7 @@ pub enum Effect {
         to_symbol: bool,
     },
     /// A structure says what is copied.
-    CopiesDescribed(Arg),
+    CopiesDescribed(Arg, Structure),
     /// Elements are set to a value.
     Sets {
         /// The first.

@@ -190,7 +190,10 @@ impl Function {
 
     /// Whether it belongs to a package of Python that has functions of its own.
     pub const fn is_of_python(&self) -> bool {
-        matches!(self.library, Library::CuPy | Library::PyCuda | Library::Numba | Library::NumPy | Library::CudaCore | Library::Python)
+        matches!(
+            self.library,
+            Library::CuPy | Library::PyCuda | Library::Numba | Library::NumPy | Library::CudaCore | Library::Python
+        )
     }
 
     /// What it is in device code.

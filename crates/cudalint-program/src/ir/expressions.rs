@@ -2,7 +2,8 @@
 
 pub use cudalint_numbers::{BinaryOp, UnaryOp};
 
-use super::{ExpansionId, ExprId, FunctionId, LocalId, Path, PythonExpr, StmtId, TypeId};
+use super::names::{ExpansionId, ExprId, FunctionId, LocalId, Path, StmtId, TypeId};
+use super::python::PythonExpr;
 use crate::api::ApiId;
 use crate::name::Name;
 use cudalint_syntax::Span;
@@ -158,5 +159,15 @@ impl<'a> IntoIterator for &'a TemplateArgs {
     type IntoIter = std::slice::Iter<'a, TemplateArg>;
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl Expr {
+    /// The Python-only expression that this is.
+    pub fn python(&self) -> Option<&PythonExpr> {
+        match self {
+            Self::Python(expr) => Some(expr),
+            _ => None,
+        }
     }
 }

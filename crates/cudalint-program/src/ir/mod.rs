@@ -7,41 +7,22 @@
 //! make one.
 
 mod expressions;
+mod names;
 mod python;
 
 pub use expressions::{BinaryOp, Expansion, Expr, ExprNode, LaunchExpr, TemplateArg, TemplateArgs, UnaryOp};
+pub use names::{Block, ExpansionId, ExprId, FunctionId, LocalId, ModuleId, Path, StmtId, TypeId};
 pub use python::{
     Comprehension, Dialect, ForClause, FormatPart, Import, KernelDecorator, PythonExpr, PythonFunction, PythonStmt,
 };
 
-use crate::ids;
 use crate::name::Name;
 use crate::python::PythonNames;
 use cudalint_numbers::{Integer, Scalar};
 use cudalint_syntax::{CupyBody, Language, Span};
 use rustc_hash::FxHashMap;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use typed_index_collections::{TiSlice, TiVec};
-
-ids! {
-    /// An expression of a module.
-    ExprId;
-    /// A statement of a module.
-    StmtId;
-    /// A type of a module.
-    TypeId;
-    /// A variable of a function: parameter or local.
-    LocalId;
-    /// A function of a module.
-    FunctionId;
-    /// A module of the project.
-    ModuleId;
-}
-
-/// A macro of [`Module::expanded`], counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ExpansionId(pub NonZeroU32);
 
 /// One region of one file, lowered.
 #[derive(Debug, Default)]
@@ -124,49 +105,6 @@ pub struct Instantiation {
     pub span: Span,
 }
 
-/// A name with its qualifiers, as written: `thrust::device_vector` is `["thrust", "device_vector"]`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Path {
-    /// Segments; a leading `::` is dropped. Shared, since most paths are written many times.
-    pub segments: Arc<[Name]>,
-}
-
-impl Default for Path {
-    fn default() -> Self {
-        Self { segments: Arc::from([]) }
-    }
-}
-
-impl From<Vec<Name>> for Path {
-    fn from(segments: Vec<Name>) -> Self {
-        Self { segments: segments.into() }
-    }
-}
-
-impl FromIterator<Name> for Path {
-    fn from_iter<T: IntoIterator<Item = Name>>(segments: T) -> Self {
-        Self { segments: segments.into_iter().collect() }
-    }
-}
-
-impl Path {
-    /// A path of one segment.
-    pub fn single(name: Name) -> Self {
-        Self { segments: Arc::from([name]) }
-    }
-
-    /// The path of what stands directly inside this one.
-    #[must_use]
-    pub fn within(&self, name: Name) -> Self {
-        self.segments.iter().cloned().chain([name]).collect()
-    }
-
-    /// The last segment.
-    pub fn last(&self) -> Option<&Name> {
-        self.segments.last()
-    }
-}
-
 /// A statement with its place.
 #[derive(Clone, Debug)]
 pub struct StmtNode {
@@ -175,9 +113,6 @@ pub struct StmtNode {
     /// Where it is written in this module's file.
     pub span: Span,
 }
-
-/// A list of statements.
-pub type Block = Vec<StmtId>;
 
 /// Statements.
 #[derive(Clone, Debug)]
@@ -527,4 +462,16 @@ pub struct MacroDefinition {
     /// Conditions of the `#if` groups around it, outermost first, each as an expression that must hold: `#ifdef X` is
     /// `defined(X)`, a branch not taken is `!(…)`.
     pub conditions: Vec<Box<str>>,
+}
+
+impl Function {
+    /// The local that a name means in this Python function, if it binds it; variables of comprehensions are not meant.
+    pub fn python_local(&self, name: &str) -> Option<LocalId> {
+        let python = self.python.as_ref()?;
+        let is_it = |local: &LocalId| {
+            self.locals.get(*local).is_some_and(|variable| variable.name == *name)
+                && python.inner.binary_search(local).is_err()
+        };
+        (0..self.locals.len() as u32).map(LocalId).find(is_it)
+    }
 }

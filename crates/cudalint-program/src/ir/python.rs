@@ -1,14 +1,14 @@
 //! What only Python has: expressions, statements, imports, and what a function's definition says beyond its parameters.
 //!
-//! Everything else of Python uses the forms it shares with C++: literals ([`Expr::Int`] of 8 bytes, [`Expr::Float`] of 8,
-//! [`Expr::Str`], [`Expr::Null`] for `None`), operators (`x is None` is `==`; `a < b < c` is `a < b && b < c`), names, calls,
-//! attributes ([`Expr::Member`]), subscripts ([`Expr::Index`] with one operand for each part between commas), assignments
+//! Everything else of Python uses the forms it shares with C++: literals ([`Expr::Int`](super::Expr::Int) of 8 bytes, [`Expr::Float`](super::Expr::Float) of 8,
+//! [`Expr::Str`](super::Expr::Str), [`Expr::Null`](super::Expr::Null) for `None`), operators (`x is None` is `==`; `a < b < c` is `a < b && b < c`), names, calls,
+//! attributes ([`Expr::Member`](super::Expr::Member)), subscripts ([`Expr::Index`](super::Expr::Index) with one operand for each part between commas), assignments
 //! (the target may be a [`PythonExpr::Tuple`]), conditional expressions and lambdas. A launch `k[grid, block](args)` is a
 //! call of a subscript: what `k` is turns out when the program runs. `k[grid,]` has one operand, a tuple of one.
 //!
 //! Names: what a function binds anywhere (imports, functions and classes too) is a local in all of it
 //! ([`super::Function::python_local`]); variables of comprehensions are locals that no name outside means. An
-//! [`Expr::Name`] of one segment is a variable of a function around where [`super::Function::captures`] lists it, else global
+//! [`Expr::Name`](super::Expr::Name) of one segment is a variable of a function around where [`super::Function::captures`] lists it, else global
 //! (or built in). Of several segments it is a variable of the class whose body is being executed: `C::x`. Only what is
 //! assigned is among [`super::Module::globals`], with a value where one assignment outside loops is all that there is;
 //! functions, classes and imports of the module have lists of their own.
@@ -17,7 +17,7 @@
 //! for it. `parent` is the function around; in the module itself there is none, except where a function uses a variable of
 //! a comprehension there. A lambda's body is one `return`.
 
-use super::{Block, Expr, ExprId, Function, FunctionId, LocalId, StmtId};
+use super::names::{Block, ExprId, FunctionId, LocalId, StmtId};
 use crate::name::Name;
 use cudalint_syntax::Span;
 
@@ -103,7 +103,7 @@ pub enum FormatPart {
 /// the end of its body; a handler begins with a statement for what it catches: `except E` with the expression `E`, `except E as
 /// e` with the assignment of something unknown to `e`. `while … else` has the `else` as a block behind it, under an unknown condition
 /// where a `break` may leave the loop. `match` is a [`super::Stmt::Unknown`] with a block for each case. `raise` is
-/// [`Expr::Throw`].
+/// [`Expr::Throw`](super::Expr::Throw).
 #[derive(Clone, Debug)]
 pub enum PythonStmt {
     /// `for target in iterable: … else: …`.
@@ -266,28 +266,6 @@ impl PythonStmt {
             Self::For { body, otherwise, .. } => vec![body, otherwise],
             Self::With { body, .. } | Self::Class(_, body) => vec![body],
             Self::Define(_) | Self::Assert(..) | Self::Delete(_) | Self::Import(_) => Vec::new(),
-        }
-    }
-}
-
-impl Function {
-    /// The local that a name means in this Python function, if it binds it; variables of comprehensions are not meant.
-    pub fn python_local(&self, name: &str) -> Option<LocalId> {
-        let python = self.python.as_ref()?;
-        let is_it = |local: &LocalId| {
-            self.locals.get(*local).is_some_and(|variable| variable.name == *name)
-                && python.inner.binary_search(local).is_err()
-        };
-        (0..self.locals.len() as u32).map(LocalId).find(is_it)
-    }
-}
-
-impl Expr {
-    /// The Python-only expression that this is.
-    pub fn python(&self) -> Option<&PythonExpr> {
-        match self {
-            Self::Python(expr) => Some(expr),
-            _ => None,
         }
     }
 }

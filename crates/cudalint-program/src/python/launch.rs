@@ -292,10 +292,14 @@ impl<'t> LaunchReader<'_, 't> {
                 let name = function.child_by_field_name("name").map_or("", |name| self.file.text_of(name));
                 let text = self.file.text_of(function);
                 let indexes = ["threadIdx", "blockIdx"].iter().any(|word| text.contains(word));
-                if indexes || self.calls_within(function, |api| api.device_op().is_some()) || self.jitted_elsewhere(name) {
+                if indexes
+                    || self.calls_within(function, |api| api.device_op().is_some())
+                    || self.jitted_elsewhere(name)
+                {
                     return;
                 }
-                let on_host = |api: ApiId| api.allocates() || api.effects.iter().any(|it| matches!(it, Effect::Waits(_)));
+                let on_host =
+                    |api: ApiId| api.allocates() || api.effects.iter().any(|it| matches!(it, Effect::Waits(_)));
                 let methods = ["copy_to_host(", "synchronize(", "print("].iter().any(|word| text.contains(word));
                 if methods || self.calls_within(function, on_host) {
                     None

@@ -1,9 +1,8 @@
-//! Which file an import means, and which C++ stands in the strings of a Python file.
+//! The Python files of a project, by what imports call them, and the C++ in their strings.
 
 use crate::includes::normalize;
 use crate::ir::{Module, ModuleId};
-use crate::project::Project;
-use cudalint_syntax::{Language, Span};
+use cudalint_syntax::Language;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ pub(crate) struct PythonModules {
     /// Modules by their path without `.py`; a package's by that of its folder with `/__init__`.
     files: FxHashMap<String, ModuleId>,
     /// C++ in strings, by the path of the file.
-    embedded: FxHashMap<Arc<str>, Vec<ModuleId>>,
+    pub(super) embedded: FxHashMap<Arc<str>, Vec<ModuleId>>,
 }
 
 impl PythonModules {
@@ -30,88 +29,20 @@ impl PythonModules {
     }
 
     /// The module or package at a path without `.py`; a package hides a module of the same name, as in Python.
-    fn at(&self, path: &str) -> Option<ModuleId> {
+    pub(super) fn at(&self, path: &str) -> Option<ModuleId> {
         self.package(path).or_else(|| self.files.get(path).copied())
     }
 
-    fn package(&self, folder: &str) -> Option<ModuleId> {
+    pub(super) fn package(&self, folder: &str) -> Option<ModuleId> {
         self.files.get(join(folder, "__init__").as_str()).copied()
     }
 }
 
-fn join(folder: &str, rest: &str) -> String {
+pub(super) fn join(folder: &str, rest: &str) -> String {
     match (folder, rest) {
         ("", rest) => rest.to_owned(),
         (folder, "") => folder.to_owned(),
         ("/", rest) => format!("/{rest}"),
         (folder, rest) => format!("{folder}/{rest}"),
-    }
-}
-
-/// The folder around a path; none around the topmost that the paths of the project show.
-fn above(path: &str) -> Option<&str> {
-    match path.rsplit_once('/') {
-        Some(("", _)) if path.len() > 1 => Some("/"),
-        Some(("", _)) => None,
-        Some((_, "..")) => None,
-        Some((folder, _)) => Some(folder),
-        None if path.is_empty() || path == ".." => None,
-        None => Some(""),
-    }
-}
-
-impl Project {
-    /// The module that `import path` means in a Python file; `level` is the number of dots before it. The file is looked for
-    /// in the folders above the importing one (and in a `src` folder of each), which is where Python's search path leads in
-    /// practice: next to the script, the root of the package, the root of the project. Two different answers are none, except that
-    /// a file outside packages is a script, whose own folder comes first. Fences see nothing and are seen by nobody.
-    pub fn python_module(&self, from: ModuleId, path: &str, level: u32) -> Option<ModuleId> {
-        if self.includes().is_alone(from.0) || (path.is_empty() && level == 0) {
-            return None;
-        }
-        let modules = &self.python;
-        let relative = path.replace('.', "/");
-        let own = normalize(self.path(from));
-        let folder = above(&own)?;
-        if level > 0 {
-            let mut package = folder;
-            for _ in 1..level {
-                package = above(package)?;
-            }
-            return if path.is_empty() { modules.package(package) } else { modules.at(&join(package, &relative)) };
-        }
-        let mut found = None;
-        let mut at = Some(folder);
-        while let Some(folder) = at {
-            let here = modules.at(&join(folder, &relative));
-            if here.is_some() && found.is_none() && modules.package(folder).is_none() && Some(folder) == above(&own) {
-                return here;
-            }
-            for next in [here, modules.at(&join(&join(folder, "src"), &relative))].into_iter().flatten() {
-                if found.is_some_and(|before| before != next) {
-                    return None;
-                }
-                found = Some(next);
-            }
-            at = above(folder);
-        }
-        found
-    }
-
-    /// The C++ in the strings of a Python module, in order.
-    pub fn embedded(&self, host: ModuleId) -> impl Iterator<Item = ModuleId> + '_ {
-        let module = self.module(host);
-        let own = module.body.and_then(|body| Some(module.functions.get(body)?.span));
-        let all = self.python.embedded.get(self.path(host)).map_or(&[][..], Vec::as_slice);
-        // Of a document each fence has its own.
-        all.iter().copied().filter(move |id| {
-            let inside = self.module(*id).inside;
-            inside.zip(own).is_some_and(|(inside, own)| own.contains(inside))
-        })
-    }
-
-    /// The C++ in the string whose expression has this span.
-    pub fn embedded_at(&self, host: ModuleId, span: Span) -> Option<ModuleId> {
-        self.embedded(host).find(|id| self.module(*id).inside == Some(span))
     }
 }

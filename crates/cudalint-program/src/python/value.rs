@@ -158,10 +158,7 @@ impl<'t> File<'t> {
             return Kind::Array;
         }
         let pointer = api.effects.iter().any(|effect| {
-            matches!(
-                effect,
-                Effect::Allocates { size: Size::Bytes(_), .. } | Effect::Python(PythonOp::Offset { .. })
-            )
+            matches!(effect, Effect::Allocates { size: Size::Bytes(_), .. } | Effect::Python(PythonOp::Offset { .. }))
         });
         let float = api.gives.is_some() || api.python_ops().any(|op| op == PythonOp::Elementwise { float: true });
         match (api.library, api.math()) {

@@ -252,7 +252,8 @@ impl Walker<'_> {
             Holds::Something => fill.as_ref().and_then(Val::number).filter(|fill| *fill == 0.0).map(|_| zeros()),
         };
         let copy = call.api.effects.iter().find(|effect| matches!(effect, Effect::Copies { .. }));
-        let fetched = matches!(copy, Some(Effect::Copies { to: Arg::RETURNED, direction: Direction::DeviceToHost, .. }));
+        let fetched =
+            matches!(copy, Some(Effect::Copies { to: Arg::RETURNED, direction: Direction::DeviceToHost, .. }));
         let value = match size {
             Size::Bytes(bytes) => {
                 let memory = self.allocated(call.id, call.name, space, call.get(bytes)?, call.expr(bytes));
@@ -384,8 +385,7 @@ impl Walker<'_> {
                     Direction::DeviceToDevice => CopyKind::DeviceToDevice,
                     _ => CopyKind::Default,
                 };
-                let written = made.is_none() && !call.binding;
-                (kind, written.then(|| self.callee_name(call.id)).flatten())
+                (kind, if made.is_none() { self.callee_name(call.id) } else { None })
             }
         };
         let asynchronous = call.api.is_asynchronous();
@@ -485,9 +485,7 @@ fn handle_value(handle: Handle, name: &str) -> Val {
 /// A number, or the constant of a header that a name of a package means.
 fn number_of(value: &Val) -> Option<i64> {
     match &value.kind {
-        Kind::Package(path) => {
-            Some(api::constant(path).or_else(|| api::constant(last_part(path)))?.value)
-        }
+        Kind::Package(path) => Some(api::constant(path).or_else(|| api::constant(last_part(path)))?.value),
         _ => value.known(),
     }
 }

@@ -83,10 +83,8 @@ impl Walker<'_> {
                 }
                 None => None,
             },
-            PythonOp::Transposes => {
-                array(args.positional.first().filter(|_| args.positional.len() == 1))
-                    .map(|array| self.transposed(&array, None, id))
-            }
+            PythonOp::Transposes => array(args.positional.first().filter(|_| args.positional.len() == 1))
+                .map(|array| self.transposed(&array, None, id)),
             PythonOp::Reshapes => array(args.positional.first()).map(|array| {
                 let shape = call.parameter("shape").cloned().and_then(|shape| self.shape(&shape));
                 self.reshaped(&array, shape, id)

@@ -136,9 +136,8 @@ impl Walker<'_> {
         };
         let (Kind::Native(native), Kind::Tuple(parts)) = (&kernel.kind, &config.kind) else { return lost(self) };
         let [marker, grid, block, shared] = &parts[..] else { return lost(self) };
-        let is_config = |path: &str| {
-            ApiId::of_python(path).is_some_and(|api| api.python_ops().any(|op| op == PythonOp::Config))
-        };
+        let is_config =
+            |path: &str| ApiId::of_python(path).is_some_and(|api| api.python_ops().any(|op| op == PythonOp::Config));
         if args.open || !matches!(&marker.kind, Kind::Package(path) if is_config(path)) {
             return lost(self);
         }

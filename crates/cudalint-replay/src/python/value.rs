@@ -3,8 +3,8 @@
 pub(crate) use super::dtype::Dtype;
 use crate::facts::{Amount, Site};
 use crate::quantity::{Assumptions, Quantity, union};
-pub(crate) use cudalint_program::api::packages::Transfer;
 use cudalint_program::Name;
+pub(crate) use cudalint_program::api::packages::Transfer;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::rc::Rc;
 

@@ -71,7 +71,7 @@ impl<'p> Walker<'p> {
                 }
                 self.free_value(call.id, call.name, pointer, &out);
             }
-            Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(_) | Effect::Sets { .. } => {
+            Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(..) | Effect::Sets { .. } => {
                 return self.copies(call, effect, args);
             }
             Effect::Pins(pointer) => {

@@ -48,7 +48,9 @@ impl<'p> Walker<'p> {
                 let (Some(pointer), Some(value)) = (pointer.of(args), value.of(args)) else { return false };
                 self.set(call, [pointer, value], size, i64::from(unit), args)
             }
-            Effect::CopiesDescribed(by) => by.of(args).is_some_and(|by| self.copy_described(call, by)),
+            Effect::CopiesDescribed(by, structure) => {
+                by.of(args).is_some_and(|by| self.copy_described(call, by, structure))
+            }
             _ => false,
         }
     }

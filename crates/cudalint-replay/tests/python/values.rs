@@ -65,3 +65,32 @@ fn paths() {
     assert_eq!(given("import os\nx = 1\nif os.getcwd():\n    x = 1", "x"), "1:8)");
     assert_eq!(given("try:\n    import missing\n    x = 3\nexcept ImportError:\n    x = 4", "x"), "3:8)");
 }
+
+#[test]
+fn a_kernel_with_surplus_arguments_is_executed_with_those_of_the_launch() {
+    let seen = program(
+        "
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def k(*args):
+    i = cuda.grid(1)
+    args[0][i] = args[1]
+
+a = cuda.device_array(100, np.float32)
+k[1, 128](a, 1.0)
+",
+    );
+    assert_eq!(seen.shown().len(), 1, "{:?}", seen.shown());
+}
+
+#[test]
+fn functions_of_the_catalogue_by_their_paths() {
+    assert_eq!(given("a = np.zeros_like(np.ones((2, 3), np.float32), dtype=np.int8)", "a"), "a+0 of 6 held; 2:8; 3:8)");
+    assert_eq!(given("a = cp.full((2, 3), 0)", "a"), "a+0 of 48 held; 2:8; 3:8)");
+    assert_eq!(given("a = cuda.device_array((2, 3), dtype=np.int16, order='C')", "a"), "a+0 of 12 held; 2:8; 3:8)");
+    assert_eq!(given("a = np.identity(n=4)", "a"), "a+0 of 128; 4:8; 4:8)");
+    assert_eq!(given("a = np.linspace(0, 1, num=5)", "a"), "a+0 of 40; 5:8)");
+    assert_eq!(given("a = np.random.normal(0, 1, size=(4, 2))", "a"), "a+0 of 64; 4:8; 2:8)");
+}

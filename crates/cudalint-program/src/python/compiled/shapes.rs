@@ -1,7 +1,8 @@
 //! Shapes of shared and local arrays: Numba wants integers that it knows when it types the kernel.
 
+use super::fault::{CompileFault, Culprit, FaultKind, Reason};
 use super::sure::{Code, of_launch};
-use super::{CompileFault, Culprit, FaultKind, Reason, View};
+use super::view::View;
 use crate::api::effects::{DeviceOp, Library};
 use crate::ir::{BinaryOp, Expr, ExprId, PythonExpr, UnaryOp};
 

@@ -1,6 +1,6 @@
 //! The code of a function that is compiled for sure: Numba leaves out branches whose condition it finds to be constant.
 
-use super::View;
+use super::view::View;
 use crate::api::effects::DeviceOp;
 use crate::ir::{BinaryOp, Block, Expr, ExprId, PythonExpr, PythonStmt, Stmt, StmtId, UnaryOp};
 use crate::visit;

@@ -1,7 +1,8 @@
 //! What Numba refuses besides shapes.
 
+use super::fault::{Assumption, CompileFault, FaultKind, Unsupported};
 use super::sure::Code;
-use super::{Assumption, CompileFault, FaultKind, Unsupported, View};
+use super::view::View;
 use crate::api::ApiId;
 use crate::api::effects::{DeviceOp, Library};
 use crate::ir::{BinaryOp, Comprehension, Expr, ExprId, Function, PythonExpr, PythonStmt, Stmt, StmtId};

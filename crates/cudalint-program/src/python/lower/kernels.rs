@@ -144,7 +144,9 @@ impl Lowerer<'_> {
             Compiler::Guvectorize { for_cuda } if options.for_cuda.unwrap_or(for_cuda) => {
                 (Dialect::Guvectorize, true, signature)
             }
-            Compiler::Vectorize { .. } | Compiler::Guvectorize { .. } | Compiler::Reduce | Compiler::Host => return None,
+            Compiler::Vectorize { .. } | Compiler::Guvectorize { .. } | Compiler::Reduce | Compiler::Host => {
+                return None;
+            }
         };
         Some((KernelDecorator { dialect, device, signature, expr }, options))
     }

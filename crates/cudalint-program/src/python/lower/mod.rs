@@ -10,6 +10,7 @@ mod functions;
 mod imports;
 mod kernels;
 mod literals;
+mod names;
 mod operators;
 mod patterns;
 mod scopes;

@@ -136,7 +136,7 @@ impl<'t> Lowerer<'t> {
                 "in" | "not in" => {
                     let negated = operator == "not in";
                     let expr = PythonExpr::In { value, container: next, negated };
-                    self.push(super::exprs::python(expr), covered)
+                    self.push(Expr::Python(Box::new(expr)), covered)
                 }
                 _ => self.binary_expr(binary_op(operator), value, next),
             };
