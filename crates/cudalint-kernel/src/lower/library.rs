@@ -4,7 +4,6 @@ use super::numbers::{LONG, number_type};
 use super::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
-use cudalint_numbers::Scalar;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::Path;

@@ -3,6 +3,7 @@
 use super::{Lowerer, Out};
 use crate::code::{FloatMath, Intrinsic};
 use crate::report::Site;
+use cudalint_numbers::Scalar;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Bits, DeviceOp, Number, Rounding};
 use cudalint_program::ir::Path;
@@ -105,7 +106,7 @@ pub(super) fn number_type(number: Number) -> Ty {
         Number::Long => LONG,
         Number::Ulong => Ty::SIZE,
         Number::Half => Ty::Float { bytes: 2 },
-        Number::Half2 => super::library::vector_named("half2").unwrap_or(Ty::Unknown),
+        Number::Half2 => Ty::vector("half2"),
         Number::Float => FLOAT,
         Number::Double => Ty::DOUBLE,
         Number::Float2 => Ty::vector("float2"),
@@ -167,7 +168,7 @@ impl Lowerer<'_> {
             }
             // Of the type of its operands: there are two of half precision.
             (_, Number::Half2, _) => {
-                let halves = |arg: &&Out| matches!(arg.ty, Ty::Vector { bytes: 2, .. });
+                let halves = |arg: &&Out| matches!(arg.ty, Ty::Vector { lane: Scalar::Float { bytes: 2 }, .. });
                 let ty = args.iter().find(halves).map_or_else(|| number_type(Number::Half2), |arg| arg.ty.clone());
                 Some(self.pure(name, args, ty, site))
             }

@@ -32,7 +32,7 @@ impl<'p> Lowerer<'p> {
         let mut element = ty;
         let mut extents = Some(Vec::new());
         while let Ty::Array(of, extent) = element {
-            extents = extents.zip(*extent).map(|(all, extent)| [all, vec![extent]].concat());
+            extents = extents.zip(extent.known()).map(|(all, extent)| [all, vec![extent]].concat());
             element = of;
         }
         let align = self.ty(element).align();

@@ -270,7 +270,7 @@ impl Walker<'_> {
                 let shape = call.get(shape).cloned().and_then(|shape| self.shape(&shape));
                 let natural = match &fill {
                     _ if call.parameter("formats").is_some() => Dtype::Unknown,
-                    Some(fill) => super::creation::natural(fill),
+                    Some(fill) => fill.natural(),
                     None => FLOAT,
                 };
                 let dtype = self.dtype_argument(call.parameter("dtype"), natural);

@@ -299,17 +299,6 @@ pub(super) fn is_array(value: &Val) -> bool {
     matches!(value.kind, Kind::Array(_))
 }
 
-/// The type that `NumPy` gives a number.
-pub(super) fn natural(value: &Val) -> Dtype {
-    match &value.kind {
-        Kind::Int(_) => INT,
-        Kind::Bool(_) => Dtype::Bool,
-        Kind::Float(_) | Kind::Ratio(..) => FLOAT,
-        Kind::Number(dtype, _) => *dtype,
-        _ => Dtype::Unknown,
-    }
-}
-
 /// The elements of a list object, for those who change it.
 pub(super) fn list_of(obj: &mut Obj) -> Option<&mut Vec<Val>> {
     match obj {

@@ -93,7 +93,7 @@ impl Walker<'_> {
             let (ArgumentType::Scalar(ty) | ArgumentType::Array { element: ty, .. }) = formal else { return false };
             let dtype = match &value.kind {
                 Kind::Array(array) => array.dtype,
-                _ => super::creation::natural(value),
+                _ => value.natural(),
             };
             dtype_of_element(ty) == dtype && dtype != Dtype::Unknown
         };

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::apis::ApiCall;
-use super::creation::{MAX_INTEGERS, natural};
+use super::creation::MAX_INTEGERS;
 use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
@@ -91,7 +91,7 @@ impl Walker<'_> {
                 self.ordered(value, args.named("order"))
             }
             Kind::Int(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Number(..) => {
-                let dtype = self.dtype_argument(dtype, natural(&from));
+                let dtype = self.dtype_argument(dtype, from.natural());
                 self.made(call, lib, dtype, Some(Rc::from(Vec::new())), None, &from.why)
             }
             Kind::Range(range) => {
@@ -154,7 +154,7 @@ impl Walker<'_> {
                 None
             }
             _ => {
-                let dtype = natural(value);
+                let dtype = value.natural();
                 into.dtype = Some(into.dtype.map_or(dtype, |known| known.promote(dtype)));
                 match (value.quantity(), &mut into.integers) {
                     (Some(q), Some(all))

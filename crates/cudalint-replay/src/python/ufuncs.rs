@@ -8,7 +8,6 @@
 use super::Walker;
 use super::arrays::{Made, broadcast};
 use super::calls::Args;
-use super::creation::natural;
 use super::cupy_bodies::{count, same};
 use super::gufuncs::dtype_of_element;
 use super::hand::{Handed, extent};
@@ -252,7 +251,7 @@ fn chosen<'s>(signatures: &'s [Signature], values: &[Val]) -> Option<&'s Signatu
             signature.arguments.len() == values.len()
                 && signature.arguments.iter().zip(values).all(|(formal, value)| match &value.kind {
                     Kind::Array(array) => alike(formal, array.dtype),
-                    _ => !numbers || alike(formal, natural(value)),
+                    _ => !numbers || alike(formal, value.natural()),
                 })
         };
         signatures.iter().filter(fits).collect()

@@ -1,6 +1,7 @@
 //! Values of Python host code: numbers, containers, functions, and the objects of GPU packages.
 
 pub(crate) use super::dtype::Dtype;
+use super::dtype::{FLOAT, INT};
 use crate::facts::{Amount, Site};
 use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_program::Name;
@@ -244,6 +245,17 @@ impl From<Kind> for Val {
 }
 
 impl Val {
+    /// The type that `NumPy` gives a number.
+    pub(super) fn natural(&self) -> Dtype {
+        match &self.kind {
+            Kind::Int(_) => INT,
+            Kind::Bool(_) => Dtype::Bool,
+            Kind::Float(_) | Kind::Ratio(..) => FLOAT,
+            Kind::Number(dtype, _) => *dtype,
+            _ => Dtype::Unknown,
+        }
+    }
+
     pub const fn unknown() -> Self {
         Self { kind: Kind::Unknown, why: None }
     }
