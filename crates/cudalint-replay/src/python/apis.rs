@@ -265,7 +265,7 @@ impl Walker<'_> {
                 }
                 return Some(memory);
             }
-            Size::Whole(like) => return self.memory_like(call, space, call.get(like)?, copy.is_some()),
+            Size::Whole(like) => return Some(self.memory_like(call, space, call.get(like)?, copy.is_some())),
             Size::Elements(shape) => {
                 let shape = call.get(shape).cloned().and_then(|shape| self.shape(&shape));
                 let natural = match &fill {
@@ -331,7 +331,7 @@ impl Walker<'_> {
     }
 
     /// Memory without a type that is made for the elements of an array, perhaps with a copy of them.
-    fn memory_like(&mut self, call: &ApiCall<'_>, space: MemorySpace, like: &Val, copies: bool) -> Option<Val> {
+    fn memory_like(&mut self, call: &ApiCall<'_>, space: MemorySpace, like: &Val, copies: bool) -> Val {
         let (bytes, dtype) = match &like.kind {
             Kind::Array(array) => (self.bytes_of(array), array.dtype),
             _ => (Dim::unknown(), Dtype::Unknown),
@@ -345,7 +345,7 @@ impl Walker<'_> {
         if copies {
             self.store(&value, &bytes, Some(like));
         }
-        Some(value)
+        value
     }
 
     /// A copy, where `made` is what the call itself has brought into being.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) const MAX_INTEGERS: i64 = 4096;
 
 impl Walker<'_> {
-    /// A function of NumPy or CuPy, or of numbers.
+    /// A function of `NumPy` or `CuPy`, or of numbers.
     pub(super) fn array_op(&mut self, call: &ApiCall<'_>, op: PythonOp) -> Done {
         let (id, args, lib) = (call.id, call.args, Lib::of(call.api.library));
         let first = || args.positional.first().cloned();
