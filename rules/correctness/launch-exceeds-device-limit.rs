@@ -43,6 +43,10 @@ struct Excess<'a> {
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
         let EventKind::Launch(launch) = &event.kind else { continue };
+        // A condition that nothing decides may ask what the device has.
+        if event.conditional {
+            continue;
+        }
         if let Some(excess) = block_excess(launch).or_else(|| grid_excess(launch))
             && let Some(finding) = finding(context, event, launch, excess)
         {

@@ -76,6 +76,10 @@ fn largest(context: &ModuleContext<'_>) -> Option<i64> {
 
 fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::Launch(launch) = &event.kind else { return None };
+    // A condition that nothing decides may ask what the device has.
+    if event.conditional {
+        return None;
+    }
     // Too much static memory is told at the kernel.
     let dynamic = known(&launch.shared).filter(|bytes| *bytes > 0)?;
     let fixed = launch.kernel_summary.as_ref().and_then(|summary| summary.static_shared).unwrap_or(0);

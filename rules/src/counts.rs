@@ -79,11 +79,19 @@ pub fn miscount_of_copy(
     let all_bytes = other.element == Some(1)
         && matches!(&other.pointer, Pointer::Into { buffer, .. } if buffer.bytes.quantity == *bytes);
     let one_of_other = other.element.is_some_and(|element| *bytes == Quantity::Known(element));
+    // Of one variable a part may be meant; of two sides of its type the whole is.
+    let part_of_variable = is_variable(side) && other.element != side.element;
     miscount(side, bytes, count).filter(|why| match why {
         Miscount::Elements { .. } => !all_bytes,
-        Miscount::OtherType { .. } => !one_of_other,
+        Miscount::OtherType { .. } => !one_of_other && !part_of_variable,
         _ => true,
     })
+}
+
+/// Whether a pointer leads to a single variable, and not to what was allocated for elements.
+fn is_variable(side: &PointerArgument) -> bool {
+    matches!(&side.pointer, Pointer::Into { buffer, .. }
+        if buffer.element.is_none() && matches!(buffer.api.as_str(), "local" | "global"))
 }
 
 /// An allocation by bytes that was given a number of elements.

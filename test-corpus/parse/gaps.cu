@@ -135,3 +135,7 @@ int a = f(
     h(1, g(2))
 #endif
 );
+// case: an object made for its value in a template list
+// expect: function_definition 2
+template <class T> __host__ __device__ std::enable_if_t<is_small<T>{}, T> pack(unsigned v) { return T{v}; }
+template <class T> __host__ __device__ std::enable_if_t<!is_small<T>{}, T> pack(unsigned v) { return T{v + 1}; }

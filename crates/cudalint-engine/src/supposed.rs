@@ -39,15 +39,18 @@ impl<'p> Branches<'p> {
     }
 
     /// Names what a finding needs besides: other places of it stand under conditions that its own place does not. Whoever
-    /// compiles its own place meets those of that place.
+    /// compiles its own place meets those of that place, but for code that a function has in some builds beside its own: a
+    /// build without options lacks it.
     pub(crate) fn name_in(&self, finding: &mut Finding, rule: &Rule) {
         // Where nobody looks at statuses, other places are more of the same.
         if self.of_files.is_empty() || matches!(rule.info.method, Method::FaultInjection | Method::None) {
             return;
         }
-        let mut own: Vec<&Arc<str>> = self.around(&finding.place).map(|(_, branch)| &branch.condition).collect();
+        let own = self.around(&finding.place).filter(|(_, branch)| !branch.extra);
+        let mut own: Vec<&Arc<str>> = own.map(|(_, branch)| &branch.condition).collect();
         let path = finding.witness.iter().flat_map(|witness| &witness.path);
-        let mut needed: Vec<&Arc<str>> = Vec::new();
+        let extra = self.around(&finding.place).filter(|(_, branch)| branch.extra);
+        let mut needed: Vec<&Arc<str>> = extra.map(|(_, branch)| &branch.condition).collect();
         for label in finding.related.iter().chain(path) {
             for (file, branch) in self.around(&label.place) {
                 match way(file, branch, label) {

@@ -92,6 +92,8 @@ fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> boo
         }
         start += 1;
     };
+    // `{}` in a template argument is a value.
+    let text = text.replace("{}", "()");
     let begin = text.rfind([';', '}', '{']).map_or(0, |at| at + 1);
     let before = text.get(begin..).unwrap_or("");
     if before.contains("#pragma") {

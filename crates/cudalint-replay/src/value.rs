@@ -172,17 +172,7 @@ impl Val {
         }
         match &self.kind {
             Kind::Uninit(_) => self.clone(),
-            Kind::Aggregate(parts) => {
-                for length in (0..=path.len()).rev() {
-                    if length == 0 {
-                        return parts.whole.part(path);
-                    }
-                    if let Some(value) = parts.cells.get(&path[..length]) {
-                        return value.part(&path[length..]);
-                    }
-                }
-                Self::unknown()
-            }
+            Kind::Aggregate(parts) => crate::memory::part_of(&parts.whole, &parts.cells, path),
             Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }) => self.clone(),
             _ => Self { kind: Kind::Unknown, why: self.why.clone() },
         }
@@ -282,9 +272,8 @@ impl Val {
     /// noted.
     pub fn join(current: &Self, other: &Self, default: Option<&Assumptions>, lost: &mut Vec<ObjId>) -> Self {
         if Self::same(current, other) {
-            // Either path may be the one taken, so what either rests on counts only where both agree on needing it.
-            let why = if current.why.is_none() || other.why.is_none() { None } else { union(&current.why, &other.why) };
-            return Self { kind: current.kind.clone(), why };
+            // Either path may be the one taken: the value is sure only where what both rest on holds.
+            return Self { kind: current.kind.clone(), why: union(&current.why, &other.why) };
         }
         if let Some(why) = default {
             other.pointers(lost);

@@ -135,3 +135,36 @@ fn mistakes_in_the_settings_are_told() {
     let ran = sandbox.run(&["a.cu"]);
     assert!(ran.code == 2 && ran.stderr.contains("`parse.standard`: not a standard of C++"), "{ran:?}");
 }
+
+/// What only some builds have beside the rest of a function is an assumption; a choice between two kinds of code is the
+/// program, whichever.
+#[test]
+fn code_of_some_builds_is_an_assumption() {
+    let text = |open: &str, close: &str| {
+        format!(
+            "__global__ void k(int *o) {{
+  __shared__ int t[64];
+  t[threadIdx.x] = 1;
+  __syncthreads();
+{open}
+  t[threadIdx.x + 1] = 3;
+{close}
+  o[threadIdx.x] = 4;
+}}
+int main() {{ int *o; if (cudaMalloc(&o, 256) != cudaSuccess) return 1; k<<<1, 64>>>(o); return cudaDeviceSynchronize(); }}
+"
+        )
+    };
+    for (open, close, said) in [
+        ("", "", "error"),
+        ("#ifdef TRACE_ALL", "#endif", "warning"),
+        ("#ifndef QUIET", "#endif", "error"),
+        ("#ifdef WITH_ROOM", "#else\n  o[0] = 3;\n#endif", "error"),
+        ("#ifdef __CUDA_ARCH__", "#endif", "error"),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", text(open, close).as_bytes());
+        let ran = sandbox.run(&["--select", "shared-index-out-of-range", "--output-format", "concise", "a.cu"]);
+        assert!(ran.stdout.contains(&format!(" {said}[shared-index-out-of-range]")), "{open}: {ran:?}");
+    }
+}

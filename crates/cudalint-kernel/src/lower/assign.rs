@@ -14,6 +14,11 @@ impl Lowerer<'_> {
         {
             return out;
         }
+        if value.ty != target.ty
+            && let Some(out) = self.atomic_operator(None, target, value, true, site)
+        {
+            return out;
+        }
         let value = self.convert(value, &target.ty);
         self.store(target, value)
     }
@@ -47,6 +52,9 @@ impl Lowerer<'_> {
                     this.assign(target, &result, site)
                 });
             }
+        }
+        if let Some(out) = self.atomic_operator(Some(op), target, value, false, site) {
+            return out;
         }
         if let Ty::Pointer(of) = &target.ty {
             let of = (**of).clone();
@@ -171,6 +179,11 @@ impl Lowerer<'_> {
     /// `++x`, `x--`.
     pub(super) fn step(&mut self, target: &Out, by: i8, prefix: bool, site: Site) -> Out {
         let op = if by < 0 { BinaryOp::Sub } else { BinaryOp::Add };
+        let one = self.int(1, code::Ty::INT, site);
+        let one = self.computed(one, Ty::INT, site);
+        if let Some(out) = self.atomic_operator(Some(op), target, &one, !prefix, site) {
+            return out;
+        }
         match &target.ty {
             Ty::Record(..) => {
                 let name = if by < 0 { "operator--" } else { "operator++" };
@@ -181,28 +194,16 @@ impl Lowerer<'_> {
                 }
                 match self.user_operator(name, &args, site) {
                     Some(out) => out,
-                    None => {
-                        let one = self.int(1, code::Ty::INT, site);
-                        let one = self.computed(one, Ty::INT, site);
-                        self.lost_update(target, &one)
-                    }
+                    None => self.lost_update(target, &one),
                 }
             }
             Ty::Pointer(of) => {
-                let Some(size) = self.size_of(of) else {
-                    let one = self.int(1, code::Ty::INT, site);
-                    let one = self.computed(one, Ty::INT, site);
-                    return self.lost_update(target, &one);
-                };
+                let Some(size) = self.size_of(of) else { return self.lost_update(target, &one) };
                 let bytes = self.int(i64::from(size), code::Ty::LONG, site);
                 self.update(target, op, bytes, code::Ty::Pointer, !prefix)
             }
             ty => {
-                let Some(compute) = ty.common(&Ty::INT) else {
-                    let one = self.int(1, code::Ty::INT, site);
-                    let one = self.computed(one, Ty::INT, site);
-                    return self.lost_update(target, &one);
-                };
+                let Some(compute) = ty.common(&Ty::INT) else { return self.lost_update(target, &one) };
                 let compute = self.ty(&compute);
                 let one = match compute {
                     code::Ty::Float { .. } => self.push(Expr::Float(1.0), compute.clone(), site),

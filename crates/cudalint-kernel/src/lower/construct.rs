@@ -7,9 +7,6 @@ use cudalint_program::Entry;
 use cudalint_program::ir;
 use cudalint_program::types::{Ty, TypeEnv};
 
-/// Longest list whose elements are stored one by one.
-const MAX_LIST: usize = 512;
-
 impl<'p> Lowerer<'p> {
     /// Gives a new object its first value.
     pub(super) fn initialize(&mut self, target: &Out, init: ir::ExprId, out: &mut code::Block) {
@@ -32,7 +29,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn copy_in(&mut self, target: &Out, value: &Out, out: &mut code::Block) {
+    pub(super) fn copy_in(&mut self, target: &Out, value: &Out, out: &mut code::Block) {
         let value = self.convert(value, &target.ty);
         let stored = self.store(target, value);
         self.emit_effect(&stored, target.site, out);
@@ -212,115 +209,8 @@ impl<'p> Lowerer<'p> {
         Some(self.load(&called))
     }
 
-    /// `{a, b}` for an array, a record or a vector.
-    pub(super) fn initialize_list(&mut self, target: &Out, items: &'p [ir::ExprId], site: Site, out: &mut code::Block) {
-        if self.deeper(|this| this.initialize_list_inner(target, items, site, out)).is_none() {
-            self.forget(target, Vec::new(), out);
-        }
-    }
-
-    fn initialize_list_inner(&mut self, target: &Out, items: &'p [ir::ExprId], site: Site, out: &mut code::Block) {
-        match target.ty.clone() {
-            Ty::Array(of, count) => {
-                let listed = |this: &Self, item: &ir::ExprId| {
-                    matches!(
-                        this.node(*item).map(|node| &node.kind),
-                        Some(ir::Expr::InitList(_) | ir::Expr::Construct { .. } | ir::Expr::Str(_))
-                    )
-                };
-                if let ([one], Ty::Array(..)) = (items, &target.ty)
-                    && let Some(ir::Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
-                    && !matches!(*of, Ty::Array(..) | Ty::Record(..) | Ty::Vector { .. })
-                    && inside.len() != 1
-                {
-                    // `std::array<int, 2> a{{1, 2}}`.
-                    return self.initialize_list(target, inside, site, out);
-                }
-                // A list of numbers for an array of arrays.
-                let flat = matches!(*of, Ty::Array(..)) && items.iter().any(|item| !listed(self, item));
-                let designated = items
-                    .iter()
-                    .any(|item| matches!(self.node(*item).map(|n| &n.kind), Some(ir::Expr::Designated { .. })));
-                if flat && items.len() == 1 {
-                    return self.zero(target, out);
-                }
-                if items.len() > MAX_LIST || flat || designated {
-                    return self.forget(target, Vec::new(), out);
-                }
-                if count.known().is_none_or(|count| (items.len() as i64) < count) {
-                    self.zero(target, out);
-                }
-                for (index, item) in items.iter().enumerate() {
-                    let at = self.int(index as i64, code::Ty::INT, site);
-                    let at = self.computed(at, Ty::INT, site);
-                    let element = self.element(target, &at, self.site_of(*item));
-                    self.initialize(&element, *item, out);
-                }
-            }
-            Ty::Record(entry, env) => self.initialize_record(target, entry, &env, items, site, out),
-            Ty::Vector { .. } => self.construct_at(target, items, true, site, out),
-            Ty::Library(..) => self.construct_at(target, items, true, site, out),
-            _ => match items {
-                [] => self.zero(target, out),
-                [one] => self.initialize(target, *one, out),
-                _ => self.forget(target, Vec::new(), out),
-            },
-        }
-    }
-
-    fn initialize_record(
-        &mut self,
-        target: &Out,
-        entry: Entry,
-        env: &TypeEnv,
-        items: &'p [ir::ExprId],
-        site: Site,
-        out: &mut code::Block,
-    ) {
-        if self.has_constructor(entry) {
-            let values: Vec<Out> = items.iter().map(|arg| self.expr(*arg)).collect();
-            if let Some(call) = self.constructor_call(target, entry, env, &values, site) {
-                let stmt = self.push_stmt(Stmt::Expr(call), site);
-                out.push(stmt);
-                return;
-            }
-            let children = values.iter().map(|value| self.load(value)).collect();
-            return self.forget(target, children, out);
-        }
-        let Some(record) = self.project.record_at(entry) else { return };
-        if items.len() < record.fields.len() || !record.bases.is_empty() {
-            self.zero(target, out);
-            self.field_defaults(target, entry, env, out);
-        }
-        if !record.bases.is_empty() && !items.is_empty() {
-            return self.forget(target, Vec::new(), out);
-        }
-        for (index, item) in items.iter().enumerate() {
-            let (name, value) = match self.node(*item).map(|node| &node.kind) {
-                Some(ir::Expr::Designated { field, value }) => (field.clone(), *value),
-                _ => match record.fields.get(index) {
-                    Some(field) => (field.name.clone(), *item),
-                    None => return,
-                },
-            };
-            let Some(field) = self.field(&target.ty, &name) else {
-                return self.forget(target, Vec::new(), out);
-            };
-            let part = self.part(target, field.offset, &field.ty, self.site_of(value));
-            if let Ty::Reference(to) = &field.ty {
-                let to = (**to).clone();
-                let value = self.expr(value);
-                let address = self.bind_reference(&value, &to, false);
-                let stored = self.store(&part, address);
-                self.emit_effect(&stored, site, out);
-            } else {
-                self.initialize(&part, value, out);
-            }
-        }
-    }
-
     /// The values that fields have by their own declarations.
-    fn field_defaults(&mut self, target: &Out, entry: Entry, env: &TypeEnv, out: &mut code::Block) {
+    pub(super) fn field_defaults(&mut self, target: &Out, entry: Entry, env: &TypeEnv, out: &mut code::Block) {
         let Some(record) = self.project.record_at(entry) else { return };
         for field in &record.fields {
             let Some(init) = field.init else { continue };

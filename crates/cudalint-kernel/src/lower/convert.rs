@@ -26,6 +26,11 @@ impl Lowerer<'_> {
                 Some(id) => id,
                 None => self.not_converted(out, &to),
             },
+            (Ty::Library(..), Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Pointer(_))
+                if let Some(value) = self.atomic_value(out) =>
+            {
+                self.convert(&value, &to)
+            }
             (Ty::Library(..), Ty::Pointer(_)) => match self.library_pointer(out) {
                 Some(id) => id,
                 None => self.not_converted(out, &to),

@@ -7,7 +7,6 @@ use crate::report::Site;
 use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, LocalId, Space};
 use cudalint_program::types::Ty;
-use std::sync::Arc;
 
 impl<'p> Lowerer<'p> {
     /// A variable of the function around, as written.
@@ -148,17 +147,6 @@ impl<'p> Lowerer<'p> {
         let write = self.write_register(variable, id, place);
         let stmt = self.push_stmt(Stmt::Expr(write), place);
         out.push(stmt);
-    }
-
-    /// `int a[] = {1, 2, 3}` has three elements.
-    pub(super) fn counted(&self, ty: Ty, init: Option<ir::ExprId>) -> Ty {
-        let (Ty::Array(of, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
-        let count = match self.node(init).map(|node| &node.kind) {
-            Some(ir::Expr::InitList(values) | ir::Expr::Construct { args: values, braces: true, .. }) => values.len(),
-            Some(ir::Expr::Str(text)) => text.len() + 1,
-            _ => return ty,
-        };
-        Ty::Array(Arc::clone(of), (count as i64).into())
     }
 
     /// The whole of a variable.

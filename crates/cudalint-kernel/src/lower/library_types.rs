@@ -295,6 +295,50 @@ impl Lowerer<'_> {
         Some(self.atomic(op, scope, address, &of, values, site))
     }
 
+    /// The address behind an atomic, the type of its number, and who sees it change at once.
+    fn atomic_target(&mut self, object: &Out) -> Option<(code::ExprId, Ty, Scope)> {
+        let of = atomic_of(&object.ty)?;
+        let address = match &object.ty {
+            ty if is_atomic_reference(ty) => self.load(object),
+            ty if is_atomic(ty) => self.address(object),
+            _ => return None,
+        };
+        Some((address, of, atomic_scope(&object.ty)))
+    }
+
+    /// An atomic used as its number.
+    pub(super) fn atomic_value(&mut self, object: &Out) -> Option<Out> {
+        let (address, of, scope) = self.atomic_target(object)?;
+        Some(self.atomic(AtomicOp::Load, scope, address, &of, &[], object.site))
+    }
+
+    /// `a = v`, `a += v`, `++a` and `a++` of an atomic; the last gives the number that was there before.
+    pub(super) fn atomic_operator(
+        &mut self,
+        op: Option<code::BinaryOp>,
+        object: &Out,
+        value: &Out,
+        before: bool,
+        site: Site,
+    ) -> Option<Out> {
+        use code::BinaryOp;
+        let atomic = match op {
+            None => AtomicOp::Store,
+            Some(BinaryOp::Add) => AtomicOp::Add,
+            Some(BinaryOp::Sub) => AtomicOp::Sub,
+            Some(BinaryOp::And) => AtomicOp::And,
+            Some(BinaryOp::Or) => AtomicOp::Or,
+            Some(BinaryOp::Xor) => AtomicOp::Xor,
+            Some(_) => return None,
+        };
+        let (address, of, scope) = self.atomic_target(object)?;
+        let old = self.atomic(atomic, scope, address, &of, std::slice::from_ref(value), site);
+        Some(match op {
+            Some(op) if !before => self.binary(op, &old, value, site),
+            _ => old,
+        })
+    }
+
     fn collective_method(&mut self, what: Intrinsic, object: &Out, name: &str, args: &[Out], site: Site) -> Out {
         let mut operands = vec![self.load(object)];
         let value = matches!(name, "Sum" | "Reduce" | "Max" | "Min" | "HeadSegmentedSum" | "TailSegmentedSum");

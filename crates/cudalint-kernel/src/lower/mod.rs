@@ -20,6 +20,7 @@ mod instances;
 mod intrinsics;
 mod library;
 mod library_types;
+mod lists;
 mod meaning;
 mod methods;
 mod numbers;

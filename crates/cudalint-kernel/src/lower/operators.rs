@@ -18,6 +18,12 @@ impl Lowerer<'_> {
             return out;
         }
         let (left, right) = (a.ty.decayed(), b.ty.decayed());
+        if let (Ty::Library(..), Some(value)) = (&left, self.atomic_value(a)) {
+            return self.binary(op, &value, b, site);
+        }
+        if let (Ty::Library(..), Some(value)) = (&right, self.atomic_value(b)) {
+            return self.binary(op, a, &value, site);
+        }
         match (&left, &right) {
             (Ty::Pointer(_), _) | (_, Ty::Pointer(_)) => return self.pointer_binary(op, a, b, site),
             (Ty::Record(..), _) if !matches!(right, Ty::Record(..)) => {

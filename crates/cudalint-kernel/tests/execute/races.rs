@@ -75,6 +75,19 @@ fn an_update_without_an_atomic() {
 }
 
 #[test]
+fn operators_of_an_atomic_are_atomic() {
+    let text = "__global__ void k(TYPE* c, int* seen) { *c += 2; (*c)++; --*c; *c |= 4; seen[threadIdx.x] = *c + 1; }";
+    kernel(&text.replace("TYPE", "cuda::atomic<int, cuda::thread_scope_device>")).buffer(4).buffer(1024).clean();
+    kernel(&text.replace("TYPE", "cuda::std::atomic<int>")).buffer(4).buffer(1024).clean();
+    let seen = kernel(&text.replace("TYPE", "int")).buffer(4).buffer(1024).seen();
+    assert!(seen.iter().any(|event| event.starts_with("race block")), "{seen:?}");
+    let text = "__global__ void k(int* c) { cuda::atomic_ref<int> a(*c); a += 1; ++a; MORE }";
+    kernel(&text.replace("MORE", "")).buffer(4).clean();
+    let seen = kernel(&text.replace("MORE", "*c = threadIdx.x;")).buffer(4).seen();
+    assert!(seen.iter().any(|event| event.starts_with("race block")), "{seen:?}");
+}
+
+#[test]
 fn blocks_are_not_ordered_by_a_barrier_of_theirs() {
     let text = "__global__ void k(float* a, float* b, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) a[i] *= 2; __syncthreads(); if (i < n) b[i] = a[i] + (i > 0 ? a[i - 1] : 0.f); }";

@@ -54,6 +54,18 @@ fn is_code(node: Node<'_>) -> bool {
     !matches!(cuda_kind(node), CudaKind::Comment) && !node.kind().starts_with("preproc_")
 }
 
+/// Whether a node is a part of a function's body.
+fn is_inside_function(node: Node<'_>) -> bool {
+    let mut at = node.parent();
+    while let Some(around) = at {
+        if cuda_kind(around) == CudaKind::FunctionDefinition {
+            return true;
+        }
+        at = around.parent();
+    }
+    false
+}
+
 /// Whether a condition asks for the very name that a definition stands for.
 pub(crate) fn passes_on(body: &str, condition: &str) -> bool {
     let Some(rest) = condition.trim().strip_prefix("defined") else { return false };
@@ -111,13 +123,15 @@ impl Lowerer<'_> {
             skip.push(alternative);
             let children = || named_children(node).into_iter().filter(|child| !skip.contains(&Some(*child)));
             if holds {
+                let others =
+                    passed_code || alternative.is_some_and(|other| named_children(other).into_iter().any(is_code));
                 if let Some(condition) = supposed
-                    && (passed_code || alternative.is_some_and(|other| named_children(other).into_iter().any(is_code)))
+                    && (others || is_inside_function(group))
                     && let (Some(first), Some(last)) = (children().next(), children().next_back())
                 {
                     let span = Span::new(first.start_byte(), last.end_byte());
                     let group = Span::new(group.start_byte(), group.end_byte());
-                    let supposed = Supposed { span, group, condition: condition.into() };
+                    let supposed = Supposed { span, group, condition: condition.into(), extra: !others };
                     if !self.module.supposed.contains(&supposed) {
                         self.module.supposed.push(supposed);
                     }

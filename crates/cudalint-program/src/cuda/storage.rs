@@ -8,6 +8,9 @@ use crate::ir::{ExecutionSpace, Space};
 use cudalint_syntax::kinds::CudaKind;
 use cudalint_syntax::{MaskKind, SpaceBits, Span};
 
+/// Macros for attributes in front of one declaration, at most.
+const MAX_MASKED_WORDS: usize = 8;
+
 /// Words in front of a declaration.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // One for each word that may be written.
@@ -92,7 +95,8 @@ impl Lowerer<'_> {
             storage.word(word);
         }
         if s.is_file() {
-            for note in self.notes(Span::new(node.start_byte(), end.max(node.start_byte() + 1))) {
+            let start = self.start_with_masked_words(node.start_byte());
+            for note in self.notes(Span::new(start, end.max(node.start_byte() + 1))) {
                 if let MaskKind::AttributeMacro(bits) = note.kind {
                     storage.bits(bits);
                 }
@@ -102,6 +106,20 @@ impl Lowerer<'_> {
             storage.space.host = true;
         }
         storage
+    }
+
+    /// Where a declaration begins with the macros right before it that the mask made blanks of, since no word of theirs fits.
+    fn start_with_masked_words(&self, start: usize) -> usize {
+        let mut start = start;
+        let before = self.parsed.notes.partition_point(|note| (note.span.end as usize) <= start);
+        for note in self.parsed.notes.iter().take(before).rev().take(MAX_MASKED_WORDS) {
+            let between = self.text.get(note.span.end as usize..start).unwrap_or("-");
+            if !matches!(note.kind, MaskKind::AttributeMacro(_)) || !between.trim().is_empty() {
+                break;
+            }
+            start = note.span.start as usize;
+        }
+        start
     }
 }
 

@@ -90,6 +90,8 @@ pub struct Supposed {
     pub group: Span,
     /// The condition in words: "`USE_DOUBLE` is defined".
     pub condition: Arc<str>,
+    /// Whether it is a part of a function that the program may lack: no other branch has code for its place.
+    pub extra: bool,
 }
 
 /// `template void f<float>(float*);`

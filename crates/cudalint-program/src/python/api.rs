@@ -103,20 +103,12 @@ fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
         match python_kind(current) {
             PythonKind::TryStatement if current.child_by_field_name("body") == Some(child) => {
                 let mut cursor = current.walk();
-                let caught = current.children(&mut cursor).any(|clause| {
-                    python_kind(clause) == PythonKind::ExceptClause && {
-                        let text = file.text.get(clause.byte_range()).unwrap_or("");
-                        let head = text.split(':').next().unwrap_or("").trim();
-                        head == "except"
-                            || ["AttributeError", "ImportError", "ModuleNotFoundError", "Exception"]
-                                .iter()
-                                .any(|name| head.contains(name))
-                    }
-                });
-                if caught {
+                if current.children(&mut cursor).any(|clause| catches_missing_names(file, clause)) {
                     return true;
                 }
             }
+            // What is done where a name is missing is for versions that have another.
+            PythonKind::ExceptClause if catches_missing_names(file, current) => return true,
             // The alternative of a guard is guarded too.
             PythonKind::IfStatement | PythonKind::ConditionalExpression | PythonKind::WhileStatement => {
                 let text = match python_kind(current) {
@@ -134,6 +126,15 @@ fn guarded<'t>(file: &File<'t>, node: Node<'t>) -> bool {
         child = current;
     }
     false
+}
+
+/// Whether a node is a handler of what a missing name raises.
+fn catches_missing_names(file: &File<'_>, clause: Node<'_>) -> bool {
+    let text = file.text.get(clause.byte_range()).unwrap_or("");
+    let head = text.split(':').next().unwrap_or("").trim();
+    let raised = ["AttributeError", "ImportError", "ModuleNotFoundError", "Exception"];
+    python_kind(clause) == PythonKind::ExceptClause
+        && (head == "except" || raised.iter().any(|name| head.contains(name)))
 }
 
 /// Keywords of `cuda.jit(…)` that no version takes: they are refused when the kernel is compiled.

@@ -13,7 +13,7 @@ use crate::given::Held;
 use crate::quantity::Assumptions;
 use crate::value::{Kind, Val};
 pub(crate) use join::{Diff, JoinRule};
-pub(crate) use object::{CellPath, Freed, Key, ObjId, Object, ObjectInfo, extend, root};
+pub(crate) use object::{CellPath, Freed, Key, ObjId, Object, ObjectInfo, extend, part_of, root};
 pub(crate) use set::ObjSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -88,9 +88,13 @@ impl Asked {
 }
 
 impl Memory {
-    /// A new object.
-    pub fn create(&mut self, object: Object) -> ObjId {
+    /// A new object. What it holds may be an aggregate by value.
+    pub fn create(&mut self, mut object: Object) -> ObjId {
         let id = ObjId(self.objects.len() as u32);
+        if matches!(object.root.kind, Kind::Aggregate(_)) {
+            let value = object.root.clone();
+            object.write(&root(), value);
+        }
         self.objects.push(Rc::new(object));
         self.logged.push(self.generation);
         id

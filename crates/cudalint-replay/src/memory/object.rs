@@ -88,32 +88,16 @@ impl Object {
 
     /// The value of a part.
     pub fn read(&self, path: &[Key]) -> Val {
-        let Some(cells) = &self.cells else {
-            return if path.is_empty() { self.root.clone() } else { self.root.part(path) };
-        };
-        if path.is_empty() {
-            return Val::aggregate(self.root.clone(), cells.clone());
+        match &self.cells {
+            None => self.root.part(path),
+            Some(cells) if path.is_empty() => Val::aggregate(self.root.clone(), cells.clone()),
+            Some(cells) => part_of(&self.root, cells, path),
         }
-        let mut inside = cells
-            .range::<[Key], _>((Bound::Included(path), Bound::Unbounded))
-            .take_while(|(key, _)| key.starts_with(path))
-            .peekable();
-        let own = inside.next_if(|(key, _)| key.len() == path.len()).map(|(_, value)| value);
-        if let (Some(value), None) = (own, inside.peek()) {
-            return value.clone();
-        }
-        let parts: BTreeMap<CellPath, Val> =
-            inside.map(|(key, value)| (key[path.len()..].iter().cloned().collect(), value.clone())).collect();
-        let whole = own.map_or_else(|| self.around(path), Clone::clone);
-        if parts.is_empty() { whole } else { Val::aggregate(whole, Rc::new(parts)) }
     }
 
     /// The value of a part that has no cell of its own: what the nearest cell around it says, or the whole.
     pub fn around(&self, path: &[Key]) -> Val {
-        let nearest = self.cells.iter().find_map(|cells| {
-            (1..path.len()).rev().find_map(|length| cells.get(&path[..length]).map(|value| value.part(&path[length..])))
-        });
-        nearest.unwrap_or_else(|| self.root.part(path))
+        self.cells.as_ref().map_or_else(|| self.root.part(path), |cells| around(&self.root, cells, path))
     }
 
     /// This object where something else is stored into it as a whole.
@@ -159,6 +143,29 @@ impl Object {
             }
         }
     }
+}
+
+/// The value of a part of what these cells and, where there is none, the whole say: its own cells put together.
+pub(crate) fn part_of(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
+    let mut inside = cells
+        .range::<[Key], _>((Bound::Included(path), Bound::Unbounded))
+        .take_while(|(key, _)| key.starts_with(path))
+        .peekable();
+    let own = inside.next_if(|(key, _)| key.len() == path.len()).map(|(_, value)| value);
+    if let (Some(value), None) = (own, inside.peek()) {
+        return value.clone();
+    }
+    let parts: BTreeMap<CellPath, Val> =
+        inside.map(|(key, value)| (key[path.len()..].iter().cloned().collect(), value.clone())).collect();
+    let whole = own.map_or_else(|| around(whole, cells, path), Clone::clone);
+    if parts.is_empty() { whole } else { Val::aggregate(whole, Rc::new(parts)) }
+}
+
+/// What the nearest cell around a part says of it, or the whole.
+fn around(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
+    let nearest =
+        (1..path.len()).rev().find_map(|length| cells.get(&path[..length]).map(|value| value.part(&path[length..])));
+    nearest.unwrap_or_else(|| whole.part(path))
 }
 
 /// A value as the whole of an object: what its parts without a cell are, and the cells.

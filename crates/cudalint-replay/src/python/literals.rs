@@ -95,11 +95,7 @@ impl Walker<'_> {
                 self.made(call, lib, dtype, Some(Rc::from(Vec::new())), None, &from.why)
             }
             Kind::Range(range) => {
-                let length = match (range[0].known(), range[1].known(), range[2].known()) {
-                    (Some(a), Some(b), Some(c)) => range_length(a, b, c).map_or(Quantity::Unknown, Quantity::Known),
-                    (Some(0), _, Some(1)) => range[1].clone(),
-                    _ => Quantity::Unknown,
-                };
+                let length = length_of(range);
                 let dtype = self.dtype_argument(dtype, INT);
                 let shape: Rc<[Dim]> = Rc::from(vec![Dim { q: length, why: from.why.clone() }]);
                 self.made(call, lib, dtype, Some(shape), None, &None)
@@ -153,6 +149,17 @@ impl Walker<'_> {
                 into.integers = None;
                 None
             }
+            Kind::Range(range) => {
+                into.dtype = Some(into.dtype.map_or(INT, |known| known.promote(INT)));
+                into.integers = None;
+                length_of(range).known().map(|length| vec![length])
+            }
+            // Text and objects: what NumPy makes of them is not followed.
+            kind if !matches!(kind, Kind::Int(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Number(..)) => {
+                into.strange = true;
+                into.integers = None;
+                None
+            }
             _ => {
                 let dtype = value.natural();
                 into.dtype = Some(into.dtype.map_or(dtype, |known| known.promote(dtype)));
@@ -167,5 +174,14 @@ impl Walker<'_> {
                 Some(Vec::new())
             }
         }
+    }
+}
+
+/// How many numbers a range has.
+fn length_of(range: &[Quantity; 3]) -> Quantity {
+    match (range[0].known(), range[1].known(), range[2].known()) {
+        (Some(a), Some(b), Some(c)) => range_length(a, b, c).map_or(Quantity::Unknown, Quantity::Known),
+        (Some(0), _, Some(1)) => range[1].clone(),
+        _ => Quantity::Unknown,
     }
 }

@@ -6,7 +6,7 @@ use super::known;
 use cudalint_program::Name;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{ErrorRole, Returns};
-use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Space, Type};
+use cudalint_program::ir::{Expr, ExprId, ExprNode, LaunchExpr, LocalId, Path, Space, Type};
 use cudalint_syntax::Span;
 
 /// Nesting beyond which an expression is not followed.
@@ -181,7 +181,10 @@ impl Builder<'_> {
         let (who, name) = match &callee_node.kind {
             Expr::Name { path, .. } => {
                 let name = path.last().cloned().unwrap_or_default();
-                let scope = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at)).cloned();
+                let mut scope = path.segments.len().checked_sub(2).and_then(|at| path.segments.get(at)).cloned();
+                if self.is_of_standard_library(path) {
+                    scope = Some(Name::from(known::STANDARD));
+                }
                 // A function of the project may be called like one of the library.
                 let own = |api: &ApiId| {
                     !api.is_core() && !self.project.overloads(self.id, &self.function.scope, path).is_empty()
@@ -197,7 +200,12 @@ impl Builder<'_> {
             }
             Expr::Member { base, name, .. } => {
                 self.expr(*base, Fate::Consumed);
-                (Callee::Method(name.clone()), name.clone())
+                let callee = if self.is_standard_object(*base) {
+                    Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }
+                } else {
+                    Callee::Method(name.clone())
+                };
+                (callee, name.clone())
             }
             Expr::Local(local) => {
                 let lambda = self
@@ -211,7 +219,16 @@ impl Builder<'_> {
                         _ => None,
                     });
                 self.read(*local, Fate::Consumed);
-                (lambda.map_or(Callee::Opaque, Callee::Lambda), Name::from(""))
+                let name = Name::from("");
+                let callee = match lambda {
+                    Some(lambda) => Callee::Lambda(lambda),
+                    // A generator or distribution of random numbers.
+                    None if self.is_standard_object(callee) => {
+                        Callee::Named { name: name.clone(), scope: Some(Name::from(known::STANDARD)) }
+                    }
+                    None => Callee::Opaque,
+                };
+                (callee, name)
             }
             Expr::Lambda { function, .. } => {
                 self.escape_captured(callee_node.span);
@@ -243,6 +260,37 @@ impl Builder<'_> {
         if never_returns {
             self.dead_end();
         }
+    }
+
+    /// Whether a name is one of the standard library: `std::…`, or behind an alias of such a class.
+    fn is_of_standard_library(&self, path: &Path) -> bool {
+        let is_std = |path: &Path| {
+            path.segments.len() > 1 && path.segments.first().is_some_and(|first| *first == known::STANDARD)
+        };
+        if is_std(path) {
+            return true;
+        }
+        let Some((_, around)) = path.segments.split_last().filter(|(_, around)| !around.is_empty()) else {
+            return false;
+        };
+        let around: Path = around.iter().cloned().collect();
+        let alias = self.project.alias(self.id, &self.function.scope, &around);
+        let to = alias.and_then(|entry| {
+            let alias = self.project.alias_at(entry)?;
+            self.project.module(entry.module).types.get(alias.ty)
+        });
+        matches!(to, Some(Type::Named { path, .. }) if is_std(path))
+    }
+
+    /// Whether an expression is a variable of a class of the standard library that calls nobody else's code.
+    fn is_standard_object(&self, expr: ExprId) -> bool {
+        let Some(Expr::Local(local)) = self.module.exprs.get(expr).map(|node| &node.kind) else { return false };
+        let mut ty = self.function.locals.get(*local).and_then(|variable| self.module.types.get(variable.ty));
+        while let Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) = ty {
+            ty = self.module.types.get(*inner);
+        }
+        matches!(ty, Some(Type::Named { path, .. }) if self.is_of_standard_library(path)
+            && path.last().is_some_and(|name| !HOLDERS.contains(&name.as_str())))
     }
 
     fn call_site(&mut self, node: &ExprNode, callee: Callee, name: Name, arguments: u32, fate: Fate) {
@@ -324,6 +372,10 @@ impl Builder<'_> {
         }
     }
 }
+
+/// Classes of the standard library that hold functions, which are called through them.
+const HOLDERS: [&str; 7] =
+    ["function", "move_only_function", "reference_wrapper", "unique_ptr", "shared_ptr", "optional", "future"];
 
 /// Whether the right side of a short circuit does more than look at values.
 fn matters(node: Option<&ExprNode>) -> bool {

@@ -148,6 +148,7 @@ impl<'a> Join<'a> {
         let (name, scope, method) = match &site.callee {
             Callee::Api(_) | Callee::Opaque => return Vec::new(),
             Callee::Lambda(function) => return self.by_id.get(&(module, function.0)).copied().into_iter().collect(),
+            Callee::Named { scope: Some(scope), .. } if *scope == known::STANDARD => return Vec::new(),
             Callee::Named { name, scope } => (name, scope.as_ref(), false),
             Callee::Method(name) => (name, None, true),
         };

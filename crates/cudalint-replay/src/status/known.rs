@@ -2,10 +2,14 @@
 
 use cudalint_program::api::ApiId;
 
+/// The namespace of the standard library.
+pub const STANDARD: &str = "std";
+
 /// Whether a function out of sight is known to check no CUDA error: the C library, POSIX, OpenMP and MPI.
 pub fn checks_nothing(path: &[&str]) -> bool {
     match path {
-        ["std", ..] => true,
+        [STANDARD, ..] | ["steady_clock" | "system_clock" | "high_resolution_clock", _] => true,
+        [.., "duration_cast" | "time_point_cast"] => true,
         [.., last] => ApiId::named(last).is_some_and(|api| api.checks_nothing()),
         [] => false,
     }

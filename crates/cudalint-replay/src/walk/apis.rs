@@ -224,7 +224,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn move_to(&mut self, object: crate::memory::ObjId, space: MemorySpace) {
+    pub(super) fn move_to(&mut self, object: crate::memory::ObjId, space: MemorySpace) {
         let info = self.memory.get(object).info.clone();
         let moved = ObjectInfo {
             name: info.name.clone(),

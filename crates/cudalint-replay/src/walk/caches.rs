@@ -87,7 +87,8 @@ pub(crate) enum Found {
 pub(crate) enum TypeName {
     Alias(Entry),
     Record(Entry),
-    Enum,
+    /// By one of its enumerators.
+    Enum(Entry),
     Other,
 }
 

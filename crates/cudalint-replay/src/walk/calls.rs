@@ -148,6 +148,10 @@ impl<'p> Walker<'p> {
             } else {
                 self.memory.forget_shared_by_host();
             }
+            // A method that is defined out of sight may set the fields of its object.
+            if let Some((place, _)) = self.this_for(function) {
+                self.touch_object(&place);
+            }
             return self.unknown_call(args, &outs, Some((target, function)));
         }
         let ambiguous = self.is_overloaded(path);
@@ -163,10 +167,29 @@ impl<'p> Walker<'p> {
             }
         }
         let outs = self.arguments(args);
-        if ambiguous && let Some((place, _)) = self.frames.last().and_then(|frame| frame.this.clone()) {
-            self.forget_place(&place);
+        // A name that leads nowhere may be that of a base out of sight.
+        if let Some((place, ty)) = self.frames.last().and_then(|frame| frame.this.clone())
+            && path.segments.len() == 1
+            && (ambiguous || self.has_bases(&ty))
+        {
+            self.touch_object(&place);
         }
         self.unknown_call(args, &outs, None)
+    }
+
+    fn has_bases(&self, ty: &Ty) -> bool {
+        let Ty::Record(entry, _) = ty.value() else { return true };
+        let record = self.project.record_at(*entry);
+        record.is_none_or(|record| !record.bases.is_empty())
+    }
+
+    /// A method that is not followed has an object: it may change all that can be reached from it.
+    fn touch_object(&mut self, place: &Place) {
+        if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
+            self.memory.forget_reachable(*obj);
+        } else {
+            self.memory.forget_escaped();
+        }
     }
 
     fn captured_meaning(&mut self, name: &Name) -> super::meaning::Meaning {
@@ -230,12 +253,7 @@ impl<'p> Walker<'p> {
                 return self.call_value(id, &Out { val, ty: field, place: Some(at) }, args);
             }
         }
-        // The method may do anything with its object.
-        if let Place::Cell(obj, _) | Place::Weak(obj, _) = &place {
-            self.memory.forget_reachable(*obj);
-        } else {
-            self.memory.forget_escaped();
-        }
+        self.touch_object(&place);
         if matches!(ty.value(), Ty::Record(..)) {
             self.memory.forget_shared();
         }
@@ -371,16 +389,15 @@ impl<'p> Walker<'p> {
                 let (place, found) = match (out, variable.init) {
                     (Some(Out { place: Some(place), ty, .. }), _) => (place, ty),
                     (Some(out), _) => {
-                        let object =
-                            self.create_variable(&variable.name, variable.span, out.ty.value().clone(), Val::unknown());
-                        self.memory.store(&Place::Cell(object, root()), out.val);
+                        let value_ty = out.ty.value().clone();
+                        let object = self.create_variable(&variable.name, variable.span, value_ty, out.val);
                         (Place::Cell(object, root()), out.ty)
                     }
                     (None, Some(init)) => self.bind_reference(init),
                     (None, None) => (Place::Unknown, Ty::Unknown),
                 };
-                let known = if inner.is_unknown() { found.value().clone() } else { (**inner).clone() };
-                self.set_slot(id, Slot::Alias(place, known));
+                let slot = self.referred(variable, place, &found, inner);
+                self.set_slot(id, slot);
                 continue;
             }
             let ty = match ty {
@@ -401,13 +418,7 @@ impl<'p> Walker<'p> {
                 ty
             };
             let val = self.cast(&out, ty.clone()).val;
-            let object = if matches!(val.kind, Kind::Aggregate(_)) {
-                let object = self.create_variable(&variable.name, variable.span, ty, Val::unknown());
-                self.memory.store(&Place::Cell(object, root()), val);
-                object
-            } else {
-                self.create_variable(&variable.name, variable.span, ty, val)
-            };
+            let object = self.create_variable(&variable.name, variable.span, ty, val);
             self.set_slot(id, Slot::Object(object));
         }
     }

@@ -4,7 +4,7 @@ use super::calls::Invocation;
 use super::launches::is_launch_config;
 use super::{Out, Walker};
 use crate::facts::MemorySpace;
-use crate::memory::{Key, ObjectInfo, Place, extend, root};
+use crate::memory::{ObjectInfo, Place, root};
 use crate::quantity::{Quantity, union};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::api;
@@ -18,6 +18,8 @@ const MAX_RECORDS: u32 = 16;
 const FREE_FIELDS: u32 = 256;
 /// Fields of one object that are set at all: of a larger one nothing is known.
 const MAX_FIELDS: u32 = 1_024;
+/// The members of CUDA's vectors.
+pub(super) const LANES: [&str; 4] = ["x", "y", "z", "w"];
 
 impl<'p> Walker<'p> {
     /// A new object's first value.
@@ -36,87 +38,31 @@ impl<'p> Walker<'p> {
             Some(Expr::Str(_)) if ty.is_array() => self.forget_place(place),
             _ => {
                 let out = self.eval(init);
-                if ty.value().container().is_some() {
-                    self.assign_container(place, ty, &out);
-                } else if let (Ty::Record(entry, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
-                    // A converting constructor.
-                    let entry = *entry;
-                    if self.constructor(entry, 1).is_some() {
-                        self.construct_with(place, ty, &[init], vec![out]);
-                    } else {
-                        self.hand_out(&out);
-                        self.forget_place(place);
-                    }
-                } else {
-                    let cast = self.cast(&out, ty.clone());
-                    self.store_result(init, place, ty, cast.val);
-                }
+                self.initialize_with(place, ty, init, out);
             }
         }
     }
 
-    /// `T x[] = { … }` with the number of its elements.
-    pub fn counted(&self, ty: Ty, init: Option<ExprId>) -> Ty {
-        let (Ty::Array(inner, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
-        let items = match self.node(init).map(|node| &node.kind) {
-            Some(Expr::InitList(items)) => items,
-            Some(Expr::Construct { args, braces: true, .. }) => args,
-            _ => return ty,
-        };
-        let kind = |id: &ExprId| self.node(*id).map(|node| &node.kind);
-        let plain = !items.iter().any(|item| matches!(kind(item), Some(Expr::Designated { .. })));
-        // The braces around inner arrays may be missing.
-        let whole = !inner.is_array() || items.iter().all(|item| matches!(kind(item), Some(Expr::InitList(_))));
-        if plain && whole && !items.is_empty() {
-            Ty::Array(inner.clone(), Quantity::Known(items.len() as i64))
-        } else {
-            ty
-        }
-    }
-
-    fn same_record(&self, a: &Ty, b: &Ty) -> bool {
-        matches!((a.value(), b.value()), (Ty::Record(a, _), Ty::Record(b, _)) if a == b)
-    }
-
-    fn initialize_list(&mut self, place: &Place, ty: &Ty, items: &'p [ExprId]) {
-        match (ty.value(), ty.value().container()) {
-            (Ty::Array(inner, _), _) => self.initialize_elements(place, inner, items),
-            (_, Some((Container::Array, inner, _))) => {
-                // The braces of the array inside may be written or not.
-                if let [one] = items
-                    && let Some(Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
-                {
-                    return self.initialize_elements(place, inner, inside);
-                }
-                self.initialize_elements(place, inner, items);
-            }
-            (_, Some(_)) => {
-                let outs: Vec<Out> = items.iter().map(|item| self.eval(*item)).collect();
-                self.fill_container(place, ty, &outs);
-            }
-            _ => self.construct_at(place, ty, items, true),
-        }
-    }
-
-    fn initialize_elements(&mut self, place: &Place, inner: &Ty, items: &'p [ExprId]) {
-        self.memory.store(place, Val::zeroed());
-        let (Place::Cell(obj, path), Some(size)) = (place, self.size_of(inner).known()) else {
-            for item in items {
-                let out = self.eval(*item);
+    /// A new object's first value, of an expression whose value is known already.
+    pub(super) fn initialize_with(&mut self, place: &Place, ty: &Ty, init: ExprId, out: Out) {
+        if ty.value().container().is_some() {
+            self.assign_container(place, ty, &out);
+        } else if let (Ty::Record(entry, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
+            // A converting constructor.
+            if self.constructor(*entry, 1).is_some() {
+                self.construct_with(place, ty, &[init], vec![out]);
+            } else {
                 self.hand_out(&out);
+                self.forget_place(place);
             }
-            self.forget_place(place);
-            return;
-        };
-        if items.len() > 256 {
-            self.forget_place(place);
-            return;
+        } else {
+            let cast = self.cast(&out, ty.clone());
+            self.store_result(init, place, ty, cast.val);
         }
-        self.strides.insert((*obj, path.clone()), size);
-        for (index, item) in items.iter().enumerate() {
-            let at = Place::Cell(*obj, extend(path, Key::At(size * index as i64)));
-            self.initialize(&at, inner, *item);
-        }
+    }
+
+    pub(super) fn same_record(&self, a: &Ty, b: &Ty) -> bool {
+        matches!((a.value(), b.value()), (Ty::Record(a, _), Ty::Record(b, _)) if a == b)
     }
 
     /// What an object without an initializer holds.
@@ -197,20 +143,22 @@ impl<'p> Walker<'p> {
 
     /// `T(args)` as a value.
     pub fn construct(&mut self, ty: &Ty, args: &'p [ExprId], braces: bool) -> Out {
-        let object =
-            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
-        let place = Place::Cell(object, root());
-        self.construct_at(&place, ty, args, braces);
-        Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
+        self.temporary_of(ty, |w, place| w.construct_at(place, ty, args, braces))
     }
 
     /// An initializer as a value of a type.
     pub fn build(&mut self, ty: &Ty, init: ExprId) -> Out {
+        self.temporary_of(ty, |w, place| w.initialize(place, ty, init))
+    }
+
+    /// A value that is made in an object of its own.
+    pub(super) fn temporary_of(&mut self, ty: &Ty, make: impl FnOnce(&mut Self, &Place)) -> Out {
+        let ty = ty.value().clone();
         let object =
-            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.value().clone(), Val::unknown());
+            self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), ty.clone(), Val::unknown());
         let place = Place::Cell(object, root());
-        self.initialize(&place, ty, init);
-        Out { val: self.memory.load(&place), ty: ty.value().clone(), place: Some(place) }
+        make(self, &place);
+        Out { val: self.memory.load(&place), ty, place: Some(place) }
     }
 
     /// `T x(args)`.
@@ -218,28 +166,11 @@ impl<'p> Walker<'p> {
         match ty.value() {
             container if container.container().is_some() => self.construct_container(place, ty, args, braces),
             Ty::Record(entry, _) => {
-                let entry = *entry;
-                let Some(record) = self.project.record_at(entry) else { return self.forget_place(place) };
-                let has_constructors = record.methods.iter().any(|id| {
-                    self.project
-                        .function_at(entry.module, *id)
-                        .is_some_and(|method| method.role == FunctionRole::Constructor)
-                });
-                if !has_constructors && (braces || args.is_empty()) && record.bases.is_empty() {
-                    self.memory.store(place, Val::zeroed());
-                    self.default_fields(place, ty);
-                    for (index, arg) in args.iter().enumerate() {
-                        if let Some(Expr::Designated { field, value }) = self.node(*arg).map(|node| &node.kind) {
-                            let at = self.field_place(place, field);
-                            let field_ty = self.field_type(ty, field).unwrap_or(Ty::Unknown);
-                            self.initialize(&at, &field_ty, *value);
-                        } else if let Some(field) = record.fields.get(index) {
-                            let at = self.field_place(place, &field.name);
-                            let field_ty = self.field_type(ty, &field.name).unwrap_or(Ty::Unknown);
-                            self.initialize(&at, &field_ty, *arg);
-                        }
-                    }
-                    return;
+                if self.project.record_at(*entry).is_none() {
+                    return self.forget_place(place);
+                }
+                if self.is_aggregate(*entry) && (braces || args.is_empty()) {
+                    return self.fill(place, ty, args);
                 }
                 let outs = self.arguments(args);
                 self.construct_with(place, ty, args, outs);
@@ -255,7 +186,7 @@ impl<'p> Walker<'p> {
                     return self.fill_dim3(place, &outs);
                 }
                 let lane = Ty::of_scalar(*lane);
-                for (out, name) in outs.into_iter().zip(["x", "y", "z", "w"]).take(*lanes as usize) {
+                for (out, name) in outs.into_iter().zip(LANES).take(*lanes as usize) {
                     let at = self.field_place(place, &Name::from(name));
                     self.store(&at, &lane, out.val);
                 }

@@ -7,7 +7,7 @@ use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::ExprId;
+use cudalint_program::ir::{Expr, ExprId};
 use cudalint_program::types::{Container, Ty};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -131,7 +131,26 @@ impl<'p> Walker<'p> {
     pub fn construct_container(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
         let Some((kind, inner, _)) = ty.value().container() else { return };
         let outs = self.arguments(args);
+        // Braces make a list of what can be elements; else they are as good as parentheses.
+        let list = if !braces || outs.is_empty() {
+            Some(false)
+        } else {
+            let mut all = args.iter().zip(&outs).map(|(arg, out)| self.is_element(&inner, *arg, out));
+            all.try_fold(true, |all, one| Some(all && one?))
+        };
+        let Some(braces) = list else {
+            for out in &outs {
+                self.hand_out(out);
+            }
+            return self.memory.store(place, Val::unknown());
+        };
         match (kind, outs.as_slice()) {
+            // A memory resource of its own: where the memory comes from is not known, nor how much.
+            (Container::DeviceVector, [_, _, _, ..]) if !braces => {
+                self.memory.store(place, Val::unknown());
+                let at = self.hidden(place, DATA);
+                self.memory.store(&at, Val::size(Quantity::Unknown));
+            }
             (Container::DevicePointer, [first]) => self.memory.store(place, first.val.clone()),
             (Container::SmartPointer, [first, ..]) => {
                 let at = self.hidden(place, DATA);
@@ -147,7 +166,7 @@ impl<'p> Walker<'p> {
                 self.resize_container(place, ty, &count.val, true);
             }
             (Container::Vector | Container::DeviceVector, [count, value])
-                if !braces && matches!(count.val.kind, Kind::Int(_)) && value.ty.pointee().is_none() =>
+                if !braces && matches!(count.val.kind, Kind::Int(_)) && !count.ty.is_pointer() =>
             {
                 self.hand_out(value);
                 self.resize_container(place, ty, &count.val, false);
@@ -168,6 +187,26 @@ impl<'p> Walker<'p> {
                 }
                 self.memory.store(place, Val::unknown());
             }
+        }
+    }
+
+    /// Whether a value in braces can be an element, where that is known.
+    fn is_element(&self, inner: &Ty, arg: ExprId, out: &Out) -> Option<bool> {
+        let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. });
+        let (to, from) = (inner.value(), out.ty.value());
+        let pointer = matches!(from, Ty::Pointer(_) | Ty::Array(..));
+        match (to.container(), from.container()) {
+            // A list for an element is an element.
+            _ if matches!(self.node(arg).map(|node| &node.kind), Some(Expr::InitList(_))) => Some(true),
+            _ if number(to) && number(from) => Some(true),
+            (_, other) if number(to) && (pointer || other.is_some() || matches!(from, Ty::Vector { .. })) => {
+                Some(false)
+            }
+            (None, _) if matches!(to, Ty::Pointer(_)) && pointer => Some(true),
+            (Some((Container::String, ..)), _) if pointer => Some(true),
+            (Some((a, ..)), Some((b, ..))) if a == b => Some(true),
+            _ if matches!(to, Ty::Vector { .. }) && to == from => Some(true),
+            _ => self.same_record(to, from).then_some(true),
         }
     }
 

@@ -105,6 +105,8 @@ impl<'p> Walker<'p> {
     fn make_unknown_this(&mut self, module: ModuleId, function: &'p Function) {
         let Some(ty) = self.enclosing_record(module, function) else { return };
         let object = self.create_variable(&Name::from("this"), function.name_span, ty.clone(), Val::unknown());
+        // Whoever made the object chose where it lives: as of managed memory, nothing is said of the side.
+        self.move_to(object, crate::facts::MemorySpace::Managed);
         if let Some(frame) = self.frames.last_mut() {
             frame.this = Some((Place::Cell(object, crate::memory::root()), ty));
         }

@@ -353,6 +353,7 @@ impl<'p> Walker<'p> {
         let right = self.eval(value);
         let (place, ty) = self.place(target, Access::Write);
         let out = match op {
+            None if right.ty.is_scalar() && matches!(ty.value(), Ty::Vector { .. }) => self.cast(&right, ty.clone()),
             None => right,
             Some(op) => {
                 let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
@@ -412,6 +413,9 @@ impl<'p> Walker<'p> {
         }
         let val = if target.is_scalar() {
             arith::convert(&mut self.atoms, &out.val, &target)
+        } else if matches!(&target, Ty::Vector { name, .. } if name == "dim3") && out.ty.is_scalar() {
+            // `dim3` is made of a number by itself.
+            return self.temporary_of(&target, |w, place| w.fill_dim3(place, std::slice::from_ref(out)));
         } else if (matches!(target, Ty::Record(..) | Ty::Vector { .. }) || target.container().is_some())
             && !same_kind(&target, &out.ty)
         {

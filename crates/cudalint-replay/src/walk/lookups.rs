@@ -84,8 +84,8 @@ impl Walker<'_> {
             TypeName::Alias(entry)
         } else if let Some(entry) = self.project.record(module, &inside, path) {
             TypeName::Record(entry)
-        } else if self.project.enum_type(module, &inside, path).is_some() {
-            TypeName::Enum
+        } else if let Some(entry) = self.project.enum_type(module, &inside, path) {
+            TypeName::Enum(entry)
         } else {
             TypeName::Other
         };

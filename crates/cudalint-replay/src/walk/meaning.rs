@@ -166,6 +166,8 @@ impl Walker<'_> {
         let ty = self.resolve(variable.ty);
         let ty = self.counted(ty, variable.init);
         let space = match variable.space {
+            // What its constant is, code for the host knows as well.
+            Space::Device | Space::Constant if variable.is_constexpr => MemorySpace::Managed,
             Space::Device | Space::Constant => MemorySpace::Device,
             Space::Managed => MemorySpace::Managed,
             _ => MemorySpace::Host,
@@ -182,7 +184,8 @@ impl Walker<'_> {
         let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);
         let constant = variable.is_constexpr || self.is_const(variable.ty);
-        if space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern {
+        let begins = space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern;
+        if begins || variable.is_constexpr {
             // Objects of other files are constructed before `main` in no known order, but with constants it is the same.
             match variable.init {
                 Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),

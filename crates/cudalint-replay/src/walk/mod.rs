@@ -20,6 +20,7 @@ mod flow;
 mod given;
 mod launches;
 mod library;
+mod lists;
 mod lookups;
 mod loops;
 mod meaning;

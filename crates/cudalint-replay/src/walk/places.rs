@@ -1,13 +1,14 @@
 //! Lvalues: which object an expression names, through indices, fields, pointers and references.
 
 use super::meaning::Meaning;
-use super::{Out, Walker};
+use super::unseen::const_type;
+use super::{Out, Slot, Walker};
 use crate::facts::MemorySpace;
 use crate::memory::{Key, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Int, Kind, Ptr, Val};
 use cudalint_program::Name;
-use cudalint_program::ir::{Expr, ExprId};
+use cudalint_program::ir::{Expr, ExprId, Type, Variable};
 use cudalint_program::types::{Container, Ty};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -353,6 +354,21 @@ impl<'p> Walker<'p> {
             _ => init,
         };
         self.place(init, Access::Address)
+    }
+
+    /// What a reference of this type names: the object it is bound to, or, where a number of another type is given to a
+    /// `T const&`, a new object with the number as a `T`.
+    pub fn referred(&mut self, variable: &Variable, place: Place, found: &Ty, to: &Ty) -> Slot {
+        let types = &self.module().types;
+        let is_const = matches!(types.get(variable.ty), Some(Type::Reference(to)) if const_type(types, *to));
+        let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. });
+        let found = found.value();
+        if is_const && number(to) && number(found) && found.name() != to.name() {
+            let val = self.load(&place, found);
+            let val = crate::arith::convert(&mut self.atoms, &val, to);
+            return Slot::Object(self.create_variable(&variable.name, variable.span, to.clone(), val));
+        }
+        Slot::Alias(place, if to.is_unknown() { found.clone() } else { to.clone() })
     }
 
     /// Whether a pointer value surely leads to device memory.

@@ -245,8 +245,8 @@ impl<'p> Walker<'p> {
                 Some(init) => self.bind_reference(init),
                 None => (Place::Unknown, Ty::Unknown),
             };
-            let known = if inner.is_unknown() { found } else { (**inner).clone() };
-            self.set_slot(id, Slot::Alias(place, known));
+            let slot = self.referred(variable, place, &found, inner);
+            self.set_slot(id, slot);
             return;
         }
         let ty = self.counted(ty, variable.init);

@@ -94,7 +94,12 @@ impl<'p> Walker<'p> {
                 let env = self.bind(&record.template_params, args, depth);
                 Ty::Record(entry, env)
             }
-            TypeName::Enum => Ty::INT,
+            TypeName::Enum(entry) => {
+                let underlying = self.project.enumerator_at(entry).and_then(|enumerator| enumerator.underlying);
+                underlying.map_or(Ty::INT, |ty| self.resolve_in(entry.module, &TypeEnv::default(), ty))
+            }
+            // Its memory comes from wherever its resource takes it.
+            TypeName::Other if path.segments.iter().any(|segment| *segment == "pmr") => Ty::Unknown,
             TypeName::Other => self.library_type(last, args, depth),
         }
     }
@@ -105,7 +110,7 @@ impl<'p> Walker<'p> {
             _ => Ty::Unknown,
         };
         match name.as_str() {
-            "vector" | "host_vector" if args.len() > 1 => Ty::Unknown,
+            "vector" | "host_vector" | "device_vector" if args.len() > 1 => Ty::Unknown,
             "vector" | "host_vector" | "device_vector" | "device_uvector" | "device_ptr" | "unique_ptr"
             | "shared_ptr" => Ty::library_of(name, first()),
             "array" if args.len() == 2 => {

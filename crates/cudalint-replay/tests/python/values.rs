@@ -36,6 +36,14 @@ fn numpys_own_types() {
 }
 
 #[test]
+fn arrays_of_ranges_have_their_length() {
+    assert_eq!(given("a = np.array([range(0, 10)], dtype=np.int32)", "a.size"), "10:8)");
+    assert_eq!(given("a = np.array([range(3), range(3, 6)])", "a.shape[1]"), "3:8)");
+    // Nothing is known of what is no number.
+    assert_eq!(given("a = np.array([object(), 1])", "a.size"), "?)");
+}
+
+#[test]
 fn views() {
     assert_eq!(given("a = np.zeros((4, 6)); b = a[1:3]", "b"), "a+0 of 96; 2:8; 6:8)");
     assert_eq!(given("a = cp.zeros((4, 6)); b = a[1:3]", "b"), "a+48 of 192 held; 2:8; 6:8)");

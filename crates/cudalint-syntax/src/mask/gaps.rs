@@ -41,6 +41,7 @@ fn punct(edit: &mut Edit<'_>, i: usize) {
             edit.note(span, MaskKind::Other);
         }
         code::GE => greater_in_list(edit, i),
+        c if c == p(b'{') => value_in_list(edit, i),
         code::LAUNCH => launch_braces(edit, i),
         c if c == p(b':') => unnamed_bit_field(edit, i),
         c if c == p(b'*') || c == p(b'&') => unnamed_default(edit, i),
@@ -297,18 +298,38 @@ fn unnamed_default(edit: &mut Edit<'_>, i: usize) {
 
 /// `>=` inside a template list: `conditional_t<N >= 90, A, B>`.
 fn greater_in_list(edit: &mut Edit<'_>, i: usize) {
-    // The list opens before on the same level and closes after.
+    if stands_in_list(edit, i) && closes_after(edit, i) {
+        let span = edit.span(i);
+        edit.overlay(span, b"==");
+        edit.note(span, MaskKind::Other);
+    }
+}
+
+/// An object made for its value inside a template list: `enable_if_t<is_small<T>{}, T>`.
+fn value_in_list(edit: &mut Edit<'_>, i: usize) {
+    let made = edit.is(i + 1, b'}') && i.checked_sub(1).is_some_and(|before| edit.is(before, b'>'));
+    if made && closes_after(edit, i + 1) && stands_in_list(edit, i) {
+        for (at, mark) in [(i, b"("), (i + 1, b")")] {
+            let span = edit.span(at);
+            edit.overlay(span, mark);
+            edit.note(span, MaskKind::Other);
+        }
+    }
+}
+
+/// Whether a template list opens before a token, on the same level.
+fn stands_in_list(edit: &Edit<'_>, i: usize) -> bool {
     let mut depth = 0i32;
     let mut j = i;
     let mut open = None;
     for _ in 0..60 {
-        let Some(back) = j.checked_sub(1) else { return };
+        let Some(back) = j.checked_sub(1) else { return false };
         j = back;
         match edit.punct(j) {
             c if c == p(b')') || c == p(b']') || c == p(b'}') => {
                 let mate = edit.mate(j);
                 if mate == NONE || edit.is(j, b'}') {
-                    return;
+                    return false;
                 }
                 j = mate;
             }
@@ -320,19 +341,15 @@ fn greater_in_list(edit: &mut Edit<'_>, i: usize) {
                     break;
                 }
             }
-            c if c == p(b';') || c == p(b'(') || c == p(b'[') || c == p(b'{') || c == p(b'?') => return,
+            c if c == p(b';') || c == p(b'(') || c == p(b'[') || c == p(b'{') || c == p(b'?') => return false,
             code::ANDAND | code::OROR => {}
             _ => {}
         }
     }
-    let Some(open) = open else { return };
+    let Some(open) = open else { return false };
     let adjacent = open > 0 && edit.span(open - 1).end == edit.span(open).start;
     let headed = open > 0 && (edit.is_name(open - 1) || edit.is_word(open - 1, W::Template));
-    if headed && adjacent && closes_after(edit, i) {
-        let span = edit.span(i);
-        edit.overlay(span, b"==");
-        edit.note(span, MaskKind::Other);
-    }
+    headed && adjacent
 }
 
 fn closes_after(edit: &Edit<'_>, i: usize) -> bool {

@@ -45,7 +45,7 @@ const DEFINED: [(&str, &str); 22] = [
 ];
 
 /// Macros of other compilers, systems and processors, and those that only a command line defines.
-const ABSENT: [&str; 29] = [
+const ABSENT: [&str; 34] = [
     "NDEBUG",
     "_WIN32",
     "_WIN64",
@@ -65,6 +65,11 @@ const ABSENT: [&str; 29] = [
     "__DEVICE_EMULATION__",
     "__DOXYGEN__",
     "DOXYGEN_SHOULD_SKIP_THIS",
+    "__INTELLISENSE__",
+    "__CLION_IDE__",
+    "__JETBRAINS_IDE__",
+    "__RESHARPER__",
+    "__clang_analyzer__",
     "__CUDA_LIBDEVICE__",
     "__QNX__",
     "__ANDROID__",

@@ -1,0 +1,275 @@
+//! Braced lists: elements and fields in order. The braces around inner arrays and records may be missing: such a part takes as
+//! many items as it has members.
+
+use super::construct::LANES;
+use super::{Out, Walker};
+use crate::memory::{Key, Place, extend};
+use crate::quantity::Quantity;
+use crate::value::Val;
+use cudalint_program::ir::{Expr, ExprId, FunctionRole};
+use cudalint_program::types::{Container, Ty};
+use cudalint_program::{Entry, Name};
+use std::rc::Rc;
+
+/// Longest list whose items are kept.
+const MAX_LIST: usize = 256;
+/// How deep parts without braces of their own lie in each other.
+const MAX_ELIDED: u32 = 8;
+
+/// What is left of a list.
+struct Items<'p> {
+    rest: &'p [ExprId],
+    /// The value of the first, where it has been looked at.
+    ready: Option<Out>,
+    /// Whether it is no longer known which item belongs to which part.
+    lost: bool,
+    /// How many parts without braces are being filled.
+    depth: u32,
+}
+
+impl<'p> Walker<'p> {
+    /// `T x[] = { … }` with the number of its elements.
+    pub fn counted(&mut self, ty: Ty, init: Option<ExprId>) -> Ty {
+        let (Ty::Array(inner, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
+        let items: &'p [ExprId] = match self.node(init).map(|node| &node.kind) {
+            Some(Expr::InitList(items)) => items,
+            Some(Expr::Construct { args, braces: true, .. }) => args,
+            _ => return ty,
+        };
+        if items.is_empty() || items.iter().any(|item| self.is_designated(*item)) {
+            return ty;
+        }
+        let inner = inner.clone();
+        let count = if self.is_made_of_parts(&inner) && !items.iter().all(|item| self.is_braced(*item)) {
+            self.count_elided(&inner, items)
+        } else {
+            Some(items.len())
+        };
+        count.map_or(ty, |count| Ty::Array(inner, Quantity::Known(count as i64)))
+    }
+
+    /// How many elements so many items without braces of their own make.
+    fn count_elided(&mut self, inner: &Ty, items: &[ExprId]) -> Option<usize> {
+        if items.len() > MAX_LIST {
+            return None;
+        }
+        let types: Vec<Ty> = items.iter().map(|item| self.type_of(*item)).collect();
+        if types.iter().all(|ty| self.same_record(inner, ty)) {
+            return Some(items.len());
+        }
+        let size = self.scalars(inner, 0).filter(|size| *size > 0)?;
+        types.iter().all(Ty::is_scalar).then(|| items.len().div_ceil(size))
+    }
+
+    /// How many scalars a type consists of.
+    fn scalars(&mut self, ty: &Ty, depth: u32) -> Option<usize> {
+        if let Some((inner, count)) = row(ty) {
+            let count = usize::try_from(count.known()?).ok()?;
+            return self.scalars(inner, depth + 1)?.checked_mul(count);
+        }
+        match ty.value() {
+            ty if ty.is_scalar() => Some(1),
+            Ty::Vector { name, lanes, .. } => Some(if name == "dim3" { 1 } else { usize::from(*lanes) }),
+            Ty::Record(entry, env) if depth <= MAX_ELIDED => {
+                let record = self.project.record_at(*entry)?;
+                if record.is_union || record.fields.len() > MAX_LIST {
+                    return None;
+                }
+                let mut total = 0_usize;
+                for field in &record.fields {
+                    let ty = self.resolve_in(entry.module, env, field.ty);
+                    total = total.checked_add(self.scalars(&ty, depth + 1)?)?;
+                }
+                Some(total)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an item says itself where it belongs (`.x = 1`), or is not understood, as `[3] = 1`.
+    fn is_designated(&self, item: ExprId) -> bool {
+        matches!(self.node(item).map(|node| &node.kind), Some(Expr::Designated { .. } | Expr::Unknown(_)))
+    }
+
+    fn is_braced(&self, item: ExprId) -> bool {
+        matches!(
+            self.node(item).map(|node| &node.kind),
+            Some(Expr::InitList(_) | Expr::Designated { .. } | Expr::Str(_))
+        )
+    }
+
+    /// Whether a list gives a record's fields their values: nothing else makes its objects.
+    pub(super) fn is_aggregate(&self, entry: Entry) -> bool {
+        let Some(record) = self.project.record_at(entry) else { return false };
+        record.bases.is_empty()
+            && !record.methods.iter().any(|id| {
+                self.project
+                    .function_at(entry.module, *id)
+                    .is_some_and(|method| method.role == FunctionRole::Constructor)
+            })
+    }
+
+    /// Whether a list for what is around may leave out the braces of an object of this type.
+    fn is_made_of_parts(&self, ty: &Ty) -> bool {
+        match ty.value() {
+            Ty::Vector { name, .. } => name != "dim3",
+            Ty::Record(entry, _) => self.is_aggregate(*entry),
+            _ => row(ty).is_some(),
+        }
+    }
+
+    /// `{ … }` for an object.
+    pub(super) fn initialize_list(&mut self, place: &Place, ty: &Ty, items: &'p [ExprId]) {
+        match ty.value().container() {
+            _ if matches!(ty.value(), Ty::Array(..)) => self.fill(place, ty, items),
+            Some((Container::Array, ..)) => {
+                // The braces of the array inside may be written or not.
+                if let [one] = items
+                    && let Some(Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
+                {
+                    return self.fill(place, ty, inside);
+                }
+                self.fill(place, ty, items);
+            }
+            Some(_) => self.construct_container(place, ty, items, true),
+            None => self.construct_at(place, ty, items, true),
+        }
+    }
+
+    /// Gives the parts of an object the values of a list.
+    pub(super) fn fill(&mut self, place: &Place, ty: &Ty, items: &'p [ExprId]) {
+        let mut items = Items { rest: items, ready: None, lost: items.len() > MAX_LIST, depth: 0 };
+        if !items.lost {
+            self.fill_parts(place, ty, &mut items);
+        }
+        if items.lost {
+            for item in items.rest {
+                let out = self.eval(*item);
+                self.hand_out(&out);
+            }
+            self.forget_place(place);
+        }
+    }
+
+    fn fill_parts(&mut self, place: &Place, ty: &Ty, items: &mut Items<'p>) {
+        self.memory.store(place, Val::zeroed());
+        if let Some((inner, count)) = row(ty) {
+            let (Place::Cell(obj, path), Some(size)) = (place, self.size_of(inner).known()) else {
+                items.lost = true;
+                return;
+            };
+            // Rows of an array are addressed from its start.
+            let (around, start) = match path.split_last() {
+                Some((Key::At(start), around)) => (Rc::from(around), *start),
+                _ => (path.clone(), 0),
+            };
+            self.strides.insert((*obj, Rc::clone(&around)), size);
+            // Where the size is not known, the list in its own braces says it, and nothing else does.
+            let count = count.known().or((items.depth == 0).then_some(MAX_LIST as i64));
+            let Some(count) = count else {
+                items.lost = true;
+                return;
+            };
+            for index in 0..count {
+                let Some(first) = items.rest.first() else { break };
+                items.lost |= self.is_designated(*first);
+                if items.lost {
+                    break;
+                }
+                let at = Place::Cell(*obj, extend(&around, Key::At(start + size * index)));
+                self.fill_part(&at, inner, items);
+            }
+            return;
+        }
+        match ty.value() {
+            Ty::Record(entry, _) => {
+                self.default_fields(place, ty);
+                self.fill_fields(place, ty, *entry, items);
+            }
+            Ty::Vector { lane, lanes, .. } => {
+                let lane = Ty::of_scalar(*lane);
+                for name in LANES.into_iter().take(usize::from(*lanes)) {
+                    let at = self.field_place(place, &Name::from(name));
+                    if !items.rest.is_empty() && !items.lost {
+                        self.fill_part(&at, &lane, items);
+                    }
+                }
+            }
+            _ => items.lost = true,
+        }
+    }
+
+    fn fill_fields(&mut self, place: &Place, ty: &Ty, entry: Entry, items: &mut Items<'p>) {
+        let Some(record) = self.project.record_at(entry) else { return };
+        let mut at = 0;
+        while let (Some(item), false) = (items.rest.first(), items.lost) {
+            let designated = match self.node(*item).map(|node| &node.kind) {
+                Some(Expr::Designated { field, value }) => Some((field, *value)),
+                _ => None,
+            };
+            let name: &Name = match (designated, record.fields.get(at)) {
+                // The designators of what is around.
+                (Some(_), _) if items.depth > 0 => return,
+                (Some((name, value)), _) => {
+                    let at = self.field_place(place, name);
+                    let field_ty = self.field_type(ty, name).unwrap_or(Ty::Unknown);
+                    self.initialize(&at, &field_ty, value);
+                    items.rest = &items.rest[1..];
+                    name
+                }
+                (None, Some(field)) => {
+                    let at = self.field_place(place, &field.name);
+                    let field_ty = self.field_type(ty, &field.name).unwrap_or(Ty::Unknown);
+                    self.fill_part(&at, &field_ty, items);
+                    &field.name
+                }
+                (None, None) => return,
+            };
+            // Only the first member of a union has a value.
+            at = match record.fields.iter().position(|field| field.name == *name) {
+                Some(found) if !record.is_union => found + 1,
+                _ => record.fields.len(),
+            };
+        }
+    }
+
+    /// One part: of an item, or of as many as it has members.
+    fn fill_part(&mut self, place: &Place, ty: &Ty, items: &mut Items<'p>) {
+        let Some((first, rest)) = items.rest.split_first() else { return };
+        let elided = self.is_made_of_parts(ty) && !self.is_braced(*first);
+        if !elided && items.ready.is_none() {
+            self.initialize(place, ty, *first);
+            items.rest = rest;
+            return;
+        }
+        let out = items.ready.take().unwrap_or_else(|| self.eval(*first));
+        let alike = match (ty.value(), out.ty.value()) {
+            (Ty::Vector { .. }, _) => ty.value() == out.ty.value(),
+            (Ty::Library(..), found) => found.container().is_some(),
+            _ => self.same_record(ty, &out.ty),
+        };
+        if !elided || alike {
+            self.initialize_with(place, ty, *first, out);
+            items.rest = rest;
+        } else if out.ty.is_unknown() || items.depth >= MAX_ELIDED {
+            self.hand_out(&out);
+            items.lost = true;
+        } else {
+            items.ready = Some(out);
+            items.depth += 1;
+            self.fill_parts(place, ty, items);
+            items.depth -= 1;
+        }
+    }
+}
+
+/// The elements of an array, and how many it has.
+fn row(ty: &Ty) -> Option<(&Ty, Quantity)> {
+    match ty.value() {
+        Ty::Array(inner, count) => Some((inner, count.clone())),
+        ty => match ty.container() {
+            Some((Container::Array, inner, count)) => Some((inner, count)),
+            _ => None,
+        },
+    }
+}

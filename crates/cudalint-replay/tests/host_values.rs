@@ -1,0 +1,203 @@
+//! Values that C++ makes in ways of its own: aggregates by value, braces left out, references to temporaries, methods out of
+//! sight.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::{allocations, config, copies, events, launches, pointer, project, sides};
+use cudalint_replay::facts::EventKind;
+use cudalint_replay::{ReplayOptions, replay_all};
+
+fn sets(events: &[cudalint_replay::facts::Event]) -> Vec<String> {
+    let set = |event: &cudalint_replay::facts::Event| match &event.kind {
+        EventKind::Set { bytes, .. } => Some(bytes.to_string()),
+        _ => None,
+    };
+    events.iter().filter_map(set).collect()
+}
+
+#[test]
+fn aggregates_keep_their_parts_through_auto_and_return() {
+    let events = events(
+        r"
+struct Plan { dim3 grid; dim3 block; int room[2]; };
+__global__ void k() {}
+Plan plan(unsigned n) { unsigned t = 64; return Plan{dim3((n + t - 1) / t, 2u), dim3(t), {4, 8}}; }
+void f() {
+    auto const one = plan(100);
+    k<<<one.grid, one.block, one.room[1]>>>();
+    auto two = one;
+    two.block = 32;
+    k<<<two.grid, two.block>>>();
+    k<<<plan(7).grid, plan(7).block>>>();
+}
+",
+    );
+    let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
+    assert_eq!(configs, ["<<<2,2,1 | 64,1,1 | 8>>>", "<<<2,2,1 | 32,1,1 | 0>>>", "<<<1,2,1 | 64,1,1 | 0>>>"]);
+}
+
+#[test]
+fn parts_without_braces_take_as_many_items_as_they_have_members() {
+    let events = events(
+        r"
+struct Pair { int a, b; };
+struct Box { dim3 grid; int room[2]; Pair pair; float4 lane; };
+__global__ void k() {}
+void f(char *p) {
+    Box one = {dim3(2), 3, 4, 5, 6, 1.0f};
+    Box all[] = {2, 3, 4, 5, 6, 1, 2, 3, 4, 7, 8};
+    Pair pairs[] = {1, 2, 3};
+    int m[2][2] = {1, 2, 3};
+    Pair named[2] = {{.b = 9}, 1, 2};
+    cudaMemset(p, 0, one.room[1] + one.pair.b);
+    cudaMemset(p, 0, sizeof(all) / sizeof(Box));
+    cudaMemset(p, 0, sizeof(pairs) / sizeof(pairs[0]) + pairs[1].a);
+    cudaMemset(p, 0, 10 * m[1][0] + m[1][1]);
+    cudaMemset(p, 0, 100 * named[0].b + 10 * named[1].a + named[1].b);
+    k<<<all[1].grid, all[1].room[0]>>>();
+}
+",
+    );
+    assert_eq!(sets(&events), ["10", "2", "5", "30", "912"]);
+    assert_eq!(config(launches(&events)[0]), "<<<7,1,1 | 8,1,1 | 0>>>");
+}
+
+#[test]
+fn a_number_bound_to_a_reference_of_another_type_becomes_that_type() {
+    let events = events(
+        r"
+template <typename T> struct Cells {
+    T *p;
+    void set(T const &v, unsigned at) { cudaMemcpy(p + at, &v, sizeof(T), cudaMemcpyHostToDevice); }
+};
+void f(double *d) {
+    Cells<double> cells;
+    cells.p = d;
+    cells.set(13, 1);
+    short s = 3;
+    const long &wide = s;
+    cudaMemcpy(d, &wide, sizeof(wide), cudaMemcpyHostToDevice);
+    long plain = 4;
+    const long &same = plain;
+    plain = 5;
+    cudaMemset(d, 0, same);
+}
+",
+    );
+    let from: Vec<String> = sides(&events).into_iter().map(|(_, from)| from).collect();
+    assert_eq!(from, ["Host v 8+0", "Host wide 8+0"]);
+    // The same type is no copy.
+    assert_eq!(sets(&events), ["5"]);
+}
+
+#[test]
+fn enums_are_as_large_as_they_are_written_to_be() {
+    let events = events(
+        r"
+enum class Cell : unsigned char { empty, full };
+enum Plain { a, b };
+void f() { void *p; cudaMalloc(&p, 100 * sizeof(Cell)); cudaMalloc(&p, 100 * sizeof(Plain)); }
+",
+    );
+    assert_eq!(allocations(&events), ["100", "400"]);
+}
+
+#[test]
+fn a_value_that_both_paths_have_rests_on_what_either_rests_on() {
+    let text = r"
+__global__ void k(int *p) {}
+int main(int argc, char **argv) {
+    int *b;
+    bool first = 0, second = 0;
+    if (argc > 1) { if (argv[1][0] == 'a') first = 1; else if (argv[1][0] == 'b') second = 1; }
+    if (first) { } else if (second) { cudaMalloc(&b, 64); } else { }
+    if (second) k<<<1, 1>>>(b);
+}
+";
+    let events = events(text);
+    let arguments: Vec<String> = launches(&events)[0].args.iter().map(|arg| format!("{arg:?}")).collect();
+    assert!(!arguments[0].contains("Uninitialized"), "{arguments:?}");
+}
+
+#[test]
+fn a_method_that_is_defined_out_of_sight_sets_what_it_likes() {
+    let header = r"
+class Field {
+  public:
+    Field(int n) : count(n), data(nullptr) { reserve(); fill(); }
+    int count;
+    float *data;
+  private:
+    void reserve();
+    void fill() { cudaMemset(data, 0, count); }
+};
+";
+    let main = "#include \"field.h\"\nint main() { Field f(10); cudaMemset(f.data, 0, f.count); }\n";
+    let project = project(&[("main.cu", main), ("field.h", header)]);
+    let events = replay_all(&project, &ReplayOptions::default()).remove(0).events;
+    for event in &events {
+        if let EventKind::Set { destination, bytes, .. } = &event.kind {
+            assert_eq!((pointer(&destination.pointer).as_str(), bytes.quantity.known()), ("?", None));
+        }
+    }
+    assert_eq!(sets(&events).len(), 1);
+}
+
+#[test]
+fn braces_of_a_container_are_a_list_only_of_what_can_be_elements() {
+    let events = events(
+        r#"
+#include <vector>
+void f(char *d, std::allocator<char> a, cudaStream_t s) {
+    std::vector<int> list{100, 3};
+    std::vector<int> count(100, 3);
+    std::vector<const char *> names{"a", "b", "c"};
+    rmm::device_uvector<char> bytes{100, s};
+    std::vector<char> of_a_kind{100, a};
+    rmm::device_uvector<char> elsewhere(100, s, resource());
+    cudaMemcpy(d, list.data(), list.size() * 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(d, count.data(), count.size() * 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(d, names.data(), names.size() * 8, cudaMemcpyHostToDevice);
+    cudaMemcpy(d, bytes.data(), 100, cudaMemcpyDeviceToDevice);
+    cudaMemcpy(d, of_a_kind.data(), 100, cudaMemcpyHostToDevice);
+    cudaMemcpy(d, elsewhere.data(), 100, cudaMemcpyDefault);
+}
+"#,
+    );
+    let from: Vec<String> = sides(&events).into_iter().map(|(_, from)| from).collect();
+    assert_eq!(from, ["Host list 8+0", "Host count 400+0", "Host names 24+0", "Device bytes 100+0", "?", "?"]);
+    assert_eq!(copies(&events)[..3], ["8", "400", "24"]);
+}
+
+#[test]
+fn an_object_that_a_caller_made_lives_where_the_caller_chose() {
+    let events = events(
+        r"
+struct Value {
+    void set(long v) { cudaMemcpy(&number, &v, sizeof(v), cudaMemcpyHostToDevice); }
+    long number;
+};
+struct Other {
+    void set(long v) { cudaMemcpy(&number, &v, sizeof(v), cudaMemcpyHostToDevice); }
+    long number;
+};
+void f() { Value here; here.set(3); }
+",
+    );
+    let mut to: Vec<String> = sides(&events).into_iter().map(|(to, _)| to).collect();
+    to.sort();
+    assert_eq!(to, ["Host here 8+0", "Managed this 8+0"]);
+}
+
+#[test]
+fn constants_of_the_device_are_known_to_the_host() {
+    let events = events(
+        r"
+constexpr __constant__ int width = 32;
+static constexpr __device__ int depth[3] = {1, 2, 3};
+void f(char *p) { cudaMemset(p, 0, width * depth[2]); }
+",
+    );
+    assert_eq!(sets(&events), ["96"]);
+    assert_eq!(common::host_accesses(&events), 0);
+}
