@@ -10,7 +10,7 @@ use crate::arith;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Closure, Int, Kind, Val};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 use std::rc::Rc;
 
@@ -434,6 +434,7 @@ impl<'p> Walker<'p> {
 
     fn lambda(&mut self, function: FunctionId, by_reference: bool) -> Out {
         let Some(current) = self.function() else { return Out::unknown() };
+        let Some(lambda) = self.module().functions.get(function) else { return Out::unknown() };
         let mut captured = Vec::new();
         let outer = self.frames.last().and_then(|frame| frame.closure.clone());
         if let Some(outer) = outer {
@@ -441,7 +442,8 @@ impl<'p> Walker<'p> {
         }
         for (local, variable) in current.locals.iter_enumerated() {
             if let Some((place, ty)) = self.local_place(local) {
-                let place = if by_reference {
+                let otherwise = lambda.captured_otherwise.contains(&variable.name);
+                let place = if by_reference != otherwise {
                     place
                 } else {
                     // A copy is made of what it holds now.
@@ -456,14 +458,37 @@ impl<'p> Walker<'p> {
         }
         let Some(frame) = self.frames.last() else { return Out::unknown() };
         let (this, this_ty) = frame.this.clone().map_or((None, Ty::Unknown), |(place, ty)| (Some(place), ty));
-        let closure = Closure {
+        let mut closure = Closure {
             module: frame.module,
             function,
             captured: Rc::new(captured),
+            made: Vec::new(),
             this,
             this_ty,
             env: frame.env.clone(),
         };
+        let makers = lambda.body.as_ref().and_then(|body| body.get(..lambda.made_captures as usize)).unwrap_or(&[]);
+        if !makers.is_empty() {
+            self.make_captures(&mut closure, makers);
+        }
         Out::new(Val::from(Kind::Closure(Rc::new(closure))), Ty::Function)
+    }
+
+    /// What a capture list makes (`[n = f()]`) comes into being with the lambda.
+    fn make_captures(&mut self, closure: &mut Closure, makers: &[StmtId]) {
+        let module = self.module();
+        self.push_frame(closure.module, Some(closure.function), closure.env.clone(), None);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.closure = Some(Rc::new(closure.clone()));
+            frame.this = closure.this.clone().map(|place| (place, closure.this_ty.clone()));
+        }
+        for maker in makers {
+            let Some(Stmt::Declare(local)) = module.stmts.get(*maker).map(|node| &node.kind) else { continue };
+            self.declare(*local);
+            if let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(*local)) {
+                closure.made.push((*local, *object));
+            }
+        }
+        self.frames.pop();
     }
 }

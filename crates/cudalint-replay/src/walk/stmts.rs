@@ -12,7 +12,7 @@ use cudalint_program::types::Ty;
 
 impl<'p> Walker<'p> {
     /// Runs a block.
-    pub fn block(&mut self, block: &'p Block) -> Flow {
+    pub fn block(&mut self, block: &'p [StmtId]) -> Flow {
         let mut index = 0;
         while let Some(id) = block.get(index) {
             index += 1;
@@ -376,7 +376,10 @@ impl<'p> Walker<'p> {
             let before = self.pendings.len();
             let inner = self.memory.mark();
             self.forget_since(mark);
+            // Nothing says that anything is thrown.
+            self.undecide(1);
             let left = self.block(handler);
+            self.undecide(-1);
             let diff = self.memory.diff(inner);
             self.memory.undo(inner);
             if left == Flow::Next {
