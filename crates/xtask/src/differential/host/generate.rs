@@ -63,6 +63,8 @@ struct Instance {
     names: HashMap<String, String>,
     /// By what they are written as: `$1`, `#2`, `%1`.
     parts: HashMap<String, String>,
+    /// Whether the preprocessor computes with its constants.
+    plain: bool,
 }
 
 /// A program in which one entry stands alone with small constants: `of` counts features first, uses then.
@@ -89,7 +91,7 @@ pub fn mixed(random: &mut Random, features: &[Entry], uses: &[Entry]) -> String 
     let mut scenes = Vec::new();
     for number in 0..=writer.random.below(3) {
         let parameters = writer.random.below(3);
-        writer.variables = (0..parameters).map(|at| format!("p{at}")).collect();
+        writer.variables = (0..parameters).map(|at| format!("given{at}")).collect();
         writer.left = 6;
         for _ in 0..=writer.random.below(2) {
             let entry = &uses[writer.random.index(uses.len())];
@@ -121,7 +123,8 @@ impl<'a> Writer<'a> {
     /// Adds an entry to the function in writing; its value, an expression in parentheses.
     fn instance(&mut self, entry: &Entry, depth: u32) -> String {
         self.used.push(entry.name);
-        let mut instance = Instance::default();
+        let plain = entry.global.iter().any(|line| line.starts_with("#if"));
+        let mut instance = Instance { plain, ..Instance::default() };
         // What the lines need comes before the first of them.
         let globals: Vec<String> =
             entry.global.iter().map(|line| self.substitute(line, &mut instance, MAX_DEPTH)).collect();
@@ -161,10 +164,12 @@ impl<'a> Writer<'a> {
                 continue;
             };
             let key = format!("{mark}{digit}");
-            let known = instance.parts.get(&key).cloned();
+            let (known, plain) = (instance.parts.get(&key).cloned(), instance.plain);
             let part = known.unwrap_or_else(|| {
                 let part = match mark {
                     "$" => self.number(depth),
+                    // Conditions of `#if` know neither variables nor types.
+                    "#" if plain => (self.random.below(16) + 1).to_string(),
                     "#" => self.constant(),
                     _ => (*self.random.pick(TYPES)).to_owned(),
                 };
@@ -229,7 +234,7 @@ impl<'a> Writer<'a> {
         lines.extend(self.globals);
         for (name, body, calls) in scenes {
             let parameters = calls.first().filter(|call| !call.is_empty()).map_or(0, |call| call.split(", ").count());
-            let parameters: Vec<String> = (0..parameters).map(|at| format!("int p{at}")).collect();
+            let parameters: Vec<String> = (0..parameters).map(|at| format!("int given{at}")).collect();
             lines.push(format!("static void {name}({}) {{", parameters.join(", ")));
             lines.extend(body.iter().map(|line| format!("    {line}")));
             lines.push("}".into());
