@@ -199,13 +199,13 @@ impl<'p> Walker<'p> {
     }
 
     /// A statement expression in the middle of an expression.
-    fn statements_value(&mut self, block: &'p [cudalint_program::ir::StmtId]) -> Out {
+    fn statements_value(&mut self, block: &'p [StmtId]) -> Out {
         let module = self.module();
         let mut out = Out::unknown();
         for (index, id) in block.iter().enumerate() {
             let last = index + 1 == block.len();
             match module.stmts.get(*id).map(|stmt| &stmt.kind) {
-                Some(cudalint_program::ir::Stmt::Expr(expr)) if last => out = self.eval(*expr),
+                Some(Stmt::Expr(expr)) if last => out = self.eval(*expr),
                 _ => {
                     if self.statement(*id) != Flow::Next {
                         self.ended = true;
