@@ -31,7 +31,8 @@ impl Lowerer<'_> {
         let values = match self.module.exprs.get(value).map(|node| &node.kind) {
             Some(Expr::InitList(_)) => return value,
             Some(Expr::Comma(values)) => values.clone(),
-            _ if inside.trim_start().starts_with('}') => Vec::new(),
+            // Of empty braces the mask leaves one byte.
+            _ if inside.trim_end_matches('}').trim().is_empty() => Vec::new(),
             _ => vec![value],
         };
         self.push(Expr::InitList(values), s.span(node))

@@ -443,14 +443,15 @@ impl<'p> Walker<'p> {
         for (local, variable) in current.locals.iter_enumerated() {
             if let Some((place, ty)) = self.local_place(local) {
                 let otherwise = lambda.captured_otherwise.contains(&variable.name);
-                let place = if by_reference != otherwise {
-                    place
-                } else {
+                let by_copy = by_reference == otherwise;
+                let place = if by_copy {
                     // A copy is made of what it holds now.
                     let val = self.memory.load(&place);
                     let copy = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
                     let place = Place::Cell(copy, crate::memory::root());
                     self.memory.store(&place, val);
+                    place
+                } else {
                     place
                 };
                 captured.push((variable.name.clone(), place, ty));

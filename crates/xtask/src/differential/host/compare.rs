@@ -112,7 +112,10 @@ impl Check<'_> {
                 self.note("space", !spaces.contains(*space));
             }
             (EventKind::Free { argument, .. }, Call::Free(at)) => self.pointer("pointer", &argument.pointer, *at),
-            (EventKind::Copy { destination, source, bytes, kind, .. }, Call::Copy { to, from, bytes: ran, kind: way }) => {
+            (
+                EventKind::Copy { destination, source, bytes, kind, .. },
+                Call::Copy { to, from, bytes: ran, kind: way },
+            ) => {
                 self.amount("bytes", bytes, *ran);
                 self.pointer("destination", &destination.pointer, *to);
                 self.pointer("source", &source.pointer, *from);

@@ -3,6 +3,7 @@
 use super::entries::Entry;
 use crate::random::Random;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// Headers that the programs include.
 pub const HEADERS: &[&str] = &[
@@ -36,7 +37,8 @@ pub const HEADERS: &[&str] = &[
 ];
 
 /// Types of at least 32 bits that a number is kept in.
-const TYPES: &[&str] = &["int", "unsigned", "long", "size_t", "auto", "const int", "long long", "uint32_t", "const auto"];
+const TYPES: &[&str] =
+    &["int", "unsigned", "long", "size_t", "auto", "const int", "long long", "uint32_t", "const auto"];
 
 /// How deep features are nested in features.
 const MAX_DEPTH: u32 = 3;
@@ -260,7 +262,7 @@ pub fn for_host(program: &str) -> String {
             (Some(open), Some(close)) if open < close => {
                 let start = line[..open].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
                 out.push_str(&line[..start]);
-                out.push_str(&format!("stand_in::launch(__LINE__, \"{}\", ", &line[start..open]));
+                let _ = write!(out, "stand_in::launch(__LINE__, \"{}\", ", &line[start..open]);
                 out.push_str(&line[open + 3..close]);
                 out.push_str(")(");
                 out.push_str(&line[close + 4..]);

@@ -98,8 +98,5 @@ fn address(word: &str) -> Option<Address> {
 }
 
 fn argument(word: &str) -> Argument {
-    integer(word)
-        .map(Argument::Number)
-        .or_else(|| address(word).map(Argument::Pointer))
-        .unwrap_or(Argument::Other)
+    integer(word).map(Argument::Number).or_else(|| address(word).map(Argument::Pointer)).unwrap_or(Argument::Other)
 }

@@ -83,8 +83,8 @@ fn prepare(out: &Path) -> Result<(), String> {
     let write = |name: &str, text: &str| fs::write(out.join(name), text).map_err(|error| format!("{name}: {error}"));
     write("cuda_runtime.h", "#pragma once\n")?;
     write("stand_in.h", include_str!("stand_in.h"))?;
-    let all: String = generate::HEADERS.iter().map(|header| format!("#include <{header}>\n")).collect();
-    write("all.h", &format!("{all}#include \"stand_in.h\"\n"))?;
+    let all: Vec<String> = generate::HEADERS.iter().map(|header| format!("#include <{header}>")).collect();
+    write("all.h", &format!("{}\n#include \"stand_in.h\"\n", all.join("\n")))?;
     let built = Command::new("g++").args(FLAGS).args(["-x", "c++-header", "all.h"]).current_dir(out).output();
     let built = built.map_err(|error| format!("g++ is needed: {error}"))?;
     if built.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&built.stderr).into_owned()) }
