@@ -7,6 +7,7 @@
 //! This crate takes findings as data and knows no rule: an experiment is chosen by the finding's method and by the
 //! program text at its place.
 
+mod api;
 mod child;
 pub mod experiment;
 pub mod harness;
@@ -15,10 +16,12 @@ pub mod lab;
 pub mod machine;
 pub mod matching;
 pub mod outcome;
+mod paths;
 pub mod probe;
 pub mod receipt;
 pub mod run;
 pub mod scenario;
+mod spelled;
 pub mod stop;
 pub mod subject;
 pub mod tools;

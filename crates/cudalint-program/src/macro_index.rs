@@ -99,7 +99,6 @@ impl Definition for Define {
             name: name.to_owned(),
             params: None,
             variadic: false,
-            named_rest: false,
             body: value.to_owned(),
             span: Span::default(),
             name_span: Span::default(),

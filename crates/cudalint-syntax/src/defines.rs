@@ -23,8 +23,6 @@ pub struct Define {
     pub params: Option<Vec<String>>,
     /// Whether the parameters end in `...`.
     pub variadic: bool,
-    /// Whether the last of the parameters is the name of the variable ones (`args...`, a GNU extension).
-    pub named_rest: bool,
     /// The body on one line: comments are blanks, continuations are gone, ends are trimmed.
     pub body: String,
     /// The whole directive.
@@ -240,7 +238,7 @@ impl Scan<'_> {
             self.refresh();
         }
         let mut params = None;
-        let (mut variadic, mut named_rest) = (false, false);
+        let mut variadic = false;
         if bytes.get(at) == Some(&b'(')
             && let Some(close) = memchr::memchr(b')', &bytes[at..end])
         {
@@ -250,7 +248,7 @@ impl Scan<'_> {
                 match part.strip_suffix("...").map(str::trim) {
                     Some("") => variadic = true,
                     Some(pack) => {
-                        (variadic, named_rest) = (true, true);
+                        variadic = true;
                         names.push(pack.to_owned());
                     }
                     None => names.push(part.to_owned()),
@@ -263,7 +261,6 @@ impl Scan<'_> {
             name,
             params,
             variadic,
-            named_rest,
             body: clean(&bytes[at..end]),
             span,
             name_span,

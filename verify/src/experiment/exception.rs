@@ -65,11 +65,8 @@ fn run_of(bench: &Bench<'_>, python: &Python, program: &PythonProgram, label: &s
     let mut command = vec![python.program.path.to_string()];
     command.extend(arguments);
     Run {
-        label: label.to_owned(),
-        command,
-        environment: driver::environment(program),
-        watcher: None,
         device: !bench.lab.machine.devices.is_empty(),
+        ..Run::on_device(label, command, driver::environment(program))
     }
 }
 

@@ -72,13 +72,8 @@ impl<'bench, 'lab> Probed<'bench, 'lab> {
         let plan = Plan { blind: self.harness.clone(), ..plan.clone() };
         let mut command = vec![self.program.to_string()];
         command.extend(self.arguments.iter().cloned());
-        let run = self.bench.run(&Run {
-            label: label.clone(),
-            command,
-            environment: probe::environment(self.bench, &label, &plan),
-            watcher: None,
-            device: true,
-        });
+        let run =
+            self.bench.run(&Run::on_device(label.clone(), command, probe::environment(self.bench, &label, &plan)));
         let trace = probe::read(self.bench, &label, &self.program);
         Seen { run, trace }
     }

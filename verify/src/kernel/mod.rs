@@ -58,13 +58,8 @@ pub fn kernel_command(bench: &Bench<'_>, program: &KernelProgram) -> Result<Run,
     let known = std::env::var("LD_LIBRARY_PATH").ok();
     let libraries = folder.map(|folder| ("LD_LIBRARY_PATH".to_owned(), library_path(folder, known.as_deref())));
     let environment = libraries.into_iter().chain([(CHILD.to_owned(), "1".to_owned())]).collect();
-    Ok(Run {
-        label: "kernel".to_owned(),
-        command: vec![bench.lab.launcher().program.to_string(), "__kernel".to_owned(), PLAN.to_owned()],
-        environment,
-        watcher: None,
-        device: here.is_some(),
-    })
+    let command = vec![bench.lab.launcher().program.to_string(), "__kernel".to_owned(), PLAN.to_owned()];
+    Ok(Run { device: here.is_some(), ..Run::on_device("kernel", command, environment) })
 }
 
 /// Compiles a kernel where there is no GPU to launch it on: gives what was done, in words, and the log, relative to the

@@ -1,5 +1,6 @@
 //! What a kernel's child says of its work.
 
+use crate::api;
 use serde::{Deserialize, Serialize};
 
 /// The word before the report: what a kernel prints stands on the same stream.
@@ -76,7 +77,7 @@ impl KernelReport {
 
     /// Whether the launch was accepted.
     pub fn launched(&self) -> bool {
-        self.calls.iter().any(|call| call.call == "cuLaunchKernel" && call.code == 0)
+        self.calls.iter().any(|call| api::is(&call.call, api::launches) && call.code == 0)
     }
 
     /// The first call that failed.

@@ -135,6 +135,13 @@ pub struct Run {
     pub device: bool,
 }
 
+impl Run {
+    /// A run on a GPU that nothing watches.
+    pub fn on_device(label: impl Into<String>, command: Vec<String>, environment: Vec<(String, String)>) -> Self {
+        Self { label: label.into(), command, environment, watcher: None, device: true }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {

@@ -1,5 +1,8 @@
 //! Calls of the CUDA runtime and driver: which ones a finding is about, and what their statuses say.
 
+use crate::api;
+use cudalint_program::api::effects::Library;
+
 /// What a status says of the call that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -30,10 +33,9 @@ pub(super) fn is_call(claimed: &str, seen: &str) -> bool {
     if is_api(name) { same_call(name, seen) } else { is_about_bytes(seen) }
 }
 
-/// Whether a name is one of a function of the runtime or driver: `cuda` or `cu`, then a capital.
+/// Whether a name is one of a function of the runtime or driver.
 fn is_api(name: &str) -> bool {
-    let rest = name.strip_prefix("cuda").or_else(|| name.strip_prefix("cu"));
-    rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    matches!(Library::of_name(name), Some(Library::Runtime | Library::Driver))
         && !name.contains(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
 }
 
@@ -44,31 +46,29 @@ pub fn same_call(one: &str, other: &str) -> bool {
 
 /// Whether a function moves or sets bytes: what a method of a Python package ends in, whatever it is called there.
 fn is_about_bytes(function: &str) -> bool {
-    matches!(&*family(function), "copy" | "set")
+    api::is(function, |api| api.copies() || api.sets())
 }
 
 /// Whether a function launches kernels.
 pub(super) fn is_about_launch(function: &str) -> bool {
-    family(function) == "launch"
+    api::is(function, api::launches)
 }
 
-/// What all variants of a call share.
+/// What all variants of a call share: what it does, else its name without its library's beginning.
 fn family(name: &str) -> String {
-    let plain = name.strip_prefix("cuda").or_else(|| name.strip_prefix("cu")).unwrap_or(name);
-    let groups = [
-        ("Launch", "launch"),
-        ("Memcpy", "copy"),
-        ("Memset", "set"),
-        ("MemsetD", "set"),
-        ("Free", "free"),
-        ("Malloc", "allocate"),
-        ("MemAlloc", "allocate"),
-        ("HostAlloc", "allocate"),
-    ];
-    if let Some((_, group)) = groups.iter().find(|(part, _)| plain.contains(part)) {
-        return (*group).to_owned();
+    let does = api::named(name).and_then(|api| {
+        let kinds = [
+            (api::launches(api), "launch"),
+            (api.copies(), "copy"),
+            (api.sets(), "set"),
+            (api.frees(), "free"),
+            (api.allocates(), "allocate"),
+        ];
+        kinds.into_iter().find_map(|(does, kind)| does.then_some(kind))
+    });
+    if let Some(kind) = does {
+        return kind.to_owned();
     }
-    let base = plain.split("_v").next().unwrap_or(plain);
-    let base = base.trim_end_matches("_ptsz").trim_end_matches("_ptds");
-    base.to_ascii_lowercase()
+    let plain = api::named(name).map_or(name, |api| api.name());
+    Library::within(plain).map_or(plain, |(_, rest)| rest).to_ascii_lowercase()
 }

@@ -12,6 +12,9 @@
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
 #endif
+#if __has_include(<cudaProfiler.h>)
+#include <cudaProfiler.h>
+#endif
 #if __has_include(<cuda_profiler_api.h>)
 #include <cuda_profiler_api.h>
 #endif

@@ -3,6 +3,7 @@
 
 use crate::scenario::CudaProgram;
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_syntax::{Span, scan_directives};
 
 /// Files that are looked into.
 const MAX_FILES: usize = 300;
@@ -56,16 +57,8 @@ pub fn of(program: &CudaProgram) -> Vec<String> {
 
 /// Takes the headers of a text, and the files beside it that it includes.
 fn look(text: &str, folder: &Utf8Path, folders: &[&Utf8Path], found: &mut Vec<String>, wanted: &mut Vec<Utf8PathBuf>) {
-    for line in text.lines() {
-        let Some(named) =
-            line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("include"))
-        else {
-            continue;
-        };
-        let named = named.trim();
-        let quoted = named.strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(name, _)| name);
-        let name = quoted.or_else(|| named.strip_prefix('<')?.split_once('>').map(|(name, _)| name));
-        let Some(name) = name else { continue };
+    for include in scan_directives(text, Span::new(0, text.len())).includes {
+        let name = include.path.as_str();
         if FAMILIES.iter().any(|family| name.starts_with(family)) {
             if !found.iter().any(|other| other == name) {
                 found.push(name.to_owned());

@@ -2,12 +2,14 @@
 //! runtime and driver and each launch, with place and status, and does what an experiment asks at one of them: hand
 //! another status back, leave a real error behind a launch, read memory back. The program's files stay as they are.
 
-mod functions;
 pub mod headers;
 
 use crate::lab::{Bench, Run};
 use crate::tools::probe_log::{self, Place, Trace};
+use crate::{api, spelled};
 use camino::{Utf8Path, Utf8PathBuf};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Library, Side};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{Error, Result};
@@ -17,37 +19,6 @@ const INTERNAL: &str = include_str!("cudalint_probe_internal.h");
 const SOURCE: &str = include_str!("cudalint_probe.cpp");
 const MEMORY: &str = include_str!("cudalint_probe_memory.h");
 const PAIR: &str = include_str!("cudalint_probe_pair.cuh");
-
-/// Functions of the runtime whose references the linker turns to the probe's.
-const WRAPPED: &[&str] = &[
-    "__cudaPushCallConfiguration",
-    "__cudaRegisterFunction",
-    "__cudaGetKernel",
-    "__cudaLaunchKernel",
-    "__cudaLaunchKernel_ptsz",
-    "cudaLaunchKernel",
-    "cudaLaunchKernel_ptsz",
-    "cudaLaunchCooperativeKernel",
-    "cudaLaunchCooperativeKernel_ptsz",
-    "cudaLaunchKernelExC",
-    "cudaLaunchKernelExC_ptsz",
-    "cudaMalloc",
-    "cudaMallocManaged",
-    "cudaMallocPitch",
-    "cudaMallocAsync",
-    "cudaMallocAsync_ptsz",
-    "cudaFree",
-    "cudaFreeAsync",
-    "cudaFreeAsync_ptsz",
-    "cudaMemset",
-    "cudaMemset_ptds",
-    "cudaMemsetAsync",
-    "cudaMemsetAsync_ptsz",
-    "cudaMemcpy",
-    "cudaMemcpy_ptds",
-    "cudaMemcpyAsync",
-    "cudaMemcpyAsync_ptsz",
-];
 
 /// What a header of the probe is to do beside reporting CUDA's own functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,11 +101,18 @@ pub struct Plan {
     pub threads: u64,
 }
 
-/// Whether the probe reports calls of this function without being asked.
+/// Whether the probe reports calls of this function without being asked: it returns a status in one of the headers that
+/// the probe includes.
+fn is_reported(api: ApiId) -> bool {
+    matches!(api.library, Library::Runtime | Library::Driver | Library::Nvrtc)
+        && api.returns_status()
+        && api.side != Side::Device
+        && !api.is_for_graphics()
+}
+
+/// Whether the probe reports calls of a function of this name without being asked.
 pub fn reports(function: &str) -> bool {
-    let lists = [functions::RUNTIME, functions::DRIVER, functions::NVRTC];
-    matches!(function, "cudaMemset" | "cudaMemsetAsync")
-        || lists.iter().any(|list| list.split_whitespace().any(|name| name == function))
+    api::is(function, is_reported)
 }
 
 /// The flags that put the probe into a program: give them to [`Bench::build`] after the program's own. They name files
@@ -164,7 +142,7 @@ pub fn flags_for(bench: &Bench<'_>, watch: &Watch) -> Result<Vec<String>> {
     let mut flags: Vec<String> = ["-include", hooks.as_str(), source.as_str()].map(str::to_owned).into();
     // Places of launches come from the host's debug information, without inlining.
     flags.extend(["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fno-omit-frame-pointer"].map(str::to_owned));
-    flags.extend(WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]));
+    flags.extend(spelled::probed());
     Ok(flags)
 }
 
@@ -176,8 +154,7 @@ fn hooks(watch: &Watch) -> String {
         let _ = write!(text, "#if __has_include(<{header}>)\n#include <{header}>\n#endif\n");
     }
     text.push_str("#include \"cudalint_probe.cuh\"\n");
-    let names = [functions::RUNTIME, functions::DRIVER, functions::NVRTC];
-    for name in names.iter().flat_map(|names| names.split_whitespace()) {
+    for name in ApiId::all().filter(|api| is_reported(*api)).map(ApiId::name) {
         // Headers turn a name into that of a version, or of the per-thread default stream: the macro stands for what a
         // name becomes in the end.
         for suffix in ["", "_v2", "_v3", "_v4", "_ptds", "_ptsz", "_v2_ptds", "_v2_ptsz"] {
@@ -187,13 +164,13 @@ fn hooks(watch: &Watch) -> String {
             );
         }
     }
-    for (name, call) in [("cudaMemset", "memset"), ("cudaMemsetAsync", "memset_async")] {
+    for (name, call) in spelled::PROBE_MEMSETS {
         let _ = write!(
             text,
             "#undef {name}\n#define {name}(...) cudalint_probe_after(cudalint_probe::{call}(__VA_ARGS__), \"{name}\", {AT})\n"
         );
     }
-    for (name, call) in [("cudaGetErrorString", "error_string"), ("cudaGetErrorName", "error_name")] {
+    for (name, call) in spelled::PROBE_WORDS {
         let _ = writeln!(text, "#define {name}(...) cudalint_probe_{call}(\"{name}\", {AT}, __VA_ARGS__)");
     }
     text.push_str(&watched(watch));
@@ -315,13 +292,8 @@ fn places(bench: &Bench<'_>, label: &str, program: &Utf8Path, offsets: &[u64]) -
         let mut command = vec![addr2line.path.to_string(), "-f".to_owned(), "-e".to_owned(), program.to_string()];
         // A return address is that of the instruction behind the call.
         command.extend(some.iter().map(|offset| format!("{:x}", offset.saturating_sub(1))));
-        let outcome = bench.run(&Run {
-            label: format!("{label}.addr2line"),
-            command,
-            environment: Vec::new(),
-            watcher: None,
-            device: false,
-        });
+        let outcome =
+            bench.run(&Run { device: false, ..Run::on_device(format!("{label}.addr2line"), command, Vec::new()) });
         let places = probe_log::places(&outcome.stdout);
         found.extend(some.iter().zip(places).filter_map(|(offset, place)| Some((*offset, place?))));
     }

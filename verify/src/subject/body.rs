@@ -2,8 +2,12 @@
 //! library do with their arguments.
 
 use super::names;
+
 use super::pointers::{Uses, Var};
+use crate::api;
 use cudalint_program::Project;
+use cudalint_program::api::effects::{Arg, DeviceOp, Direction, Effect, Library, Space};
+use cudalint_program::api::{ApiId, Constant, DIRECTION, constant};
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, LocalId, Module, ModuleId, Type};
 use cudalint_program::visit::Item;
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,11 +143,16 @@ impl Body<'_> {
                     let Some(Expr::Name { path, .. }) = self.module.exprs.get(*callee).map(|node| &node.kind) else {
                         return;
                     };
-                    let home = match path.last().map_or("", |name| name.as_str()) {
-                        "cudaMalloc" | "cudaMallocAsync" | "cudaMallocPitch" => Home::Device,
-                        "cudaMallocHost" | "cudaHostAlloc" => Home::Host,
-                        "cudaMallocManaged" => Home::Managed,
-                        _ => return,
+                    let Some(api) = path.last().and_then(|name| api::named(name)) else { return };
+                    let space = api.effects.iter().find_map(|effect| match effect {
+                        Effect::Allocates { space, out: Arg(0), .. } => Some(*space),
+                        _ => None,
+                    });
+                    let home = match space {
+                        Some(Space::Device) => Home::Device,
+                        Some(Space::Host | Space::Pinned) => Home::Host,
+                        Some(Space::Managed) => Home::Managed,
+                        None => return,
                     };
                     if let Some((var, -1)) = args.first().and_then(|arg| self.trace(*arg, 0)) {
                         self.homes.insert(var.clone(), home);
@@ -164,10 +173,11 @@ impl Body<'_> {
             }
             Some(Expr::Call { callee, .. }) => {
                 let name = match self.module.exprs.get(*callee).map(|node| &node.kind) {
-                    Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
-                    _ => "",
+                    Some(Expr::Name { path, .. }) => path.last(),
+                    _ => None,
                 };
-                if matches!(name, "malloc" | "calloc" | "realloc" | "aligned_alloc") {
+                let effects = name.and_then(|name| api::named(name)).map_or(&[][..], |api| api.effects);
+                if effects.iter().any(|effect| matches!(effect, Effect::Allocates { space: Space::Host, .. })) {
                     self.homes.insert(var, Home::Host);
                 }
             }
@@ -202,89 +212,98 @@ impl Body<'_> {
         self.homes.get(&var).copied().filter(|_| level == 0)
     }
 
-    /// Marks the arguments of a call of the CUDA runtime or the C library; whether it is one.
-    pub fn runtime_call(&mut self, name: &str, args: &[ExprId]) -> bool {
-        let device = |uses: &mut Uses| uses.device = true;
-        let host = |uses: &mut Uses| uses.host = true;
-        let at = |body: &mut Self, index: usize, set: fn(&mut Uses)| {
-            if let Some(arg) = args.get(index) {
-                body.mark(*arg, set);
-            }
-        };
-        let base = name.trim_end_matches("_ptsz").trim_end_matches("_ptds");
-        match base {
-            "cudaMemcpy" | "cudaMemcpyAsync" => self.copy(args, 0, 1, 3),
-            "cudaMemcpy2D" | "cudaMemcpy2DAsync" => self.copy(args, 0, 2, 6),
-            "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => at(self, 1, host),
-            "cudaMemcpyFromSymbol" | "cudaMemcpyFromSymbolAsync" => at(self, 0, host),
-            "cudaMemset" | "cudaMemsetAsync" | "cudaMemset2D" | "cudaMemset2DAsync" => at(self, 0, device),
-            "cudaFree" | "cudaFreeAsync" => at(self, 0, |uses| {
-                uses.device = true;
-                uses.freed_on_device = true;
-            }),
-            "cudaFreeHost" => at(self, 0, |uses| {
-                uses.host = true;
-                uses.pinned = true;
-                uses.freed_on_device = true;
-            }),
-            "cudaHostRegister" | "cudaHostUnregister" => at(self, 0, host),
-            "cudaHostGetDevicePointer" => at(self, 1, |uses| {
-                uses.host = true;
-                uses.pinned = true;
-            }),
-            "free" => at(self, 0, |uses| {
-                uses.host = true;
-                uses.freed_by_free = true;
-            }),
-            "memcpy" | "memmove" | "memcmp" | "strcpy" | "strcat" | "strcmp" | "strncpy" => {
-                at(self, 0, host);
-                at(self, 1, host);
-            }
-            "memset" | "strlen" | "atoi" | "atof" | "fgets" | "fopen" | "puts" | "fread" | "fwrite" | "qsort" => {
-                at(self, 0, host);
-            }
-            "printf" | "fprintf" | "sprintf" | "snprintf" => {}
-            "cudaMalloc" | "cudaMallocManaged" | "cudaMallocHost" | "cudaHostAlloc" | "cudaMallocAsync"
-            | "cudaMallocPitch" => {
-                at(self, 0, |uses| uses.host = true);
-                if let Some((var, -1)) = args.first().and_then(|arg| self.trace(*arg, 0)) {
-                    self.assigned.insert(var);
-                }
-            }
-            "atomicAdd" | "atomicSub" | "atomicMin" | "atomicMax" | "atomicExch" | "atomicCAS" => at(self, 0, device),
-            _ => return false,
+    /// Marks the arguments of a call of the CUDA runtime or the C library; whether its effects are known.
+    pub fn library_call(&mut self, name: &str, args: &[ExprId]) -> bool {
+        let Some(api) = api::named(name).filter(|api| !api.effects.is_empty()) else { return false };
+        for effect in api.effects {
+            self.effect(api, effect, args);
         }
         true
     }
 
+    fn effect(&mut self, api: ApiId, effect: &Effect, args: &[ExprId]) {
+        // What the C library works on is the host's, whatever device code calls by the same names.
+        let of_host = api.library == Library::C;
+        let host = |uses: &mut Uses| uses.host = true;
+        let device = |uses: &mut Uses| uses.device = true;
+        let pinned = |uses: &mut Uses| {
+            uses.host = true;
+            uses.pinned = true;
+        };
+        match *effect {
+            Effect::Copies { to, from, direction: Direction::By(kind), .. } => self.copy(args, to, from, kind),
+            Effect::Copies { to, from, direction, .. } => {
+                let (to_device, from_device) = match direction {
+                    Direction::HostToDevice => (true, false),
+                    Direction::DeviceToHost => (false, true),
+                    Direction::DeviceToDevice => (true, true),
+                    _ if of_host => (false, false),
+                    _ => return,
+                };
+                for (arg, on_device) in [(to, to_device), (from, from_device)] {
+                    self.mark_at(args, arg, if on_device { device } else { host });
+                }
+            }
+            Effect::CopiesSymbol { other, .. } => self.mark_at(args, other, host),
+            Effect::Sets { pointer, .. } => self.mark_at(args, pointer, if of_host { host } else { device }),
+            Effect::Frees(pointer) if of_host => self.mark_at(args, pointer, |uses| {
+                uses.host = true;
+                uses.freed_by_free = true;
+            }),
+            Effect::Frees(pointer) if api.frees_pinned() => self.mark_at(args, pointer, |uses| {
+                uses.host = true;
+                uses.pinned = true;
+                uses.freed_on_device = true;
+            }),
+            Effect::Frees(pointer) => self.mark_at(args, pointer, |uses| {
+                uses.device = true;
+                uses.freed_on_device = true;
+            }),
+            Effect::Pins(pointer) | Effect::Unpins(pointer) | Effect::Reads(pointer) | Effect::Writes(pointer) => {
+                self.mark_at(args, pointer, host);
+            }
+            Effect::Maps { of, .. } => self.mark_at(args, of, pinned),
+            Effect::Allocates { out, .. } if out != Arg::RETURNED => {
+                self.mark_at(args, out, host);
+                if let Some((var, -1)) = out.of(args).and_then(|arg| self.trace(arg, 0)) {
+                    self.assigned.insert(var);
+                }
+            }
+            Effect::Device(DeviceOp::Atomic { .. }) => self.mark_at(args, Arg(0), device),
+            _ => {}
+        }
+    }
+
+    fn mark_at(&mut self, args: &[ExprId], arg: Arg, set: impl FnOnce(&mut Uses)) {
+        if let Some(arg) = arg.of(args) {
+            self.mark(arg, set);
+        }
+    }
+
     /// The two sides of a copy by its direction. Where the memory of one side is known to be elsewhere, the direction is
     /// wrong, and the copy was meant to go the other way.
-    fn copy(&mut self, args: &[ExprId], to: usize, from: usize, kind: usize) {
-        let kind = args.get(kind).and_then(|kind| self.module.exprs.get(*kind));
+    fn copy(&mut self, args: &[ExprId], to: Arg, from: Arg, kind: Arg) {
+        let kind = kind.of(args).and_then(|kind| self.module.exprs.get(kind));
         let direction = match kind.map(|node| &node.kind) {
-            Some(Expr::Name { path, .. }) => path.last().map_or("", |name| name.as_str()),
-            _ => "",
+            Some(Expr::Name { path, .. }) => path.last().and_then(|name| constant(name)),
+            _ => None,
         };
+        // `cudaMemcpyKind`: 1 to the device, 2 from it, 3 both, 0 neither; 4 leaves it to the pointers.
         let (to_device, from_device) = match direction {
-            "cudaMemcpyHostToDevice" => (true, false),
-            "cudaMemcpyDeviceToHost" => (false, true),
-            "cudaMemcpyDeviceToDevice" => (true, true),
-            "cudaMemcpyHostToHost" => (false, false),
+            Some(Constant { ty: DIRECTION, value: value @ 0..=3 }) => (value & 1 != 0, value & 2 != 0),
             _ => return,
         };
         let sides = [(to, to_device), (from, from_device)];
-        let wrong = |(index, device): &(usize, bool)| {
-            args.get(*index).and_then(|arg| self.home(*arg)).is_some_and(|home| match home {
+        let wrong = |(arg, device): &(Arg, bool)| {
+            arg.of(args).and_then(|arg| self.home(arg)).is_some_and(|home| match home {
                 Home::Host => *device,
                 Home::Device => !*device,
                 Home::Managed => false,
             })
         };
         let reversed = sides.iter().any(wrong);
-        for (index, device) in sides {
-            if let Some(arg) = args.get(index) {
-                self.mark(*arg, |uses| if device == reversed { uses.host = true } else { uses.device = true });
-            }
+        for (arg, device) in sides {
+            self.mark_at(args, arg, |uses| if device == reversed { uses.host = true } else { uses.device = true });
         }
     }
 }

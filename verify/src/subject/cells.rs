@@ -6,7 +6,8 @@
 use super::Subject;
 use super::load::subject_of;
 use super::notebook::Notebook;
-use super::units::{Unit, absolute};
+use super::units::Unit;
+use crate::paths::absolute;
 use crate::scenario::ScenarioFile;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;

@@ -1,7 +1,8 @@
 //! Reading a subject: the file, what it includes in quotes, and all of it as one small project.
 
-use super::units::{Unit, absolute, build, units_of};
+use super::units::{Unit, build, units_of};
 use super::{Stretch, Subject, neighbours};
+use crate::paths::absolute;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_files::read_file;
 use cudalint_findings::LineIndex;

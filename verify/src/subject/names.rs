@@ -1,5 +1,6 @@
 //! Names that a program uses and that nothing declares.
 
+use cudalint_program::api::effects::Library;
 use cudalint_program::ir::{Function, Module, ModuleId, Path};
 use cudalint_program::{Name, Project};
 
@@ -55,9 +56,9 @@ const KNOWN: &[&str] = &[
 
 /// Starts of such names.
 const PREFIXES: &[&str] = &[
-    "cuda", "cu", "CU", "cublas", "CUBLAS", "CUDA", "nccl", "nvrtc", "NVRTC", "cg", "thrust", "std", "__", "INT",
-    "UINT", "FLT_", "DBL_", "LDBL_", "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_",
-    "ULLONG_", "SIZE_", "M_", "CLOCK_", "SIG", "PRI", "O_", "S_I", "E",
+    "CU", "CUBLAS", "CUDA", "NVRTC", "cg", "thrust", "std", "__", "INT", "UINT", "FLT_", "DBL_", "LDBL_", "CHAR_",
+    "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "LONG_", "ULONG_", "LLONG_", "ULLONG_", "SIZE_", "M_", "CLOCK_", "SIG",
+    "PRI", "O_", "S_I", "E",
 ];
 
 /// Whether a name of one segment, used in a function as a variable, is declared nowhere in sight and belongs to no
@@ -95,18 +96,20 @@ pub(super) fn is_undeclared(project: &Project, id: ModuleId, function: &Function
 
 /// `cudaSuccess` has a known prefix, `cube` has none: what follows a prefix of lower case is a capital.
 fn has_known_prefix(text: &str) -> bool {
-    PREFIXES.iter().any(|prefix| {
-        text.strip_prefix(prefix).is_some_and(|rest| match prefix.chars().last() {
-            Some(last) if last.is_ascii_lowercase() => rest.starts_with(|c: char| c.is_ascii_uppercase()),
-            Some('_') => true,
-            _ => {
-                rest.is_empty()
-                    || rest.contains('_')
-                    || rest.starts_with(|c: char| c.is_ascii_digit())
-                    || *prefix == "E" && rest.len() > 2 && rest.chars().all(|c| c.is_ascii_uppercase())
-            }
+    let of_library = Library::of_name(text).is_some();
+    of_library
+        || PREFIXES.iter().any(|prefix| {
+            text.strip_prefix(prefix).is_some_and(|rest| match prefix.chars().last() {
+                Some(last) if last.is_ascii_lowercase() => rest.starts_with(|c: char| c.is_ascii_uppercase()),
+                Some('_') => true,
+                _ => {
+                    rest.is_empty()
+                        || rest.contains('_')
+                        || rest.starts_with(|c: char| c.is_ascii_digit())
+                        || *prefix == "E" && rest.len() > 2 && rest.chars().all(|c| c.is_ascii_uppercase())
+                }
+            })
         })
-    })
 }
 
 fn is_template_parameter(module: &Module, function: &Function, name: &str) -> bool {

@@ -1,7 +1,8 @@
 //! The files around a subject: folders of headers that it includes from elsewhere in the tree, sources that define what
 //! it only declares, and the file with the `main` of its program.
 
-use super::units::{absolute, module_of};
+use super::units::module_of;
+use crate::paths::absolute;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::{Expr, Function, FunctionRole, Module};

@@ -1,7 +1,7 @@
 //! Subjects are read here, whatever kind of file they are of.
 
-use super::units::absolute;
 use super::{Subject, cells, load};
+use crate::paths::absolute;
 use camino::Utf8Path;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ProjectOptions;

@@ -1,6 +1,6 @@
 //! Stretches of files on their way into a small project.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use cudalint_program::cuda::{self, LowerInput};
 use cudalint_program::ir::Module;
 use cudalint_program::macro_index::{MacroFile, MacroIndex};
@@ -18,23 +18,6 @@ pub(super) struct Unit {
     pub region: Region,
     pub directives: Directives,
     pub alone: bool,
-}
-
-/// A path from the root of the file system, without `.` and with `a/..` taken out by name.
-pub(super) fn absolute(path: &Utf8Path) -> Utf8PathBuf {
-    let full = std::path::absolute(path).ok().and_then(|full| Utf8PathBuf::from_path_buf(full).ok());
-    let full = full.unwrap_or_else(|| path.to_owned());
-    let mut clean = Utf8PathBuf::new();
-    for part in full.components() {
-        match part.as_str() {
-            "." => {}
-            ".." => {
-                clean.pop();
-            }
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 /// The stretches of a file.

@@ -133,7 +133,7 @@ impl Reader<'_> {
             }
             return;
         };
-        if body.runtime_call(last.as_str(), args) {
+        if body.library_call(last.as_str(), args) {
             return;
         }
         let target = self.project.function(self.module, &body.function.scope, &name, args.len());

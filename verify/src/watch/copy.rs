@@ -2,6 +2,7 @@
 
 use super::HEADER_NAME;
 use super::sites::{Access, Extent, Place, places};
+use crate::paths::clean;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_program::ir::{Function, Module};
 use cudalint_syntax::{Node, Span, scan_directives};
@@ -200,19 +201,4 @@ pub fn resolved(target: &str, beside: &Utf8Path, folders: &[Utf8PathBuf]) -> Opt
         .map(|folder| folder.join(target))
         .find(|path| path.is_file())
         .map(|path| clean(&path))
-}
-
-/// A path without `.`, and with `a/..` taken out by name.
-pub fn clean(path: &Utf8Path) -> Utf8PathBuf {
-    let mut clean = Utf8PathBuf::new();
-    for part in path.components() {
-        match part.as_str() {
-            "." => {}
-            ".." => {
-                clean.pop();
-            }
-            part => clean.push(part),
-        }
-    }
-    clean
 }

@@ -18,28 +18,7 @@ pub const HEADER: &str = include_str!("cudalint_watch.cuh");
 /// Its file name.
 pub const HEADER_NAME: &str = "cudalint_watch.cuh";
 
-/// Functions of the runtime whose references the linker turns to the header's.
-const WRAPPED: &[&str] = &[
-    "cudaLaunchKernel",
-    "cudaLaunchKernel_ptsz",
-    "cudaLaunchCooperativeKernel",
-    "cudaLaunchCooperativeKernel_ptsz",
-    "__cudaLaunchKernel",
-    "__cudaLaunchKernel_ptsz",
-    "cudaLaunchKernelExC",
-    "cudaLaunchKernelExC_ptsz",
-    "cudaMalloc",
-    "cudaMallocManaged",
-    "cudaMallocPitch",
-    "cudaMallocAsync",
-    "cudaMallocAsync_ptsz",
-    "cudaFree",
-    "cudaFreeAsync",
-    "cudaFreeAsync_ptsz",
-    "cudaDeviceReset",
-];
-
 /// Compiler flags of a program with watchpoints.
 pub fn flags() -> Vec<String> {
-    WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]).collect()
+    crate::spelled::watched()
 }

@@ -1,26 +1,24 @@
 //! Which logged accesses nothing orders: the definition of a data race, for what watchpoints follow.
 
 use super::log::{Logged, Memory};
+use crate::api;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{AtomicOp, DeviceOp};
 use cudalint_syntax::{Language, Region, Span, comments};
 use std::collections::BTreeSet;
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
 
-/// Ways to order accesses that watchpoints do not follow, by how an identifier of them begins.
+/// Ways to order accesses that watchpoints do not follow, beside the functions of the catalogue, by how an identifier of them
+/// begins.
 const UNFOLLOWED: &[&str] = &[
-    "__threadfence",
-    "atomicCAS",
-    "atomicExch",
     "atomic_ref",
-    "atomic_thread_fence",
     "atomic_signal_fence",
     "__nv_atomic",
     "__atomic_",
     "__pipeline",
     "__mbarrier",
-    "__nanosleep",
-    "__barrier_sync_count",
     "mbarrier",
     "pipeline",
     "barrier",
@@ -37,8 +35,8 @@ const UNFOLLOWED: &[&str] = &[
     "this_cluster",
     "cluster_group",
     "__cluster",
-    "cudaGridDependencySynchronize",
     "cub",
+    "cudaGridDependency",
     "nvshmem",
 ];
 
@@ -71,7 +69,23 @@ fn linear(thread: [u64; 3], block: [u64; 3]) -> u64 {
 
 /// The first identifier of a text, comments aside, that may order accesses in a way that watchpoints do not follow.
 pub fn unfollowed(text: &str) -> Option<String> {
-    identifiers(text).into_iter().find(|word| UNFOLLOWED.iter().any(|begin| word.starts_with(begin)))
+    let begins = |word: &str| UNFOLLOWED.iter().any(|begin| word.starts_with(begin));
+    identifiers(text).into_iter().find(|word| begins(word) || api::is(word, orders))
+}
+
+/// Whether a function of device code may order accesses in a way that watchpoints do not follow: fences, exchanges that locks
+/// are made of, barriers of some threads or grids, pauses in which others go on.
+fn orders(api: ApiId) -> bool {
+    matches!(
+        api.device_op(),
+        Some(
+            DeviceOp::Fence(_)
+                | DeviceOp::NamedBarrier
+                | DeviceOp::AsyncCopy
+                | DeviceOp::Nothing
+                | DeviceOp::Atomic { op: AtomicOp::CompareExchange | AtomicOp::Exchange, .. }
+        )
+    )
 }
 
 /// The identifiers of a text, comments aside.

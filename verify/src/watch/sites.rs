@@ -2,6 +2,8 @@
 //! read or written, and which object it is a part of.
 
 use cudalint_findings::LineIndex;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::DeviceOp;
 use cudalint_program::ir::{
     BinaryOp, Block, Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, Space, Stmt, StmtId, Type,
     TypeId, Variable,
@@ -179,10 +181,10 @@ impl<F: Fn(u32) -> bool> Finder<'_, F> {
                 }
                 Expr::Deref(pointer) => open.push((*pointer, Wanted::Value)),
                 Expr::Call { callee, args } => {
-                    let name = self.called(*callee);
-                    let first = match name {
-                        Some(name) if name.starts_with("atomic") => Wanted::Atomic,
-                        Some(name) if name.starts_with("__ldg") || name.starts_with("__ldc") => Wanted::Pointer,
+                    let op = self.called(*callee).and_then(ApiId::named).and_then(|api| api.device_op());
+                    let first = match op {
+                        Some(DeviceOp::Atomic { .. }) => Wanted::Atomic,
+                        Some(DeviceOp::Load) => Wanted::Pointer,
                         _ => Wanted::Value,
                     };
                     if let Some((receiver, rest)) = args.split_first() {

@@ -4,18 +4,12 @@
 
 use super::sites::{Access, Place, places};
 use cudalint_findings::LineIndex;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, LocalId, Module, Space, Type};
 use cudalint_program::visit::{Item, walk};
 use cudalint_syntax::Span;
 use std::collections::BTreeSet;
-
-/// Functions that take their arguments by value, beside CUDA's own, whose names begin with two underscores.
-const BY_VALUE: &[&str] = &[
-    "abs", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor",
-    "fma", "fmax", "fmin", "fmod", "hypot", "isfinite", "isinf", "isnan", "labs", "llabs", "log", "log10", "log1p",
-    "log2", "lrint", "lround", "max", "min", "norm", "pow", "printf", "rcbrt", "rhypot", "rint", "round", "rsqrt",
-    "saturate", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "umax", "umin",
-];
 
 /// The accesses to the shared array that is read at a place of a text, in its order.
 ///
@@ -148,8 +142,7 @@ impl Uses<'_> {
                     .all(|parameter| !matches!(self.module.types.get(parameter.ty), Some(Type::Reference(_))))
             });
         }
-        let plain = name.strip_suffix('f').filter(|plain| BY_VALUE.contains(plain)).unwrap_or(name);
-        BY_VALUE.contains(&plain) || ["__", "atomic", "make_"].iter().any(|begin| name.starts_with(begin))
+        ApiId::named(name).is_some_and(|api| matches!(api.library, Library::Math | Library::Device | Library::C))
     }
 
     /// Whether a type has no constructors of its own.

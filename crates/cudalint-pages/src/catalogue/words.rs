@@ -75,6 +75,7 @@ pub(super) fn flag(word: &str) -> Read<&'static str> {
         "builds" => "BUILDS",
         "memory" => "MEMORY",
         "mapped" => "MAPPED",
+        "pinned" => "PINNED",
         _ => return Err(format!("`{word}` is not understood")),
     })
 }

@@ -72,6 +72,41 @@ impl Library {
     }
 }
 
+impl Library {
+    /// CUDA's own libraries with the beginning that the names of all their functions have.
+    const PREFIXES: [(Self, &'static str); 15] = [
+        (Self::Runtime, "cuda"),
+        (Self::Driver, "cu"),
+        (Self::Nvrtc, "nvrtc"),
+        (Self::NvJitLink, "nvJitLink"),
+        (Self::CuBlas, "cublas"),
+        (Self::CuFft, "cufft"),
+        (Self::CuRand, "curand"),
+        (Self::CuSparse, "cusparse"),
+        (Self::CuSolver, "cusolver"),
+        (Self::CuDnn, "cudnn"),
+        (Self::Nccl, "nccl"),
+        (Self::Npp, "npp"),
+        (Self::Nvml, "nvml"),
+        (Self::Cupti, "cupti"),
+        (Self::Nvtx, "nvtx"),
+    ];
+
+    /// The library of CUDA's in whose manner a function is named, listed or not: its beginning, then a capital. `cuMemAlloc`
+    /// is the driver's, `cublasSgemm` is not.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::within(name).map(|(library, _)| library)
+    }
+
+    /// The same, with what follows the beginning: `MemAlloc`.
+    pub fn within(name: &str) -> Option<(Self, &str)> {
+        Self::PREFIXES.iter().find_map(|(library, prefix)| {
+            let rest = name.strip_prefix(prefix)?;
+            rest.starts_with(|letter: char| letter.is_ascii_uppercase()).then_some((*library, rest))
+        })
+    }
+}
+
 /// The side that a function can be called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {

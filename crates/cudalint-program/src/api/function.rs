@@ -1,6 +1,8 @@
 //! A row of the catalogue: what it says of a function, and how a name finds its row.
 
-use super::effects::{Arg, DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space};
+use super::effects::{
+    Arg, DeviceOp, Effect, ErrorRole, Handle, LaunchArgs, Library, Number, Returns, Side, Space, Work,
+};
 
 /// What the catalogue says of a function. Many functions share all of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,6 +54,8 @@ pub(super) const BUILDS: u16 = 256;
 pub(super) const MEMORY: u16 = 512;
 /// Gives an array of the host whose memory the device reaches through the array itself.
 pub(super) const MAPPED: u16 = 1024;
+/// What it frees is memory of the host that was locked in place.
+pub(super) const PINNED: u16 = 2048;
 
 impl Function {
     /// Whether a dropped status matters little: what was asked or released moves no data.
@@ -148,6 +152,69 @@ impl Function {
     /// Whether it returns a status.
     pub const fn returns_status(&self) -> bool {
         matches!(self.returns, Returns::Status(_) | Returns::StatusByHandle(_))
+    }
+
+    /// Whether what it frees is memory of the host that was locked in place.
+    pub const fn frees_pinned(&self) -> bool {
+        self.flags & PINNED != 0
+    }
+
+    /// Whether it belongs to the part of the runtime or the driver for another interface of graphics, whose functions are
+    /// declared in headers of their own.
+    pub fn is_for_graphics(&self) -> bool {
+        self.section.ends_with(" Interoperability") && self.section != "Graphics Interoperability"
+    }
+
+    /// The kind of handle that an argument is: by what the call does with it, else by the parameter's name.
+    pub fn handle_at(&self, at: usize) -> Option<Handle> {
+        let by_effect = self.effects.iter().find_map(|effect| match effect {
+            Effect::Creates(kind, arg) | Effect::Destroys(kind, arg) if arg.at() == at => Some(*kind),
+            Effect::Waits(Work::Stream(arg)) | Effect::Polls(Work::Stream(arg)) if arg.at() == at => {
+                Some(Handle::Stream)
+            }
+            Effect::Waits(Work::Event(arg)) | Effect::Polls(Work::Event(arg)) if arg.at() == at => Some(Handle::Event),
+            Effect::Orders { stream, .. } if stream.at() == at => Some(Handle::Stream),
+            Effect::Orders { event, .. } if event.at() == at => Some(Handle::Event),
+            _ => None,
+        });
+        by_effect.or_else(|| match *self.params.get(at)? {
+            "stream" | "hStream" => Some(Handle::Stream),
+            "event" | "hEvent" | "startEvent" | "endEvent" => Some(Handle::Event),
+            _ => None,
+        })
+    }
+
+    /// Whether an argument is a pointer to memory that the call allocates, frees, copies or sets.
+    pub fn takes_memory(&self, at: usize) -> bool {
+        self.effects.iter().any(|effect| match effect {
+            Effect::Allocates { out: arg, .. } | Effect::Frees(arg) | Effect::Sets { pointer: arg, .. } => {
+                arg.at() == at
+            }
+            Effect::Copies { to, from, .. } => to.at() == at || from.at() == at,
+            _ => false,
+        })
+    }
+
+    /// Whether it asks whether work is done: how often a program asks says nothing.
+    pub fn polls(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Polls(_)))
+    }
+
+    /// Whether it waits for the device.
+    pub fn waits(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Waits(_)))
+    }
+
+    /// Whether it copies memory.
+    pub fn copies(&self) -> bool {
+        self.effects.iter().any(|effect| {
+            matches!(effect, Effect::Copies { .. } | Effect::CopiesSymbol { .. } | Effect::CopiesDescribed(..))
+        })
+    }
+
+    /// Whether it sets memory.
+    pub fn sets(&self) -> bool {
+        self.effects.iter().any(|effect| matches!(effect, Effect::Sets { .. }))
     }
 
     /// Whether it gives memory back.

@@ -119,8 +119,6 @@ impl Lowerer<'_> {
             damaged: damaged || frame.damaged,
             parent: None,
             captures: Vec::new(),
-            captured_otherwise: Vec::new(),
-            made_captures: 0,
             python: None,
         };
         if let Some(slot) = self.module.functions.get_mut(id) {
@@ -155,8 +153,6 @@ impl Lowerer<'_> {
             damaged: false,
             parent: None,
             captures: Vec::new(),
-            captured_otherwise: Vec::new(),
-            made_captures: 0,
             python: None,
         }
     }

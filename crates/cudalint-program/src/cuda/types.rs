@@ -132,8 +132,7 @@ impl Lowerer<'_> {
                     let value = self.expr(s, inner);
                     self.push_type(Type::DeclType(value))
                 }
-                // `decltype(auto)`: a reference where the initializer is a place in parentheses, and else not.
-                _ => self.push_type(Type::Unknown),
+                _ => self.push_type(Type::Auto),
             },
             CudaKind::QualifiedIdentifier | CudaKind::TemplateType | CudaKind::TemplateFunction => {
                 let (path, args) = self.path(s, node);

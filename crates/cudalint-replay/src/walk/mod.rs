@@ -18,7 +18,6 @@ mod exits;
 mod exprs;
 mod flow;
 mod given;
-mod guards;
 mod launches;
 mod library;
 mod lists;

@@ -4,7 +4,6 @@
 
 mod compare;
 mod generate;
-pub mod host;
 mod run;
 
 use crate::random::Random;

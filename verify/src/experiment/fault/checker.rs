@@ -2,6 +2,7 @@
 //! error that is reported is not the one that was found.
 
 use super::places::{MAX_PLACES, failure_of, spots};
+use crate::api;
 use crate::experiment::Judgement;
 use crate::experiment::place::{Source, Spot, calls_word};
 use crate::experiment::probed::{BACK_END, Probed, Seen, ending, not_reached, record, usable};
@@ -11,12 +12,11 @@ use crate::scenario::CudaProgram;
 use crate::tools::probe_log::{Call, Event, Trace};
 use cudalint_findings::Fault;
 use cudalint_findings::model::{FindingEntry, Verdict};
+use cudalint_program::api::effects::ErrorRole;
 use std::collections::BTreeSet;
 
 use super::definition::Definition;
 
-/// Reads of the last error that clear it.
-const READ: &str = "cudaGetLastError";
 /// Macros that may take a checker's call away, beside `NDEBUG`, that are tried.
 const MAX_SWITCHES: usize = 4;
 
@@ -212,7 +212,7 @@ fn last_error(
         Some(first) => first.calls(&baseline.trace),
         None => uses.of(&baseline.trace),
     };
-    let Some(read) = reads.iter().filter(|call| call.function == READ).min_by_key(|call| (call.line, call.id)) else {
+    let Some(read) = reads.iter().filter(|call| clears(call)).min_by_key(|call| (call.line, call.id)) else {
         return Err(not_reached(first.unwrap_or(uses.spot), &baseline));
     };
     let plan = Plan { task: Task::Status, sites: vec![(Site::Call(read.id), 1)], turn: 1, ..Plan::default() };
@@ -227,7 +227,7 @@ fn last_error(
             CallsOf::Macro { .. } => call.line == read.line && call.file == read.file,
             CallsOf::Places(_) => uses.spot.holds(&call.file, call.line),
         };
-        call.sequence > found.sequence && call.function == READ && call.id != read.id && here
+        call.sequence > found.sequence && clears(call) && call.id != read.id && here
     });
     let Some(second) = second else {
         let reason = format!("after an error was read at line {}, the last error was not read again", read.line);
@@ -244,4 +244,9 @@ fn last_error(
     let mut judgement = judge(Verdict::Confirmed, reason.clone(), &failing, &probed, "injected");
     judgement.evidence.records = vec![record("last error read twice", uses.spot, None, reason)];
     Ok(judgement)
+}
+
+/// Whether a call reads the last error and clears it.
+fn clears(call: &Call) -> bool {
+    api::is(&call.function, |api| api.role == ErrorRole::Clears)
 }

@@ -1,5 +1,6 @@
 //! Whether a program noticed a failure that was handed to it: two runs are compared, which differ in that one status.
 
+use crate::api;
 use crate::experiment::probed::{Seen, ending};
 use crate::lab::End;
 use crate::tools::probe_log::Event;
@@ -17,9 +18,6 @@ pub enum Reaction {
     /// Its runs differ by themselves, so that nothing can be told.
     Unclear(String),
 }
-
-/// Calls that are made until something has happened: how often says nothing.
-const POLLS: [&str; 4] = ["cudaEventQuery", "cudaStreamQuery", "cuEventQuery", "cuStreamQuery"];
 
 /// Compares a run in which something failed with those in which nothing did. Give one of these, and a second one when the
 /// first comparison is not silent: what changes from run to run by itself is not held against the program.
@@ -93,7 +91,7 @@ fn steps(seen: &Seen) -> Vec<String> {
     let mut others = Vec::new();
     for event in &seen.trace.events {
         let (thread, step) = match event {
-            Event::Call(call) if POLLS.contains(&call.function.as_str()) => continue,
+            Event::Call(call) if api::is(&call.function, |api| api.polls()) => continue,
             Event::Call(call) => (call.thread, format!("`{}` at {}:{}", call.function, call.file, call.line)),
             Event::Launch(launch) => {
                 let [x, y, z] = launch.grid;

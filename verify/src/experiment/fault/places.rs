@@ -1,8 +1,10 @@
 //! The places of a finding that are made to fail, and with which status.
 
+use crate::api;
 use crate::experiment::place::Spot;
 use crate::scenario::CudaProgram;
 use cudalint_findings::model::FindingEntry;
+use cudalint_program::api::effects::Library;
 
 /// Places of one finding that are tried, at most.
 pub(super) const MAX_PLACES: usize = 20;
@@ -18,23 +20,18 @@ pub(super) fn spots(finding: &FindingEntry, program: &CudaProgram) -> Vec<Spot> 
     spots
 }
 
-/// A status by which a function says that it failed, in the words of its library.
+/// A status by which a function says that it failed: out of memory where it allocates, a failed kernel where it waits, an
+/// invalid value elsewhere; of each other library its "internal error".
 pub(super) fn failure_of(function: &str) -> i64 {
-    let begins = |name: &str| function.starts_with(name);
-    if begins("cudaMalloc") || function == "cudaHostAlloc" || begins("cuMemAlloc") {
-        return 2; // out of memory
-    }
-    if begins("cuda") || begins("cu") && function.chars().nth(2).is_some_and(|c| c.is_ascii_uppercase()) {
-        return if function.contains("Synchronize") { LAUNCH_FAILURE } else { 1 };
-    }
-    // Each library's "internal error".
-    match function {
-        _ if begins("nvrtc") => 11,
-        _ if begins("cublas") => 14,
-        _ if begins("cufft") => 5,
-        _ if begins("curand") => 999,
-        _ if begins("cusparse") || begins("cusolver") => 7,
-        _ if begins("nccl") => 3,
+    match Library::of_name(function) {
+        Some(Library::Runtime | Library::Driver) if api::is(function, |api| api.allocates()) => 2,
+        Some(Library::Runtime | Library::Driver) if api::is(function, |api| api.waits()) => LAUNCH_FAILURE,
+        Some(Library::Nvrtc) => 11,
+        Some(Library::CuBlas) => 14,
+        Some(Library::CuFft) => 5,
+        Some(Library::CuRand) => 999,
+        Some(Library::CuSparse | Library::CuSolver) => 7,
+        Some(Library::Nccl) => 3,
         _ => 1,
     }
 }

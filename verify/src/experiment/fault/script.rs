@@ -14,6 +14,7 @@ use crate::tools::probe_log::Event;
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Range, Verdict};
 use cudalint_findings::{Fault, Shows};
+use cudalint_program::api::effects::Library;
 
 /// Performs the experiment on a script.
 pub(super) fn perform(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>) -> Judgement {
@@ -60,10 +61,7 @@ fn spots(finding: &FindingEntry, script: &Utf8PathBuf) -> Vec<Spot> {
 /// bindings' own: another name for a function is not the one that is written down.
 fn spot(path: &str, range: &Range, source: &Source) -> Spot {
     let spot = Spot { lines: range.lines(), ..Spot::new(path, range, source) };
-    let own = ["cu", "cuda", "nvrtc"].iter().any(|prefix| {
-        let rest = spot.name.strip_prefix(prefix);
-        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-    });
+    let own = matches!(Library::of_name(&spot.name), Some(Library::Runtime | Library::Driver | Library::Nvrtc));
     if own { spot } else { Spot { name: String::new(), ordinal: (0, 0), ..spot } }
 }
 
@@ -93,7 +91,7 @@ impl Runs for Script<'_, '_, '_> {
         let label = Self::label(label);
         let (command, mut environment) = self.command.clone();
         environment.extend(probe::environment(self.bench, &label, plan));
-        let run = self.bench.run(&Run { label: label.clone(), command, environment, watcher: None, device: true });
+        let run = self.bench.run(&Run::on_device(label.clone(), command, environment));
         let text = std::fs::read(probe::log(self.bench, &label)).unwrap_or_default();
         let mut trace = probe::trace(&String::from_utf8_lossy(&text));
         let named = |file: &mut String| {

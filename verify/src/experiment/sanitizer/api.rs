@@ -4,10 +4,11 @@
 use super::host_bounds::{self, HostBounds};
 use super::judge::Reach;
 use super::tool::{Prepared, asks_for_shared_memory, watch};
+use crate::api;
 use crate::experiment::place::Spot;
 use crate::experiment::{Judgement, probed};
 use crate::lab::Bench;
-use crate::matching::{Code, Target, code_of, names_call, same_call};
+use crate::matching::{Code, Target, code_of, names_call};
 use crate::probe;
 use crate::scenario::{CudaProgram, Origin};
 use crate::tools::probe_log::Trace;
@@ -69,7 +70,7 @@ pub(super) fn perform(
         return of_run(Verdict::Unviable, format!("{} at {}, {why}", words(status), spot.shown()), Vec::new());
     }
     let succeeded = format!("`{}` at {} succeeded", first.function, spot.shown());
-    let host = if same_call(first.function, "cudaMemcpy") {
+    let host = if api::is(first.function, |api| api.copies()) {
         host_bounds::perform(finding, program, bench, spot)
     } else {
         HostBounds::Kept

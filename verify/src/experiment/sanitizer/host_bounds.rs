@@ -13,19 +13,6 @@ use cudalint_findings::model::{EvidenceRecord, FindingEntry, Verdict};
 
 const SOURCE: &str = include_str!("cudalint_host_bounds.cpp");
 const NAME: &str = "cudalint_host_bounds.cpp";
-/// Calls whose references the linker turns to the checking ones.
-const WRAPPED: &[&str] = &[
-    "cudaMemcpy",
-    "cudaMemcpy_ptds",
-    "cudaMemcpyAsync",
-    "cudaMemcpyAsync_ptsz",
-    "cudaMemcpyToSymbol",
-    "cudaMemcpyFromSymbol",
-    "cudaMemcpyToSymbolAsync",
-    "cudaMemcpyFromSymbolAsync",
-    "cudaMemcpy2D",
-    "cudaMemcpy2DAsync",
-];
 /// What the check prints around each copy that leaves its object.
 const BEGIN: &str = "cudalint host range: ";
 const END: &str = "cudalint host range ends";
@@ -55,13 +42,7 @@ pub(super) fn perform(finding: &FindingEntry, program: &CudaProgram, bench: &Ben
     command.extend(program.arguments.iter().cloned());
     // CUDA maps memory where AddressSanitizer wants a gap, and the driver keeps what it allocates.
     let options = "protect_shadow_gap=0:detect_leaks=0:detect_stack_use_after_return=0";
-    let run = bench.run(&Run {
-        label: "host-bounds".to_owned(),
-        command,
-        environment: vec![("ASAN_OPTIONS".to_owned(), options.to_owned())],
-        watcher: None,
-        device: true,
-    });
+    let run = bench.run(&Run::on_device("host-bounds", command, vec![("ASAN_OPTIONS".to_owned(), options.to_owned())]));
     let target = Target::new(finding).in_statement(spot.lines);
     let seen = ranges(&run.stderr);
     let here = seen.iter().find(|range| {
@@ -94,7 +75,7 @@ fn build_of(program: &CudaProgram, source: Utf8PathBuf) -> Build {
     let mut flags = program.flags.clone();
     let own = ["-g", "-Xcompiler", "-O0", "-Xcompiler", "-fsanitize=address,-fno-omit-frame-pointer"];
     flags.extend(own.map(str::to_owned));
-    flags.extend(WRAPPED.iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]));
+    flags.extend(crate::spelled::bounded());
     Build { label: "host-bounds".to_owned(), units: vec![program.unit.clone(), source], flags }
 }
 

@@ -94,13 +94,7 @@ fn prepare(program: &CudaProgram, bench: &Bench<'_>) -> Result<Prepared, Box<Jud
             // Where the program alone is refused as well, that is the reason.
             bench.build(&build).map_err(|failure| Box::new(Judgement::of_build(&failure)))?;
             let command = command(bench, "plain", program);
-            let alone = bench.run(&Run {
-                label: "alone".to_owned(),
-                command: command.clone(),
-                environment: Vec::new(),
-                watcher: None,
-                device: true,
-            });
+            let alone = bench.run(&Run::on_device("alone", command.clone(), Vec::new()));
             Ok(Prepared { command, alone, trace: None })
         }
         Err(judgement) => Err(Box::new(judgement)),
@@ -190,13 +184,7 @@ fn of_python(finding: &FindingEntry, program: &PythonProgram, bench: &Bench<'_>)
         Ok(ready) => ready,
         Err(judgement) => return *judgement,
     };
-    let alone = bench.run(&Run {
-        label: "alone".to_owned(),
-        command: command.clone(),
-        environment: environment.clone(),
-        watcher: None,
-        device: true,
-    });
+    let alone = bench.run(&Run::on_device("alone", command.clone(), environment.clone()));
     if let Some(judgement) = Judgement::of_end(&alone, "run alone") {
         return judgement;
     }

@@ -22,7 +22,7 @@ pub(crate) fn look(
         look.threads.clear();
     }
     let (command, environment) = driver::looking(program, bench, &look)?;
-    let run = bench.run(&Run { label: "look".to_owned(), command, environment, watcher: None, device: true });
+    let run = bench.run(&Run::on_device("look", command, environment));
     match Judgement::of_end(&run, BACK_END) {
         Some(judgement) => Err(Box::new(judgement)),
         None => Ok(run),

@@ -6,6 +6,7 @@ mod script;
 
 use super::Judgement;
 use crate::lab::{Bench, Build, End, Run, head_of};
+use crate::paths::clean;
 use crate::scenario::{CudaProgram, Program};
 use crate::subject::{Subject, flag_values};
 use crate::watch::copy::{self, Copy};
@@ -62,7 +63,7 @@ pub fn perform(finding: &FindingEntry, program: &Program, bench: &Bench<'_>) -> 
     }
     let mut command = vec![built.to_string()];
     command.extend(program.arguments.iter().cloned());
-    let run = bench.run(&Run { label: "watch".to_owned(), command, environment, watcher: None, device: true });
+    let run = bench.run(&Run::on_device("watch", command, environment));
     if let Some(judgement) = Judgement::of_end(&run, BACK_END) {
         return judgement;
     }
@@ -200,7 +201,7 @@ fn line_directive(line: &str) -> Option<(u32, Option<&str>)> {
 
 /// Whether two paths, of which either may be relative, name one file as far as they can be compared.
 fn same_file(a: &Utf8Path, b: &str) -> bool {
-    let (a, b) = (copy::clean(a), copy::clean(Utf8Path::new(b)));
+    let (a, b) = (clean(a), clean(Utf8Path::new(b)));
     let (longer, shorter) = if a.components().count() >= b.components().count() { (a, b) } else { (b, a) };
     longer == shorter || (shorter.is_relative() && longer.ends_with(&shorter))
 }
@@ -211,7 +212,7 @@ fn files(unit: &Utf8Path, folders: &[Utf8PathBuf]) -> Result<Vec<File>, String> 
         let bytes = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
         String::from_utf8(bytes).map_err(|_| format!("{path}: not UTF-8"))
     };
-    let mut found = vec![File { path: copy::clean(unit), text: read(unit)?, parent: None }];
+    let mut found = vec![File { path: clean(unit), text: read(unit)?, parent: None }];
     let mut next = 0;
     while next < found.len() && found.len() < MAX_FILES {
         let Some(file) = found.get(next) else { break };

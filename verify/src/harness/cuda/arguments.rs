@@ -3,6 +3,7 @@
 use super::helpers::Helper;
 use super::spelling::Spelling;
 use super::values::{Chosen, stated, usual, words};
+use crate::spelled::HANDLES;
 use crate::subject::{Parameter, PointerUses, Subject, Uses};
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::Entry;
@@ -292,11 +293,10 @@ impl<'s> Writer<'s> {
                 return format!("{spelled} {name}(1000);");
             }
             "string" => return format!("{spelled} {name}(\"{}\");", text_for(name)),
-            "cudaStream_t" => ("cudaStreamCreate", "cudaStreamDestroy"),
-            "cudaEvent_t" => ("cudaEventCreate", "cudaEventDestroy"),
-            "cublasHandle_t" => ("cublasCreate", "cublasDestroy"),
-            "cusparseHandle_t" => ("cusparseCreate", "cusparseDestroy"),
-            _ => return format!("{spelled} {name}{{}};"),
+            library => match HANDLES.iter().find(|(ty, ..)| *ty == library) {
+                Some((_, made, destroyed)) => (made, destroyed),
+                None => return format!("{spelled} {name}{{}};"),
+            },
         };
         self.after.push(format!("{destroyed}({name});"));
         self.lines.push(format!("{spelled} {name};"));

@@ -1,9 +1,12 @@
 //! The text of a harness around its calls: header, headers that the user's text leaves out, the user's text itself, and
 //! the small functions that harnesses share.
 
+use crate::spelled::REMOVED;
 use crate::subject::{Stretch, Subject, calls};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Method};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::Library;
 use cudalint_program::ir::{Expr, Function, Module, ModuleId};
 use cudalint_syntax::FileKind;
 use std::fmt::Write as _;
@@ -27,8 +30,8 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("cuda_bf16.h", &["__nv_bfloat16", "nv_bfloat16"]),
     ("mma.h", &["wmma"]),
     ("curand_kernel.h", &["curandState"]),
-    ("cublas_v2.h", &["cublasHandle_t", "cublasCreate"]),
-    ("cuda.h", &["CUdeviceptr", "CUresult", "cuMemAlloc", "cuInit", "cuLaunchKernel"]),
+    ("cublas_v2.h", &["cublasHandle_t"]),
+    ("cuda.h", &["CUdeviceptr", "CUresult"]),
 ];
 
 /// The headers that a fence uses and does not include, as lines of code.
@@ -42,7 +45,13 @@ pub(super) fn preamble(subject: &Subject, stretch: &Stretch) -> String {
     for (header, words) in HEADERS {
         let c_name = header.strip_prefix('c').map(|rest| format!("{rest}.h")).unwrap_or_default();
         let there = included.contains(header) || included.contains(&c_name.as_str());
-        if !there && (words.is_empty() || words.iter().any(|word| has_word(text, word))) {
+        let library = match *header {
+            "cublas_v2.h" => Some(Library::CuBlas),
+            "cuda.h" => Some(Library::Driver),
+            _ => None,
+        };
+        let called = || library.is_some_and(|library| calls_of(text, library));
+        if !there && (words.is_empty() || words.iter().any(|word| has_word(text, word)) || called()) {
             let _ = writeln!(lines, "#include <{header}>");
         }
     }
@@ -128,7 +137,7 @@ pub(super) fn flags(subject: &Subject, stretch: &Stretch, linked: &[Utf8PathBuf]
             add(flag);
         }
     }
-    if texts().any(|text| calls_driver(&text)) {
+    if texts().any(|text| calls_of(&text, Library::Driver)) {
         add("-lcuda");
     }
     // Harnesses include the runtime's header before the user's text can say so.
@@ -163,24 +172,9 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("omp.h", "-Xcompiler=-fopenmp"),
 ];
 
-/// Functions that CUDA 13 has no longer, with those that took their place.
-const REMOVED: &[(&str, &str)] = &[
-    ("cudaThreadSynchronize", "-DcudaThreadSynchronize=cudaDeviceSynchronize"),
-    ("cudaThreadExit", "-DcudaThreadExit=cudaDeviceReset"),
-];
-
-/// Whether a text calls functions of the driver API: `cuMemAlloc(`.
-fn calls_driver(text: &str) -> bool {
-    text.match_indices("cu").any(|(at, _)| {
-        let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
-        let rest = text.as_bytes().get(at + 2..).unwrap_or(&[]);
-        let length = rest.iter().take_while(|byte| word(byte)).count();
-        !before.is_some_and(word)
-            && rest.first().is_some_and(u8::is_ascii_uppercase)
-            && rest.get(length) == Some(&b'(')
-            && !rest.starts_with(b"Complex")
-    })
+/// Whether a text names functions of a library.
+fn calls_of(text: &str, library: Library) -> bool {
+    ApiId::mentions(text, |api| api.library == library).next().is_some()
 }
 
 /// How the user's text comes into a harness: by `#include` of `file` (the subject's own, or one that includes it), or

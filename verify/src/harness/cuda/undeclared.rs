@@ -3,6 +3,8 @@
 use super::arguments::Writer;
 use super::helpers::Helper;
 use crate::subject::{PointerUses, Scan, Stretch, Subject, Var, calls, spelled, variable_uses};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Handle, Library, Returns};
 use cudalint_program::ir::{Expr, ExprId, Function, FunctionId, Module, Path};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{self, Item};
@@ -166,24 +168,19 @@ fn look(
 
 /// What the place of an argument in a call of the CUDA runtime or the C library says.
 fn by_runtime(module: &Module, path: &Path, args: &[ExprId], index: usize, found: &mut Known) {
-    let function = path.last().map_or("", |name| name.as_str());
-    let is_event = function.starts_with("cudaEvent") && function != "cudaEventElapsedTime";
-    match (function, index) {
-        ("cudaMemcpy" | "cudaMemcpyAsync", 0 | 1)
-        | (
-            "cudaMalloc" | "cudaFree" | "cudaFreeHost" | "cudaMemset" | "cudaMallocHost" | "cudaMallocManaged" | "free",
-            0,
-        ) => {
-            found.is_pointer = true;
-            found.element = found.element.take().or_else(|| args.iter().find_map(|arg| size_of(module, *arg)));
-        }
-        ("cudaMemcpyAsync", 4) | ("cudaMemsetAsync", 3) => found.ty = Some("cudaStream_t"),
-        ("cudaEventRecord", 1) | ("cudaStreamWaitEvent", 0) => found.ty = Some("cudaStream_t"),
-        (name, 0) if name.starts_with("cudaStream") => found.ty = Some("cudaStream_t"),
-        ("cudaEventElapsedTime", 1 | 2) => found.ty = Some("cudaEvent_t"),
-        (_, 0) if is_event => found.ty = Some("cudaEvent_t"),
-        ("cudaGetErrorString" | "cudaGetErrorName", 0) => found.ty = Some("cudaError_t"),
-        _ => {}
+    let Some(api) = path.last().and_then(|name| ApiId::named(name)) else { return };
+    if api.takes_memory(index) {
+        found.is_pointer = true;
+        found.element = found.element.take().or_else(|| args.iter().find_map(|arg| size_of(module, *arg)));
+    }
+    let of_runtime = match api.handle_at(index) {
+        Some(Handle::Stream) => Some("cudaStream_t"),
+        Some(Handle::Event) => Some("cudaEvent_t"),
+        _ if api.returns == Returns::Text && index == 0 => Some("cudaError_t"),
+        _ => None,
+    };
+    if let Some(ty) = of_runtime.filter(|_| api.library == Library::Runtime) {
+        found.ty = Some(ty);
     }
 }
 
@@ -204,7 +201,9 @@ fn by_shape(module: &Module, id: ExprId, known: &mut BTreeMap<String, Known>) {
         Some(Expr::Assign { target, value, .. }) => {
             let of_runtime = match module.exprs.get(*value).map(|node| &node.kind) {
                 Some(Expr::Call { callee, .. }) => match module.exprs.get(*callee).map(|node| &node.kind) {
-                    Some(Expr::Name { path, .. }) => path.last().is_some_and(|name| name.starts_with("cuda")),
+                    Some(Expr::Name { path, .. }) => {
+                        path.last().is_some_and(|name| Library::of_name(name) == Some(Library::Runtime))
+                    }
                     _ => false,
                 },
                 _ => false,

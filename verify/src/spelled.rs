@@ -1,0 +1,93 @@
+//! Functions that the C++ beside this crate, and the programs that it writes, spell: what they stand for is decided there.
+
+/// Launches, under the names that the compiler's headers give them.
+const LAUNCHES: [&str; 8] = [
+    "cudaLaunchKernel",
+    "cudaLaunchKernel_ptsz",
+    "cudaLaunchCooperativeKernel",
+    "cudaLaunchCooperativeKernel_ptsz",
+    "__cudaLaunchKernel",
+    "__cudaLaunchKernel_ptsz",
+    "cudaLaunchKernelExC",
+    "cudaLaunchKernelExC_ptsz",
+];
+/// What allocates and frees memory of the device.
+const MEMORY: [&str; 8] = [
+    "cudaMalloc",
+    "cudaMallocManaged",
+    "cudaMallocPitch",
+    "cudaMallocAsync",
+    "cudaMallocAsync_ptsz",
+    "cudaFree",
+    "cudaFreeAsync",
+    "cudaFreeAsync_ptsz",
+];
+/// What else the probe wraps (`probe/cudalint_probe.cpp`).
+const PROBED: [&str; 11] = [
+    "__cudaPushCallConfiguration",
+    "__cudaRegisterFunction",
+    "__cudaGetKernel",
+    "cudaMemset",
+    "cudaMemset_ptds",
+    "cudaMemsetAsync",
+    "cudaMemsetAsync_ptsz",
+    "cudaMemcpy",
+    "cudaMemcpy_ptds",
+    "cudaMemcpyAsync",
+    "cudaMemcpyAsync_ptsz",
+];
+/// What else the header of watchpoints wraps (`watch/cudalint_watch.cuh`).
+const WATCHED: [&str; 1] = ["cudaDeviceReset"];
+/// Copies that are checked on the host's side (`experiment/sanitizer/cudalint_host_bounds.cpp`).
+const BOUNDED: [&str; 10] = [
+    "cudaMemcpy",
+    "cudaMemcpy_ptds",
+    "cudaMemcpyAsync",
+    "cudaMemcpyAsync_ptsz",
+    "cudaMemcpyToSymbol",
+    "cudaMemcpyFromSymbol",
+    "cudaMemcpyToSymbolAsync",
+    "cudaMemcpyFromSymbolAsync",
+    "cudaMemcpy2D",
+    "cudaMemcpy2DAsync",
+];
+
+/// Functions of the probe's header that stand for one of the runtime.
+pub(crate) const PROBE_MEMSETS: [(&str, &str); 2] = [("cudaMemset", "memset"), ("cudaMemsetAsync", "memset_async")];
+/// The same for functions that give the words of a status.
+pub(crate) const PROBE_WORDS: [(&str, &str); 2] =
+    [("cudaGetErrorString", "error_string"), ("cudaGetErrorName", "error_name")];
+
+/// Functions that CUDA 13 has no longer, with the flag that gives those that took their place.
+pub(crate) const REMOVED: [(&str, &str); 2] = [
+    ("cudaThreadSynchronize", "-DcudaThreadSynchronize=cudaDeviceSynchronize"),
+    ("cudaThreadExit", "-DcudaThreadExit=cudaDeviceReset"),
+];
+
+/// What a harness makes and gives back handles with, by their type.
+pub(crate) const HANDLES: [(&str, &str, &str); 4] = [
+    ("cudaStream_t", "cudaStreamCreate", "cudaStreamDestroy"),
+    ("cudaEvent_t", "cudaEventCreate", "cudaEventDestroy"),
+    ("cublasHandle_t", "cublasCreate", "cublasDestroy"),
+    ("cusparseHandle_t", "cusparseCreate", "cusparseDestroy"),
+];
+
+/// Flags by which the linker turns references to these functions to those of the C++ beside: `__wrap_cudaMalloc`.
+fn wrapped<'n>(names: impl IntoIterator<Item = &'n &'n str>) -> Vec<String> {
+    names.into_iter().flat_map(|name| ["-Xlinker".to_owned(), format!("--wrap={name}")]).collect()
+}
+
+/// The flags for the probe.
+pub(crate) fn probed() -> Vec<String> {
+    wrapped(PROBED.iter().chain(&LAUNCHES).chain(&MEMORY))
+}
+
+/// The flags for watchpoints.
+pub(crate) fn watched() -> Vec<String> {
+    wrapped(WATCHED.iter().chain(&LAUNCHES).chain(&MEMORY))
+}
+
+/// The flags for the check of the host's side of copies.
+pub(crate) fn bounded() -> Vec<String> {
+    wrapped(&BOUNDED)
+}
