@@ -33,11 +33,13 @@ pub fn find(root: &Path, incomplete: &mut Vec<Incomplete>) -> Commands {
     let files = [root.join("compile_commands.json"), root.join("build/compile_commands.json")];
     let Some(file) = files.iter().find(|file| file.symlink_metadata().is_ok()) else { return Commands::default() };
     let read = read_text(file).map_err(|error| format!("cannot be read: {error}"));
-    let (commands, problem) = match read {
+    let (mut commands, problem) = match read {
         Ok(text) => parse(&text),
         Err(problem) => (Commands::default(), Some(problem)),
     };
     incomplete.extend(problem.map(|reason| Incomplete { path: display(file), reason }));
+    // Every include is looked for in each of them.
+    commands.includes.retain(|folder| folder.is_dir());
     commands
 }
 

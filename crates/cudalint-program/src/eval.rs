@@ -1,10 +1,10 @@
 //! The value of an expression that the source alone fixes.
 
+use crate::crowd::Entry;
 use crate::ir::{
     BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, Stmt, Type, TypeId, UnaryOp, Variable,
 };
 use crate::name::Name;
-use crate::resolve::Entry;
 use crate::scope::Context;
 use crate::types::{Ty, TypeEnv};
 use cudalint_numbers::{self as numbers, Integer, Real};

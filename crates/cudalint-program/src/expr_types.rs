@@ -1,8 +1,8 @@
 //! Static types of expressions.
 
+use crate::crowd::Entry;
 use crate::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Stmt, StmtId, TemplateArg, UnaryOp};
 use crate::name::Name;
-use crate::resolve::Entry;
 use crate::scope::{Context, inner_path, record_around};
 use crate::types::{Argument, Ty, TypeEnv, is_pointer_like, is_sequence, lane_named};
 use cudalint_numbers::Quantity;

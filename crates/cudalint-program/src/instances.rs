@@ -1,9 +1,9 @@
 //! Which record a class template means for given arguments: the template itself, or one of its specializations.
 
+use crate::crowd::Entry;
 use crate::eval::Constant;
 use crate::ir::{Expr, ExprId, Path, Record, Specialization, TemplateArg, TemplateParam, Type, TypeId};
 use crate::name::Name;
-use crate::resolve::Entry;
 use crate::scope::{Context, inner_path};
 use crate::types::{Argument, Ty, TypeEnv};
 use cudalint_numbers::Quantity;

@@ -2,7 +2,7 @@
 //!
 //! Whatever depends on something out of sight has no layout: an unknown size hides findings, a wrong one makes them.
 
-use crate::resolve::Entry;
+use crate::crowd::Entry;
 use crate::scope::{Context, inner_path};
 use crate::types::{Argument, Ty, TypeEnv};
 use cudalint_numbers::Quantity;

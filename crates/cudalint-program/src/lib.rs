@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod arch;
+mod crowd;
 pub mod cuda;
 mod dump;
 pub mod eval;
@@ -22,7 +23,7 @@ mod scope;
 pub mod types;
 pub mod visit;
 
+pub use crowd::Entry;
 pub use name::Name;
 pub use project::{Project, ProjectOptions, Source};
-pub use resolve::Entry;
 pub use scope::Scope;

@@ -1,5 +1,6 @@
 //! Lookup of names across the project: functions, kernels, methods, records, aliases, enumerators and globals.
 
+use crate::crowd::{Crowd, Entry, Wanted, is_member, segments};
 use crate::ir::{
     Alias, Enumerator, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Space, StmtId, Variable,
 };
@@ -9,7 +10,7 @@ use crate::scope::Scope;
 use crate::types::{Ty, TypeEnv};
 use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Things by the last segment of their names.
 #[derive(Debug, Default)]
@@ -29,25 +30,7 @@ pub(crate) struct Tables {
 /// Names that more have than this are looked up by scope too: template libraries have thousands of `operator()`.
 const CROWDED: usize = 32;
 
-/// Functions of one name.
-#[derive(Debug, Default)]
-struct Crowd {
-    /// Those of no class.
-    free: Vec<Entry>,
-    /// All, by the last segment of their scope without template arguments; by nothing where they have none.
-    by_scope: FxHashMap<Box<str>, Vec<Entry>>,
-}
-
 type Table = FxHashMap<Name, Vec<Entry>>;
-
-/// The position of something in a module's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entry {
-    /// The module.
-    pub module: ModuleId,
-    /// Position in the module's list of such things.
-    pub index: u32,
-}
 
 impl Tables {
     /// Adds what a module of C++ defines. Python's names are found by its own rules.
@@ -75,11 +58,6 @@ impl Tables {
         add(&mut self.enums, id, module.enumerators.iter().map(|it| &it.of));
         add(&mut self.globals, id, module.globals.iter().map(|it| &it.name));
     }
-}
-
-/// A segment without the arguments of a specialization: segments that go by one name have this in common.
-fn stem(segment: &str) -> &str {
-    segment.split('<').next().unwrap_or(segment).trim_end()
 }
 
 fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
@@ -115,10 +93,6 @@ fn fit(scope: &Path, path: &Path, inside: &Path, needs_scope: bool) -> Option<u3
 /// Whether a scope goes by a written name: it is its own, or that of the template that it specializes.
 fn is_named(segment: &str, written: &str) -> bool {
     segment.strip_prefix(written).is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with('<'))
-}
-
-fn segments(path: &Path) -> impl DoubleEndedIterator<Item = &str> {
-    path.segments.iter().map(Name::as_str).filter(|segment| !segment.is_empty())
 }
 
 impl Project {
@@ -170,8 +144,12 @@ impl Project {
             .collect();
         let plain: Vec<Entry> = fitting.iter().map(|(entry, _)| *entry).collect();
         let (near, _) = self.nearest(from, &plain);
-        let best = fitting.iter().filter(|(entry, _)| near.contains(entry)).map(|(_, fit)| *fit).max()?;
-        let mut left = fitting.iter().filter(|(entry, fit)| *fit == best && near.contains(entry));
+        // They come in the same order.
+        let mut near = near.iter().peekable();
+        let near: Vec<(Entry, u32)> =
+            fitting.into_iter().filter(|(entry, _)| near.next_if(|next| *next == entry).is_some()).collect();
+        let best = near.iter().map(|(_, fit)| *fit).max()?;
+        let mut left = near.iter().filter(|(_, fit)| *fit == best);
         let (first, _) = left.next()?;
         left.next().is_none().then_some(*first)
     }
@@ -189,12 +167,12 @@ impl Project {
     /// `inside`. A definition is preferred to a declaration. Where several fit, or a specialization exists, there is no
     /// answer.
     pub fn function(&self, from: ModuleId, inside: &Path, path: &Path, args: usize) -> Option<(ModuleId, FunctionId)> {
-        self.find_function(from, inside, path, Some(args), |_| true)
+        self.find_function(from, inside, path, Some(args), Wanted::Any)
     }
 
     /// The function that `path` means where it is not called: as an argument, or in `&f`.
     pub fn function_named(&self, from: ModuleId, inside: &Path, path: &Path) -> Option<(ModuleId, FunctionId)> {
-        self.find_function(from, inside, path, None, |_| true)
+        self.find_function(from, inside, path, None, Wanted::Any)
     }
 
     /// The kernel that a launch of `path` means; `args` where they are known.
@@ -205,14 +183,22 @@ impl Project {
         path: &Path,
         args: Option<usize>,
     ) -> Option<(ModuleId, FunctionId)> {
-        self.find_function(from, inside, path, args, |function| function.space.global)
+        self.find_function(from, inside, path, args, Wanted::Kernel)
     }
 
     /// Every function in sight that `path` may mean, whatever its parameters: those of the nearest step.
-    pub fn overloads(&self, from: ModuleId, inside: &Path, path: &Path) -> Vec<(ModuleId, FunctionId)> {
-        let entries = self.fitting_functions(inside, path, |_| true);
-        let plain: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
-        self.nearest(from, &plain).0.into_iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
+    pub fn overloads(&self, from: ModuleId, inside: &Path, path: &Path) -> Arc<[(ModuleId, FunctionId)]> {
+        let find = || {
+            let entries = self.fitting_functions(inside, path, Wanted::Any);
+            let plain: Vec<Entry> = entries.iter().map(|(entry, _)| *entry).collect();
+            self.nearest(from, &plain).0.into_iter().map(|entry| (entry.module, FunctionId(entry.index))).collect()
+        };
+        let Some(crowd) = self.crowd(path) else { return find() };
+        crowd.overloads((from, inside, path), find)
+    }
+
+    fn crowd(&self, path: &Path) -> Option<&Crowd> {
+        self.tables.crowds.get(path.last()?.as_str())
     }
 
     /// Every function of this name in the project, in sight or not.
@@ -226,12 +212,12 @@ impl Project {
         self.tables.globals.get(name).is_some_and(|entries| entries.len() == 1)
     }
 
-    fn fitting_functions(&self, inside: &Path, path: &Path, accept: impl Fn(&Function) -> bool) -> Vec<(Entry, u32)> {
+    fn fitting_functions(&self, inside: &Path, path: &Path, wanted: Wanted) -> Vec<(Entry, u32)> {
         let fitting = |entry: &Entry| {
-            let function = self.function_entry(*entry).filter(|function| accept(function))?;
+            let function = self.function_entry(*entry).filter(|function| wanted.accepts(function))?;
             Some((*entry, fit(&function.scope, path, inside, is_member(function))?))
         };
-        match path.last().and_then(|name| self.tables.crowds.get(name.as_str())) {
+        match self.crowd(path) {
             Some(crowd) => crowd.candidates(path, inside).iter().filter_map(fitting).collect(),
             None => of(&self.tables.functions, path).iter().filter_map(fitting).collect(),
         }
@@ -244,14 +230,7 @@ impl Project {
             let mut crowd = Crowd::default();
             for entry in entries {
                 let Some(function) = self.function_entry(*entry) else { continue };
-                if !is_member(function) {
-                    crowd.free.push(*entry);
-                }
-                let last = segments(&function.scope).last().map_or("", stem);
-                match crowd.by_scope.get_mut(last) {
-                    Some(list) => list.push(*entry),
-                    None => drop(crowd.by_scope.insert(last.into(), vec![*entry])),
-                }
+                crowd.add(*entry, function);
             }
             crowds.insert(name.clone(), crowd);
         }
@@ -264,9 +243,20 @@ impl Project {
         inside: &Path,
         path: &Path,
         args: Option<usize>,
-        accept: impl Fn(&Function) -> bool,
+        wanted: Wanted,
     ) -> Option<(ModuleId, FunctionId)> {
-        let fitting = self.fitting_functions(inside, path, accept);
+        let find = || self.find_fitting(from, self.fitting_functions(inside, path, wanted), args);
+        let Some(crowd) = self.crowd(path) else { return find() };
+        crowd.function((from, inside, path, args, wanted), find)
+    }
+
+    /// The one that is meant of functions that fit by their names.
+    fn find_fitting(
+        &self,
+        from: ModuleId,
+        fitting: Vec<(Entry, u32)>,
+        args: Option<usize>,
+    ) -> Option<(ModuleId, FunctionId)> {
         // Defaults may stand on another declaration of the same function.
         let shape =
             |entry: &Entry| self.function_entry(*entry).map(|function| (function.param_count, function.variadic));
@@ -353,10 +343,7 @@ impl Project {
         let owner = self.record_at(record)?;
         let scope = owner.scope.within(owner.name.clone());
         let path = scope.within(Name::from(name));
-        let (module, function) = self.find_function(record.module, &scope, &path, Some(args), |function| {
-            function.role != FunctionRole::Free && function.role != FunctionRole::Lambda
-        })?;
-        Some((module, function))
+        self.find_function(record.module, &scope, &path, Some(args), Wanted::Member)
     }
 
     /// A record by its position.
@@ -476,32 +463,6 @@ impl Project {
             _ => near.first().copied(),
         }
     }
-}
-
-impl Crowd {
-    /// The functions that `path` can mean inside of `inside`, in order: what [`fit`] refuses for its scope is mostly left out.
-    fn candidates(&self, path: &Path, inside: &Path) -> Cow<'_, [Entry]> {
-        let within = |segment: &str| self.by_scope.get(stem(segment)).map_or(&[][..], Vec::as_slice);
-        if let Some(qualifier) = segments(path).rev().nth(1) {
-            return Cow::Borrowed(within(qualifier));
-        }
-        // A method without its class's name is meant inside of the class only.
-        let around = segments(inside).chain([""]).map(within).filter(|entries| !entries.is_empty());
-        let mut found = Cow::Borrowed(self.free.as_slice());
-        for entries in around {
-            found.to_mut().extend(entries);
-        }
-        if let Cow::Owned(found) = &mut found {
-            found.sort_unstable();
-            found.dedup();
-        }
-        found
-    }
-}
-
-/// Whether a function belongs to a class.
-const fn is_member(function: &Function) -> bool {
-    !matches!(function.role, FunctionRole::Free | FunctionRole::Lambda)
 }
 
 /// Whether a function can be called with so many arguments, by this declaration of it.

@@ -1,5 +1,6 @@
 //! Where an expression or type stands: what is needed to resolve, type, size and evaluate it without running anything.
 
+use crate::crowd::Entry;
 use crate::eval::Constant;
 use crate::ir::{
     Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
@@ -7,7 +8,6 @@ use crate::ir::{
 };
 use crate::name::Name;
 use crate::project::Project;
-use crate::resolve::Entry;
 use crate::types::{Argument, Ty, TypeEnv};
 use std::cell::Cell;
 use std::sync::Arc;

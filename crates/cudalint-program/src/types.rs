@@ -1,8 +1,8 @@
 //! Resolved types: names followed through aliases, template parameters bound to what they stand for.
 
+use crate::crowd::Entry;
 use crate::ir::{FunctionId, ModuleId, TemplateParam};
 use crate::name::Name;
-use crate::resolve::Entry;
 use cudalint_numbers::{Integer, Quantity, Scalar, cuda_vector};
 use std::sync::Arc;
 

@@ -112,6 +112,9 @@ fn is_kernel(project: &Project, module: ModuleId, function: FunctionId) -> bool 
     project.function_at(module, function).is_some_and(|function| function.space.global)
 }
 
+/// Of more overloads nothing is said: each is looked at for each call.
+const MOST_OVERLOADS: usize = 200;
+
 fn judge(
     project: &Project,
     id: ModuleId,
@@ -127,6 +130,9 @@ fn judge(
         return None;
     }
     let candidates = project.overloads(id, inside, path);
+    if candidates.len() > MOST_OVERLOADS {
+        return None;
+    }
     // A type of that name makes it a construction; a variable, a call through a pointer or object.
     if project.record(id, inside, path).is_some()
         || project.alias(id, inside, path).is_some()
@@ -166,7 +172,7 @@ fn judge(
     }
     let mut declared = None;
     let mut all_kernels = true;
-    for (module, function) in &candidates {
+    for (module, function) in candidates.iter() {
         let other: &Function = project.function_at(*module, *function)?;
         if other.damaged || other.is_constexpr || other.role == FunctionRole::Lambda {
             return None;

@@ -143,3 +143,44 @@ fn thousands_of_one_kind() {
     survives("d.cu", &program(&terms, &"y = SUM(1); ".repeat(3_000)));
     survives("e.py", &format!("import cupy\n{}", lines(3_000, |i| format!("def f{i}(): pass"))));
 }
+
+#[test]
+fn what_has_no_match() {
+    for unit in ["++)", "+};", "++)(", "(int))", "sizeof ){"] {
+        survives("a.cu", &program("", &format!("int x = 1; {}", unit.repeat(90_000 / unit.len()))));
+    }
+    survives("b.cu", &format!("#define M {}\n{}", "++)".repeat(4_000), program("", "M; M")));
+}
+
+#[test]
+fn what_has_two_readings() {
+    survives("a.cu", &program("", &"[[a]]".repeat(18_000)));
+    survives("b.cu", &program("", &"enum E{a} ".repeat(9_000)));
+    survives("c.cu", &program("", &"x<".repeat(45_000)));
+    survives("d.cu", &program("", &"(&)(".repeat(900)));
+}
+
+#[test]
+fn one_name_for_thousands() {
+    let overloads = lines(2_500, |i| format!("void f(A{i} a) {{}}"));
+    survives("a.cu", &program(&overloads, &"f(1); ".repeat(8_000)));
+    let device = lines(1_500, |i| format!("__device__ int f(A{i} a) {{ return {i}; }}"));
+    let kernel = format!("__global__ void uses(int *p) {{ {} }}", "p[0] = f(1); ".repeat(3_000));
+    survives("b.cu", &program(&format!("{device}{kernel}"), ""));
+    let special = lines(2_500, |i| format!("template <> void f<{i}>() {{}}"));
+    survives("c.cu", &program(&special, &"f<3>(); ".repeat(5_000)));
+    survives("d.cu", &program(&lines(5_000, |i| format!("struct S {{ int x{i}; }};")), "S s; s.x = 1"));
+    let calls = lines(2_200, |i| format!("def f{}(x): return f{i}(x) + f{i}(x)", i + 1));
+    survives("e.py", &format!("import cupy as cp\ndef f0(x): return cp.zeros(x)\n{calls}f2200(3)\n"));
+}
+
+#[test]
+fn a_build_with_a_hundred_thousand_include_folders() {
+    let folders = (0..100_000).map(|i| format!(", \"-Iinc{i}\"")).collect::<String>();
+    let commands = format!(r#"[{{"directory": ".", "file": "a.cu", "arguments": ["nvcc"{folders}]}}]"#);
+    let source = lines(60, |i| format!("#include <h{i}.h>\n#include \"g{i}.h\""));
+    let sandbox = Sandbox::new(&[("a.cu", &format!("{source}{EMPTY_GRID}")), ("compile_commands.json", &commands)]);
+    let start = Instant::now();
+    let ran = sandbox.run(&["a.cu", "--output-format", "concise"]);
+    assert!(ran.stdout.contains("empty-grid") && start.elapsed() < LIMIT, "{ran:?}");
+}

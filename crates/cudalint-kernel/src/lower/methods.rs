@@ -78,7 +78,7 @@ impl Lowerer<'_> {
         if declared {
             let scope = record.scope.within(record.name.clone());
             let path = scope.within(name.clone());
-            for (module, id) in self.project.overloads(entry.module, &scope, &path) {
+            for (module, id) in self.project.overloads(entry.module, &scope, &path).iter().copied() {
                 let method = self.project.function_at(module, id);
                 if method.is_some_and(|method| method.body.is_some() && method.scope == scope)
                     && !found.contains(&(module, id))
@@ -291,7 +291,7 @@ impl Lowerer<'_> {
         let owner: Vec<Name> = name.split("::").map(Name::from).collect();
         let path: Path = owner.iter().cloned().chain([Name::from("operator T")]).collect();
         let found = self.project.overloads(self.context.module, &self.inside(), &path);
-        let (module, function) = found.into_iter().find(|(module, id)| {
+        let (module, function) = found.iter().copied().find(|(module, id)| {
             self.project.function_at(*module, *id).is_some_and(|function| {
                 function.body.is_some()
                     && function.locals.iter().any(|local| local.space == cudalint_program::ir::Space::DynamicShared)

@@ -293,17 +293,19 @@ impl Walker<'_> {
     /// What a function of a module that is not followed may assign.
     fn forget_globals_of(&mut self, module: ModuleId) {
         let Some(scope) = self.modules.get(&module).copied() else { return };
-        let declared: Vec<Name> = self
-            .project
-            .module(module)
-            .functions
-            .iter()
-            .filter_map(|function| function.python.as_deref())
-            .flat_map(|python| python.outer.iter().cloned())
-            .collect();
+        // Asked for each call of a module whose functions stay the same.
+        let declared = Rc::clone(self.outer_names.entry(module).or_insert_with(|| {
+            let functions = self.project.module(module).functions.iter();
+            let functions = functions.filter_map(|function| function.python.as_deref());
+            functions.flat_map(|python| python.outer.iter().cloned()).collect()
+        }));
+        // What is changed may be copied as a whole.
+        if declared.is_empty() {
+            return;
+        }
         if let Some(scope) = self.heap.scope_mut(scope) {
-            for name in declared {
-                if let Some((value, _)) = scope.globals.get_mut(&name) {
+            for name in &*declared {
+                if let Some((value, _)) = scope.globals.get_mut(name) {
                     *value = Val::unknown();
                 }
             }

@@ -64,6 +64,8 @@ pub(super) struct Walker<'p> {
     pub definitions: RefCell<FxHashMap<(ModuleId, FunctionId), Definitions>>,
     /// Variables of modules.
     pub modules: FxHashMap<ModuleId, ObjId>,
+    /// Names that functions of a module declare `global` or `nonlocal`.
+    pub outer_names: FxHashMap<ModuleId, Rc<[Name]>>,
     /// Modules of the project whose code has been run.
     pub loaded: FxHashSet<ModuleId>,
     /// Whether the code of the entered module runs as the program.
@@ -103,6 +105,7 @@ impl<'p> Walker<'p> {
             path: PathState::default(),
             definitions: RefCell::default(),
             modules: FxHashMap::default(),
+            outer_names: FxHashMap::default(),
             loaded: FxHashSet::default(),
             as_main: false,
             entry,
