@@ -2,14 +2,11 @@
 
 use crate::rule::Rule;
 use crate::settings::{self, Loaded, SettingsError};
-use crate::walk::display;
+use crate::walk::{display, is_marked};
 use cudalint_files::read_text;
 use cudalint_findings::Incomplete;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
-
-/// Names that mark the root of a project.
-const MARKS: [&str; 3] = ["cudalint.toml", ".git", "compile_commands.json"];
 
 /// Finds roots and settings of folders, each folder looked at once.
 pub struct Roots<'a> {
@@ -41,7 +38,7 @@ impl<'a> Roots<'a> {
                 break;
             }
             passed.push(ancestor.to_owned());
-            if MARKS.iter().any(|mark| ancestor.join(mark).exists()) || self.configures(ancestor)? {
+            if is_marked(ancestor) || self.configures(ancestor)? {
                 found = Some(ancestor.to_owned());
                 break;
             }
@@ -107,11 +104,6 @@ impl<'a> Roots<'a> {
         self.loaded.insert(folder.to_owned(), found.clone());
         Ok(found)
     }
-}
-
-/// The nearest folder at or above one that marks a project.
-pub(crate) fn marked(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|above| MARKS.iter().any(|mark| above.join(mark).exists()))
 }
 
 /// Whether a `pyproject.toml` speaks of cudalint.

@@ -2,7 +2,6 @@
 //! files named explicitly always taken. What cannot be read is told, and everything else is still found.
 
 use crate::outcome::Fault;
-use crate::root;
 use cudalint_files::{Bounds, can_be_read};
 use cudalint_findings::Incomplete;
 use cudalint_syntax::FileKind;
@@ -79,7 +78,7 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
     let parents = base.ancestors().skip(1).all(|above| unreadable_ignores(above).is_none());
     let skipped: Arc<Mutex<Walked>> = Arc::default();
     let told = Arc::clone(&skipped);
-    let bounds = Bounds::new(Some(root::marked(&base).unwrap_or(&base)), &[]);
+    let bounds = Bounds::new(Some(marked(&base).unwrap_or(&base)), &[]);
     let entries = ignore::WalkBuilder::new(folder)
         .parents(parents)
         .filter_entry(move |entry| {
@@ -150,6 +149,19 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
         walked.faults.append(&mut skipped.faults);
         walked.incomplete.append(&mut skipped.incomplete);
     }
+}
+
+/// Names that mark the root of a project.
+const MARKS: [&str; 3] = ["cudalint.toml", ".git", "compile_commands.json"];
+
+/// Whether something in a folder marks it as the root of a project.
+pub(crate) fn is_marked(folder: &Path) -> bool {
+    MARKS.iter().any(|mark| folder.join(mark).exists())
+}
+
+/// The nearest folder at or above one that marks a project.
+fn marked(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|above| is_marked(above))
 }
 
 /// The name of a file in a folder that says what to ignore there and cannot be read: a pipe or a device would be waited for

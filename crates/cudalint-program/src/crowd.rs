@@ -31,14 +31,17 @@ pub(crate) struct Crowd {
 /// Answers that were found, by the module and the scope of the use and the path that is meant.
 #[derive(Debug, Default)]
 struct Known {
-    functions: FxHashMap<(ModuleId, Path, Path, Option<usize>, Wanted), Option<Found>>,
-    overloads: FxHashMap<(ModuleId, Path, Path), Arc<[Found]>>,
+    functions: FxHashMap<(Use, Option<usize>, Wanted), Option<Found>>,
+    overloads: FxHashMap<Use, Arc<[Found]>>,
     /// Functions in the lists of overloads.
     kept: usize,
 }
 
 /// Functions in lists of overloads of one name that are kept at most.
 const MAX_KEPT: usize = 1 << 20;
+
+/// A module, a scope in it, and a path that is used there.
+type Use = (ModuleId, Path, Path);
 
 /// A function of the project.
 pub(crate) type Found = (ModuleId, FunctionId);
@@ -86,7 +89,7 @@ impl Crowd {
         key: (ModuleId, &Path, &Path, Option<usize>, Wanted),
         find: impl FnOnce() -> Option<Found>,
     ) -> Option<Found> {
-        let key = (key.0, key.1.clone(), key.2.clone(), key.3, key.4);
+        let key = ((key.0, key.1.clone(), key.2.clone()), key.3, key.4);
         // Nothing panics while it is held; what a lost lock would say is found again.
         if let Ok(known) = self.known.lock()
             && let Some(found) = known.functions.get(&key)

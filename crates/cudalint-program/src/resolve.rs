@@ -245,7 +245,7 @@ impl Project {
         args: Option<usize>,
         wanted: Wanted,
     ) -> Option<(ModuleId, FunctionId)> {
-        let find = || self.find_fitting(from, self.fitting_functions(inside, path, wanted), args);
+        let find = || self.find_fitting(from, &self.fitting_functions(inside, path, wanted), args);
         let Some(crowd) = self.crowd(path) else { return find() };
         crowd.function((from, inside, path, args, wanted), find)
     }
@@ -254,7 +254,7 @@ impl Project {
     fn find_fitting(
         &self,
         from: ModuleId,
-        fitting: Vec<(Entry, u32)>,
+        fitting: &[(Entry, u32)],
         args: Option<usize>,
     ) -> Option<(ModuleId, FunctionId)> {
         // Defaults may stand on another declaration of the same function.

@@ -176,7 +176,7 @@ fn one_name_for_thousands() {
 
 #[test]
 fn a_build_with_a_hundred_thousand_include_folders() {
-    let folders = (0..100_000).map(|i| format!(", \"-Iinc{i}\"")).collect::<String>();
+    let folders = lines(100_000, |i| format!(", \"-Iinc{i}\""));
     let commands = format!(r#"[{{"directory": ".", "file": "a.cu", "arguments": ["nvcc"{folders}]}}]"#);
     let source = lines(60, |i| format!("#include <h{i}.h>\n#include \"g{i}.h\""));
     let sandbox = Sandbox::new(&[("a.cu", &format!("{source}{EMPTY_GRID}")), ("compile_commands.json", &commands)]);
