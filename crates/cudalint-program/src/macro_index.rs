@@ -99,6 +99,7 @@ impl Definition for Define {
             name: name.to_owned(),
             params: None,
             variadic: false,
+            named_rest: false,
             body: value.to_owned(),
             span: Span::default(),
             name_span: Span::default(),

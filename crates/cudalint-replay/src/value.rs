@@ -6,7 +6,7 @@ use crate::quantity::Poly;
 use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_numbers::Integer;
 use cudalint_program::Name;
-use cudalint_program::ir::{FunctionId, ModuleId};
+use cudalint_program::ir::{FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -63,6 +63,8 @@ pub(crate) struct Closure {
     pub function: FunctionId,
     /// The frame's variables where it was made, by name.
     pub captured: Rc<Vec<(Name, Place, Ty)>>,
+    /// What its capture list makes, in its own variables: the objects live as long as it does.
+    pub made: Vec<(LocalId, ObjId)>,
     pub this: Option<Place>,
     pub this_ty: Ty,
     pub env: TypeEnv,

@@ -23,6 +23,8 @@ pub struct Define {
     pub params: Option<Vec<String>>,
     /// Whether the parameters end in `...`.
     pub variadic: bool,
+    /// Whether the last of the parameters is the name of the variable ones (`args...`, a GNU extension).
+    pub named_rest: bool,
     /// The body on one line: comments are blanks, continuations are gone, ends are trimmed.
     pub body: String,
     /// The whole directive.
@@ -238,7 +240,7 @@ impl Scan<'_> {
             self.refresh();
         }
         let mut params = None;
-        let mut variadic = false;
+        let (mut variadic, mut named_rest) = (false, false);
         if bytes.get(at) == Some(&b'(')
             && let Some(close) = memchr::memchr(b')', &bytes[at..end])
         {
@@ -248,7 +250,7 @@ impl Scan<'_> {
                 match part.strip_suffix("...").map(str::trim) {
                     Some("") => variadic = true,
                     Some(pack) => {
-                        variadic = true;
+                        (variadic, named_rest) = (true, true);
                         names.push(pack.to_owned());
                     }
                     None => names.push(part.to_owned()),
@@ -261,6 +263,7 @@ impl Scan<'_> {
             name,
             params,
             variadic,
+            named_rest,
             body: clean(&bytes[at..end]),
             span,
             name_span,

@@ -102,6 +102,9 @@ enum Chore {
         /// Read the reports that an earlier run left in the folder.
         #[arg(long, conflicts_with = "lint_only")]
         reread: bool,
+        /// Random host programs instead, run without a GPU against a header that stands for the CUDA runtime.
+        #[arg(long, conflicts_with_all = ["lint_only", "reread"])]
+        host: bool,
     },
     /// Feeds changed sources, settings, documents and reports to their readers, and keeps what fails.
     Fuzz {
@@ -163,7 +166,10 @@ fn main() -> ExitCode {
         Chore::Release => release::run(&root),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
-        Chore::Differential { count, seed, out, jobs, lint_only, reread } => {
+        Chore::Differential { count, seed, out, jobs, host: true, .. } => {
+            differential::host::run(&out, count, seed, jobs)
+        }
+        Chore::Differential { count, seed, out, jobs, lint_only, reread, .. } => {
             let mode = match (lint_only, reread) {
                 (true, _) => differential::Mode::Lint,
                 (_, true) => differential::Mode::Reread,

@@ -118,7 +118,11 @@ impl Lowerer<'_> {
             };
             let how = match object {
                 Some(object) => How::Object(object),
-                None if by_reference || matches!(value.ty, Ty::Array(..)) => How::Reference,
+                None if by_reference != found.captured_otherwise.contains(name)
+                    || matches!(value.ty, Ty::Array(..)) =>
+                {
+                    How::Reference
+                }
                 None => How::Value,
             };
             add(self, name.clone(), &value, how, &mut parts);

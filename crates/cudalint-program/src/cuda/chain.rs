@@ -120,8 +120,12 @@ impl Lowerer<'_> {
     /// Lowers a binary expression, or a cast or template call that may be a misread one.
     pub(super) fn chain<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
         if let Some((left, op, right)) = plain(s, node) {
-            let (left, right) = (self.operand(s, left), self.operand(s, right));
-            return self.combine(op, left, right);
+            let left = self.operand(s, left);
+            let regrouped = self.loose(left).is_some_and(|inner| inner.precedence() < op.precedence());
+            let right = self.operand(s, right);
+            let regrouped = regrouped || self.loose(right).is_some_and(|inner| !keeps_right(op, inner));
+            let value = self.combine(op, left, right);
+            return if regrouped { self.regrouped(value) } else { value };
         }
         let mut pieces = self.flatten(s, node);
         join_member_templates(&mut pieces);
@@ -130,9 +134,15 @@ impl Lowerer<'_> {
         let span = s.span(node);
         let mut operands: Vec<ExprId> = Vec::with_capacity(operators + 1);
         let mut pending: Vec<Op> = Vec::with_capacity(operators.min(8));
+        let (mut last, mut loose, mut regrouped) = (None, None, false);
         for piece in pieces {
+            if !matches!(piece, Piece::Op(_)) {
+                self.loose = None;
+            }
             match piece {
                 Piece::Op(op) => {
+                    regrouped |= loose.take().is_some_and(|inner: Op| inner.precedence() < op.precedence());
+                    last = Some(op);
                     if operators > MAX_OPERATORS {
                         continue;
                     }
@@ -148,6 +158,10 @@ impl Lowerer<'_> {
                 Piece::TemplateCall(name, targ, list) => operands.push(self.template_call(s, name, targ, list)),
                 Piece::Cast(ty, op, value) => operands.push(self.unary_cast(s, ty, op, value)),
             }
+            if let Some(inner) = operands.last().and_then(|operand| self.loose(*operand)) {
+                regrouped |= last.is_some_and(|op| !keeps_right(op, inner));
+                loose = Some(inner);
+            }
         }
         if operators > MAX_OPERATORS {
             return self.push(Expr::Unknown(operands), span);
@@ -156,9 +170,35 @@ impl Lowerer<'_> {
             self.reduce(op, &mut operands);
         }
         match operands.as_slice() {
+            [only] if regrouped => self.regrouped(*only),
             [only] => *only,
             _ => self.push(Expr::Unknown(operands), span),
         }
+    }
+
+    /// The operator of an operand that a macro's body, or an argument in one, left without parentheses: what stands beside it may
+    /// take parts of it away, `2 * N` where `N` is `a + b`.
+    fn loose(&self, operand: ExprId) -> Option<Op> {
+        if self.loose != Some(operand) {
+            return None;
+        }
+        match &self.module.exprs.get(operand)?.kind {
+            Expr::Binary(op, ..) => Some(Op::Binary(*op)),
+            Expr::AndThen(..) => Some(Op::And),
+            Expr::OrElse(..) => Some(Op::Or),
+            _ => None,
+        }
+    }
+
+    /// An operand of a sign, a cast or the like: all of these take only the first part of what has no parentheses.
+    pub(super) fn whole(&mut self, operand: ExprId) -> ExprId {
+        if self.loose(operand).is_some() { self.regrouped(operand) } else { operand }
+    }
+
+    /// An expression whose parts belong together in another way than they were read.
+    fn regrouped(&mut self, value: ExprId) -> ExprId {
+        let span = self.module.exprs[value].span;
+        self.push(Expr::Unknown(vec![value]), span)
     }
 
     fn reduce(&mut self, op: Op, operands: &mut Vec<ExprId>) {
@@ -357,6 +397,15 @@ impl Lowerer<'_> {
                 self.expression_text(text, span)
             }
         }
+    }
+}
+
+/// Whether `a op (b inner c)` is the same as `a op b inner c`.
+fn keeps_right(op: Op, inner: Op) -> bool {
+    match (op, inner) {
+        (Op::Binary(BinaryOp::Add), Op::Binary(BinaryOp::Add | BinaryOp::Sub)) => true,
+        (Op::Binary(BinaryOp::Mul), Op::Binary(BinaryOp::Mul)) => true,
+        _ => op.precedence() < inner.precedence(),
     }
 }
 

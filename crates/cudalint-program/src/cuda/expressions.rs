@@ -110,7 +110,11 @@ impl Lowerer<'_> {
         match argument {
             Argument::Node(node, inner) => {
                 let (node, inner) = (*node, *inner);
-                self.with_arguments_active(s, |this| this.expr(inner, node))
+                let value = self.with_arguments_active(s, |this| this.expr(inner, node));
+                if cuda_kind(node) == CudaKind::BinaryExpression {
+                    self.loose = Some(value);
+                }
+                value
             }
             Argument::Text(text, span, _) => {
                 let (text, span) = (*text, *span);
@@ -158,7 +162,13 @@ impl Lowerer<'_> {
         self.push(kind, span)
     }
 
-    fn parenthesized<'t>(&mut self, s: Src<'t>, mut node: Node<'t>) -> ExprId {
+    fn parenthesized<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let value = self.inside_parentheses(s, node);
+        self.loose = None;
+        value
+    }
+
+    fn inside_parentheses<'t>(&mut self, s: Src<'t>, mut node: Node<'t>) -> ExprId {
         // Thousands of parentheses around one value are no reason to recurse.
         loop {
             if let Some([only]) = picked(node, 3, [1])

@@ -119,6 +119,8 @@ impl Lowerer<'_> {
             damaged: damaged || frame.damaged,
             parent: None,
             captures: Vec::new(),
+            captured_otherwise: Vec::new(),
+            made_captures: 0,
             python: None,
         };
         if let Some(slot) = self.module.functions.get_mut(id) {
@@ -153,6 +155,8 @@ impl Lowerer<'_> {
             damaged: false,
             parent: None,
             captures: Vec::new(),
+            captured_otherwise: Vec::new(),
+            made_captures: 0,
             python: None,
         }
     }

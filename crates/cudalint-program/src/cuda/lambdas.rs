@@ -6,7 +6,7 @@ use super::scopes::Frame;
 use super::source::{Src, child_of_kind, children, first_child};
 use super::storage::Storage;
 use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionRole, Space, Stmt, Type};
-use cudalint_syntax::kinds::CudaKind;
+use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{MaskKind, Node, Span};
 
 impl Lowerer<'_> {
@@ -24,11 +24,21 @@ impl Lowerer<'_> {
 
         let captures = field(node, Field::Captures);
         let mut by_reference = false;
+        let mut otherwise = Vec::new();
         let mut made: Vec<(Node<'t>, Node<'t>)> = Vec::new();
         if let Some(captures) = captures {
-            let text = s.text(captures);
-            by_reference = text.contains('&');
-            for capture in children(captures) {
+            let parts = children(captures);
+            let named = |capture: &&Node<'t>| capture.kind() != "lambda_default_capture";
+            let is_reference = |capture: Node<'t>| {
+                let before = s.text.get(captures.start_byte()..capture.start_byte());
+                s.text(capture) == "&" || before.is_some_and(|before| before.trim_end().ends_with('&'))
+            };
+            let default = parts.iter().find(|capture| !named(capture));
+            by_reference = default.is_some_and(|default| is_reference(*default));
+            for capture in parts.iter().filter(named).copied() {
+                if is_reference(capture) != by_reference && cuda_kind(capture) == CudaKind::Identifier {
+                    otherwise.push(self.name(s.text(capture)));
+                }
                 if capture.kind() == "lambda_capture_initializer"
                     && let (Some(left), Some(right)) = (field(capture, Field::Left), field(capture, Field::Right))
                 {
@@ -53,9 +63,13 @@ impl Lowerer<'_> {
         }
         let param_count = self.frames.last().map_or(0, |frame| frame.locals.len() as u32);
         let mut block: Block = Vec::new();
+        function.made_captures = made.len() as u32;
+        function.captured_otherwise = otherwise;
         for (name, value) in made {
             let init = self.expr(s, value);
+            let reference = s.text.get(..name.start_byte()).is_some_and(|before| before.trim_end().ends_with('&'));
             let ty = self.push_type(Type::Auto);
+            let ty = if reference { self.push_type(Type::Reference(ty)) } else { ty };
             let text = self.declared_name(s, name);
             let place = s.span(name);
             let local = self.declare(text, ty, Space::Ordinary, false, place);

@@ -14,7 +14,7 @@ impl Lowerer<'_> {
     pub(super) fn chevron<'t>(&mut self, s: Src<'t>, node: Node<'t>, function: Node<'t>, config: Node<'t>) -> ExprId {
         let kernel = self.callee(s, function);
         let config_span = s.span(config);
-        let config = children(config).into_iter().map(|child| self.expr(s, child)).collect();
+        let config = children(config).into_iter().map(|child| self.extent(s, child)).collect();
         let args = match field(node, Field::Arguments) {
             Some(list) => self.arguments(s, list),
             None => Vec::new(),
@@ -22,6 +22,20 @@ impl Lowerer<'_> {
         let span = s.span(node);
         let launch = LaunchExpr { kernel, config, args, chevron: true, api: None, config_span, attributes: None };
         self.push(Expr::Launch(Box::new(launch)), span)
+    }
+
+    /// One part of a configuration. The grammar knows no `{8, 8}` there, so that the mask makes parentheses of the braces.
+    fn extent<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
+        let value = self.expr(s, node);
+        let Some(inside) = s.text(node).strip_prefix('{') else { return value };
+        let values = match self.module.exprs.get(value).map(|node| &node.kind) {
+            Some(Expr::InitList(_)) => return value,
+            Some(Expr::Comma(values)) => values.clone(),
+            // Of empty braces the mask leaves one byte.
+            _ if inside.trim_end_matches('}').trim().is_empty() => Vec::new(),
+            _ => vec![value],
+        };
+        self.push(Expr::InitList(values), s.span(node))
     }
 
     /// The launch that a call of the runtime makes, when its kernel is named in the call.

@@ -319,7 +319,11 @@ impl<'a> Lowerer<'a> {
             (Prepared::Fragment { is_expression, .. }, Some((fragment, content))) => {
                 let source = Src::body(&fragment.wrapped, span, Some(bindings));
                 if *is_expression {
-                    self.expr(source, content)
+                    let value = self.expr(source, content);
+                    if cuda_kind(content) == CudaKind::BinaryExpression {
+                        self.loose = Some(value);
+                    }
+                    value
                 } else {
                     let block = self.block(source, content);
                     self.push(Expr::Statements(block), span)
@@ -497,8 +501,7 @@ fn macro_arguments<'t>(
     params: &'t [String],
 ) -> Option<Vec<(&'t str, Argument<'t>)>> {
     let mut given = arguments_of(s, list);
-    // GNU's named variable parameter `args...` is listed last; its body does not say `__VA_ARGS__`.
-    let named_rest = define.variadic && !params.is_empty() && !define.body.contains("__VA_ARGS__");
+    let named_rest = define.named_rest;
     let fixed = if named_rest { params.len() - 1 } else { params.len() };
     if given.len() < fixed {
         if given.is_empty() && fixed == 1 {

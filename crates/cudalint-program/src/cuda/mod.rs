@@ -144,6 +144,8 @@ pub(crate) struct Lowerer<'a> {
     /// Macros of `module.expanded`.
     expansions: FxHashMap<Name, ExpansionId>,
     plain_types: FxHashMap<TypeKey, TypeId>,
+    /// The last value that stands without parentheses in a macro's body, or as an argument in one.
+    loose: Option<ExprId>,
     /// Functions being lowered, innermost last.
     frames: Vec<Frame>,
     /// Namespaces and classes around, outermost first.
@@ -194,6 +196,7 @@ impl<'a> Lowerer<'a> {
             singles: FxHashMap::with_capacity_and_hasher(110, FxBuildHasher),
             expansions: FxHashMap::default(),
             plain_types: FxHashMap::default(),
+            loose: None,
             frames: Vec::new(),
             scope: Vec::new(),
             anonymous: 0,

@@ -35,6 +35,7 @@ impl Lowerer<'_> {
         let operator = s.text(operator);
         let span = s.span(node);
         let value = self.expr(s, argument);
+        let value = self.whole(value);
         if operator.is_empty() {
             // The mask wrote it.
             return value;
@@ -68,6 +69,7 @@ impl Lowerer<'_> {
         let Some((ty, value)) = cast_parts(node) else { return self.unknown(s, node) };
         let ty = self.descriptor(s, ty);
         let value = self.expr(s, value);
+        let value = self.whole(value);
         let span = s.span(node);
         self.push(Expr::Cast { ty, value }, span)
     }

@@ -1,7 +1,7 @@
 //! Structs, classes, unions and enums.
 
 use super::Lowerer;
-use super::fields::{Field, field};
+use super::fields::{Field, field, fields};
 use super::parts::Parts;
 use super::scopes::Meaning;
 use super::source::{Src, all_children, child_of_kind, children, first_child};
@@ -203,13 +203,17 @@ impl Lowerer<'_> {
             }
             return;
         }
-        for declarator in declarators.iter().copied() {
+        let defaults = fields(node, Field::DefaultValue);
+        for (at, declarator) in declarators.iter().copied().enumerate() {
+            // `int a, b = 5, c;`: a default stands between its declarator and the next.
+            let end = declarators.get(at + 1).map_or(node.end_byte(), Node::start_byte);
+            let own = |value: &&Node<'t>| value.start_byte() > declarator.start_byte() && value.end_byte() <= end;
             let declared = self.declarator(s, declarator, base);
             let Some(name_node) = declared.name else { continue };
             let name = self.declared_name(s, name_node);
             // A bit-field has no size of its own that a layout could add up.
             let ty = if is_bits { self.push_type(Type::Unknown) } else { declared.ty };
-            let init = field(node, Field::DefaultValue).map(|value| self.field_value(s, value));
+            let init = defaults.iter().find(own).map(|value| self.field_value(s, *value));
             let span = s.span(name_node);
             self.add_field(index, name, ty, init, span);
         }

@@ -132,7 +132,8 @@ impl Lowerer<'_> {
                     let value = self.expr(s, inner);
                     self.push_type(Type::DeclType(value))
                 }
-                _ => self.push_type(Type::Auto),
+                // `decltype(auto)`: a reference where the initializer is a place in parentheses, and else not.
+                _ => self.push_type(Type::Unknown),
             },
             CudaKind::QualifiedIdentifier | CudaKind::TemplateType | CudaKind::TemplateFunction => {
                 let (path, args) = self.path(s, node);

@@ -325,6 +325,12 @@ pub struct Function {
     /// one segment; the number is that of the local of `parent`, or `None` where `parent` is itself a lambda that
     /// captures it. A name declared in the lambda itself is a local and never listed.
     pub captures: Vec<(Name, Option<LocalId>)>,
+    /// For a lambda: names in its capture list that are captured the other way than [`Expr::Lambda`] says, which is how
+    /// all else is captured.
+    pub captured_otherwise: Vec<Name>,
+    /// For a lambda: how many statements of its body, the first ones, declare what its capture list makes (`[n = f()]`).
+    /// They are executed where the lambda is made, and what they declare lives as long as the lambda.
+    pub made_captures: u32,
     /// What only a Python function has.
     pub python: Option<Box<PythonFunction>>,
 }

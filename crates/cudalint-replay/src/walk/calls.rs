@@ -347,10 +347,16 @@ impl<'p> Walker<'p> {
             frame.closure = closure;
             frame.arguments = argument_exprs;
         }
+        let made = self.frames.last().and_then(|frame| frame.closure.clone()).map_or(Vec::new(), |c| c.made.clone());
         self.bind_parameters(function, args);
         self.run_member_inits(function);
         let base = self.pendings.len();
-        let flow = self.block(body);
+        // What the capture list made has come into being already, where nothing stood in the way.
+        let there = if made.len() == function.made_captures as usize { made.len() } else { 0 };
+        for (local, object) in made {
+            self.set_slot(local, Slot::Object(object));
+        }
+        let flow = self.block(body.get(there..).unwrap_or(body));
         let inside = self.frames.len();
         let out = self.leave_function(function, flow, base);
         self.path.leave_frame(known, inside);

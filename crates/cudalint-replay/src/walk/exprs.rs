@@ -10,7 +10,7 @@ use crate::arith;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Closure, Int, Kind, Val};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 use std::rc::Rc;
 
@@ -199,13 +199,13 @@ impl<'p> Walker<'p> {
     }
 
     /// A statement expression in the middle of an expression.
-    fn statements_value(&mut self, block: &'p [cudalint_program::ir::StmtId]) -> Out {
+    fn statements_value(&mut self, block: &'p [StmtId]) -> Out {
         let module = self.module();
         let mut out = Out::unknown();
         for (index, id) in block.iter().enumerate() {
             let last = index + 1 == block.len();
             match module.stmts.get(*id).map(|stmt| &stmt.kind) {
-                Some(cudalint_program::ir::Stmt::Expr(expr)) if last => out = self.eval(*expr),
+                Some(Stmt::Expr(expr)) if last => out = self.eval(*expr),
                 _ => {
                     if self.statement(*id) != Flow::Next {
                         self.ended = true;
@@ -434,6 +434,7 @@ impl<'p> Walker<'p> {
 
     fn lambda(&mut self, function: FunctionId, by_reference: bool) -> Out {
         let Some(current) = self.function() else { return Out::unknown() };
+        let Some(lambda) = self.module().functions.get(function) else { return Out::unknown() };
         let mut captured = Vec::new();
         let outer = self.frames.last().and_then(|frame| frame.closure.clone());
         if let Some(outer) = outer {
@@ -441,14 +442,16 @@ impl<'p> Walker<'p> {
         }
         for (local, variable) in current.locals.iter_enumerated() {
             if let Some((place, ty)) = self.local_place(local) {
-                let place = if by_reference {
-                    place
-                } else {
+                let otherwise = lambda.captured_otherwise.contains(&variable.name);
+                let by_copy = by_reference == otherwise;
+                let place = if by_copy {
                     // A copy is made of what it holds now.
                     let val = self.memory.load(&place);
                     let copy = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
                     let place = Place::Cell(copy, crate::memory::root());
                     self.memory.store(&place, val);
+                    place
+                } else {
                     place
                 };
                 captured.push((variable.name.clone(), place, ty));
@@ -456,14 +459,37 @@ impl<'p> Walker<'p> {
         }
         let Some(frame) = self.frames.last() else { return Out::unknown() };
         let (this, this_ty) = frame.this.clone().map_or((None, Ty::Unknown), |(place, ty)| (Some(place), ty));
-        let closure = Closure {
+        let mut closure = Closure {
             module: frame.module,
             function,
             captured: Rc::new(captured),
+            made: Vec::new(),
             this,
             this_ty,
             env: frame.env.clone(),
         };
+        let makers = lambda.body.as_ref().and_then(|body| body.get(..lambda.made_captures as usize)).unwrap_or(&[]);
+        if !makers.is_empty() {
+            self.make_captures(&mut closure, makers);
+        }
         Out::new(Val::from(Kind::Closure(Rc::new(closure))), Ty::Function)
+    }
+
+    /// What a capture list makes (`[n = f()]`) comes into being with the lambda.
+    fn make_captures(&mut self, closure: &mut Closure, makers: &[StmtId]) {
+        let module = self.module();
+        self.push_frame(closure.module, Some(closure.function), closure.env.clone(), None);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.closure = Some(Rc::new(closure.clone()));
+            frame.this = closure.this.clone().map(|place| (place, closure.this_ty.clone()));
+        }
+        for maker in makers {
+            let Some(Stmt::Declare(local)) = module.stmts.get(*maker).map(|node| &node.kind) else { continue };
+            self.declare(*local);
+            if let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(*local)) {
+                closure.made.push((*local, *object));
+            }
+        }
+        self.frames.pop();
     }
 }

@@ -155,6 +155,22 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether an initializer at namespace scope names a variable that has been looked at already and can change.
+    fn mentions_changed(&mut self, init: ExprId) -> bool {
+        let mut names = Vec::new();
+        cudalint_program::visit::walk_expr(self.module(), init, |_, kind| {
+            names.extend(if let Expr::Name { path, .. } = kind { Some(path) } else { None });
+            true
+        });
+        names.into_iter().any(|path| match self.found(path) {
+            Found::Global(entry) => {
+                let known = self.globals.get(&(entry.module, entry.index));
+                known.is_some_and(|object| self.memory.shared.contains(*object))
+            }
+            _ => false,
+        })
+    }
+
     /// A variable at namespace scope as an object.
     pub fn global(&mut self, module: ModuleId, index: u32) -> ObjId {
         self.leave_trace();
@@ -188,6 +204,8 @@ impl Walker<'_> {
         if begins || variable.is_constexpr {
             // Objects of other files are constructed before `main` in no known order, but with constants it is the same.
             match variable.init {
+                // It was computed before `main`, from values that are perhaps no longer there.
+                Some(init) if self.mentions_changed(init) => {}
                 Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
                 // A constant without a value is only declared here: it is defined elsewhere.
                 None if constant => {}

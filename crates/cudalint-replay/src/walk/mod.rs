@@ -18,6 +18,7 @@ mod exits;
 mod exprs;
 mod flow;
 mod given;
+mod guards;
 mod launches;
 mod library;
 mod lists;

@@ -11,8 +11,20 @@ use cudalint_program::ir::{Block, Expr, ExprId, LocalId, Space, Stmt, StmtId, Sw
 use cudalint_program::types::Ty;
 
 impl<'p> Walker<'p> {
-    /// Runs a block.
-    pub fn block(&mut self, block: &'p Block) -> Flow {
+    /// Runs a block, with the destructors of its variables.
+    pub fn block(&mut self, block: &'p [StmtId]) -> Flow {
+        let outside = self.guards();
+        let flow = self.statements(block);
+        if flow == Flow::Next {
+            self.destroy(outside);
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.guards.truncate(outside);
+        }
+        flow
+    }
+
+    fn statements(&mut self, block: &'p [StmtId]) -> Flow {
         let mut index = 0;
         while let Some(id) = block.get(index) {
             index += 1;
@@ -127,13 +139,16 @@ impl<'p> Walker<'p> {
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
             }
             Stmt::Loop { kind, init, condition, step, body } => {
-                self.block(init);
-                self.run_loop(*kind, *condition, *step, body)
+                self.statements(init);
+                self.breakable(|w| w.run_loop(*kind, *condition, *step, body))
             }
-            Stmt::ForEach { variable, range, body } => self.for_each(*variable, *range, body),
-            Stmt::Switch { value, cases } => self.switch(*value, cases),
-            Stmt::Break => self.leave(Flow::Break),
-            Stmt::Continue => self.leave(Flow::Continue),
+            Stmt::ForEach { variable, range, body } => self.breakable(|w| w.for_each(*variable, *range, body)),
+            Stmt::Switch { value, cases } => self.breakable(|w| w.switch(*value, cases)),
+            Stmt::Break | Stmt::Continue => {
+                let outside = self.frames.last().map_or(0, |frame| frame.guards_outside);
+                self.destroy(outside);
+                self.leave(if matches!(node.kind, Stmt::Break) { Flow::Break } else { Flow::Continue })
+            }
             Stmt::Return(value) => {
                 let out = value.map(|value| self.returned(value));
                 if let Some(frame) = self.frames.last_mut() {
@@ -143,6 +158,7 @@ impl<'p> Walker<'p> {
                         (_, out) => out,
                     };
                 }
+                self.destroy(0);
                 self.leave(Flow::Return)
             }
             Stmt::Goto(label) => {
@@ -181,7 +197,7 @@ impl<'p> Walker<'p> {
         let module = self.module();
         match module.exprs.get(expr).map(|node| &node.kind) {
             // The branches of a macro's statements leave the function around.
-            Some(Expr::Statements(block)) => self.block(block),
+            Some(Expr::Statements(block)) => self.statements(block),
             Some(Expr::Throw(value)) => {
                 if let Some(value) = value {
                     self.eval(*value);
@@ -266,6 +282,11 @@ impl<'p> Walker<'p> {
         match variable.init {
             Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
             None => self.default_initialize(&Place::Cell(object, root()), &ty),
+        }
+        if self.guard(&ty).is_some()
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.guards.push(id);
         }
     }
 
@@ -376,7 +397,10 @@ impl<'p> Walker<'p> {
             let before = self.pendings.len();
             let inner = self.memory.mark();
             self.forget_since(mark);
+            // Nothing says that anything is thrown.
+            self.undecide(1);
             let left = self.block(handler);
+            self.undecide(-1);
             let diff = self.memory.diff(inner);
             self.memory.undo(inner);
             if left == Flow::Next {

@@ -52,6 +52,10 @@ pub(crate) struct Frame {
     pub labels: Vec<Name>,
     /// How many conditions that nothing decides stand around the current point, or have been left early.
     pub undecided: u32,
+    /// Variables whose destructors will run at the end of their blocks, in the order of their declarations.
+    pub guards: Vec<LocalId>,
+    /// How many of them are outside of the loop or `switch` that a `break` leaves.
+    pub guards_outside: usize,
     /// What the loops around write whose first rounds are being walked.
     pub first_rounds: Vec<Vec<LocalId>>,
 }
@@ -167,6 +171,8 @@ impl<'p> Walker<'p> {
             pending_base: self.pendings.len(),
             labels: Vec::new(),
             undecided: 0,
+            guards: Vec::new(),
+            guards_outside: 0,
             first_rounds: Vec::new(),
         });
     }

@@ -4,6 +4,7 @@
 
 mod compare;
 mod generate;
+pub mod host;
 mod run;
 
 use crate::random::Random;

@@ -195,6 +195,8 @@ impl<'t> Lowerer<'t> {
             damaged: false,
             parent: None,
             captures: Vec::new(),
+            captured_otherwise: Vec::new(),
+            made_captures: 0,
             python: None,
         }
     }

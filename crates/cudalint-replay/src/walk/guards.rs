@@ -1,0 +1,59 @@
+//! Destructors of local variables that are there for what they do at the end of a block: counters, timers, settings that are put
+//! back. Owners of memory are not among them: who owns it after copies, moves and returns is not followed, so that nothing is
+//! said of what they free.
+
+use super::calls::Invocation;
+use super::exits::Flow;
+use super::{Slot, Walker};
+use crate::memory::{Place, root};
+use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, ModuleId};
+use cudalint_program::types::Ty;
+
+impl Walker<'_> {
+    /// The destructor of a type that writes something and owns nothing.
+    pub fn guard(&self, ty: &Ty) -> Option<(ModuleId, FunctionId)> {
+        let Ty::Record(entry, _) = ty.value() else { return None };
+        let (module, record) = (entry.module, self.project.record_at(*entry)?);
+        let is_destructor = |id: &&FunctionId| {
+            let method = self.project.function_at(module, **id);
+            method.is_some_and(|method| method.role == FunctionRole::Destructor && method.body.is_some())
+        };
+        let id = *record.methods.iter().find(is_destructor)?;
+        let traits = self.scan.traits.of(module, id);
+        (traits.shared && !traits.gpu && !traits.memory).then_some((module, id))
+    }
+
+    /// How many variables wait for their destructors.
+    pub fn guards(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.guards.len())
+    }
+
+    /// Runs the destructors of all variables that wait but the first `outside`, the last one first.
+    pub fn destroy(&mut self, outside: usize) {
+        for at in (outside..self.guards()).rev() {
+            let Some(frame) = self.frames.last() else { return };
+            let Some(Slot::Object(object)) = frame.guards.get(at).and_then(|local| frame.slots.get(*local)) else {
+                continue;
+            };
+            let object = *object;
+            let ty = self.memory.get(object).info.ty.clone();
+            let (Some((module, id)), Ty::Record(_, env)) = (self.guard(&ty), ty.value()) else { continue };
+            let env = env.clone();
+            let this = Some((Place::Cell(object, root()), ty.clone()));
+            let invocation = Invocation { module, id, env, this, closure: None, exprs: &[], args: Vec::new() };
+            self.invoke(ExprId(u32::MAX), invocation);
+        }
+    }
+
+    /// Runs what a `break` leaves.
+    pub fn breakable(&mut self, run: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        let inside = self.guards();
+        let Some(frame) = self.frames.last_mut() else { return Flow::Next };
+        let outside = std::mem::replace(&mut frame.guards_outside, inside);
+        let flow = run(self);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.guards_outside = outside;
+        }
+        flow
+    }
+}

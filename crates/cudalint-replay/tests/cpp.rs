@@ -1,0 +1,155 @@
+//! What C++ means where it is easily read as something else: each program was found by `cargo xtask differential --host`.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+use common::{allocations, events};
+
+/// The bytes of all allocations of a program.
+fn bytes(program: &str) -> Vec<String> {
+    allocations(&events(program))
+}
+
+#[test]
+fn a_lambda_makes_its_captures_where_it_stands_and_keeps_them() {
+    let program = r"
+int main() {
+    float *a, *b, *c;
+    int n = 100, k = 1;
+    auto half = [m = n, &k]() mutable { m /= 2; k += 1; return m; };
+    n = 7;
+    cudaMalloc(&a, half());
+    cudaMalloc(&b, half());
+    cudaMalloc(&c, k);
+}
+";
+    assert_eq!(bytes(program), ["50", "25", "3"]);
+}
+
+#[test]
+fn each_capture_has_a_mode_of_its_own() {
+    let program = r"
+int main() {
+    float *a, *b;
+    int n = 10, m = 20;
+    auto f = [&m, n] { return n + m; };
+    auto g = [&, n] { return n + m; };
+    n = 1;
+    m = 2;
+    cudaMalloc(&a, f());
+    cudaMalloc(&b, g());
+}
+";
+    assert_eq!(bytes(program), ["12", "12"]);
+}
+
+#[test]
+fn a_default_belongs_to_its_field_alone() {
+    let program = r"
+struct S { int a, b = 5, c; };
+int main() {
+    float *x, *y;
+    S s{.a = 1};
+    cudaMalloc(&x, s.b);
+    cudaMalloc(&y, s.a + s.c);
+}
+";
+    assert_eq!(bytes(program), ["5", "1"]);
+}
+
+#[test]
+fn what_a_macro_leaves_without_parentheses_is_not_grouped_at_will() {
+    let program = r"
+#define SUM(a, b) a + b
+#define TWICE(n) n * 2
+#define EACH 4 * 4
+int main() {
+    float *a, *b, *c, *d;
+    cudaMalloc(&a, SUM(1, 2) * 3);
+    cudaMalloc(&b, TWICE(1 + 2));
+    cudaMalloc(&c, sizeof(float) * EACH);
+    cudaMalloc(&d, (SUM(1, 2)) * 3);
+}
+";
+    assert_eq!(bytes(program), ["unknown", "unknown", "64", "9"]);
+}
+
+#[test]
+fn plain_variable_parameters_have_no_name() {
+    let program = r"
+#define FIRST(a, ...) (a)
+int main() {
+    float *a;
+    cudaMalloc(&a, FIRST(7, 8, 9));
+}
+";
+    assert_eq!(bytes(program), ["7"]);
+}
+
+#[test]
+fn an_enum_has_the_size_of_the_type_behind_its_name() {
+    let program = r"
+enum E : unsigned char { A = 3 };
+enum class F : long long { X };
+enum G { Y };
+int main() {
+    float *a, *b, *c;
+    cudaMalloc(&a, sizeof(E));
+    cudaMalloc(&b, sizeof(F));
+    cudaMalloc(&c, sizeof(G));
+}
+";
+    assert_eq!(bytes(program), ["1", "8", "4"]);
+}
+
+#[test]
+fn a_guard_does_its_work_at_the_end_of_its_block_on_every_way_out() {
+    let program = r"
+int depth = 1;
+struct Guard { int by; Guard(int n) : by(n) { depth += n; } ~Guard() { depth -= by; } };
+int inside(int n) { Guard g(n); if (n > 5) return depth * 10; return depth; }
+int main() {
+    float *a, *b, *c, *d, *e;
+    cudaMalloc(&a, inside(3));
+    cudaMalloc(&b, depth);
+    cudaMalloc(&c, inside(8));
+    for (int i = 0; i < 4; ++i) { Guard g(i + 1); if (i == 2) break; }
+    cudaMalloc(&d, depth);
+    { Guard g(2); Guard h(3); cudaMalloc(&e, depth); }
+}
+";
+    assert_eq!(bytes(program), ["4", "1", "90", "1", "6"]);
+}
+
+#[test]
+fn an_initializer_is_not_computed_from_what_changed_since() {
+    let program = r"
+static int threads = 32;
+static const int doubled = threads * 2;
+int main() {
+    float *a, *b;
+    threads = 5;
+    cudaMalloc(&a, doubled);
+    cudaMalloc(&b, threads);
+}
+";
+    assert_eq!(bytes(program), ["doubled", "5"]);
+}
+
+#[test]
+fn braces_in_a_configuration_are_an_extent() {
+    let launches = events(
+        "__global__ void k() {}\nint main() { unsigned n = 3; k<<<{n + 1, 2}, {8, 4, 2}>>>(); k<<<{n}, {}>>>(); }",
+    );
+    let extents: Vec<String> = launches
+        .iter()
+        .filter_map(|event| match &event.kind {
+            cudalint_replay::facts::EventKind::Launch(launch) => {
+                let axes =
+                    |axes: &[cudalint_replay::facts::Amount; 3]| axes.each_ref().map(ToString::to_string).join(" ");
+                Some(format!("{} / {}", axes(&launch.grid.axes), axes(&launch.block.axes)))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(extents, ["4 2 1 / 8 4 2", "3 1 1 / 1 1 1"]);
+}
