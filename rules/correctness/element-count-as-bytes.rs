@@ -78,7 +78,7 @@ fn pointer_sized(
     }
     let message = format!(
         "`{}` allocates `sizeof({pointer})`, the 8 bytes of a pointer, not of `{element_name}` elements",
-        buffer.api
+        buffer.origin
     );
     let mut finding =
         event_finding(&RULE, context, event, count.span, assumptions([&event.assumptions]), EXTENT, message)?;
@@ -95,7 +95,7 @@ fn allocation(
     short: &ShortAllocation<'_>,
 ) -> Option<Finding> {
     let ShortAllocation { event, buffer, count, element } = short;
-    let api = buffer.api.rsplit('.').next().unwrap_or(&buffer.api);
+    let api = buffer.origin.name().rsplit('.').next().unwrap_or_default();
     let (name, bytes) = (&other.element_name, &buffer.bytes);
     let of = if name.is_empty() { String::new() } else { format!(" `{name}`") };
     let message = format!("`{api}` allocates {bytes} bytes, but that many{of} elements of {element} bytes are copied");

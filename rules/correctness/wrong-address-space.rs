@@ -48,7 +48,7 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::HostAccess { argument, write } = &event.kind else { return None };
     let (buffer, why) = match &argument.pointer {
         Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Device => {
-            (Some(buffer), format!("it was allocated by `{}`", buffer.api))
+            (Some(buffer), format!("it was allocated by `{}`", buffer.origin))
         }
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,

@@ -3,7 +3,7 @@
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
 use cudalint_replay::facts::{
-    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Pointer, PythonFault, Site,
+    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Pointer, PythonFault, Site,
 };
 use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
@@ -35,10 +35,9 @@ pub fn path_witness(context: &ModuleContext<'_>, event: &Event, assumptions: Vec
 
 /// "allocated here: 4096 bytes" at a buffer's allocation.
 pub fn allocation_label(context: &ModuleContext<'_>, buffer: &Buffer) -> Label {
-    let what = if buffer.api.is_empty() || ["local", "global"].contains(&buffer.api.as_str()) {
-        "declared"
-    } else {
-        "allocated"
+    let what = match buffer.origin {
+        Origin::Local | Origin::Global | Origin::Other => "declared",
+        _ => "allocated",
     };
     let size = match &buffer.array {
         Some(array) => elements_of(array),

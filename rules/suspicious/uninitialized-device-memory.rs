@@ -4,8 +4,8 @@ use crate::runs::words::buffer;
 use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::{Confidence, Group, Method, RuleInfo};
-use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::Library;
+use cudalint_replay::facts::Origin;
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
@@ -33,13 +33,13 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 /// How the memory gets its first contents, in the words of who allocates it.
 fn help(shown: &Shown<'_>) -> &'static str {
-    let api = match &shown.event.kind {
-        EventKind::UninitializedRead { object, .. } => buffer(shown.run, object).map(|buffer| buffer.api.as_str()),
+    let origin = match &shown.event.kind {
+        EventKind::UninitializedRead { object, .. } => buffer(shown.run, object).map(|buffer| &buffer.origin),
         _ => None,
     };
-    let spelled = api.unwrap_or_default();
-    let known = ApiId::named(spelled);
-    let by_bytes = known.is_some_and(|api| api.allocates());
+    let spelled = origin.map_or("", Origin::name);
+    let known = origin.and_then(Origin::api);
+    let by_bytes = known.is_some_and(|api| api.allocates() && !api.makes_array());
     match known.map(|api| api.library) {
         Some(Library::Numba) => "copy zeros to it first: `cuda.to_device(np.zeros(…))`",
         Some(Library::CuPy) if !by_bytes => "make it with `cupy.zeros`, or write all of it first",

@@ -60,7 +60,7 @@ fn describe(kind: &EventKind) -> String {
     match kind {
         EventKind::Allocate { buffer, count, pointer_text, element, element_name } => format!(
             "ALLOC {} `{pointer_text}` {element_name}*{element:?}: {} B {:?} sizeofs {:?} opaque {}",
-            buffer.api,
+            buffer.origin,
             amount(&buffer.bytes),
             buffer.space,
             count.sizeofs,

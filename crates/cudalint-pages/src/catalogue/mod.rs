@@ -12,6 +12,9 @@ use words::{Read, braces, capital, device_op, flag, number, python_op, returned,
 /// Slots of the hash table; a power of two, at least one and a half times the names.
 const SLOTS: usize = 16384;
 
+/// Letters in a line of the table.
+const WIDTH: usize = 130;
+
 /// What a file says until it says otherwise.
 #[derive(Clone, Default)]
 struct Defaults {
@@ -512,13 +515,11 @@ impl Table {
         }
         let _ = write!(text, "];\n\npub(super) static NAMES: [(&str, u16); {names}] = [\n");
         let aliases = self.aliases.iter().map(|(name, id)| (name, self.functions[*id].1));
-        for (name, row) in self.functions.iter().map(|(name, row)| (name, *row)).chain(aliases) {
-            let _ = writeln!(text, "    ({name:?}, {row}),");
-        }
+        let names = self.functions.iter().map(|(name, row)| (name, *row)).chain(aliases);
+        lines(&mut text, names.map(|(name, row)| format!("({name:?}, {row})")));
         let _ = write!(text, "];\n\npub(super) static ALIASES: [u16; {}] = [", self.aliases.len());
-        for (_, id) in &self.aliases {
-            let _ = write!(text, "{id}, ");
-        }
+        text.push('\n');
+        lines(&mut text, self.aliases.iter().map(|(_, id)| id.to_string()));
         let _ = write!(text, "];\n\npub(super) static FAMILIES: [(&str, u16); {}] = [\n", self.families.len());
         for (start, id) in &self.families {
             let _ = writeln!(text, "    ({start:?}, {id}),");
@@ -534,6 +535,19 @@ impl Table {
         }
         text
     }
+}
+
+/// Elements of an array, as many in a line as fit.
+fn lines(text: &mut String, elements: impl Iterator<Item = String>) {
+    let mut line = String::new();
+    for element in elements {
+        if line.len() + element.len() > WIDTH {
+            let _ = writeln!(text, "   {line}");
+            line.clear();
+        }
+        let _ = write!(line, " {element},");
+    }
+    let _ = writeln!(text, "   {line}");
 }
 
 #[cfg(test)]

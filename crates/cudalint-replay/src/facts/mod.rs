@@ -19,8 +19,8 @@ pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
 };
 pub use values::{
-    Amount, ArrayShape, Buffer, BufferId, CopyKind, CountShape, Extent3, MemorySpace, Pointer, PointerArgument, Rows,
-    Step,
+    Amount, ArrayShape, Buffer, BufferId, CopyKind, CountShape, Extent3, MemorySpace, Origin, Pointer, PointerArgument,
+    Rows, Step,
 };
 
 use crate::quantity::{Assumptions, Comparison, Condition, Quantity};

@@ -3,7 +3,9 @@
 use crate::quantity::{Assumptions, Quantity};
 use cudalint_kernel::report::Site;
 use cudalint_program::Name;
+use cudalint_program::api::ApiId;
 use cudalint_syntax::Span;
+use std::fmt;
 
 /// A step on the way to an event, in words that name values: "`bytes` is 4096", "called from `main`".
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +43,66 @@ pub struct Amount {
     pub assumptions: Assumptions,
 }
 
-impl std::fmt::Display for Amount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.quantity.fmt(f)
+    }
+}
+
+/// What brings memory into being.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A call of this function, as it is written there.
+    Call(ApiId, Name),
+    /// An expression `new`.
+    New,
+    /// A container of C++: `std::vector` and its like.
+    Vector,
+    /// A string of C++.
+    Text,
+    /// A variable of a function.
+    Local,
+    /// A variable at namespace scope.
+    Global,
+    /// Whoever calls: it is what a parameter leads to.
+    Parameter,
+    /// Something that has no name of its own.
+    Other,
+}
+
+impl Origin {
+    /// A function of a package of Python, by its dotted name, or one of C.
+    pub(crate) fn of_python(name: &str) -> Self {
+        let api = ApiId::of_python(name).or_else(|| ApiId::named(name));
+        api.map_or(Self::Other, |api| Self::Call(api, Name::from(name)))
+    }
+
+    /// The function.
+    pub const fn api(&self) -> Option<ApiId> {
+        match self {
+            Self::Call(api, _) => Some(*api),
+            _ => None,
+        }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Call(_, name) => name,
+            Self::New => "new",
+            Self::Vector => "vector",
+            Self::Text => "string",
+            Self::Local => "local",
+            Self::Global => "global",
+            Self::Parameter => "parameter",
+            Self::Other => "",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -60,8 +119,8 @@ pub struct Buffer {
     pub name: Name,
     /// The call or declaration.
     pub site: Site,
-    /// The API that made it (`cudaMalloc`), or `local`, `global`, `vector`, `new`, `malloc`.
-    pub api: Name,
+    /// What brought it into being.
+    pub origin: Origin,
     /// Bytes of one element of the pointer it was first assigned to; `None` when unknown or `void`.
     pub element: Option<i64>,
     /// Whether it has been freed (surely) before this event.

@@ -1,6 +1,6 @@
 //! One object: what it is, and what its parts hold.
 
-use crate::facts::{MemorySpace, Site};
+use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
@@ -58,8 +58,8 @@ pub(crate) struct ObjectInfo {
     pub site: Site,
     pub ty: Ty,
     pub space: MemorySpace,
-    /// `local`, `global`, `cudaMalloc`, …
-    pub api: Name,
+    /// What brought it into being.
+    pub origin: Origin,
     /// Whether it is addressed by byte offsets: an array or an allocation.
     pub array: bool,
     /// Bytes of an element of the pointer it was first assigned to.

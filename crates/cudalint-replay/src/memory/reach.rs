@@ -1,7 +1,7 @@
 //! What code out of sight can reach: what it may have written is forgotten.
 
 use super::{Asked, CellPath, Freed, Memory, ObjId, root};
-use crate::facts::MemorySpace;
+use crate::facts::{MemorySpace, Origin};
 use crate::value::{Kind, Val};
 
 impl Memory {
@@ -146,7 +146,7 @@ impl Memory {
 
     /// Code out of sight may have freed it.
     pub fn may_be_freed(&mut self, id: ObjId) {
-        if self.get(id).freed == Freed::No && self.get(id).info.api.as_str() != "local" {
+        if self.get(id).freed == Freed::No && self.get(id).info.origin != Origin::Local {
             self.get_mut(id).freed = Freed::Maybe;
         }
     }

@@ -4,10 +4,9 @@ use super::Walker;
 use super::dtype::STAND_IN_BYTES;
 use super::heap::{Buffer, BufferInfo, Obj, ObjId};
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
-use crate::facts::{MemorySpace, Site};
+use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
 use crate::quantity::{Quantity, union};
-use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ impl Walker<'_> {
         let info = BufferInfo {
             space: made.space,
             site,
-            api: Name::from(made.api),
+            origin: Origin::of_python(made.api),
             dtype: made.dtype,
             shape: made.shape.clone(),
             bytes: None,
@@ -50,8 +49,14 @@ impl Walker<'_> {
 
     /// Memory without a type.
     pub(super) fn new_memory(&mut self, api: &str, space: MemorySpace, bytes: Dim, site: Site) -> ObjId {
-        let info =
-            BufferInfo { space, site, api: Name::from(api), dtype: Dtype::Unknown, shape: None, bytes: Some(bytes) };
+        let info = BufferInfo {
+            space,
+            site,
+            origin: Origin::of_python(api),
+            dtype: Dtype::Unknown,
+            shape: None,
+            bytes: Some(bytes),
+        };
         let mut buffer = Buffer::new(info);
         buffer.held = Some(Held::fresh());
         self.heap.add(Obj::Buffer(buffer))
@@ -284,7 +289,7 @@ impl Walker<'_> {
     /// A copy in one piece.
     pub(super) fn copied(&mut self, array: &Rc<Array>, shape: Option<Rc<[Dim]>>, id: ExprId) -> Val {
         let (space, api, held) = match self.heap.buffer(array.buffer) {
-            Some(buffer) => (buffer.info.space, buffer.info.api.to_string(), buffer.held.clone()),
+            Some(buffer) => (buffer.info.space, buffer.info.origin.name().to_owned(), buffer.held.clone()),
             None => return Val::unknown(),
         };
         // Of memory that nobody has written a copy holds just as little, but it has been written.
@@ -312,7 +317,7 @@ impl Walker<'_> {
         let promoted = arrays.iter().skip(1).fold(first.dtype, |all, array| all.promote(array.dtype));
         let dtype = dtype.unwrap_or(if strange { Dtype::Unknown } else { with_scalars(promoted, operands) });
         let (space, api) = match self.heap.buffer(first.buffer) {
-            Some(buffer) => (buffer.info.space, buffer.info.api.clone()),
+            Some(buffer) => (buffer.info.space, buffer.info.origin.name().to_owned()),
             None => return Val::unknown(),
         };
         let site = self.heap.buffer(first.buffer).map(|buffer| buffer.info.site);

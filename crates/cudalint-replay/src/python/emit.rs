@@ -113,7 +113,7 @@ impl Walker<'_> {
             bytes: amount(&info.size()),
             name: buffer.name.clone(),
             site: info.site,
-            api: info.api.clone(),
+            origin: info.origin.clone(),
             element: buffer.elements().bytes(),
             freed: false,
             array: shape,

@@ -3,7 +3,7 @@
 use super::Walker;
 use super::emit::amount;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Transfer, Val};
-use crate::facts::{Amount, ArrayShape, Buffer, BufferId, MemorySpace, Site};
+use crate::facts::{Amount, ArrayShape, Buffer, BufferId, MemorySpace, Origin, Site};
 use crate::given::{Given, HeldContents};
 use crate::quantity::Quantity;
 use cudalint_kernel::code::Ty;
@@ -198,7 +198,7 @@ impl Walker<'_> {
                     bytes: amount(&Dim { q: size, why: None }),
                     name: Name::from(open.name.as_str()),
                     site: Site { module: self.module_id(), span: Span::default() },
-                    api: Name::from("parameter"),
+                    origin: Origin::Parameter,
                     element: None,
                     freed: false,
                     array: Some(Arc::new(array)),

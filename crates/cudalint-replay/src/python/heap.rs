@@ -4,7 +4,7 @@
 
 pub(crate) use super::value::ObjId;
 use super::value::{Dim, Dtype, Val};
-use crate::facts::{MemorySpace, Site};
+use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
 use crate::quantity::{Assumptions, Quantity};
 use cudalint_kernel::python::{ArgumentType, Constant};
@@ -76,7 +76,7 @@ pub(crate) struct Buffer {
 pub(crate) struct BufferInfo {
     pub space: MemorySpace,
     pub site: Site,
-    pub api: Name,
+    pub origin: Origin,
     pub dtype: Dtype,
     pub shape: Option<Rc<[Dim]>>,
     /// Size in bytes, for memory without a type.

@@ -1,7 +1,7 @@
 //! A launch in numbers: amounts of the host walk evaluated under a choice of what nothing fixes.
 
 use super::RunBuffer;
-use crate::facts::{Amount, Event, LaunchFact, MemorySpace};
+use crate::facts::{Amount, Event, LaunchFact, MemorySpace, Origin};
 use crate::given::{Given, Held, HeldContents};
 use crate::quantity::{Assumptions, Condition, Quantity, union};
 use crate::quantity::{AtomKind, ClosedOp};
@@ -285,7 +285,7 @@ impl Maker<'_> {
         self.run.push(RunBuffer {
             parameter: parameter.to_string(),
             argument: text.to_owned(),
-            allocation: origin.filter(|buffer| buffer.api != "parameter").cloned(),
+            allocation: origin.filter(|buffer| buffer.origin != Origin::Parameter).cloned(),
             bytes: None,
         });
         Argument::Pointer { buffer: self.buffers.len() - 1, offset: 0 }
@@ -303,7 +303,7 @@ impl Maker<'_> {
             _ => Contents::Unknown,
         };
         let begins_apart = |api: ApiId| api.allocates_for_device() || api.is_of_python();
-        let allocated = buffer.api == "vector" || ApiId::named(&buffer.api).is_some_and(begins_apart);
+        let allocated = buffer.origin == Origin::Vector || buffer.origin.api().is_some_and(begins_apart);
         let align = if allocated { ALLOCATED } else { 1 };
         self.buffers.push(Buffer { bytes, contents, align, field: self.field.clone() });
         self.known.push(Some(buffer.id));
@@ -311,7 +311,7 @@ impl Maker<'_> {
             parameter: parameter.to_string(),
             argument: text.to_owned(),
             // What whoever calls hands over has no place of its own.
-            allocation: Some(buffer.clone()).filter(|buffer| buffer.api != "parameter"),
+            allocation: Some(buffer.clone()).filter(|buffer| buffer.origin != Origin::Parameter),
             bytes,
         });
         self.buffers.len() - 1

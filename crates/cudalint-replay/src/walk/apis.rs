@@ -1,7 +1,7 @@
 //! Calls of the CUDA runtime, driver and libraries: what their effects do to memory.
 
 use super::{Out, Walker};
-use crate::facts::{CountShape, EventKind, MemorySpace};
+use crate::facts::{CountShape, EventKind, MemorySpace, Origin};
 use crate::given::Held;
 use crate::memory::{Freed, ObjectInfo, root};
 use crate::quantity::AtomKind;
@@ -185,7 +185,7 @@ impl<'p> Walker<'p> {
             site: self.expr_site(call.id),
             ty: pointee.clone(),
             space,
-            api: Name::from(call.name),
+            origin: Origin::Call(call.api, Name::from(call.name)),
             array: true,
             element,
         };
@@ -231,7 +231,7 @@ impl<'p> Walker<'p> {
             site: info.site,
             ty: info.ty.clone(),
             space,
-            api: info.api.clone(),
+            origin: info.origin.clone(),
             array: info.array,
             element: info.element,
         };

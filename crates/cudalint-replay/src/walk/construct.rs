@@ -3,7 +3,7 @@
 use super::calls::Invocation;
 use super::launches::is_launch_config;
 use super::{Out, Walker};
-use crate::facts::MemorySpace;
+use crate::facts::{MemorySpace, Origin};
 use crate::memory::{ObjectInfo, Place, root};
 use crate::quantity::{Quantity, union};
 use crate::value::{Kind, Ptr, Val};
@@ -303,7 +303,7 @@ impl<'p> Walker<'p> {
             site: self.site(self.span(id)),
             ty: ty.clone(),
             space: MemorySpace::Host,
-            api: Name::from("new"),
+            origin: Origin::New,
             array,
             element: size.known(),
         };

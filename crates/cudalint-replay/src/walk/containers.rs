@@ -1,7 +1,7 @@
 //! Library containers: what they hold, how large it is, and where it lives.
 
 use super::{Out, Walker};
-use crate::facts::MemorySpace;
+use crate::facts::{MemorySpace, Origin};
 use crate::given::{Held, HeldContents};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
@@ -51,7 +51,7 @@ impl<'p> Walker<'p> {
             site,
             ty: inner.clone(),
             space,
-            api: Name::from(if kind == Container::String { "string" } else { "vector" }),
+            origin: if kind == Container::String { Origin::Text } else { Origin::Vector },
             array: true,
             element: size.known(),
         };

@@ -1,7 +1,9 @@
 //! Events as rules see them: values turned into amounts, pointers and paths.
 
 use super::{Out, Slot, Walker};
-use crate::facts::{Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site, Step};
+use crate::facts::{
+    Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Site, Step,
+};
 use crate::host::steps;
 use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
@@ -36,8 +38,7 @@ impl Walker<'_> {
     /// The size in bytes of an object.
     fn object_bytes(&mut self, id: ObjId) -> Val {
         let object = self.memory.get(id);
-        let api = &object.info.api;
-        if api == "local" || api == "global" {
+        if matches!(object.info.origin, Origin::Local | Origin::Global) {
             let ty = object.info.ty.clone();
             return Val::size(self.size_of(&ty));
         }
@@ -55,7 +56,7 @@ impl Walker<'_> {
             bytes: self.amount(&bytes),
             name: object.info.name.clone(),
             site: object.info.site,
-            api: object.info.api.clone(),
+            origin: object.info.origin.clone(),
             element: object.info.element,
             freed: object.freed == Freed::Yes,
             array: None,
@@ -228,7 +229,7 @@ impl Walker<'_> {
     pub fn name_allocation(&mut self, val: &Val, place: &Place, ty: &Ty) {
         let Kind::Ptr(pointer) = &val.kind else { return };
         let object = self.memory.get(pointer.obj);
-        if !object.info.name.is_empty() || object.info.api == "local" {
+        if !object.info.name.is_empty() || object.info.origin == Origin::Local {
             return;
         }
         let info = object.info.clone();
@@ -245,7 +246,7 @@ impl Walker<'_> {
             site: info.site,
             ty: info.ty.clone(),
             space: info.space,
-            api: info.api.clone(),
+            origin: info.origin.clone(),
             array: info.array,
             element: element.or(info.element),
         };

@@ -1,7 +1,7 @@
 //! Kernel launches: configuration and arguments, bound to the kernel.
 
 use super::{Out, Walker};
-use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, Site};
+use crate::facts::{Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, Origin, Site};
 use crate::memory::{Key, Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
@@ -51,7 +51,7 @@ impl<'p> Walker<'p> {
             let mut pointers = Vec::new();
             out.val.pointers(&mut pointers);
             for object in pointers {
-                if self.memory.get(object).info.api != "local" {
+                if self.memory.get(object).info.origin != Origin::Local {
                     self.memory.forget(object, &root());
                 }
             }

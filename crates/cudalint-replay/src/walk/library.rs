@@ -2,7 +2,7 @@
 
 use super::{Out, Walker};
 use crate::arith;
-use crate::facts::MemorySpace;
+use crate::facts::{MemorySpace, Origin};
 use crate::host::NO_ARGUMENTS;
 use crate::memory::{ObjectInfo, Place, root};
 use crate::quantity::{AtomKind, ClosedOp};
@@ -206,10 +206,10 @@ impl<'p> Walker<'p> {
                 _ => return None,
             };
             if *out == Arg::RETURNED {
-                return Some(self.host_allocation(id, name, count, of, zeroed));
+                return Some(self.host_allocation(id, Origin::Call(api, Name::from(name)), count, of, zeroed));
             }
             let target = self.eval(out.of(args)?);
-            let block = self.host_allocation(id, name, count, of, zeroed);
+            let block = self.host_allocation(id, Origin::Call(api, Name::from(name)), count, of, zeroed);
             self.write_through(&target, block.val);
             return Some(Out::new(Val::from(Kind::Status), Ty::INT));
         }
@@ -257,7 +257,7 @@ impl<'p> Walker<'p> {
         self.write_through(out, Val::typed(q, bytes, signed));
     }
 
-    fn host_allocation(&mut self, id: ExprId, api: &str, n: ExprId, size: Option<ExprId>, zeroed: bool) -> Out {
+    fn host_allocation(&mut self, id: ExprId, origin: Origin, n: ExprId, size: Option<ExprId>, zeroed: bool) -> Out {
         let count = self.eval(n);
         let mut bytes = arith::convert(&mut self.atoms, &count.val, &Ty::SIZE);
         if let Some(size) = size {
@@ -270,7 +270,7 @@ impl<'p> Walker<'p> {
             site: self.expr_site(id),
             ty: Ty::Void,
             space: MemorySpace::Host,
-            api: Name::from(api),
+            origin,
             array: true,
             element: None,
         };
@@ -305,7 +305,7 @@ impl<'p> Walker<'p> {
             site: self.expr_site(id),
             ty: inner.clone(),
             space: MemorySpace::Host,
-            api: Name::from("new"),
+            origin: Origin::New,
             array: count.is_some(),
             element: size.known(),
         };

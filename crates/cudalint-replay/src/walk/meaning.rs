@@ -2,7 +2,7 @@
 
 use super::caches::Found;
 use super::{Out, Slot, Walker};
-use crate::facts::{MemorySpace, Site};
+use crate::facts::{MemorySpace, Origin, Site};
 use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
@@ -195,7 +195,7 @@ impl Walker<'_> {
             array: ty.is_array(),
             ty: ty.clone(),
             space,
-            api: Name::from("global"),
+            origin: Origin::Global,
         };
         let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);

@@ -5,7 +5,7 @@ use super::exits::Pending;
 use super::out::Out;
 use super::recorded::Recording;
 use crate::arith::Atoms;
-use crate::facts::{MemorySpace, Site};
+use crate::facts::{MemorySpace, Origin, Site};
 use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
 use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
@@ -105,8 +105,6 @@ pub(crate) struct Walker<'p> {
     pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
-    /// The word `local`, made once.
-    pub local: Name,
     pub type_cache: FxHashMap<Entry, (i64, i64)>,
     /// Whether launches may be recorded to run later, when memory holds other things.
     pub capturing: bool,
@@ -145,7 +143,6 @@ impl<'p> Walker<'p> {
             loops_inside: 0,
             caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
-            local: Name::from("local"),
             type_cache: FxHashMap::default(),
             capturing: false,
             entry_is_called: false,
@@ -226,7 +223,7 @@ impl<'p> Walker<'p> {
             element: ty.pointee().and_then(|inner| self.size_of(inner).known()),
             ty,
             space: MemorySpace::Host,
-            api: self.local.clone(),
+            origin: Origin::Local,
             array,
         };
         self.create_object(info, Val::unknown(), value)

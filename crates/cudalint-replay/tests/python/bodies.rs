@@ -350,6 +350,26 @@ launch(stream, config, kernel, x.data.ptr, y.data.ptr, cp.uint64(x.size))
 }
 
 #[test]
+fn memory_under_another_name() {
+    let shown = program(
+        "
+from cuda.core.experimental import Buffer, Device, LaunchConfig, Program, ProgramOptions, launch
+
+device = Device()
+device.set_current()
+stream = device.create_stream()
+code = '''extern \"C\" __global__ void fill(float* x, size_t n) { x[blockIdx.x * blockDim.x + threadIdx.x] = n; }'''
+kernel = Program(code, code_type='c++').compile('cubin').get_kernel('fill')
+memory = device.allocate(400)
+again = Buffer.from_handle(memory.handle, 400)
+launch(stream, LaunchConfig(grid=1, block=128), kernel, again, 100)
+",
+    )
+    .shown();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+}
+
+#[test]
 fn what_the_driver_copies_is_written() {
     let code = "
 err, d = driver.cuMemAlloc(4000)

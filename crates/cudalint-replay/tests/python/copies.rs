@@ -29,7 +29,7 @@ fn copies(seen: &Seen) -> Vec<String> {
     seen.events()
         .filter_map(|event| match &event.kind {
             EventKind::Allocate { buffer, count, .. } => {
-                Some(format!("{} of {} ({})", buffer.api, buffer.bytes, if count.opaque { "?" } else { "elements" }))
+                Some(format!("{} of {} ({})", buffer.origin, buffer.bytes, if count.opaque { "?" } else { "elements" }))
             }
             EventKind::Copy { api, destination, source, bytes, kind, .. } => {
                 Some(format!("{api} {kind:?} {} <- {}: {}", pointer(destination), pointer(source), bytes))
