@@ -2,7 +2,7 @@
 //! written.
 
 use cudalint_engine::ModuleContext;
-use cudalint_replay::facts::{Amount, Buffer, CountShape, Event, EventKind, Pointer, PointerArgument};
+use cudalint_replay::facts::{Amount, Buffer, CountShape, Event, EventKind, Origin, Pointer, PointerArgument};
 use cudalint_replay::quantity::Quantity;
 
 /// Why a count is not the number of bytes that was meant.
@@ -91,7 +91,7 @@ pub fn miscount_of_copy(
 /// Whether a pointer leads to a single variable, and not to what was allocated for elements.
 fn is_variable(side: &PointerArgument) -> bool {
     matches!(&side.pointer, Pointer::Into { buffer, .. }
-        if buffer.element.is_none() && matches!(buffer.api.as_str(), "local" | "global"))
+        if buffer.element.is_none() && matches!(buffer.origin, Origin::Local | Origin::Global))
 }
 
 /// An allocation by bytes that was given a number of elements.
