@@ -135,7 +135,7 @@ impl<'p> Walker<'p> {
         let list = if !braces || outs.is_empty() {
             Some(false)
         } else {
-            let mut all = args.iter().zip(&outs).map(|(arg, out)| self.is_element(&inner, *arg, out));
+            let mut all = args.iter().zip(&outs).map(|(arg, out)| self.is_element(inner, *arg, out));
             all.try_fold(true, |all, one| Some(all && one?))
         };
         let Some(braces) = list else {
