@@ -38,11 +38,17 @@ fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> 
         TypeProblem::Refused => format!("PyCUDA does not know how `{kernel}` wants it and raises an exception"),
     };
     let message = format!("`{text}` is a {given}, and {what}");
-    let claim = Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } };
+    let claim = match problem {
+        TypeProblem::Misread => Shows::Memory { difference: Difference::Argument { parameter: parameter.clone() } },
+        TypeProblem::Refused => Shows::exception(&["TypeError"], &["invalid type on parameter"]),
+    };
     let mut finding = fault_finding(&RULE, context, fault, None, claim, message)?;
     finding.label = match problem {
         TypeProblem::Misread => "arrives as another number".to_owned(),
-        TypeProblem::Refused => "TypeError: invalid type on parameter".to_owned(),
+        TypeProblem::Refused => {
+            finding.method = Some(Method::Exception);
+            "TypeError: invalid type on parameter".to_owned()
+        }
     };
     finding.related =
         vec![Label { place: context.place_of(*declared), message: format!("`{parameter}` is a `{wanted}`") }];

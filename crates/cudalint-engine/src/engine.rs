@@ -1,27 +1,26 @@
 //! A run over paths: which files, which projects they belong to, one result.
 
 use crate::compile_commands::{self, Commands};
-use crate::levels::{Choices, Levels, on_by_default};
-use crate::lint::{ProjectInput, Source, lint_project};
-use crate::load;
-use crate::outcome::{Fault, Outcome, Part};
+use crate::levels::{Choices, Levels};
+use crate::lint::lint_project;
+use crate::outcome::{Fault, Outcome, Part, UsageError};
+use crate::project::{Look, ProjectInput, Source};
 use crate::provider::{Disk, Memory};
+use crate::reading::{Given, Reading};
 use crate::root::{self, Roots};
-use crate::rule::Rule;
+use crate::rule::{ModuleContext, Rule, RuleTable};
 use crate::settings::{self, Loaded, Settings};
+use crate::sources;
 use crate::steps::{Progress, Steps};
+use crate::threads::threads;
 use crate::walk::{self, Globs, display, display_from, real_path};
 use cudalint_findings::Finding;
-use cudalint_program::ProjectOptions;
-use cudalint_program::arch::DEFAULT_ARCHITECTURES;
 use cudalint_program::python::LocalPackages;
-use cudalint_syntax::preprocessor::name_of;
-use cudalint_syntax::{Build, BuildMacros, FileKind};
+use cudalint_syntax::FileKind;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,25 +62,10 @@ pub struct Request {
     pub force_exclude: bool,
 }
 
-/// How the files of one project are read.
-#[derive(Clone, Debug, Default)]
-pub struct Reading {
-    /// What their program is made with.
-    pub options: ProjectOptions,
-    /// Flags that tell a compiler the same: include folders and macros.
-    pub flags: Vec<String>,
-}
-
-/// What makes a run impossible: bad arguments or settings, in words.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct UsageError(pub String);
-
 /// Runs rules over files. It is handed the rule table.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    rules: &'static [&'static Rule],
-    unproven: &'static [&'static str],
+    table: RuleTable,
 }
 
 /// Files of one project.
@@ -94,41 +78,54 @@ struct Group {
 impl Engine {
     /// An engine with these rules.
     pub const fn new(rules: &'static [&'static Rule]) -> Self {
-        Self { rules, unproven: &[] }
+        Self { table: RuleTable { rules, unproven: &[] } }
     }
 
     /// The same engine in which these rules, whose pages no GPU has confirmed yet, run only when they are asked for.
     #[must_use]
     pub const fn with_unproven(self, unproven: &'static [&'static str]) -> Self {
-        Self { unproven, ..self }
+        Self { table: RuleTable { unproven, ..self.table } }
     }
 
-    /// Whether no GPU has confirmed a rule's page yet.
-    pub fn is_unproven(&self, rule: &Rule) -> bool {
-        self.unproven.contains(&rule.info.name)
+    /// Its rules, and which of them are unproven.
+    pub const fn table(&self) -> &RuleTable {
+        &self.table
     }
 
-    /// Whether a rule runs without being asked for: those of groups that do, once a GPU has confirmed their pages.
-    pub fn runs_by_default(&self, rule: &Rule) -> bool {
-        on_by_default(rule.info.group) && !self.is_unproven(rule)
-    }
-
-    /// The rule table.
+    /// Its rules.
     pub const fn rules(&self) -> &'static [&'static Rule] {
-        self.rules
+        self.table.rules
     }
 
-    /// Lints paths or standard input. Work runs on the current rayon pool.
+    /// Lints paths or standard input. Work runs on the current rayon pool, or on one of its own.
     ///
     /// # Errors
     /// When arguments or a settings file are wrong. What cannot be read is no error here: see [`Outcome::faults`].
     pub fn check(&self, request: &Request, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, UsageError> {
+        in_a_pool(|| self.run(request, progress, None))
+    }
+
+    /// As [`Self::check`]; `look` is given what rules are given of each module of the reported files, in no order.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn look(&self, request: &Request, look: &(dyn Fn(&ModuleContext<'_>) + Sync)) -> Result<Outcome, UsageError> {
+        in_a_pool(|| self.run(request, &|_| {}, Some(look)))
+    }
+
+    fn run(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+        look: Option<Look<'_>>,
+    ) -> Result<Outcome, UsageError> {
         let fixed = self.fixed(&request.configuration)?;
         // Wrong names on the command line are told even when no file is found.
-        Levels::new(self, &Settings::default(), &request.choices).map_err(UsageError)?;
+        Levels::new(&self.table, &Settings::default(), &request.choices).map_err(UsageError)?;
         let architectures = given_architectures(request)?;
+        let given = Given { architectures: &architectures, defines: &request.defines };
 
-        let mut roots = Roots::new(self.rules, fixed);
+        let mut roots = Roots::new(self.table.rules, fixed);
         let mut disk = Disk::default();
         let mut all = Part::default();
         let groups = match &request.standard_input {
@@ -139,9 +136,9 @@ impl Engine {
         let absolute = !request.paths.is_empty() && request.paths.iter().all(|path| path.is_absolute());
         let mut projects = Vec::new();
         for mut group in groups {
-            let levels = Levels::new(self, &group.settings.settings, &request.choices).map_err(UsageError)?;
+            let levels = Levels::new(&self.table, &group.settings.settings, &request.choices).map_err(UsageError)?;
             // The project around a file without GPU code is not looked at: a commit hook names many such files.
-            let kinds = load::kinds_to_lint(&group.sources, &disk);
+            let kinds = sources::kinds_to_lint(&group.sources, &disk);
             let root = group.root.as_deref().filter(|_| !kinds.is_empty());
             let commands = root.map(|root| compile_commands::find(root, &mut all.incomplete)).unwrap_or_default();
             let index = match root {
@@ -162,25 +159,20 @@ impl Engine {
             .map(|(group, levels, commands, local_packages)| {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
-                let architectures = pick(&architectures, settings, &commands);
+                let shown = |real: &Path| display_from(real, &folder, absolute);
+                let mut reading = Reading::new(given, settings, &base, commands, &shown);
+                reading.options.local_packages = local_packages;
                 lint_project(&ProjectInput {
-                    rules: self.rules,
+                    rules: self.table.rules,
                     levels: &levels,
                     settings,
-                    overrides: overrides(self.rules, &group.settings, &base),
-                    includes: includes(settings, &base, &commands),
-                    build: Arc::new(BuildMacros::new(&build_of(
-                        &request.defines,
-                        settings,
-                        &architectures,
-                        commands.build,
-                    ))),
-                    architectures,
+                    overrides: overrides(self.table.rules, &group.settings, &base),
+                    reading,
                     sources: group.sources,
-                    local_packages,
-                    shown: &|real| display_from(real, &folder, absolute),
+                    shown: &shown,
                     provider: &disk,
                     steps: &steps,
+                    look,
                 })
             })
             .collect();
@@ -201,7 +193,7 @@ impl Engine {
             Configuration::Nearest => None,
             Configuration::Isolated => Some(Loaded::default()),
             Configuration::File(file) => Some(Loaded {
-                settings: root::load(file, self.rules)
+                settings: root::load(file, self.table.rules)
                     .map_err(|error| UsageError(error.to_string()))?
                     .ok_or_else(|| UsageError(format!("{}: has no table [tool.cudalint]", file.display())))?,
                 file: Some(real_path(file)),
@@ -215,23 +207,16 @@ impl Engine {
     /// When arguments or a settings file are wrong.
     pub fn reading(&self, folder: &Path, request: &Request) -> Result<Reading, UsageError> {
         let wrong = |error: settings::SettingsError| UsageError(error.to_string());
-        let mut roots = Roots::new(self.rules, self.fixed(&request.configuration)?);
+        let mut roots = Roots::new(self.table.rules, self.fixed(&request.configuration)?);
         let folder = real_path(folder);
         let root = roots.root(&folder).map_err(wrong)?;
         let loaded = roots.settings(root.as_deref().unwrap_or(&folder)).map_err(wrong)?;
         let commands = root.as_deref().map(|root| compile_commands::find(root, &mut Vec::new())).unwrap_or_default();
-        let architectures = pick(&given_architectures(request)?, &loaded.settings, &commands);
+        let architectures = given_architectures(request)?;
+        let given = Given { architectures: &architectures, defines: &request.defines };
         let group = Group { root, settings: loaded, sources: Vec::new() };
-        let settings = &group.settings.settings;
-        let folders = includes(settings, &base_of(&group), &commands);
-        let build = build_of(&request.defines, settings, &architectures, commands.build);
-        let flags = folders.iter().map(|folder| format!("-I{}", folder.display())).chain(build.flags()).collect();
-        let options = ProjectOptions {
-            include_folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
-            build: Arc::new(BuildMacros::new(&build)),
-            declaration_macros: settings.parse.declaration_macros.clone(),
-        };
-        Ok(Reading { options, flags })
+        let shown = |folder: &Path| folder.display().to_string();
+        Ok(Reading::new(given, &group.settings.settings, &base_of(&group), commands, &shown))
     }
 
     /// Lints texts in memory, as one project of their own: all findings at the levels of the settings given as the text
@@ -241,7 +226,7 @@ impl Engine {
     /// When the settings are wrong, or cudalint fails on the texts.
     pub fn lint_texts(&self, files: &[(String, &str)], settings: Option<&str>) -> Result<Vec<Finding>, String> {
         let settings = match settings {
-            Some(text) => settings::parse(Path::new("cudalint.toml"), text, self.rules)
+            Some(text) => settings::parse(Path::new("cudalint.toml"), text, self.table.rules)
                 .map_err(|error| error.to_string())?
                 .unwrap_or_default(),
             None => Settings::default(),
@@ -251,7 +236,7 @@ impl Engine {
             select: if settings.lint.select.is_empty() { vec!["all".to_owned()] } else { vec![] },
             ..Choices::default()
         };
-        let levels = Levels::new(self, &settings, &choices)?;
+        let levels = Levels::new(&self.table, &settings, &choices)?;
         let mut memory = Memory::default();
         let mut sources = Vec::new();
         for (name, text) in files {
@@ -261,26 +246,37 @@ impl Engine {
             sources.push(Source { path: name.as_str().into(), real, kind, explicit: true, reported: true });
         }
         let loaded = Loaded { settings, file: None };
-        let architectures = pick(&[], &loaded.settings, &Commands::default());
-        let part = lint_project(&ProjectInput {
-            rules: self.rules,
+        let mut reading =
+            Reading::new(Given::default(), &loaded.settings, Path::new(""), Commands::default(), &display);
+        reading.options.local_packages = LocalPackages::of(files.iter().map(|(name, _)| name.as_str()));
+        let input = ProjectInput {
+            rules: self.table.rules,
             levels: &levels,
             settings: &loaded.settings,
-            overrides: overrides(self.rules, &loaded, Path::new("")),
-            includes: includes(&loaded.settings, Path::new(""), &Commands::default()),
-            build: Arc::new(BuildMacros::new(&build_of(&[], &loaded.settings, &architectures, Build::default()))),
-            architectures,
-            local_packages: LocalPackages::of(files.iter().map(|(name, _)| name.as_str())),
+            overrides: overrides(self.table.rules, &loaded, Path::new("")),
+            reading,
             sources,
             shown: &|real| display(real),
             provider: &memory,
             steps: &Steps::new(&|_| {}),
-        });
-        let outcome = part.finish();
+            look: None,
+        };
+        let outcome = in_a_pool(|| lint_project(&input)).finish();
         match outcome.faults.first() {
             Some(fault) => Err(format!("{}: {}", fault.path, fault.message)),
             None => Ok(outcome.report.findings),
         }
+    }
+}
+
+/// Does work on the threads of the caller's pool, or on those of one whose stacks fit the bounds on depth.
+fn in_a_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match rayon::current_thread_index() {
+        Some(_) => work(),
+        None => match threads(None) {
+            Ok(pool) => pool.install(work),
+            Err(_) => work(),
+        },
     }
 }
 
@@ -446,57 +442,9 @@ fn base_of(group: &Group) -> PathBuf {
     file.or_else(|| group.root.clone()).unwrap_or_default()
 }
 
-/// Architectures: the command line's, else the settings', else the build's, else `sm_80` and newer.
-fn pick(given: &[u32], settings: &Settings, commands: &Commands) -> Vec<u32> {
-    let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
-    // A build may name architectures that are too old to be known here: nothing can be said for them.
-    let from_build: Vec<u32> = commands
-        .build
-        .architectures
-        .iter()
-        .copied()
-        .filter(|number| cudalint_program::arch::limits(*number).is_some())
-        .collect();
-    let mut picked = if !given.is_empty() {
-        given.to_vec()
-    } else if !configured.is_empty() {
-        configured
-    } else if !from_build.is_empty() {
-        from_build
-    } else {
-        DEFAULT_ARCHITECTURES.to_vec()
-    };
-    picked.sort_unstable();
-    picked.dedup();
-    picked
-}
-
-/// The macros of a project: what the command line gives stands above the settings, these above the build's commands.
-fn build_of(given: &[String], settings: &Settings, architectures: &[u32], commands: Build) -> Build {
-    let mut build = commands;
-    build.architectures = architectures.to_vec();
-    build.toolkit = settings.parse.toolkit().or(build.toolkit);
-    build.standard = settings.parse.standard().or(build.standard);
-    build.undefines.extend(settings.parse.undefines.iter().cloned());
-    build.defines.retain(|define| !settings.parse.undefines.iter().any(|name| name == name_of(define)));
-    build.defines.extend(settings.parse.defines.iter().chain(given).cloned());
-    build
-}
-
 /// Architectures of the command line.
 fn given_architectures(request: &Request) -> Result<Vec<u32>, UsageError> {
     request.architectures.iter().map(|text| settings::architecture(text).map_err(UsageError)).collect()
-}
-
-fn includes(settings: &Settings, base: &Path, commands: &Commands) -> Vec<PathBuf> {
-    settings
-        .parse
-        .include_paths
-        .iter()
-        .map(|path| base.join(path))
-        .chain(commands.includes.iter().cloned())
-        .map(|folder| if folder.is_absolute() { real_path(&folder) } else { walk::tidy(&folder) })
-        .collect()
 }
 
 /// `[[override]]`s, ready to ask: whether a real path and a rule are meant.

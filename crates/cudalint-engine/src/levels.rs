@@ -1,11 +1,10 @@
 //! Which rules run and how bad their findings are: defaults by group, then settings, then the command line. Of two
 //! selectors the more specific wins: a rule over its group, a group over `all`.
 
-use crate::engine::Engine;
 use crate::names::{Selector, selector};
-use crate::rule::default_severity;
+use crate::rule::{RuleTable, default_severity};
 use crate::settings::{Level, MinConfidence, Settings};
-use cudalint_findings::{Confidence, Finding, Group, Severity};
+use cudalint_findings::{Confidence, Finding, Severity};
 
 /// Choices of the command line; they stand above those of the settings file.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +32,8 @@ impl Levels {
     ///
     /// # Errors
     /// With a sentence, when a selector of the command line names no rule or group.
-    pub fn new(engine: &Engine, settings: &Settings, choices: &Choices) -> Result<Self, String> {
-        let rules = engine.rules();
+    pub fn new(table: &RuleTable, settings: &Settings, choices: &Choices) -> Result<Self, String> {
+        let rules = table.rules;
         let read = |names: &[String]| names.iter().map(|name| selector(rules, name)).collect::<Result<Vec<_>, _>>();
         let selected = if choices.select.is_empty() { read(&settings.lint.select)? } else { read(&choices.select)? };
         let mut ignored = read(&choices.ignore)?;
@@ -49,7 +48,7 @@ impl Levels {
         for (order, (name, level)) in choices.levels.iter().enumerate() {
             given.push((selector(rules, name)?, *level, order + 1));
         }
-        let table = rules
+        let levels = rules
             .iter()
             .enumerate()
             .map(|(index, rule)| {
@@ -60,7 +59,7 @@ impl Levels {
                         .max()
                         .unwrap_or(0)
                 };
-                let mut runs = selected.is_empty() && engine.runs_by_default(rule);
+                let mut runs = selected.is_empty() && table.runs_by_default(rule);
                 let select = strongest(&selected);
                 runs |= select > 0;
                 let mut severity = None;
@@ -90,7 +89,7 @@ impl Levels {
             Some(MinConfidence::Likely) | None => Confidence::Likely,
             Some(MinConfidence::Possible) => Confidence::Possible,
         };
-        Ok(Self { rules: table, minimum })
+        Ok(Self { rules: levels, minimum })
     }
 
     /// Whether the rule at a place of the table runs.
@@ -114,9 +113,4 @@ impl Levels {
             finding.severity = finding.severity.min(Severity::Warning);
         }
     }
-}
-
-/// Whether the rules of a group run without being asked for.
-pub(crate) const fn on_by_default(group: Group) -> bool {
-    matches!(group, Group::Correctness | Group::Suspicious | Group::Portability)
 }

@@ -1,36 +1,37 @@
 //! Runs rules over files: walking, settings, dispatch, suppression, order. It is handed the rule table and knows no
 //! rule by name.
 
+mod analyse;
 pub mod compile_commands;
 mod engine;
-mod guard;
 mod levels;
 mod lint;
-mod load;
 pub mod names;
 mod outcome;
-mod pipeline;
+mod project;
 mod provider;
+mod reading;
 mod root;
 pub mod rule;
 pub mod settings;
 mod settle;
+mod sources;
 mod steps;
 mod supposed;
 mod suppress;
 #[cfg(test)]
 mod testing;
 mod threads;
-mod unmentioned;
 mod walk;
 
+pub use cudalint_program::guard::keep_panics_quiet;
 pub use cudalint_replay::runs::{Basis, Counts as KernelCounts};
-pub use engine::{Configuration, Engine, Reading, Request, StandardInput, UsageError};
-pub use guard::keep_panics_quiet;
+pub use engine::{Configuration, Engine, Request, StandardInput};
 pub use levels::{Choices, Levels};
-pub use outcome::{Executed, Fault, Outcome, Remains, Statistics};
+pub use outcome::{Cut, Executed, Fault, Outcome, Remains, Statistics, UsageError};
 pub use provider::add_text;
-pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, Sink};
+pub use reading::Reading;
+pub use rule::{Check, IgnoreComment, IgnoreContext, IgnoredName, ModuleContext, Rule, RuleTable, Sink};
 pub use settings::{Level, MinConfidence, Settings};
 pub use steps::Progress;
 pub use threads::threads;

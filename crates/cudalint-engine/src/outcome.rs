@@ -6,6 +6,11 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What makes a run impossible: bad arguments or settings, in words.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
 /// Something that kept a file, or part of a run, from being linted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -52,6 +57,17 @@ pub struct Executed {
     pub whole: bool,
 }
 
+/// A budget that ran out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cut {
+    /// The file whose budget it was.
+    pub path: Arc<str>,
+    /// What was being done.
+    pub phase: &'static str,
+    /// What there was too much of.
+    pub cause: &'static str,
+}
+
 /// Counts of a run; the same for the same input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -59,8 +75,8 @@ pub struct Statistics {
     pub by_rule: BTreeMap<String, usize>,
     /// Findings that a comment suppressed.
     pub suppressed: usize,
-    /// Budgets that ran out, by cause.
-    pub limits: BTreeMap<String, u64>,
+    /// What was cut short in the reported files.
+    pub cuts: BTreeMap<Cut, u64>,
     /// How the launches of kernels in reported files were executed.
     pub kernels: cudalint_replay::runs::Counts,
     /// What of device code, launches and allocations was executed, in order, each place once.
@@ -147,8 +163,8 @@ impl Part {
         self.files.damaged += other.files.damaged;
         self.remains.0.extend(other.remains.0);
         let (to, from) = (&mut self.statistics, other.statistics);
-        for (cause, count) in from.limits {
-            *to.limits.entry(cause).or_default() += count;
+        for (cut, count) in from.cuts {
+            *to.cuts.entry(cut).or_default() += count;
         }
         to.kernels.add(&from.kernels);
         to.executed.extend(from.executed);

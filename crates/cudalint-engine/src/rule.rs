@@ -1,6 +1,6 @@
 //! What a rule is, and what it is given.
 
-use cudalint_findings::{Applicability, Claim, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
+use cudalint_findings::{Applicability, Claim, Confidence, Finding, Group, Label, Place, RuleInfo, Severity, Witness};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_replay::facts::{Facts, Site, Step};
@@ -18,6 +18,28 @@ pub struct Rule {
     pub fix: Option<Applicability>,
     /// What it listens to.
     pub check: Check,
+}
+
+/// The rules that there are, and which of them no GPU has confirmed yet.
+#[derive(Clone, Copy)]
+pub struct RuleTable {
+    /// All rules.
+    pub rules: &'static [&'static Rule],
+    /// Names of rules whose pages no GPU has confirmed yet: they run only when they are asked for.
+    pub unproven: &'static [&'static str],
+}
+
+impl RuleTable {
+    /// Whether no GPU has confirmed a rule's page yet.
+    pub fn is_unproven(&self, rule: &Rule) -> bool {
+        self.unproven.contains(&rule.info.name)
+    }
+
+    /// Whether a rule runs without being asked for: those of groups that do, once a GPU has confirmed their pages.
+    pub fn runs_by_default(&self, rule: &Rule) -> bool {
+        let on = matches!(rule.info.group, Group::Correctness | Group::Suspicious | Group::Portability);
+        on && !self.is_unproven(rule)
+    }
 }
 
 /// What a rule listens to.
@@ -192,8 +214,7 @@ impl Rule {
 }
 
 /// The level of a finding before settings: its group's for *definite*, a warning at most for *likely*.
-pub fn default_severity(group: cudalint_findings::Group, confidence: Confidence) -> Severity {
-    use cudalint_findings::Group;
+pub fn default_severity(group: Group, confidence: Confidence) -> Severity {
     match (group, confidence) {
         (Group::Correctness, Confidence::Definite) => Severity::Error,
         (Group::Correctness | Group::Suspicious | Group::Portability, _) => Severity::Warning,

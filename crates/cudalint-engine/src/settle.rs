@@ -1,9 +1,11 @@
 //! From what rules said to what is shown: damage, doubles, fingerprints, suppression, levels.
 
-use crate::lint::{FileFacts, ProjectInput, runs};
-use crate::load::Loaded;
+use crate::analyse::Unit;
 use crate::outcome::Text;
+use crate::project::ProjectInput;
 use crate::rule::{Check, IgnoreContext, Sink};
+use crate::sources::Loaded;
+use crate::suppress::Suppressions;
 use cudalint_findings::{Confidence, Finding, Severity, Sources, Witness};
 use cudalint_program::Project;
 use cudalint_program::ir::ModuleId;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 pub(crate) fn settle(
     input: &ProjectInput<'_>,
     files: &[Loaded],
-    parsed: &mut [FileFacts],
+    suppressions: &mut [Suppressions],
     damaged: &Damaged,
     mut findings: Vec<Finding>,
     suppressed: &mut usize,
@@ -28,18 +30,13 @@ pub(crate) fn settle(
     findings.retain(|finding| {
         let file = places.get(&finding.place.path).and_then(|index| files.get(*index));
         let rule = rules.get(finding.rule.name).copied();
-        file.is_some_and(|file| file.source.reported && rule.is_none_or(|rule| runs(input, rule, &file.source)))
+        file.is_some_and(|file| file.source.reported && rule.is_none_or(|rule| input.runs(rule, &file.source)))
     });
     soften_damaged(damaged, &mut findings);
     cudalint_findings::report::sort(&mut findings);
-    let mut seen = FxHashSet::default();
-    findings.retain(|finding| {
-        seen.insert((
-            finding.rule.name,
-            Arc::clone(&finding.place.path),
-            finding.place.range.clone(),
-            finding.message.clone(),
-        ))
+    // Doubles stand one behind the other.
+    findings.dedup_by(|later, first| {
+        later.rule.name == first.rule.name && later.place == first.place && later.claim == first.claim
     });
     let mut sources = Sources::new();
     for (path, text, cells) in texts(files, &findings) {
@@ -48,18 +45,18 @@ pub(crate) fn settle(
     // Before anything is taken away, so that a suppression does not change the identity of others.
     cudalint_findings::fingerprint::fill(&mut findings, &sources);
 
-    let mut quiet = |parsed: &mut [FileFacts], finding: &Finding| {
-        let Some(facts) = places.get(&finding.place.path).and_then(|index| parsed.get_mut(*index)) else {
+    let mut quiet = |suppressions: &mut [Suppressions], finding: &Finding| {
+        let Some(comments) = places.get(&finding.place.path).and_then(|index| suppressions.get_mut(*index)) else {
             return false;
         };
         let Some(rule) = rules.get(finding.rule.name) else { return false };
-        let quiet = facts.suppressions.suppresses(*rule, finding);
+        let quiet = comments.suppresses(*rule, finding);
         *suppressed += usize::from(quiet);
         quiet
     };
-    findings.retain(|finding| !quiet(parsed, finding));
-    let about = ignore_findings(input, files, parsed);
-    findings.extend(about.into_iter().filter(|finding| !quiet(parsed, finding)));
+    findings.retain(|finding| !quiet(suppressions, finding));
+    let about = ignore_findings(input, files, suppressions);
+    findings.extend(about.into_iter().filter(|finding| !quiet(suppressions, finding)));
 
     findings.retain(|finding| input.levels.shows(finding.confidence));
     for finding in &mut findings {
@@ -71,23 +68,22 @@ pub(crate) fn settle(
 }
 
 /// What the rules about suppression comments say.
-fn ignore_findings(input: &ProjectInput<'_>, files: &[Loaded], parsed: &mut [FileFacts]) -> Vec<Finding> {
+fn ignore_findings(input: &ProjectInput<'_>, files: &[Loaded], suppressions: &mut [Suppressions]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, facts) in files.iter().zip(parsed) {
-        if facts.suppressions.comments().is_empty() {
+    for (file, comments) in files.iter().zip(suppressions) {
+        if comments.comments().is_empty() {
             continue;
         }
         // Rules about comments speak last: whether they are suppressed in vain is not known yet.
-        facts.suppressions.judge(|index| {
-            runs(input, index, &file.source)
+        comments.judge(|index| {
+            input.runs(index, &file.source)
                 && input.rules.get(index).is_some_and(|rule| !matches!(rule.check, Check::Ignores(_)))
         });
-        let context =
-            IgnoreContext { path: &file.source.path, text: &file.text, comments: facts.suppressions.comments() };
+        let context = IgnoreContext { path: &file.source.path, text: &file.file.text, comments: comments.comments() };
         let mut sink = Sink::new(&mut findings);
         for (index, rule) in input.rules.iter().enumerate() {
             if let Check::Ignores(check) = &rule.check
-                && runs(input, index, &file.source)
+                && input.runs(index, &file.source)
             {
                 check(&context, &mut sink);
             }
@@ -114,17 +110,17 @@ pub(crate) struct Damaged {
 }
 
 /// The damaged functions of a project.
-pub(crate) fn damaged_functions(files: &[Loaded], owner: &[usize], project: &Project) -> Damaged {
+pub(crate) fn damaged_functions(units: &[Unit<'_>], project: &Project) -> Damaged {
     let mut damaged = Damaged::default();
-    for (id, index) in owner.iter().enumerate() {
-        let Some(file) = files.get(*index) else { continue };
+    for (id, unit) in units.iter().enumerate() {
+        let path = &unit.source.path;
         let module = project.module(ModuleId(id as u32));
         let inside = module.inside.map(cudalint_syntax::Span::range);
         if let Some(range) = &inside {
-            damaged.programs.entry(Arc::clone(&file.source.path)).or_default().push(range.clone());
+            damaged.programs.entry(Arc::clone(path)).or_default().push(range.clone());
         }
         for function in module.functions.iter().filter(|function| function.damaged) {
-            damaged.functions.entry(Arc::clone(&file.source.path)).or_default().push(DamagedFunction {
+            damaged.functions.entry(Arc::clone(path)).or_default().push(DamagedFunction {
                 range: function.span.range(),
                 name: function.name.to_string(),
                 inside: inside.clone(),
@@ -176,6 +172,6 @@ pub(crate) fn texts(files: &[Loaded], findings: &[Finding]) -> Vec<Text> {
     files
         .iter()
         .filter(|file| wanted.contains(&*file.source.path))
-        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.text), Arc::clone(&file.cells)))
+        .map(|file| (Arc::clone(&file.source.path), Arc::clone(&file.file.text), file.cells()))
         .collect()
 }

@@ -1,9 +1,10 @@
 //! Findings that need a branch of an `#if` group which some builds have and others lack: that is an assumption, and named.
 
-use crate::rule::{Rule, default_severity};
+use crate::rule::{ModuleContext, Rule, default_severity};
 use cudalint_findings::{Confidence, Finding, Label, Method, Place, Witness};
 use cudalint_program::Project;
 use cudalint_program::ir::Supposed;
+use cudalint_replay::facts::StepKind;
 use std::sync::Arc;
 
 /// The branches of a project's files that are the program under a condition only.
@@ -41,7 +42,7 @@ impl<'p> Branches<'p> {
     /// Names what a finding needs besides: other places of it stand under conditions that its own place does not. Whoever
     /// compiles its own place meets those of that place, but for code that a function has in some builds beside its own: a
     /// build without options lacks it.
-    pub(crate) fn name_in(&self, finding: &mut Finding, rule: &Rule) {
+    pub(crate) fn name_in(&self, finding: &mut Finding, rule: &Rule, context: &ModuleContext<'_>) {
         // Where nobody looks at statuses, other places are more of the same.
         if self.of_files.is_empty() || matches!(rule.info.method, Method::FaultInjection | Method::None) {
             return;
@@ -53,7 +54,7 @@ impl<'p> Branches<'p> {
         let mut needed: Vec<&Arc<str>> = extra.map(|(_, branch)| &branch.condition).collect();
         for label in finding.related.iter().chain(path) {
             for (file, branch) in self.around(&label.place) {
-                match way(file, branch, label) {
+                match way(file, branch, label, context) {
                     // What leads here makes the finding's own place run.
                     Way::Only => own.push(&branch.condition),
                     Way::OneOfSeveral | Way::None => needed.push(&branch.condition),
@@ -92,12 +93,12 @@ enum Way {
 }
 
 /// What the fact that a label tells is to a finding, where it stands in a branch.
-fn way(file: &File<'_>, branch: &Supposed, label: &Label) -> Way {
+fn way(file: &File<'_>, branch: &Supposed, label: &Label, context: &ModuleContext<'_>) -> Way {
     let text = |range: std::ops::Range<usize>| file.text.get(range).unwrap_or("");
     let fact = text(label.place.range.clone());
     let (name, all) = match fact.split_once("<<<") {
         Some((kernel, _)) => (format!("{}<<<", kernel.trim_end()), fact.split_inclusive(">>>").next().unwrap_or(fact)),
-        None if label.message.contains(" is called") => (fact.split_inclusive('(').next().unwrap_or(fact).into(), fact),
+        None if is_call(&label.place, context) => (fact.split_inclusive('(').next().unwrap_or(fact).into(), fact),
         None => return Way::None,
     };
     let (group, own) = (branch.group.range(), branch.span.range());
@@ -108,4 +109,10 @@ fn way(file: &File<'_>, branch: &Supposed, label: &Label) -> Way {
         (true, true) => Way::TheSame,
         (true, false) => Way::OneOfSeveral,
     }
+}
+
+/// Whether a place is that of a call on the way to something that happens.
+fn is_call(place: &Place, context: &ModuleContext<'_>) -> bool {
+    let mut calls = context.facts.steps().filter(|step| step.kind == StepKind::Call);
+    calls.any(|step| step.site.span.range() == place.range && *context.project.path(step.site.module) == place.path)
 }

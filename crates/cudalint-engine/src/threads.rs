@@ -1,6 +1,6 @@
 //! The threads that a run works on, with stacks that fit the bounds on depth.
 
-use crate::engine::UsageError;
+use crate::outcome::UsageError;
 
 /// Bytes of each thread's stack. Every walk bounds its depth: parsers by what they refuse, lowering at 160 levels of the
 /// text, the walks over host code at 220 levels in 9 calls, execution and lowering of kernels likewise. The deepest

@@ -8,7 +8,7 @@
 //! platform or a dependency.
 
 use crate::finding::Finding;
-use crate::report::Sources;
+use crate::sources::Sources;
 use std::collections::HashMap;
 
 /// Offset basis of 128-bit FNV.

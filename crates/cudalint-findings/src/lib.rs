@@ -8,14 +8,17 @@ pub mod format;
 pub mod lines;
 pub mod model;
 mod names;
+pub mod plain;
 pub mod report;
 pub mod schema;
+pub mod sources;
 
 pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;
 pub use format::{Format, Options};
 pub use lines::{CellStart, LineIndex, Position};
-pub use report::{FileCounts, Incomplete, Report, Source, Sources};
+pub use report::{FileCounts, Incomplete, Report};
+pub use sources::{Source, Sources};
 
 /// The tool's name in every format.
 pub const TOOL: &str = "cudalint";

@@ -6,7 +6,7 @@ use crate::model::Document;
 pub fn document() -> String {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<Document>();
-    let mut out = crate::format::to_json(&schema, true);
+    let mut out = crate::plain::to_json(&schema, true);
     out.push('\n');
     out
 }

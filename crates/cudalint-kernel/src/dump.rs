@@ -313,6 +313,7 @@ impl Dump<'_, '_, '_> {
     fn intrinsic(&mut self, what: &Intrinsic) -> fmt::Result {
         match what {
             Intrinsic::WrapIndex { array, axis, .. } => write!(self.out, "wrap {array}.{axis}("),
+            Intrinsic::Bits(what) => write!(self.out, "{what:?}("),
             what => write!(self.out, "{what:?}("),
         }
     }

@@ -1,15 +1,12 @@
-//! Files derived from others: the registry and the documentation pages from the rule folders, the catalogue's table.
+//! Files derived from others: the registry and the documentation pages from the rule folders.
 
-use crate::{Page, catalogue};
+use crate::Page;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// The groups that have folders, in the order of the documentation.
 pub const GROUPS: [&str; 6] = ["correctness", "suspicious", "portability", "performance", "pedantic", "preview"];
-
-/// Where the catalogue of functions stands.
-const CATALOGUE: &str = "crates/cudalint-program/src/api/catalogue";
 
 /// A rule's pair of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +141,6 @@ pub fn derived_files(root: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(vec![
         (root.join("rules/src/registry.rs"), registry(&rules)),
         (root.join("docs/rules/README.md"), rule_index(&rules)?),
-        (root.join("crates/cudalint-program/src/api/table.rs"), catalogue::table(&root.join(CATALOGUE))?),
     ])
 }
 

@@ -1,7 +1,6 @@
 //! Rule pages as data: reads the Markdown beside each rule, runs its examples as tests, and derives what is made from
-//! the rule folders (registry, documentation) and the catalogue of functions. Not published: tests and chores use it, the product does not.
+//! the rule folders (registry, documentation). Not published: tests and chores use it, the product does not.
 
-pub mod catalogue;
 pub mod derive;
 pub mod experiments;
 pub mod page;

@@ -8,14 +8,15 @@ pub mod cuda;
 mod dump;
 pub mod eval;
 mod expr_types;
+pub mod guard;
 mod ids;
 pub mod includes;
 mod instances;
 pub mod ir;
 pub mod layout;
+pub mod load;
 pub mod macro_index;
 mod name;
-
 pub mod project;
 pub mod python;
 mod resolve;
@@ -24,6 +25,7 @@ pub mod types;
 pub mod visit;
 
 pub use crowd::Entry;
+pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
-pub use project::{Project, ProjectOptions, Source};
+pub use project::{Project, ProjectOptions};
 pub use scope::Scope;

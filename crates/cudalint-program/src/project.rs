@@ -13,6 +13,7 @@ use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
 use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
 use crate::macro_index::{MacroIndex, VisibleMacros};
+use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
 use cudalint_syntax::{BuildMacros, Span};
@@ -21,7 +22,7 @@ use typed_index_collections::TiVec;
 
 /// A module on its way into a project.
 #[derive(Debug, Default)]
-pub struct Source {
+pub(crate) struct Source {
     /// Path of its file as given by the user, with `/` between its parts.
     pub path: Arc<str>,
     /// Text of the whole file.
@@ -42,6 +43,10 @@ pub struct ProjectOptions {
     pub build: Arc<BuildMacros>,
     /// Macros in front of declarations that mean nothing to the analysis.
     pub declaration_macros: Vec<String>,
+    /// GPU packages that the project itself defines.
+    pub local_packages: LocalPackages,
+    /// Whether the trees stay when the program is made: those who edit text go by them.
+    pub keep_trees: bool,
 }
 
 /// All modules of a run.
@@ -58,7 +63,7 @@ pub struct Project {
 
 impl Project {
     /// Joins modules. Their positions in the list become their ids.
-    pub fn build(sources: Vec<Source>, options: &ProjectOptions) -> Self {
+    pub(crate) fn build(sources: Vec<Source>, options: &ProjectOptions) -> Self {
         let files: Vec<IncludingFile> = sources
             .iter()
             .map(|source| IncludingFile {

@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files that may spell functions, with the reason.
-const MAY: [(&str, &str); 6] = [
+const MAY: [(&str, &str); 7] = [
     ("crates/cudalint-program/src/api/", "the catalogue"),
-    ("crates/cudalint-pages/", "its generator, and what runs the pages' examples"),
+    ("crates/cudalint-program/build/", "its reader"),
+    ("crates/cudalint-pages/", "what runs the pages' examples"),
     ("crates/xtask/", "writes and reads programs: the differential test, mutants, the corpus"),
     ("crates/cudalint-gpu/", "calls the driver and NVRTC, and names in messages what failed"),
     ("verify/src/spelled.rs", "what the programs that are run on a GPU are made of"),

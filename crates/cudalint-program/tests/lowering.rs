@@ -1,18 +1,14 @@
 //! What the front end makes of small sources, as pseudo-code.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use cudalint_program::cuda::{LowerInput, lower};
-use cudalint_program::ir::{Expr, Module, Stmt};
-use cudalint_syntax::{FileKind, MacroTable, ParserPool, Span, parse_region, regions, scan_directives};
+use cudalint_program::ir::{Expr, Module, ModuleId, Stmt};
+use cudalint_program::{ProjectOptions, load_texts};
 use std::fmt::Write as _;
 
-fn module(text: &str) -> Module {
-    let region = regions(FileKind::Cuda, text).into_iter().next().unwrap();
-    let directives = scan_directives(text, Span::new(0, text.len()));
-    let table = MacroTable::build(&directives.defines, &[]);
-    let mut pool = ParserPool::new();
-    let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-    lower(LowerInput { text, parsed: &parsed, directives: &directives, macros: &(), pool: &mut pool })
+fn module(text: &str) -> &'static Module {
+    let program = load_texts(&[("a.cu", text)], &ProjectOptions::default()).unwrap();
+    // As long as the test.
+    Box::leak(Box::new(program)).project.module(ModuleId(0))
 }
 
 fn dump(text: &str) -> String {

@@ -19,7 +19,7 @@ fn nearer_definitions_win() {
         ("a/util.h", "#pragma once\ninline int near(int x) { return x + 1; }\ninline int far(int x) { return 2; }\n"),
         ("b/other.cu", "int far(int x) { return 3; }\nint only_there(int x) { return 4; }\n"),
         ("c/lost.cu", "#include \"not_here.h\"\nint main() { return only_there(1); }\n"),
-        ("doc.md", "int main() { return far(2); }\n"),
+        ("doc.md", "```cuda\nint main() { return far(2); }\n```\n"),
         ("c/parts/part.cu", "int neighbour(int x) { return 5; }\n"),
     ];
     let project = project(&files, &[]);

@@ -1,9 +1,10 @@
 //! What Numba refuses to compile, and the neighbours that it accepts. Each line was tried with the versions that the module names.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+use cudalint_program::ir::ModuleId;
 use cudalint_program::python::compiled::{Assumption, FaultKind, Reason, faults};
-use cudalint_program::python::{LowerPython, lower};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
+use cudalint_program::{ProjectOptions, load_texts};
+use cudalint_syntax::Span;
 
 const HEAD: &str = "import math, random\nimport numpy as np\nfrom numba import cuda, float32, njit\nTPB = 32\nTUP = (4, 8)\n\
                     HALF = TPB / 2\nLST = [4, 4]\nDEBUG = False\ndef plain(x): return x\n@njit\ndef jitted(x): return x\n\
@@ -19,12 +20,11 @@ fn found_in(text: &str) -> Vec<(String, FaultKind)> {
 }
 
 fn assumed_in(text: &str) -> Vec<(String, FaultKind, Option<Assumption>)> {
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new());
-    assert!(parsed.damage.is_empty(), "{text}");
-    let module = lower(LowerPython { text, parsed: &parsed });
+    let program = load_texts(&[("a.py", text)], &ProjectOptions::default()).unwrap();
+    assert!(!program.files[0].damaged, "{text}");
+    let module = program.project.module(ModuleId(0));
     let told = |span: Span| text[span.range()].to_owned();
-    faults(&module).into_iter().map(|fault| (told(fault.span), fault.kind, fault.assumes)).collect()
+    faults(module).into_iter().map(|fault| (told(fault.span), fault.kind, fault.assumes)).collect()
 }
 
 fn reason(shape: &str) -> Option<Reason> {

@@ -1,15 +1,15 @@
 //! What the Python front end makes of small sources, as pseudo-code.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use cudalint_program::ir::{Dialect, Expr, Function, Module};
-use cudalint_program::python::{LowerPython, lower};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
+use cudalint_program::ir::{Dialect, Expr, Function, Module, ModuleId};
+use cudalint_program::{ProjectOptions, load_texts};
+use cudalint_syntax::Span;
 use std::fmt::Write as _;
 
-fn module(text: &str) -> Module {
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new());
-    lower(LowerPython { text, parsed: &parsed })
+fn module(text: &str) -> &'static Module {
+    let program = load_texts(&[("a.py", text)], &ProjectOptions::default()).unwrap();
+    // As long as the test.
+    Box::leak(Box::new(program)).project.module(ModuleId(0))
 }
 
 fn dump(text: &str) -> String {
@@ -269,16 +269,16 @@ def not_followed(a): pass
 "#;
     let module = module(text);
     let of = |name: &str| {
-        function(&module, name).python.as_ref().unwrap().kernel.as_ref().map(|kernel| (kernel.dialect, kernel.device))
+        function(module, name).python.as_ref().unwrap().kernel.as_ref().map(|kernel| (kernel.dialect, kernel.device))
     };
     for name in ["k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9", "k10", "k11"] {
         assert_eq!(of(name), Some((Dialect::Numba, false)), "{name}");
-        assert!(function(&module, name).space.global, "{name}");
+        assert!(function(module, name).space.global, "{name}");
     }
     for name in ["d1", "d2", "d3"] {
         let dialect = if name == "d2" { Dialect::Reduce } else { Dialect::Numba };
         assert_eq!(of(name), Some((dialect, true)), "{name}");
-        assert!(function(&module, name).space.device && !function(&module, name).space.global, "{name}");
+        assert!(function(module, name).space.device && !function(module, name).space.global, "{name}");
     }
     assert_eq!((of("v1"), of("v3")), (Some((Dialect::Vectorize, true)), Some((Dialect::Vectorize, true))));
     assert_eq!(of("v2"), Some((Dialect::Guvectorize, true)));
@@ -288,8 +288,8 @@ def not_followed(a): pass
     {
         assert_eq!(of(name), None, "{name}");
     }
-    assert!(function(&module, "k3").launch_bounds.is_some_and(|(_, blocks)| blocks.is_some()));
-    let signature = |name: &str| function(&module, name).python.as_ref().unwrap().kernel.as_ref().unwrap().signature;
+    assert!(function(module, "k3").launch_bounds.is_some_and(|(_, blocks)| blocks.is_some()));
+    let signature = |name: &str| function(module, name).python.as_ref().unwrap().kernel.as_ref().unwrap().signature;
     assert!(["k2", "k3", "k7", "v1"].iter().all(|name| signature(name).is_some()));
     assert!(["k1", "k5", "k6", "k9"].iter().all(|name| signature(name).is_none()));
 }
@@ -299,17 +299,17 @@ fn what_cannot_be_read_is_unknown_and_its_function_damaged() {
     let text = "from numba import cuda\n@cuda.jit\ndef good(a):\n    a[0] = 1\ndef bad(a):\n    x = = a[1]\n    return x\n\
                 def also_good(b):\n    return b\n";
     let module = module(text);
-    assert!(!function(&module, "good").damaged && !function(&module, "also_good").damaged);
-    assert!(function(&module, "bad").damaged);
+    assert!(!function(module, "good").damaged && !function(module, "also_good").damaged);
+    assert!(function(module, "bad").damaged);
     assert!(!module.functions.raw[0].damaged);
-    assert!(function(&module, "good").space.global);
+    assert!(function(module, "good").space.global);
 }
 
 #[test]
 fn a_launch_in_chevrons_leaves_the_rest_of_its_file_readable() {
     let text = "from numba import cuda\n@cuda.jit\ndef k(a):\n    a[0] = 1\nk<<<g,\n  256>>>(x)\nafter = 1\n";
     let module = module(text);
-    assert!(function(&module, "k").space.global && !function(&module, "k").damaged);
+    assert!(function(module, "k").space.global && !function(module, "k").damaged);
     assert!(module.dump().contains("  k[g, 256i64](x)\n  after = 1i64\n"), "{}", module.dump());
 }
 
@@ -325,8 +325,8 @@ fn spans_are_those_of_the_file() {
         .map(|node| at(node.span))
         .collect();
     assert_eq!(strings, ["r'''a'''  # first\n  \"b\"", "f'{x}'"]);
-    assert_eq!(at(function(&module, "f").span), "@deco\ndef f(): return f'{x}'");
-    assert_eq!(at(function(&module, "f").name_span), "f");
+    assert_eq!(at(function(module, "f").span), "@deco\ndef f(): return f'{x}'");
+    assert_eq!(at(function(module, "f").name_span), "f");
     assert_eq!(at(module.globals[0].span), "code");
 }
 
@@ -334,7 +334,7 @@ fn spans_are_those_of_the_file() {
 fn locals_are_found_by_name_and_comprehensions_keep_theirs() {
     let module =
         module("def f(x):\n    y = [x for x in x for y in x]\n    for x in y: pass\n    import z\n    return y\n");
-    let f = function(&module, "f");
+    let f = function(module, "f");
     let names: Vec<&str> = f.locals.iter().map(|local| local.name.as_str()).collect();
     assert_eq!(names, ["x", "x", "y", "y", "z"]);
     assert_eq!(f.python.as_ref().unwrap().inner.iter().map(|local| local.0).collect::<Vec<_>>(), [1, 2]);

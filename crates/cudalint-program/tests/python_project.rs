@@ -3,25 +3,14 @@
 
 mod common;
 
-use common::{path, sources};
-use cudalint_program::ir::{Module, ModuleId};
-use cudalint_program::python::{LowerPython, lower};
-use cudalint_program::{Project, ProjectOptions, Source};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
-
-fn python(text: &str) -> Module {
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new());
-    lower(LowerPython { text, parsed: &parsed })
-}
-
-fn source(path: &str, text: &str, module: Module) -> Source {
-    Source { path: path.into(), text: text.into(), module, alone: path.ends_with(".md") }
-}
+use common::{path, project};
+use cudalint_program::Project;
+use cudalint_program::ir::ModuleId;
 
 fn files(paths: &[&str]) -> Project {
-    let sources = paths.iter().map(|path| source(path, "x = 1\n", python("x = 1\n"))).collect();
-    Project::build(sources, &ProjectOptions::default())
+    let text = |path: &str| if path.ends_with(".md") { "```python\nx = 1\n```\n" } else { "x = 1\n" };
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (*path, text(path))).collect();
+    project(&files, &[])
 }
 
 #[test]
@@ -71,29 +60,27 @@ fn folders_are_those_of_the_paths_as_given() {
 
 #[test]
 fn cpp_in_strings_belongs_to_its_file_and_its_fence() {
-    let text = "a = 'kernel one'\nb = 'kernel two'\n";
-    let mut host = python(text);
-    host.functions.raw[0].span = Span::new(0, 17);
-    let (first, second) = (Span::new(4, 16), Span::new(21, 33));
-    let embedded = |span| Module { inside: Some(span), ..Module::default() };
-    let sources = vec![
-        source("x.py", text, host),
-        source("x.py", text, embedded(first)),
-        source("x.py", text, embedded(second)),
-        source("y.py", text, embedded(first)),
-    ];
-    let project = Project::build(sources, &ProjectOptions::default());
-    assert_eq!(project.embedded(ModuleId(0)).collect::<Vec<_>>(), [ModuleId(1)]);
-    assert_eq!(project.embedded_at(ModuleId(0), first), Some(ModuleId(1)));
-    assert_eq!(project.embedded_at(ModuleId(0), second), None);
+    let kernel = |name: &str| format!("extern \"C\" __global__ void {name}(int *p) {{ *p = 1; }}");
+    let first = format!("import cupy\na = cupy.RawKernel(r'''{}''', 'one')\n", kernel("one"));
+    let text = format!("{first}b = cupy.RawKernel(r'''{}''', 'two')\n", kernel("two"));
+    let project = project(&[("x.py", &text), ("y.py", &first)], &[]);
+    let modules: Vec<ModuleId> = project.modules().collect();
+    let strings: Vec<ModuleId> = project.embedded(modules[0]).collect();
+    assert_eq!(strings, modules[1..3]);
+    for id in &strings {
+        let span = project.module(*id).inside.unwrap();
+        assert_eq!(project.embedded_at(modules[0], span), Some(*id));
+    }
+    assert_eq!(project.embedded(modules[3]).collect::<Vec<_>>(), modules[4..]);
+    let second = project.module(strings[1]).inside.unwrap();
+    assert_eq!(project.embedded_at(modules[3], second), None);
 }
 
 #[test]
 fn names_do_not_lead_from_one_language_to_the_other() {
-    let (mut sources, options) = sources(&[("k.cu", "__global__ void twin(int *p) {}\nint N = 3;\n")], &[]);
-    let text = "N = 4\nclass Thing: pass\ndef twin(p): pass\ndef only(p): pass\n";
-    sources.push(source("k.py", text, python(text)));
-    let project = Project::build(sources, &options);
+    let cuda = "__global__ void twin(int *p) {}\nint N = 3;\n";
+    let project =
+        project(&[("k.cu", cuda), ("k.py", "N = 4\nclass Thing: pass\ndef twin(p): pass\ndef only(p): pass\n")], &[]);
     let twin = project.function(ModuleId(0), &path(""), &path("twin"), 1);
     assert_eq!(twin.map(|(module, _)| module), Some(ModuleId(0)));
     assert_eq!(project.functions_named("twin").len(), 1);

@@ -65,6 +65,11 @@ impl FileText {
         })
     }
 
+    /// What the file is by its name.
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
     /// Whether bytes that are not UTF-8 were replaced.
     pub fn is_lossy(&self) -> bool {
         self.lossy

@@ -36,6 +36,11 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show the page of a rule
     Explain(ExplainArgs),
+    /// Print what rules may ask for of the files named: events of host code, launches, executed kernels, statuses
+    ///
+    /// For whoever writes a rule. The text may change with any version.
+    #[command(hide = true)]
+    Facts(Box<FactsArgs>),
     /// List the rules
     Rules(RulesArgs),
     /// Write a completion script for a shell
@@ -116,6 +121,17 @@ pub struct CheckArgs {
     /// Also say which files were not linted and why
     #[arg(long, short, help_heading = "Output")]
     pub verbose: bool,
+}
+
+/// Arguments of `facts`.
+#[derive(Clone, Debug, Args)]
+pub struct FactsArgs {
+    /// As for `check`
+    #[command(flatten)]
+    pub check: CheckArgs,
+    /// Also print the program form of each file
+    #[arg(long)]
+    pub program: bool,
 }
 
 /// Arguments of `verify`.

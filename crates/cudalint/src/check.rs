@@ -3,10 +3,11 @@
 use crate::args::{CheckArgs, ColorChoice, Confidence};
 use crate::{out, progress};
 use cudalint_engine::{
-    Choices, Configuration, Engine, KernelCounts, Level, MinConfidence, Outcome, Request, StandardInput, Statistics,
-    UsageError,
+    Choices, Configuration, Cut, Engine, KernelCounts, Level, MinConfidence, Outcome, Request, StandardInput,
+    Statistics, UsageError,
 };
 use cudalint_findings::Options;
+use cudalint_findings::plain::one_line;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
@@ -35,11 +36,8 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
         Some(file) => std::fs::write(file, &text)
             .map_err(|error| format!("--output-file {}: cannot be written: {error}", file.display())),
     };
-    for fault in &outcome.faults {
-        out::message("error", &format!("{}: {}", fault.path, fault.message));
-    }
+    tell(&outcome);
     if !args.quiet {
-        outcome.incomplete().for_each(|entry| out::message("warning", &format!("{}: {}", entry.path, entry.reason)));
         for note in &outcome.notes {
             out::message("note", note);
         }
@@ -53,6 +51,9 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
             for (cause, count) in &outcome.statistics.skipped {
                 out::message("note", &format!("not linted: {count} ({cause})"));
             }
+            for (Cut { path, phase, cause }, count) in &outcome.statistics.cuts {
+                out::message("note", &format!("{path}: cut short in the {phase}: {cause} ({count})"));
+            }
         }
     }
     if let Err(problem) = written {
@@ -63,6 +64,15 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
     // The program ends: taking everything down piece by piece would only take time.
     std::mem::forget(outcome);
     code
+}
+
+/// Says what was not read or not analysed as a whole, quiet or not: who reads findings has to know where some may be
+/// missing.
+pub fn tell(outcome: &Outcome) {
+    for fault in &outcome.faults {
+        out::message("error", &format!("{}: {}", fault.path, fault.message));
+    }
+    outcome.incomplete().for_each(|entry| out::message("warning", &format!("{}: {}", entry.path, entry.reason)));
 }
 
 fn exit_code(args: &CheckArgs, outcome: &Outcome) -> u8 {
@@ -161,10 +171,18 @@ fn render(args: &CheckArgs, outcome: &Outcome) -> String {
 
 /// `--statistics`: everything that a run counts; the same for the same input.
 fn statistics(outcome: &Outcome) -> String {
-    let Statistics { suppressed, limits, skipped, indexed_files, indexed_bytes, capped_projects, .. } =
+    let Statistics { suppressed, cuts, skipped, indexed_files, indexed_bytes, capped_projects, .. } =
         &outcome.statistics;
-    let limits: Vec<(String, usize)> = limits.iter().map(|(cause, count)| (cause.clone(), *count as usize)).collect();
+    let mut limits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (cut, count) in cuts {
+        *limits.entry((cut.phase, cut.cause)).or_default() += *count as usize;
+    }
+    let limits: Vec<(String, usize)> =
+        limits.into_iter().map(|((phase, cause), count)| (format!("{phase}: {cause}"), count)).collect();
     let mut text = cudalint_findings::format::statistics::render(&outcome.report, &limits);
+    for (Cut { path, phase, cause }, count) in cuts {
+        let _ = writeln!(text, "cut short: {}: {phase}: {cause}: {count}", one_line(path));
+    }
     let files = &outcome.report.files;
     let _ = writeln!(
         text,

@@ -44,7 +44,7 @@ pub fn list(engine: &Engine, format: ListFormat) -> u8 {
             let width = engine.rules().iter().map(|rule| rule.info.name.len()).max().unwrap_or(0);
             engine.rules().iter().fold(String::new(), |mut text, rule| {
                 let group = rule.info.group.name();
-                let off = match (engine.runs_by_default(rule), engine.is_unproven(rule)) {
+                let off = match (engine.table().runs_by_default(rule), engine.table().is_unproven(rule)) {
                     (true, _) => "",
                     (false, true) => " (unproven, off by default)",
                     (false, false) => " (off by default)",
@@ -82,8 +82,8 @@ fn as_json(engine: &Engine, rule: &Rule) -> Value {
         "name": rule.info.name,
         "group": rule.info.group.name(),
         "summary": rule.info.summary,
-        "on-by-default": engine.runs_by_default(rule),
-        "unproven": engine.is_unproven(rule),
+        "on-by-default": engine.table().runs_by_default(rule),
+        "unproven": engine.table().is_unproven(rule),
         "confidence": rule.confidence.iter().map(|confidence| confidence.name()).collect::<Vec<_>>(),
         "fix": rule.fix.map(cudalint_findings::Applicability::name),
         "verification": rule.info.method.name(),
@@ -97,7 +97,7 @@ fn as_json(engine: &Engine, rule: &Rule) -> Value {
 /// The page as it is, with its GPU run at the end.
 fn markdown(engine: &Engine, rule: &Rule) -> String {
     let page = rule.info.page.trim_end();
-    if engine.is_unproven(rule) {
+    if engine.table().is_unproven(rule) {
         return format!("{page}\n\n## Unproven\n\n{UNPROVEN}");
     }
     receipt(rule).map_or_else(|| page.to_owned(), |receipt| format!("{page}\n\n## Confirmed\n\n{}", receipt.summary()))
@@ -115,7 +115,7 @@ fn plain(engine: &Engine, rule: &Rule) -> String {
         } else if let Some(title) = line.strip_prefix("# ") {
             let _ = writeln!(text, "{title}\n{}", "=".repeat(title.chars().count()));
             let _ = writeln!(text, "\n{}", facts(rule));
-            if engine.is_unproven(rule) {
+            if engine.table().is_unproven(rule) {
                 let _ = writeln!(text, "\n{UNPROVEN}");
             } else if let Some(receipt) = receipt(rule) {
                 let _ = writeln!(text, "\n{}", receipt.summary());

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod explain;
+mod facts;
 mod out;
 mod progress;
 mod verify;
@@ -11,7 +12,7 @@ mod words;
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
 use cudalint_engine::Engine;
-use cudalint_findings::format::names::one_line;
+use cudalint_findings::plain::one_line;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Some(Command::Verify(args)) => verify::run(&engine, &args),
         Some(Command::Doctor(args)) => verify::doctor(args.format),
         Some(Command::Explain(args)) => explain::explain(&engine, &args),
+        Some(Command::Facts(args)) => facts::run(&engine, &args),
         Some(Command::Rules(args)) => explain::list(&engine, args.format),
         Some(Command::Completions { shell }) => completions(shell),
     });

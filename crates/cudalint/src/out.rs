@@ -1,6 +1,6 @@
 //! The only place that writes to standard output and standard error.
 
-use cudalint_findings::format::names::one_line;
+use cudalint_findings::plain::one_line;
 use std::io::{ErrorKind, Write as _};
 
 /// Writes text to standard output. A reader that has gone away is no error.

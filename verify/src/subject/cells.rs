@@ -6,14 +6,13 @@
 use super::Subject;
 use super::load::subject_of;
 use super::notebook::Notebook;
-use super::units::Unit;
 use crate::paths::absolute;
 use crate::scenario::ScenarioFile;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use cudalint_findings::LineIndex;
 use cudalint_findings::model::{EvidenceRecord, FindingEntry};
-use cudalint_program::ProjectOptions;
-use cudalint_syntax::{Cell, Directives, FileKind, FileText, Language, scan_directives};
+use cudalint_program::{ProjectOptions, SourceFile};
+use cudalint_syntax::{Cell, FileKind, FileText, Language, Stretch};
 use std::sync::Arc;
 
 /// Reads a notebook's bytes as the program of its cells.
@@ -32,24 +31,15 @@ pub(super) fn read(
     let mut notebook = Notebook { starts, ..Notebook::default() };
     let (mut program, mut apart) = (None, Vec::new());
     for stretch in read.stretches().into_iter().filter(|stretch| !stretch.inside) {
-        let directives = match stretch.region.language {
-            Language::Cuda => scan_directives(&stretch.text, stretch.region.span),
-            Language::Python => Directives::default(),
-        };
-        let unit = Unit {
-            path: Arc::from(file.as_str()),
-            text: Arc::clone(&stretch.text),
-            region: stretch.region,
-            directives,
-            alone: true,
-        };
         let own = if stretch.apart { written(&text, &read.cells, &stretch.region.span.range()) } else { None };
         let mut flags = flags.to_vec();
+        let is_apart = stretch.apart;
         if stretch.region.language == Language::Cuda {
             flags.extend(include_folders(&file, own.as_ref()));
         }
-        let subject = subject_of(root, path, &file, unit, &flags, Arc::clone(&lines), options);
-        if stretch.apart {
+        let files = [SourceFile::of_stretch(file.as_str(), FileKind::Markdown, Stretch { apart: true, ..stretch })];
+        let subject = subject_of(root, path, &file, &files, &flags, Arc::clone(&lines), options.clone());
+        if is_apart {
             notebook.written.extend(own);
             apart.push(subject);
         } else {

@@ -1,15 +1,14 @@
 //! Reading a subject: the file, what it includes in quotes, and all of it as one small project.
 
-use super::units::{Unit, build, units_of};
+use super::units::source_file;
 use super::{Stretch, Subject, neighbours};
 use crate::paths::absolute;
 use camino::{Utf8Path, Utf8PathBuf};
-use cudalint_files::read_file;
 use cudalint_findings::LineIndex;
-use cudalint_program::ProjectOptions;
 use cudalint_program::includes::is_system_header;
 use cudalint_program::ir::ModuleId;
-use cudalint_syntax::{FileKind, Language, Region, SourceText, embedded_cuda, scan_directives};
+use cudalint_program::{ProjectOptions, SourceFile, load};
+use cudalint_syntax::{FileKind, FileText, Language, Region, embedded_cuda};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,70 +27,52 @@ pub(super) fn read(
     options: &ProjectOptions,
 ) -> Result<Subject, String> {
     let file = absolute(&root.join(path));
-    let text = SourceText::from_bytes(bytes).map_err(|problem| format!("{path}: {problem}"))?.shared();
-    let alone = kind == FileKind::Markdown;
-    let mut units = units_of(&file, &text, kind, alone);
-    let own = units.len();
-    let include_folders = include_folders(flags, root);
-    let mut include_folders = include_folders;
+    let text = FileText::from_bytes(kind, bytes).map_err(|problem| format!("{path}: {problem}"))?;
+    let mut files = vec![SourceFile::new(file.as_str(), &text)];
+    let mut include_folders = include_folders(flags, root);
     let given = include_folders.len();
-    if !alone {
-        add_included(&mut units, &mut include_folders, &absolute(root));
+    if kind != FileKind::Markdown {
+        add_included(&mut files, &mut include_folders, &absolute(root));
     }
     let found_folders = include_folders.get(given..).unwrap_or(&[]).to_vec();
     let options = ProjectOptions {
         include_folders: include_folders.iter().map(ToString::to_string).collect(),
         ..options.clone()
     };
-    let (project, parsed) = build(&units, &options);
-    let stretches = units.iter().take(own).zip(parsed).enumerate().map(|(index, (unit, parsed))| Stretch {
-        region: unit.region,
-        parsed: Arc::new(parsed),
-        module: (unit.region.language == Language::Cuda).then_some(ModuleId(index as u32)),
-    });
-    Ok(Subject {
-        path: path.to_owned(),
-        file: file.clone(),
-        lines: Arc::new(LineIndex::new(&text)),
-        stretches: stretches.collect(),
-        text,
-        flags: flags.to_vec(),
-        found_folders,
-        kind,
-        project: Arc::new(project),
-        options: Arc::new(options),
-        root: absolute(root),
-        notebook: None,
-        apart: Arc::default(),
-        neighbours: Arc::default(),
-        embedded: Arc::default(),
-    })
+    let lines = Arc::new(LineIndex::new(text.source.text()));
+    Ok(Subject { found_folders, ..subject_of(root, path, &file, &files, flags, lines, options) })
 }
 
-/// A subject with one stretch, which stands for itself as a fence of a document does.
+/// The subject whose text is that of the first of some files, which the others belong to.
 pub(super) fn subject_of(
     root: &Utf8Path,
     path: &str,
     file: &Utf8Path,
-    unit: Unit,
+    files: &[SourceFile],
     flags: &[String],
     lines: Arc<LineIndex>,
-    options: &ProjectOptions,
+    options: ProjectOptions,
 ) -> Subject {
-    let (project, parsed) = build(std::slice::from_ref(&unit), options);
-    let module = (unit.region.language == Language::Cuda).then_some(ModuleId(0));
-    let stretch = |parsed| Stretch { region: unit.region, parsed: Arc::new(parsed), module };
+    let options = ProjectOptions { keep_trees: true, ..options };
+    let program = load(files, &options);
+    let first = files.first();
+    let pieces = first.into_iter().flat_map(|file| &file.pieces).zip(program.trees).enumerate();
+    let stretches = pieces.filter(|(_, (piece, _))| !piece.stretch.inside).filter_map(|(index, (piece, parsed))| {
+        let region = piece.stretch.region;
+        let module = (region.language == Language::Cuda).then_some(ModuleId(index as u32));
+        Some(Stretch { region, parsed: Arc::new(parsed?), module })
+    });
     Subject {
         path: path.to_owned(),
         file: file.to_owned(),
-        stretches: parsed.into_iter().map(stretch).collect(),
-        text: unit.text,
+        stretches: stretches.collect(),
+        text: first.map_or_else(|| Arc::from(""), |file| Arc::clone(&file.text)),
         flags: flags.to_vec(),
         found_folders: Vec::new(),
-        kind: FileKind::Markdown,
+        kind: first.map_or(FileKind::CFamily, |file| file.kind),
         lines,
-        project: Arc::new(project),
-        options: Arc::new(options.clone()),
+        project: Arc::new(program.project),
+        options: Arc::new(options),
         root: absolute(root),
         notebook: None,
         apart: Arc::default(),
@@ -100,40 +81,39 @@ pub(super) fn subject_of(
     }
 }
 
-/// Reads what the units include in quotes (or from an include folder), at any depth. Folders of headers that stand
+/// Reads what the files include in quotes (or from an include folder), at any depth. Folders of headers that stand
 /// elsewhere below `root` are added to `folders`.
-fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Utf8Path) {
+fn add_included(files: &mut Vec<SourceFile>, folders: &mut Vec<Utf8PathBuf>, root: &Utf8Path) {
+    let Some(first) = files.first().map(|file| Utf8PathBuf::from(&*file.path)) else { return };
     let mut missing: BTreeSet<String> = BTreeSet::new();
     let mut bytes = 0;
     let mut next = 0;
-    let own = units.len();
-    while next < units.len() && units.len() < own + MAX_INCLUDED && bytes < MAX_INCLUDED_BYTES {
-        let Some(unit) = units.get(next) else { break };
-        let beside = Utf8Path::new(&*unit.path).parent().map(Utf8Path::to_owned).unwrap_or_default();
-        let wanted: Vec<(String, bool)> =
-            unit.directives.includes.iter().map(|include| (include.path.clone(), include.system)).collect();
+    while next < files.len() && files.len() <= MAX_INCLUDED && bytes < MAX_INCLUDED_BYTES {
+        let Some(file) = files.get(next) else { break };
+        let beside = Utf8Path::new(&*file.path).parent().map(Utf8Path::to_owned).unwrap_or_default();
+        let outer = file.pieces.iter().filter(|piece| !piece.stretch.inside);
+        let wanted: Vec<(String, bool)> = outer
+            .flat_map(|piece| &piece.directives.includes)
+            .map(|include| (include.path.clone(), include.system))
+            .collect();
         next += 1;
         for (target, system) in wanted {
             let places = (!system).then(|| beside.clone()).into_iter().chain(folders.iter().cloned());
             let elsewhere = !system || !is_system_header(&target);
             let known = places.map(|folder| absolute(&folder.join(&target))).find(|path| path.is_file());
             let found = known.or_else(|| {
-                let first =
-                    Utf8PathBuf::from(&*units.first().filter(|_| elsewhere && missing.insert(target.clone()))?.path);
-                let folder = neighbours::folder_of_include(&first, &target, root)?;
+                let from = Some(&first).filter(|_| elsewhere && missing.insert(target.clone()))?;
+                let folder = neighbours::folder_of_include(from, &target, root)?;
                 folders.push(folder.clone());
                 Some(absolute(&folder.join(&target)))
             });
             let Some(found) = found else { continue };
-            if units.iter().any(|unit| &*unit.path == found.as_str()) {
+            if files.iter().any(|file| &*file.path == found.as_str()) {
                 continue;
             }
-            let Some(text) = read_file(found.as_std_path()).ok().and_then(|bytes| SourceText::from_bytes(bytes).ok())
-            else {
-                continue;
-            };
-            bytes += text.text().len();
-            units.extend(units_of(&found, &text.shared(), FileKind::CFamily, false));
+            let Some(file) = source_file(&found) else { continue };
+            bytes += file.text.len();
+            files.push(file);
         }
     }
 }
@@ -143,32 +123,16 @@ fn add_included(units: &mut Vec<Unit>, folders: &mut Vec<Utf8PathBuf>, root: &Ut
 pub(super) fn embedded(subject: &Subject) -> Vec<Subject> {
     let regions: Vec<Region> = subject.stretches.iter().map(|stretch| stretch.region).collect();
     let Some(found) = embedded_cuda(&subject.text, &regions) else { return Vec::new() };
-    let path: Arc<str> = Arc::from(subject.file.as_str());
     let subjects = found.regions.into_iter().map(|region| {
-        let unit = Unit {
-            path: Arc::clone(&path),
-            text: Arc::clone(&found.view),
-            directives: scan_directives(&found.view, region.span),
-            region,
-            alone: true,
-        };
-        let (project, parsed) = build(std::slice::from_ref(&unit), &subject.options);
-        let parsed = parsed.into_iter().next()?;
-        let stretch = Stretch { region, parsed: Arc::new(parsed), module: Some(ModuleId(0)) };
-        Some(Subject {
-            text: Arc::clone(&found.view),
-            flags: Vec::new(),
-            found_folders: Vec::new(),
-            // A program in a string stands for itself, as a fence of a document does.
-            kind: FileKind::Markdown,
-            stretches: vec![stretch],
-            project: Arc::new(project),
-            neighbours: Arc::default(),
-            embedded: Arc::default(),
-            ..subject.clone()
-        })
+        let text = Arc::clone(&found.view);
+        // A program in a string stands for itself, as a fence of a document does.
+        let stretch = cudalint_syntax::Stretch { region, text, inside: false, body: None, apart: true };
+        let files = [SourceFile::of_stretch(subject.file.as_str(), FileKind::Markdown, stretch)];
+        let (path, file, lines) = (&subject.path, &subject.file, Arc::clone(&subject.lines));
+        let read = subject_of(&subject.root, path, file, &files, &[], lines, (*subject.options).clone());
+        Subject { notebook: subject.notebook.clone(), apart: Arc::clone(&subject.apart), ..read }
     });
-    subjects.flatten().collect()
+    subjects.collect()
 }
 
 /// The values of a flag, joined (`-DX`) or apart (`-D X`).

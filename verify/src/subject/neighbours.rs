@@ -1,11 +1,11 @@
 //! The files around a subject: folders of headers that it includes from elsewhere in the tree, sources that define what
 //! it only declares, and the file with the `main` of its program.
 
-use super::units::module_of;
+use super::units::program_of;
 use crate::paths::absolute;
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_program::includes::is_system_header;
-use cudalint_program::ir::{Expr, Function, FunctionRole, Module};
+use cudalint_program::ir::{Expr, Function, FunctionRole, Module, ModuleId};
 use cudalint_program::visit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,12 +129,13 @@ impl Neighbours {
                     if self.parts.len() >= MAX_SIBLINGS {
                         return;
                     }
-                    if let Some(found) = (!self.parts.contains_key(&path)).then(|| module_of(&path)).flatten() {
+                    if let Some(found) = (!self.parts.contains_key(&path)).then(|| program_of(&path)).flatten() {
+                        let found = found.project.module(ModuleId(0));
                         let targets: Vec<(String, bool)> =
                             found.includes.iter().map(|it| (it.target.to_string(), it.system)).collect();
                         let read = Parts {
-                            defines: defined(&found),
-                            needs: needed(&found),
+                            defines: defined(found),
+                            needs: needed(found),
                             includes: targets.iter().map(|(target, _)| absolute(&folder.join(target))).collect(),
                             targets,
                         };

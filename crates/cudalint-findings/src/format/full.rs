@@ -1,10 +1,12 @@
 //! `full`: for people. A header line, the source with its labels, the witness in words, help and fix.
 
+use super::common::{Options, paint};
 use super::snippet::Snippet;
-use super::{Options, one_line, paint};
 use crate::finding::{Applicability, Finding, Label, LaunchWitness, Place, Witness};
 use crate::lines::floor_char_boundary;
-use crate::report::{Report, Sources};
+use crate::plain::one_line;
+use crate::report::Report;
+use crate::sources::Sources;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -26,13 +28,13 @@ pub fn render(report: &Report, options: &Options) -> String {
         finding_text(&mut out, finding, report, &snippets, options);
         out.push('\n');
     }
-    out.push_str(&super::incomplete(report, options));
+    out.push_str(&super::common::incomplete(report, options));
     out
 }
 
 fn finding_text(out: &mut String, finding: &Finding, report: &Report, snippets: &Snippet, options: &Options) {
     let head = format!("{}[{}]", finding.severity.name(), finding.rule.name);
-    let head = paint(&head, super::style(finding.severity), options.color);
+    let head = paint(&head, super::common::style(finding.severity), options.color);
     let message = one_line(&finding.message);
     let message = paint(&message, "1", options.color);
     let _ = writeln!(out, "{head} ({}): {message}", finding.confidence.name());

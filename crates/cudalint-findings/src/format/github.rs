@@ -1,6 +1,6 @@
 //! `github`: workflow commands, which GitHub Actions shows as annotations.
 
-use super::Options;
+use super::common::Options;
 use crate::finding::Severity;
 use crate::report::{Incomplete, Report};
 use std::fmt::Write;
@@ -27,7 +27,7 @@ pub fn render(report: &Report, _options: &Options) -> String {
         }
         let title = format!("{} ({})", finding.rule.name, finding.confidence.name());
         // A line of a notebook's cell is none of its file, which is JSON.
-        let mut text = super::with_cell(&finding.message, start);
+        let mut text = super::common::with_cell(&finding.message, start);
         if let Some(help) = &finding.help {
             let _ = write!(text, "\nhelp: {help}");
         }
@@ -48,7 +48,7 @@ fn data(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive(['\r', '\n']) {
         let words = line.trim_end_matches(['\r', '\n']);
-        out.push_str(&super::one_line(words).replace('%', "%25"));
+        out.push_str(&crate::plain::one_line(words).replace('%', "%25"));
         out.push_str(&line[words.len()..].replace('\r', "%0D").replace('\n', "%0A"));
     }
     out

@@ -1,6 +1,6 @@
 //! `gitlab`: a Code Quality report.
 
-use super::Options;
+use super::common::Options;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::fingerprint::identity;
 use crate::lines::Position;
@@ -62,8 +62,10 @@ pub fn render(report: &Report, _options: &Options) -> String {
             let (begin, end) = report.sources.positions(&finding.place);
             Issue {
                 description: match &finding.verification {
-                    Some(done) => format!("{} [{}]", super::with_cell(&finding.message, begin), done.words()).into(),
-                    None if begin.cell.is_some() => super::with_cell(&finding.message, begin).into(),
+                    Some(done) => {
+                        format!("{} [{}]", super::common::with_cell(&finding.message, begin), done.words()).into()
+                    }
+                    None if begin.cell.is_some() => super::common::with_cell(&finding.message, begin).into(),
                     None => finding.message.as_str().into(),
                 },
                 check_name: finding.rule.name,
@@ -86,7 +88,7 @@ pub fn render(report: &Report, _options: &Options) -> String {
             positions: Positions { begin: Position::START.into(), end: Position::START.into() },
         },
     }));
-    let mut out = super::to_json(&issues, true);
+    let mut out = crate::plain::to_json(&issues, true);
     out.push('\n');
     out
 }

@@ -2,7 +2,8 @@
 //! beside it but the logs and reproducers it links to.
 
 use crate::finding::{Finding, Verdict, Witness};
-use crate::report::{Incomplete, Report, Source};
+use crate::report::{Incomplete, Report};
+use crate::sources::Source;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -253,7 +254,7 @@ fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if super::steers(c) => out.push('\u{fffd}'),
+            c if crate::plain::steers(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

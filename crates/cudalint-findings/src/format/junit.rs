@@ -1,8 +1,9 @@
 //! `junit`: XML that build servers show as tests: a suite a file, a case a finding. Only errors fail, as with the exit
 //! code; warnings and notes are skipped cases, so that they are seen and break nothing.
 
-use super::{Options, one_line};
+use super::common::Options;
 use crate::finding::Severity;
+use crate::plain::one_line;
 use crate::report::{Incomplete, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 

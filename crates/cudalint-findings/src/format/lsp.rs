@@ -1,9 +1,10 @@
 //! `lsp`: an array of `PublishDiagnosticsParams`, one a file with findings. Lines and characters count from 0,
 //! characters in UTF-16 units. A language server publishes the same values.
 
-use super::Options;
+use super::common::Options;
 use crate::finding::{Finding, Place, Severity};
-use crate::report::{Incomplete, Report, Sources};
+use crate::report::{Incomplete, Report};
+use crate::sources::Sources;
 use serde::Serialize;
 
 /// The code of a diagnostic that says that a file was not read or not analysed as a whole.
@@ -100,7 +101,7 @@ pub struct Data {
 
 /// The array, with a line break at its end.
 pub fn render(report: &Report, options: &Options) -> String {
-    let mut out = super::to_json(&params(report, options), true);
+    let mut out = crate::plain::to_json(&params(report, options), true);
     out.push('\n');
     out
 }

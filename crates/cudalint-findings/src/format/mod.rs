@@ -1,5 +1,6 @@
 //! The output formats: each one a function from a report to text.
 
+mod common;
 pub mod concise;
 pub mod full;
 pub mod github;
@@ -8,39 +9,15 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod lsp;
-pub mod names;
 pub mod sarif;
 mod snippet;
 pub mod statistics;
 mod uri;
 
-pub(crate) use names::{one_line, steers};
+pub use common::Options;
 
-use crate::finding::Severity;
-use crate::report::{Incomplete, Report};
-use serde::Serialize;
-use std::borrow::Cow;
+use crate::report::Report;
 use std::str::FromStr;
-
-/// How to write a report.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Whether `full` and `concise` use terminal colours.
-    pub color: bool,
-    /// Columns of the terminal, for `full`.
-    pub width: usize,
-    /// Where the pages of the rules lie; a rule's page is at this, `/` and its name.
-    pub rules_url: String,
-    /// The folder that relative paths start from, absolute and with `/`, for formats that need whole addresses (`lsp`);
-    /// without it their addresses are relative.
-    pub root: Option<String>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { color: false, width: 100, rules_url: crate::RULES_URL.to_owned(), root: None }
-    }
-}
 
 /// An output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,39 +62,34 @@ impl Format {
         Self::ALL.iter().map(|format| format.name())
     }
 
+    /// Its name on the command line, whether it is for people, and what writes a report.
+    fn row(self) -> (&'static str, bool, fn(&Report, &Options) -> String) {
+        match self {
+            Self::Full => ("full", true, full::render),
+            Self::Concise => ("concise", true, concise::render),
+            Self::Json => ("json", false, json::render),
+            Self::JsonLines => ("json-lines", false, json::render_lines),
+            Self::Sarif => ("sarif", false, sarif::render),
+            Self::Github => ("github", false, github::render),
+            Self::Gitlab => ("gitlab", false, gitlab::render),
+            Self::Junit => ("junit", false, junit::render),
+            Self::Lsp => ("lsp", false, lsp::render),
+        }
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Concise => "concise",
-            Self::Json => "json",
-            Self::JsonLines => "json-lines",
-            Self::Sarif => "sarif",
-            Self::Github => "github",
-            Self::Gitlab => "gitlab",
-            Self::Junit => "junit",
-            Self::Lsp => "lsp",
-        }
+        self.row().0
     }
 
     /// Whether the format is for people, so that colour and a closing summary have a place in it.
     pub fn is_for_people(self) -> bool {
-        matches!(self, Self::Full | Self::Concise)
+        self.row().1
     }
 
     /// Writes a report.
     pub fn render(self, report: &Report, options: &Options) -> String {
-        match self {
-            Self::Full => full::render(report, options),
-            Self::Concise => concise::render(report, options),
-            Self::Json => json::render(report, options),
-            Self::JsonLines => json::render_lines(report, options),
-            Self::Sarif => sarif::render(report, options),
-            Self::Github => github::render(report, options),
-            Self::Gitlab => gitlab::render(report, options),
-            Self::Junit => junit::render(report, options),
-            Self::Lsp => lsp::render(report, options),
-        }
+        self.row().2(report, options)
     }
 }
 
@@ -136,40 +108,4 @@ impl FromStr for Format {
         let found = Self::ALL.iter().find(|format| format.name() == name);
         found.copied().ok_or_else(|| UnknownFormat { name: name.to_owned() })
     }
-}
-
-/// A value as JSON. The models hold nothing that JSON cannot (no maps with other keys than text, no writers that
-/// fail), so the error case cannot come up; it would read as `null`.
-pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
-    let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
-    names::in_json(text.unwrap_or_else(|_| "null".to_owned()))
-}
-
-/// A message that says in which cell of a notebook its line is, for formats that have no place for that.
-pub(crate) fn with_cell(message: &str, at: crate::lines::Position) -> String {
-    match at.cell {
-        Some(_) => format!("{at}: {message}"),
-        None => message.to_owned(),
-    }
-}
-
-/// What kept files from being read or analysed as a whole, for people: one line each.
-fn incomplete(report: &Report, options: &Options) -> String {
-    let word = paint("incomplete", "1;33", options.color);
-    let line = |entry: &Incomplete| format!("{word}: {}: {}\n", one_line(&entry.path), one_line(&entry.reason));
-    report.incomplete.iter().map(line).collect()
-}
-
-/// Terminal codes of a level: bold red, bold yellow, bold blue.
-pub(crate) fn style(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "1;31",
-        Severity::Warning => "1;33",
-        Severity::Info => "1;34",
-    }
-}
-
-/// Text in terminal codes, or as it is.
-pub(crate) fn paint<'t>(text: &'t str, codes: &str, color: bool) -> Cow<'t, str> {
-    if color { format!("\u{1b}[{codes}m{text}\u{1b}[0m").into() } else { text.into() }
 }

@@ -1,13 +1,14 @@
 //! `sarif`: SARIF 2.1.0, for code scanning. Witnesses are code flows: the way through the host program with its launch
 //! is one thread of execution, and each access of a GPU thread is one of its own, so that a race shows as two.
 
-use super::Options;
+use super::common::Options;
 use super::uri::reference;
 use crate::claim::Claim;
 use crate::finding::{
     AccessWitness, Applicability, Finding, Fix, Group, LaunchWitness, Place, RuleInfo, Severity, Witness,
 };
-use crate::report::{Incomplete, Report, Sources};
+use crate::report::{Incomplete, Report};
+use crate::sources::Sources;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -69,7 +70,7 @@ pub fn render(report: &Report, options: &Options) -> String {
     let files = crate::model::Files::of(report);
     run.insert("properties".into(), json!({ "files": files }));
 
-    let mut out = super::to_json(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}), true);
+    let mut out = crate::plain::to_json(&json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}), true);
     out.push('\n');
     out
 }

@@ -1,10 +1,11 @@
 //! Source text with labels, drawn by miette. The text is handed over by line, from an index that is made once a file,
 //! so that a label costs its own lines and not the file's; a long line is cut around the label.
 
-use super::Options;
+use super::common::Options;
 use crate::finding::{Label, Place};
 use crate::lines::{LineIndex, floor_char_boundary};
-use crate::report::{Report, Source};
+use crate::report::Report;
+use crate::sources::Source;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode,
     SourceSpan, SpanContents,
@@ -42,13 +43,13 @@ impl Snippet {
     pub(super) fn render(&self, out: &mut String, report: &Report, place: &Place, words: &str, others: &[&Label]) {
         let Some(source) = report.sources.get(&place.path) else {
             out.push_str("  --> ");
-            out.push_str(&super::one_line(&place.path));
+            out.push_str(&crate::plain::one_line(&place.path));
             out.push('\n');
             return;
         };
         let mut labels = vec![labeled(source, place, words, true)];
         labels.extend(others.iter().map(|label| labeled(source, &label.place, &label.message, false)));
-        let path = super::one_line(&place.path);
+        let path = crate::plain::one_line(&place.path);
         for labels in apart(source, labels) {
             let cell = source.cell(labels.first().map_or(0, LabeledSpan::offset));
             let path = match &cell {
@@ -114,7 +115,7 @@ fn labeled(source: &Source, place: &Place, words: &str, primary: bool) -> Labele
         start = if line.end < start { line.end } else { floor_char_boundary(text, start - 1) };
         end = start.max(line.end);
     }
-    let words = Some(words).filter(|words| !words.is_empty()).map(|words| super::one_line(words).into_owned());
+    let words = Some(words).filter(|words| !words.is_empty()).map(|words| crate::plain::one_line(words).into_owned());
     let span = SourceSpan::new(start.into(), end - start);
     if primary { LabeledSpan::new_primary_with_span(words, span) } else { LabeledSpan::new_with_span(words, span) }
 }

@@ -24,7 +24,7 @@ pub fn render(report: &Report, limits: &[(String, usize)]) -> String {
     if !limits.is_empty() {
         out.push_str("limits met:\n");
         for (name, count) in limits {
-            let _ = writeln!(out, "{count:>widest$}  {}", super::one_line(name));
+            let _ = writeln!(out, "{count:>widest$}  {}", crate::plain::one_line(name));
         }
     }
     out

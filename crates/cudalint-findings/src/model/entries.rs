@@ -6,7 +6,8 @@ use super::{
 };
 use crate::finding::{self, Finding, Place};
 use crate::lines;
-use crate::report::{FileCounts, Report, Sources};
+use crate::report::{FileCounts, Report};
+use crate::sources::Sources;
 
 impl Document {
     /// The document of a report. Pages of rules lie below `rules_url`.

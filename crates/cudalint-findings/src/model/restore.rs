@@ -3,7 +3,8 @@
 
 use super::{Document, Evidence, FindingEntry, Position, Range, Verification};
 use crate::finding::{self, Edit, EvidenceRecord, Finding, Fix, Label, Place, RuleInfo, Witness};
-use crate::report::{FileCounts, Report, Sources};
+use crate::report::{FileCounts, Report};
+use crate::sources::Sources;
 
 impl Document {
     /// The report that this document was made of, as far as it tells: labels and help are not part of a document.

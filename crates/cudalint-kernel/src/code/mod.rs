@@ -8,7 +8,7 @@
 mod operations;
 mod parts;
 
-pub use operations::{AtomicOp, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
+pub use operations::{AtomicOp, Bits, FloatMath, Group, Intrinsic, Scope, Shuffle, Vote};
 pub use parts::{Child, Item};
 
 use crate::report::Site;

@@ -1,7 +1,7 @@
 //! The operations that the executor knows by meaning: barriers, warp operations, atomics, copies, arithmetic of the library.
 
 use crate::report::{AccessKind, Site};
-pub use cudalint_program::api::effects::{AtomicOp, Scope, Shuffle, Vote};
+pub use cudalint_program::api::effects::{AtomicOp, Bits, Scope, Shuffle, Vote};
 use std::sync::Arc;
 
 /// Operations with a meaning that the executor knows. Operands in the order of the C++ call unless said otherwise.
@@ -82,18 +82,8 @@ pub enum Intrinsic {
     Max,
     /// See [`Intrinsic::Min`].
     Abs,
-    /// `__popc`, `__clz`, `__ffs`, `__brev` and their 64-bit forms; operand converted to the unsigned type of its size.
-    PopCount,
-    /// Leading zeros.
-    LeadingZeros,
-    /// Position of the first set bit, from 1.
-    FirstSet,
-    /// Bits reversed.
-    ReverseBits,
-    /// `__mul24`, `__umul24`: 24-bit multiplication of the node's signedness.
-    Mul24,
-    /// `__mulhi`, `__umulhi`: the high half of the product.
-    MulHigh,
+    /// `__popc`, `__clz` and the like: computed from the bits of operands that have the type which the function takes.
+    Bits(Bits),
     /// `floor`, `ceil`, `trunc`, `rint`, `sqrt`, `log2`, `pow` and the like on floats: the function's name. Known where all
     /// operands are.
     FloatMath(FloatMath),

@@ -90,34 +90,7 @@ impl Machine<'_> {
                     Some(if float { ops::float(x).abs().to_bits() as i64 } else { ops::wrap(ty, x.wrapping_abs()) })
                 });
             }
-            Intrinsic::PopCount => return self.bits(operands, &first, 61, |x, _| i64::from(x.count_ones())),
-            Intrinsic::LeadingZeros => {
-                return self.bits(operands, &first, 62, |x, size| i64::from(x.leading_zeros()) - (64 - size));
-            }
-            Intrinsic::FirstSet => {
-                return self.bits(
-                    operands,
-                    &first,
-                    63,
-                    |x, _| if x == 0 { 0 } else { i64::from(x.trailing_zeros()) + 1 },
-                );
-            }
-            Intrinsic::ReverseBits => {
-                let wrap_to = ty.clone();
-                return self.bits(operands, &first, 64, move |x, size| {
-                    ops::wrap(&wrap_to, (x.reverse_bits() >> (64 - size)) as i64)
-                });
-            }
-            Intrinsic::Mul24 => {
-                let signed = matches!(ty, Ty::Int { signed: true, .. });
-                let cut = |v: &Val| {
-                    ops::unary(v, &self.act, 65, |x| Some(if signed { (x << 40) >> 40 } else { x & 0xff_ffff }))
-                };
-                let (a, b) = (cut(&first), cut(&second));
-                let shape = first.shape.times(second.shape);
-                return Val { shape, ..ops::binary(BinaryOp::Mul, ty, &a, &b, &self.act, id) };
-            }
-            Intrinsic::MulHigh => return self.mul_high(ty, &first, &second, id),
+            Intrinsic::Bits(what) => return self.bit_function(*what, id, operands, &values),
             Intrinsic::FloatMath(function) => return self.float_math(*function, ty, &values),
             Intrinsic::Assume => {
                 let parting = self.part(&first);
@@ -313,33 +286,6 @@ impl Machine<'_> {
             value = value.blended(&name, &parting.unknown);
         }
         value
-    }
-
-    fn bits(&mut self, operands: &[ExprId], value: &Val, salt: u64, f: impl Fn(u64, i64) -> i64) -> Val {
-        let size = operands.first().and_then(|&operand| self.code.expr(operand).ty.bytes()).unwrap_or(4);
-        let size = i64::from(size.clamp(1, 8)) * 8;
-        let keep = if size == 64 { u64::MAX } else { (1 << size) - 1 };
-        ops::unary(value, &self.act, mix(salt, size as u64), |x| Some(f(x as u64 & keep, size)))
-    }
-
-    fn mul_high(&mut self, ty: &Ty, a: &Val, b: &Val, id: ExprId) -> Val {
-        let Ty::Int { bytes, signed } = *ty else { return unknown_of(ty) };
-        if !a.all_known() || !b.all_known() {
-            return self.pure(&[a.clone(), b.clone()], u32::MAX - 2, ty);
-        }
-        let _ = id;
-        let shift = u32::from(bytes) * 8;
-        let high = |x: i64, y: i64| {
-            if signed {
-                ((i128::from(x) * i128::from(y)) >> shift) as i64
-            } else {
-                ops::wrap(ty, ((u128::from(x as u64) * u128::from(y as u64)) >> shift) as i64)
-            }
-        };
-        match (a.uniform(), b.uniform()) {
-            (Some(x), Some(y)) => Val::known(high(x, y)),
-            _ => Val::lanes(Lanes::from_fn(self.n, |lane| high(a.lane(lane).0, b.lane(lane).0))),
-        }
     }
 
     fn float_math(&mut self, function: FloatMath, ty: &Ty, values: &[Val]) -> Val {

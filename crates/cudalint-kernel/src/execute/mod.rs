@@ -6,6 +6,7 @@
 
 mod access;
 mod barriers;
+mod bit_functions;
 mod bits;
 mod calls;
 mod cells;

@@ -5,7 +5,7 @@ use crate::code::{FloatMath, Intrinsic};
 use crate::report::Site;
 use cudalint_numbers::Scalar;
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{Bits, DeviceOp, Number, Rounding};
+use cudalint_program::api::effects::{DeviceOp, Number, Rounding};
 use cudalint_program::ir::Path;
 use cudalint_program::types::{Argument, Ty};
 
@@ -193,17 +193,9 @@ impl Lowerer<'_> {
     fn bit_function(&mut self, name: &str, args: &[Out], site: Site) -> Option<Out> {
         let api = ApiId::named(name)?;
         let Some(DeviceOp::Bits { what, of }) = api.device_op() else { return None };
-        let what = match what {
-            Bits::PopCount => Intrinsic::PopCount,
-            Bits::LeadingZeros => Intrinsic::LeadingZeros,
-            Bits::FirstSet => Intrinsic::FirstSet,
-            Bits::ReverseBits => Intrinsic::ReverseBits,
-            Bits::Mul24 => Intrinsic::Mul24,
-            Bits::MulHigh => Intrinsic::MulHigh,
-        };
         let (operand, result) = (number_type(of), api.gives.map_or(Ty::Unknown, number_type));
         let operands = args.iter().map(|arg| self.convert(arg, &operand)).collect();
-        Some(self.intrinsic(what, operands, result, site))
+        Some(self.intrinsic(Intrinsic::Bits(what), operands, result, site))
     }
 
     fn maths_call(&mut self, base: &'static str, bytes: Option<u8>, args: &[Out], site: Site) -> Out {

@@ -145,14 +145,13 @@ impl Lowerer<'_> {
         let (id, from) = (*id, ty.clone());
         let Ty::Int { bytes, .. } = from else { return None };
         let operand = self.convert(id, &from, &Ty::Int { bytes, signed: false });
-        let (what, ty) = match what {
-            Bits::PopCount => (Intrinsic::PopCount, from),
-            Bits::LeadingZeros => (Intrinsic::LeadingZeros, from),
-            Bits::FirstSet => (Intrinsic::FirstSet, Ty::UINT),
-            Bits::ReverseBits => (Intrinsic::ReverseBits, Ty::Int { bytes: bytes.max(4), signed: false }),
-            Bits::Mul24 | Bits::MulHigh => return None,
+        let ty = match what {
+            Bits::PopCount | Bits::LeadingZeros => from,
+            Bits::FirstSet => Ty::UINT,
+            Bits::ReverseBits => Ty::Int { bytes: bytes.max(4), signed: false },
+            Bits::Mul24 | Bits::MulHigh | Bits::FunnelLeft | Bits::FunnelRight | Bits::PickBytes => return None,
         };
-        Some(self.operation(what, vec![operand], ty, site))
+        Some(self.operation(Intrinsic::Bits(what), vec![operand], ty, site))
     }
 
     /// `float32x4(a, b, c, d)`, also of shorter vectors in a row.

@@ -1,7 +1,7 @@
 //! What lowered expressions always are: their value where it is constant, and whether they can be negative.
 
 use super::lower::Lowerer;
-use crate::code::{BinaryOp, Expr, ExprId, Intrinsic, Place, Ty, UnaryOp};
+use crate::code::{BinaryOp, Bits, Expr, ExprId, Intrinsic, Place, Ty, UnaryOp};
 use cudalint_numbers as numbers;
 
 /// Deepest nesting that is looked into.
@@ -99,9 +99,7 @@ impl Lowerer<'_> {
                 Intrinsic::FloorRem => parts.get(1).is_some_and(below),
                 Intrinsic::Max => parts.iter().any(below),
                 Intrinsic::Min => parts.iter().all(below),
-                Intrinsic::PopCount
-                | Intrinsic::LeadingZeros
-                | Intrinsic::FirstSet
+                Intrinsic::Bits(Bits::PopCount | Bits::LeadingZeros | Bits::FirstSet)
                 | Intrinsic::GroupRank(_)
                 | Intrinsic::GroupSize(_)
                 | Intrinsic::DynamicSharedBytes

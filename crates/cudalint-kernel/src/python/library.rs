@@ -4,7 +4,7 @@ use super::calls::Arguments;
 use super::lower::Lowerer;
 use super::types::{DOUBLE, Fixed, is_integer, promote};
 use super::value::{Range, Value};
-use crate::code::{BinaryOp, Effect, Expr, ExprId, FloatMath, Intrinsic, Ty};
+use crate::code::{BinaryOp, Bits, Effect, Expr, ExprId, FloatMath, Intrinsic, Ty};
 use crate::report::Site;
 use cudalint_program::Name;
 use cudalint_program::api::packages::MathOp;
@@ -289,7 +289,7 @@ impl Lowerer<'_> {
                 }
             }
             (Value::Number(id, ty), "bit_count", []) => {
-                return self.operation(Intrinsic::PopCount, vec![*id], ty.clone(), site);
+                return self.operation(Intrinsic::Bits(Bits::PopCount), vec![*id], ty.clone(), site);
             }
             _ => {}
         }

@@ -137,3 +137,21 @@ fn the_last_round_of_a_long_loop_is_seen() {
     .int(1_000_000)
     .sees(&["outside a[i+t] at 4000000 by 0.64 x192"]);
 }
+
+#[test]
+fn functions_of_bits_are_computed() {
+    // Rotated by eight, thread 1 is at 256; the others of the block of two stay below.
+    for (index, at) in [
+        ("__funnelshift_l(t, t, 8)", 1024),
+        ("__funnelshift_l(t << 24, 0, 16)", 1024),
+        ("__funnelshift_r(0, t, 24)", 1024),
+        ("__byte_perm(t, 0, 0x4404)", 1024),
+        ("__popc(t) << 8", 1024),
+        ("__umulhi(t << 24, 1u << 16)", 1024),
+    ] {
+        kernel(&format!("__global__ void k(float* x) {{ unsigned t = threadIdx.x; x[{index}] = 0; }}"))
+            .block(2)
+            .buffer(1024)
+            .sees(&[&format!("outside x[{}] at {at} by 0.1 x1", index.replace(' ', ""))]);
+    }
+}

@@ -4,11 +4,8 @@ use cudalint_kernel::report::{EventKind, OpenCondition, OpenKind, RaceScope, Rac
 use cudalint_kernel::{
     Argument, Budget, Buffer, Contents, ExecutionReport, LaunchInput, execute, execute_assuming, lower,
 };
-use cudalint_program::cuda::LowerInput;
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
 use cudalint_program::types::TypeEnv;
-use cudalint_program::{Project, ProjectOptions, Source};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+use cudalint_program::{ProjectOptions, load_texts};
 
 /// A kernel's text with what it is launched with.
 pub struct Case {
@@ -121,19 +118,8 @@ impl Case {
 
     fn run_or_damage(&self) -> (ExecutionReport, bool) {
         let text = &self.text;
-        let directives = scan_directives(text, Span::new(0, text.len()));
-        let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-        let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
-        let table = MacroTable::build(&directives.defines, &[]);
-        let mut pool = ParserPool::default();
-        let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
-        let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-        let macros = index.visible(0);
-        let input = LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
-        let module = cudalint_program::cuda::lower(input);
-        let source = Source { path: "a.cu".into(), text: text.as_str().into(), module, alone: false };
-        let project = Project::build(vec![source], &ProjectOptions::default());
-        let damaged = !parsed.damage.is_empty();
+        let program = load_texts(&[("a.cu", text)], &ProjectOptions::default()).unwrap();
+        let (project, damaged) = (program.project, program.files[0].damaged);
         let Some((module, kernel)) = project.kernels().next() else { return (ExecutionReport::default(), damaged) };
         let Some(code) = lower(&project, module, kernel, &TypeEnv::default()) else {
             return (ExecutionReport::default(), damaged);

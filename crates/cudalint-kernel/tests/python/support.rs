@@ -5,9 +5,7 @@ use cudalint_kernel::python::{ArgumentType, Constant, Order, Specialization, gue
 use cudalint_kernel::report::{EventKind, RaceScope};
 use cudalint_kernel::{Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, lower_python};
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
-use cudalint_program::python::{LowerPython, lower};
-use cudalint_program::{Name, Project, ProjectOptions, Source};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region};
+use cudalint_program::{Name, Project, ProjectOptions, load_texts};
 
 pub const F32: Ty = Ty::Float { bytes: 4 };
 pub const F64: Ty = Ty::Float { bytes: 8 };
@@ -19,14 +17,6 @@ import numpy as np
 import operator
 import math
 ";
-
-fn source(path: &str, text: &str) -> Source {
-    let mut pool = ParserPool::default();
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::build([].iter(), &[]), &[], &mut pool);
-    let module = lower(LowerPython { text, parsed: &parsed });
-    Source { path: path.into(), text: text.into(), module, alone: false }
-}
 
 /// A kernel with what it is launched with.
 pub struct Case {
@@ -44,8 +34,9 @@ pub fn kernel(text: &str) -> Case {
 
 /// The kernel `k` of the first of several files.
 pub fn in_files(files: &[(&str, &str)]) -> Case {
-    let sources = files.iter().map(|(path, text)| source(path, &format!("{IMPORTS}{text}"))).collect();
-    let project = Project::build(sources, &ProjectOptions::default());
+    let texts: Vec<(&str, String)> = files.iter().map(|(path, text)| (*path, format!("{IMPORTS}{text}"))).collect();
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let project = load_texts(&texts, &ProjectOptions::default()).unwrap().project;
     let (module, kernel) = project
         .kernels()
         .find(|(module, kernel)| project.function_at(*module, *kernel).unwrap().name == "k")

@@ -20,44 +20,23 @@ use cudalint_kernel::report::{Access, Coverage, EventKind, Object, RaceScope};
 use cudalint_kernel::{
     Argument, Budget, Buffer, Code, Contents, ExecutionReport, LaunchInput, execute, lower, lower_python,
 };
-use cudalint_program::cuda::LowerInput;
-use cudalint_program::ir::{Dialect, Module};
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::python::LowerPython;
+use cudalint_program::ir::Dialect;
 use cudalint_program::types::TypeEnv;
-use cudalint_program::{Project, ProjectOptions, Source};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
+use cudalint_program::{Project, ProjectOptions, load_texts};
 use std::path::Path;
 
-fn project(path: &str, text: &str, module: Module) -> Project {
-    Project::build(
-        vec![Source { path: path.into(), text: text.into(), module, alone: false }],
-        &ProjectOptions::default(),
-    )
+fn project(path: &str, text: &str) -> Project {
+    load_texts(&[(path, text)], &ProjectOptions::default()).unwrap().project
 }
 
 fn cuda_code(text: &str) -> Code {
-    let directives = scan_directives(text, Span::new(0, text.len()));
-    let files = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&files, &[], &std::sync::Arc::default());
-    let table = MacroTable::build(directives.defines.iter(), &[]);
-    let mut pool = ParserPool::default();
-    let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-    let macros = index.visible(0);
-    let input = LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
-    let module = cudalint_program::cuda::lower(input);
-    let project = project("a.cu", text, module);
+    let project = project("a.cu", text);
     let (module, kernel) = project.kernels().next().unwrap();
     lower(&project, module, kernel, &TypeEnv::default()).unwrap()
 }
 
 fn python_code(text: &str, arguments: Vec<ArgumentType>) -> Code {
-    let mut pool = ParserPool::default();
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::build([].iter(), &[]), &[], &mut pool);
-    let module = cudalint_program::python::lower(LowerPython { text, parsed: &parsed });
-    let project = project("a.py", text, module);
+    let project = project("a.py", text);
     let (module, kernel) = project.kernels().next().unwrap();
     let specialization = Specialization { dialect: Dialect::Numba, arguments, captured: Vec::new() };
     lower_python(&project, module, kernel, &specialization).unwrap()

@@ -399,6 +399,9 @@ pub enum Bits {
     ReverseBits,
     Mul24,
     MulHigh,
+    FunnelLeft,
+    FunnelRight,
+    PickBytes,
 }
 
 /// Among which threads something holds.

@@ -1,5 +1,5 @@
 //! The catalogue: what each function of CUDA, of its libraries and of what programs use beside them is and does. The data
-//! stand in `catalogue/*.txt`, where people edit them; `cargo xtask sync` makes `table.rs` of them. No analysis spells a
+//! stand in `catalogue/*.txt`, where people edit them; the build (`build/main.rs`) makes the tables of them. No analysis spells a
 //! function to decide what it does: a name becomes an [`ApiId`] where it is resolved, and what is asked of that id is here.
 
 mod args;
@@ -8,10 +8,15 @@ mod function;
 pub mod packages;
 pub mod python;
 pub mod spaces;
-// Derived: neither laid out nor imported by hand.
-#[rustfmt::skip]
-#[allow(clippy::wildcard_imports)]
-mod table;
+/// What the build made of the catalogue.
+mod table {
+    #![allow(clippy::wildcard_imports)]
+    use super::effects::*;
+    use super::function::*;
+    use super::packages::*;
+
+    include!(concat!(env!("OUT_DIR"), "/table.rs"));
+}
 
 use effects::Returns;
 pub use function::{Constant, Function};

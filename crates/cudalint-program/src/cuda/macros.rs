@@ -277,9 +277,18 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Whether this file's budget allows one more expansion.
+    fn may_expand(&mut self) -> bool {
+        let may = self.macros.expansions < MAX_EXPANSIONS;
+        if !may {
+            self.module.cut("expansions of macros");
+        }
+        may
+    }
+
     /// Lowers a macro's body. `as_value`: an expression where it can be one.
     fn expand(&mut self, define: &'a Define, bindings: &Bindings<'_>, span: Span, as_value: bool) -> Option<ExprId> {
-        if self.macros.expansions >= MAX_EXPANSIONS
+        if !self.may_expand()
             || self.macros.active.len() >= MAX_NESTED
             || self.macros.active.iter().any(|active| *active == define.name.as_str())
         {
@@ -431,7 +440,7 @@ impl<'a> Lowerer<'a> {
         let span = s.span(name);
         let define = self.macro_at(text, span)?;
         let params = define.params.as_ref()?;
-        if self.macros.expansions >= MAX_EXPANSIONS || self.macros.active.len() >= MAX_NESTED {
+        if !self.may_expand() || self.macros.active.len() >= MAX_NESTED {
             return None;
         }
         if self.macros.active.iter().any(|active| *active == text) {

@@ -34,7 +34,8 @@ mod types;
 use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
 use crate::name::Name;
 use cudalint_syntax::{BuildMacros, Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
-pub use cupy_bodies::{CupySlot, cupy_slots, shape_cupy_body};
+pub(crate) use cupy_bodies::shape_cupy_body;
+pub use cupy_bodies::{CupySlot, cupy_slots};
 pub(crate) use preprocessor::passes_on;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scopes::Frame;
@@ -86,7 +87,7 @@ impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
 }
 
 /// What a region is lowered from.
-pub struct LowerInput<'a> {
+pub(crate) struct LowerInput<'a> {
     /// The raw text of the whole file.
     pub text: &'a str,
     /// The region's tree.
@@ -114,13 +115,9 @@ const MAX_EXPRESSIONS: usize = 6_000_000;
 const EXPRESSIONS_PER_BYTE: usize = 8;
 const EXPRESSIONS_OF_ANY: usize = 200_000;
 
-/// Lowers a region. Without a tree the module is empty but for its damage.
-pub fn lower(input: LowerInput<'_>) -> Module {
-    lower_with_names(input).0
-}
-
-/// As [`lower`]; beside the module are the names that stand in it, which are all that it may ask other modules for.
-pub fn lower_with_names(input: LowerInput<'_>) -> (Module, FxHashSet<Name>) {
+/// Lowers a region. Beside the module are the names that stand in it, which are all that it may ask other modules for.
+/// Without a tree the module is empty but for its damage.
+pub(crate) fn lower(input: LowerInput<'_>) -> (Module, FxHashSet<Name>) {
     let mut lowerer = Lowerer::new(input);
     if let Some(root) = lowerer.parsed.root() {
         let source = Src::file(lowerer.text);
@@ -304,6 +301,7 @@ impl<'a> Lowerer<'a> {
     /// so that nothing is concluded from what is missing.
     fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || self.module.exprs.len() >= self.most_expressions {
+            self.module.cut(if self.depth >= MAX_DEPTH { "nesting" } else { "expressions" });
             if let Some(frame) = self.frames.last_mut() {
                 frame.damaged = true;
             }

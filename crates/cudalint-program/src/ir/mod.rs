@@ -60,6 +60,8 @@ pub struct Module {
     pub damage: Vec<Span>,
     /// Branches of `#if` groups that were taken for the program, where nothing in sight decides and other branches have code.
     pub supposed: Vec<Supposed>,
+    /// What lowering cut short, by cause: what comes after is unknown.
+    pub cuts: Vec<(&'static str, u32)>,
     /// Explicit instantiations of function and class templates.
     pub instantiations: Vec<Instantiation>,
     /// Macros that [`ExpansionId`]s name.
@@ -75,6 +77,14 @@ pub struct Module {
 }
 
 impl Module {
+    /// Counts something that lowering cuts short.
+    pub(crate) fn cut(&mut self, cause: &'static str) {
+        match self.cuts.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, count)) => *count += 1,
+            None => self.cuts.push((cause, 1)),
+        }
+    }
+
     /// The macro whose expansion an expression of this module stands in.
     pub fn expansion(&self, node: &ExprNode) -> Option<&Name> {
         self.expanded.get(node.expansion?.0.get() as usize - 1)

@@ -15,7 +15,7 @@ mod scope;
 pub mod tables;
 mod value;
 
-pub use lower::{LowerPython, lower};
+pub(crate) use lower::{LowerPython, lower};
 pub use names::{
     ChevronLaunch, Dimensions, Framework, LaunchProblem, LocalPackages, MalformedLaunch, NameUsage, PointerAsArray,
     PythonNames, UndecoratedKernel, UnknownName,

@@ -1,6 +1,7 @@
 //! Facts: what the replay saw. Rules read these and nothing else of the program.
 
 mod defects;
+mod dump;
 mod faults;
 mod launch;
 mod module;
@@ -20,7 +21,7 @@ pub use status::{
 };
 pub use values::{
     Amount, ArrayShape, Buffer, BufferId, CopyKind, CountShape, Extent3, MemorySpace, Origin, Pointer, PointerArgument,
-    Rows, Step,
+    Rows, Step, StepKind,
 };
 
 use crate::quantity::{Assumptions, Comparison, Condition, Quantity};

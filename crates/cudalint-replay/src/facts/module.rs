@@ -1,6 +1,6 @@
 //! All facts on one module.
 
-use super::{Checker, DefectFact, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault};
+use super::{Checker, DefectFact, Event, FunctionStatus, KernelSummary, ParameterFault, PythonFault, SpaceFault, Step};
 use crate::runs::{Counts, KernelRun};
 use cudalint_kernel::python::Specialization;
 use cudalint_program::ir::FunctionId;
@@ -34,4 +34,13 @@ pub struct Facts {
     pub python: Vec<PythonFault>,
     /// What was cut short, by cause: for `--statistics`.
     pub limits: Vec<(&'static str, u32)>,
+}
+
+impl Facts {
+    /// All steps on the ways to what happens.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        let events = self.events.iter().map(|event| &event.path);
+        let runs = self.runs.iter().map(|run| &run.path);
+        events.chain(runs).chain(self.python.iter().map(|fault| &fault.path)).flatten()
+    }
 }

@@ -12,8 +12,19 @@ use std::fmt;
 pub struct Step {
     /// Where.
     pub site: Site,
+    /// What it is.
+    pub kind: StepKind,
     /// What.
     pub note: String,
+}
+
+/// What a step on the way to an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    /// A call.
+    Call,
+    /// A variable with its value.
+    Value,
 }
 
 /// Identity of an allocation within one walk.

@@ -1,6 +1,6 @@
 //! The way to an event, as a reader is shown it: who called whom, and what variables held.
 
-use crate::facts::{Site, Step};
+use crate::facts::{Site, Step, StepKind};
 use crate::quantity::Assumptions;
 
 /// How many variables a way names.
@@ -10,7 +10,7 @@ pub(crate) const MAX_DEFINITIONS: usize = 5;
 pub(crate) fn call(site: Site, caller: &str, callee: &str, nameless: &str) -> Step {
     let what = if callee.is_empty() { nameless.to_owned() } else { format!("`{callee}`") };
     let whence = if caller.is_empty() { String::new() } else { format!(" from `{caller}`") };
-    Step { site, note: format!("{what} is called{whence}") }
+    Step { site, kind: StepKind::Call, note: format!("{what} is called{whence}") }
 }
 
 /// What a variable holds: "`n` is 513".
@@ -19,5 +19,5 @@ pub(crate) fn holds(site: Site, name: &str, value: i64, assumptions: &Assumption
         Some(list) => format!(" ({})", list.join("; ")),
         None => String::new(),
     };
-    Step { site, note: format!("`{name}` is {value}{why}") }
+    Step { site, kind: StepKind::Value, note: format!("`{name}` is {value}{why}") }
 }

@@ -31,7 +31,22 @@ pub struct Counts {
     pub causes: BTreeMap<&'static str, u64>,
 }
 
+/// Causes in these counts that are budgets which ran out; the others are code that is not understood or not in sight.
+const BUDGETS: [&str; 5] = [
+    "budget spent",
+    "long loop",
+    "calls too deep",
+    "operations of a file used up",
+    "more configurations of one kernel",
+];
+
 impl Counts {
+    /// What was cut short, by cause.
+    pub fn cuts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let all = self.causes.iter().chain(&self.not_executed).map(|(cause, count)| (*cause, *count));
+        all.filter(|(cause, _)| BUDGETS.contains(cause))
+    }
+
     /// Adds another module's.
     pub fn add(&mut self, other: &Self) {
         self.launches += other.launches;

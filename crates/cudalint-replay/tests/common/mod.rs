@@ -1,40 +1,15 @@
 //! Small programs through the front end and the replay.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use cudalint_program::cuda::{LowerInput, lower};
 use cudalint_program::ir::ModuleId;
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_program::{Project, ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, EventKind, LaunchFact, Pointer};
 use cudalint_replay::runs::{Counts, KernelRun, collect, execute};
 use cudalint_replay::{ReplayOptions, replay_all};
-use cudalint_syntax::{Directives, Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
 
 /// A project of these files.
 pub fn project(files: &[(&str, &str)]) -> Project {
-    let directives: Vec<Directives> =
-        files.iter().map(|(_, text)| scan_directives(text, Span::new(0, text.len()))).collect();
-    let list: Vec<MacroFile<'_>> = files
-        .iter()
-        .zip(&directives)
-        .map(|((path, _), directives)| MacroFile { path, directives, alone: false })
-        .collect();
-    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
-    let table = MacroTable::build(directives.iter().flat_map(|d| &d.defines), &[]);
-    let mut pool = ParserPool::default();
-    let sources = files
-        .iter()
-        .zip(&directives)
-        .enumerate()
-        .map(|(at, ((path, text), directives))| {
-            let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
-            let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-            let macros = index.visible(at);
-            let module = lower(LowerInput { text, parsed: &parsed, directives, macros: &macros, pool: &mut pool });
-            Source { path: (*path).into(), text: (*text).into(), module, alone: false }
-        })
-        .collect();
-    Project::build(sources, &ProjectOptions::default())
+    load_texts(files, &ProjectOptions::default()).unwrap().project
 }
 
 /// The events of one file.

@@ -1,18 +1,12 @@
 //! Small Python programs through the front end, the replay and the executor.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use cudalint_program::cuda::{LowerInput, lower as lower_cuda, shape_cupy_body};
-use cudalint_program::ir::{Module, ModuleId};
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::python::{LowerPython, lower};
-use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_program::ir::ModuleId;
+use cudalint_program::{Project, ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, EventKind, Extent3, Facts, LaunchFact};
 use cudalint_replay::given::Given;
 use cudalint_replay::runs::{self, KernelRun};
 use cudalint_replay::{ReplayOptions, replay_all};
-use cudalint_syntax::{
-    FileKind, FileText, Language, MacroTable, ParserPool, Region, Span, Stretch, parse_region, scan_directives,
-};
 
 /// A program with everything that is found out about it.
 pub struct Seen {
@@ -21,47 +15,9 @@ pub struct Seen {
     pub runs: Vec<KernelRun>,
 }
 
-fn python(text: &str) -> Module {
-    let region = Region { language: Language::Python, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &MacroTable::default(), &[], &mut ParserPool::new());
-    lower(LowerPython { text, parsed: &parsed })
-}
-
-/// A program in a string.
-fn cuda(stretch: &Stretch) -> Module {
-    let (text, region) = (&stretch.text, &stretch.region);
-    let directives = scan_directives(text, region.span);
-    let list = [MacroFile { path: "a.py", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
-    let table = MacroTable::build(&directives.defines, &[]);
-    let mut pool = ParserPool::default();
-    let parsed = parse_region(text, region, &table, &directives.defines, &mut pool);
-    let macros = index.visible(0);
-    let input = LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool };
-    let mut module = Module { inside: stretch.string(), ..lower_cuda(input) };
-    if let Some(body) = &stretch.body {
-        shape_cupy_body(&mut module, body.clone());
-    }
-    module
-}
-
-/// Strings of a file that hold kernels, as modules of their own.
-fn embedded(text: &str) -> Vec<Module> {
-    let file = FileText::from_bytes(FileKind::Python, text.as_bytes().to_vec()).unwrap();
-    file.stretches().iter().filter(|stretch| stretch.inside).map(cuda).collect()
-}
-
 /// Files of a project.
 pub fn files(all: &[(&str, &str)]) -> Seen {
-    let mut sources: Vec<Source> = Vec::new();
-    for (path, text) in all {
-        let module = python(text);
-        let strings = embedded(text);
-        for module in std::iter::once(module).chain(strings) {
-            sources.push(Source { path: (*path).into(), text: (*text).into(), module, alone: false });
-        }
-    }
-    let project = Project::build(sources, &ProjectOptions::default());
+    let project = load_texts(all, &ProjectOptions::default()).unwrap().project;
     let facts = replay_all(&project, &ReplayOptions::default());
     let launches = runs::collect(&project, &facts);
     let runs = project.modules().flat_map(|id| runs::execute(&project, id, &launches[id.index()]).runs).collect();

@@ -1,8 +1,10 @@
 //! Linting again: whether a finding still follows from its source, and what a fixed source gives.
 
 use super::Input;
+use crate::args::CheckArgs;
+use crate::check;
 use camino::Utf8PathBuf;
-use cudalint_engine::{Choices, Configuration, Engine, Request};
+use cudalint_engine::{Choices, Engine, MinConfidence, Outcome, Request, StandardInput};
 use cudalint_files::read_text;
 use cudalint_findings::Finding;
 use cudalint_findings::model::FindingEntry;
@@ -14,6 +16,8 @@ use std::sync::OnceLock;
 /// Lints the files of findings again, once and only when someone asks.
 pub struct Again<'a> {
     engine: &'a Engine,
+    /// What the user says of projects.
+    args: &'a CheckArgs,
     root: Utf8PathBuf,
     /// The findings' files.
     paths: BTreeSet<String>,
@@ -24,9 +28,9 @@ pub struct Again<'a> {
 
 impl<'a> Again<'a> {
     /// Nothing is linted yet.
-    pub fn new(engine: &'a Engine, input: &Input) -> Self {
+    pub fn new(engine: &'a Engine, args: &'a CheckArgs, input: &Input) -> Self {
         let paths = input.report.findings.iter().map(|finding| finding.place.path.to_string()).collect();
-        Self { engine, root: input.root.clone(), paths, fresh: input.fresh, found: OnceLock::new() }
+        Self { engine, args, root: input.root.clone(), paths, fresh: input.fresh, found: OnceLock::new() }
     }
 
     /// Whether the source still gives the finding. Findings without numbers, and of rules that this cudalint does not have, are not judged.
@@ -50,23 +54,22 @@ impl<'a> Again<'a> {
         }
     }
 
+    /// Lints as the user has it linted, but with all rules and of every confidence.
+    fn check(&self, files: Request) -> Option<Outcome> {
+        let choices = Choices {
+            select: vec!["all".to_owned()],
+            min_confidence: Some(MinConfidence::Possible),
+            ..Choices::default()
+        };
+        let Request { paths, standard_input, .. } = files;
+        let request = Request { paths, standard_input, choices, ..check::project(self.args) };
+        self.engine.check(&request, &|_| {}).ok()
+    }
+
     /// Rule, path as the findings name it, line and column of every finding in the files.
     fn lint(&self) -> BTreeSet<(String, String, u32, u32)> {
-        let request = Request {
-            paths: self.paths.iter().map(|path| self.root.join(path).into_std_path_buf()).collect(),
-            standard_input: None,
-            choices: Choices {
-                select: vec!["all".to_owned()],
-                ignore: Vec::new(),
-                levels: Vec::new(),
-                min_confidence: Some(cudalint_engine::MinConfidence::Possible),
-            },
-            architectures: Vec::new(),
-            defines: Vec::new(),
-            configuration: Configuration::Nearest,
-            force_exclude: false,
-        };
-        let Ok(outcome) = self.engine.check(&request, &|_| {}) else { return BTreeSet::new() };
+        let paths = self.paths.iter().map(|path| self.root.join(path).into_std_path_buf()).collect();
+        let Some(outcome) = self.check(Request { paths, ..Request::default() }) else { return BTreeSet::new() };
         let whole: Vec<(String, &String)> =
             self.paths.iter().map(|path| (self.root.join(path).as_str().replace('\\', "/"), path)).collect();
         outcome
@@ -108,7 +111,12 @@ impl<'a> Again<'a> {
             }
             fixed.replace_range(start..end, new);
         }
-        let lint = |text: &str| self.engine.lint_texts(&[(finding.path.clone(), text)], None).unwrap_or_default();
+        let filename = Some(self.root.join(&finding.path).into_std_path_buf());
+        let lint = |text: &str| {
+            let standard_input = Some(StandardInput { filename: filename.clone(), bytes: text.as_bytes().to_vec() });
+            let outcome = self.check(Request { standard_input, ..Request::default() });
+            outcome.map(|outcome| outcome.report.findings).unwrap_or_default()
+        };
         let said = |finding: &Finding| (finding.rule.name, finding.function.clone(), finding.claim.map(&|_| ()));
         let before: Vec<_> = lint(&text).iter().map(said).collect();
         let new_findings = lint(&fixed)

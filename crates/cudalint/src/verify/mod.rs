@@ -57,7 +57,7 @@ pub fn doctor(format: ListFormat) -> u8 {
 fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     let mut input = input::read(engine, args)?;
     let document = Document::new(&input.report, RULES_URL);
-    let again = Again::new(engine, &input);
+    let again = Again::new(engine, &args.check, &input);
     let stop = Stop::install().map_err(|error| format!("Ctrl-C cannot be watched for: {error}"))?;
     let quiet = args.check.quiet;
     if !quiet && !document.findings.is_empty() {
@@ -69,7 +69,7 @@ fn verify(engine: &Engine, args: &VerifyArgs) -> Result<u8, String> {
     let machine = if document.findings.is_empty() { Machine::default() } else { probe(&document) };
     let as_linted =
         engine.reading(input.root.as_std_path(), &check::project(&args.check)).map_err(|error| error.to_string())?;
-    let Reading { options, flags } = &as_linted;
+    let Reading { options, flags, .. } = &as_linted;
     let request = run::Request {
         root: input.root.clone(),
         limits: Limits { run: Duration::from_secs(args.timeout), ..Limits::default() },

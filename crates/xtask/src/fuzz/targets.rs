@@ -148,8 +148,8 @@ fn linted(engine: &Engine, work: &Path) -> Vec<u64> {
     let statistics = &outcome.statistics;
     let mut marks: Vec<u64> = Vec::new();
     let mut count = |what: &str, number: u64| marks.push(mark(&(what, number.checked_ilog2())));
-    for (cause, number) in &statistics.limits {
-        count(cause, *number);
+    for (cut, number) in &statistics.cuts {
+        count(cut.cause, *number);
     }
     for (cause, number) in statistics.kernels.causes.iter().chain(&statistics.kernels.not_executed) {
         count(cause, *number);

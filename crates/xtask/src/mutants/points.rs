@@ -1,9 +1,9 @@
 //! Where a program can be broken, and how.
 
-use cudalint_program::cuda::{LowerInput, lower};
-use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, Module, Stmt, Type};
+use cudalint_program::ir::{BinaryOp, Expr, ExprId, Function, Module, ModuleId, Stmt, Type};
 use cudalint_program::visit::{Item, walk, walk_expr};
-use cudalint_syntax::{FileKind, MacroTable, ParserPool, Span, parse_region, regions, scan_directives};
+use cudalint_program::{ProjectOptions, load_texts};
+use cudalint_syntax::Span;
 
 /// Ways to break a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -72,13 +72,9 @@ fn line_at(text: &str, offset: u32) -> u32 {
 
 /// Every place of a file at which each kind of change can be made, in order. Code that stands in macros is left alone.
 pub fn points(text: &str) -> Vec<Point> {
-    let Some(region) = regions(FileKind::Cuda, text).into_iter().next() else { return Vec::new() };
-    let directives = scan_directives(text, Span::new(0, text.len()));
-    let table = MacroTable::build(&directives.defines, &[]);
-    let mut pool = ParserPool::new();
-    let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-    let module = lower(LowerInput { text, parsed: &parsed, directives: &directives, macros: &(), pool: &mut pool });
-    let mut finder = Finder { text, module: &module, points: Vec::new() };
+    let Ok(program) = load_texts(&[("a.cu", text)], &ProjectOptions::default()) else { return Vec::new() };
+    let module = program.project.module(ModuleId(0));
+    let mut finder = Finder { text, module, points: Vec::new() };
     for function in &module.functions {
         finder.function(function);
     }

@@ -2,7 +2,7 @@
 
 use super::super::term::Operation;
 use super::{Extractor, Frame, Target, Value};
-use crate::code::{BinaryOp, Builtin, Expr, ExprId, FunctionId, Intrinsic, Place, Ty, UnaryOp, VariableId};
+use crate::code::{BinaryOp, Bits, Builtin, Expr, ExprId, FunctionId, Intrinsic, Place, Ty, UnaryOp, VariableId};
 
 impl Extractor<'_, '_> {
     pub(super) fn value(&mut self, id: ExprId) -> Value {
@@ -164,7 +164,7 @@ impl Extractor<'_, '_> {
             }
             // Who looks for what lies outside looks beyond the end.
             (Intrinsic::WrapIndex { .. }, [index, _]) => *index,
-            (Intrinsic::Mul24, [Value::Int(a), Value::Int(b)]) => {
+            (Intrinsic::Bits(Bits::Mul24), [Value::Int(a), Value::Int(b)]) => {
                 Value::Int(self.problem.terms.of(Operation::Mul, *a, *b))
             }
             (Intrinsic::Atomic { bytes, .. }, [Value::Pointer(target, offset), ..]) => {

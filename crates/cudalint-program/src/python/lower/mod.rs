@@ -30,7 +30,7 @@ use typed_index_collections::{TiVec, ti_vec};
 
 /// What a Python region is lowered from.
 #[derive(Clone, Copy, Debug)]
-pub struct LowerPython<'a> {
+pub(crate) struct LowerPython<'a> {
     /// The raw text of the whole file.
     pub text: &'a str,
     /// The region's tree.
@@ -52,7 +52,7 @@ thread_local! {
 }
 
 /// Lowers a Python region. Without a tree the module is empty but for its damage.
-pub fn lower(input: LowerPython<'_>) -> Module {
+pub(crate) fn lower(input: LowerPython<'_>) -> Module {
     let Some(root) = input.parsed.root() else {
         let damage = input.parsed.damage.clone();
         return Module { language: Language::Python, damage, ..Module::default() };
@@ -241,6 +241,7 @@ impl<'t> Lowerer<'t> {
     /// nothing is concluded from what is missing.
     fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || self.module.exprs.len() >= self.most_expressions {
+            self.module.cut(if self.depth >= MAX_DEPTH { "nesting" } else { "expressions" });
             self.frame.cut = true;
             return false;
         }

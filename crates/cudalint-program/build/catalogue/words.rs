@@ -129,7 +129,7 @@ pub(super) fn device_op(words: &[&str]) -> Read<String> {
             format!("Shuffle {{ how: Shuffle::{}, masked: {masked} }}", capital(how))
         }
         ["vote", how] => format!("WarpVote {{ how: {}, masked: {masked} }}", vote(how)?),
-        ["bits", what @ ("pop-count" | "leading-zeros" | "first-set" | "reverse-bits" | "mul24" | "mul-high"), of] => {
+        ["bits", what, of] => {
             format!("Bits {{ what: Bits::{}, of: {} }}", camel(what), number(of)?)
         }
         ["convert", from, to] => {

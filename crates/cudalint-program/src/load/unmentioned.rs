@@ -1,8 +1,8 @@
 //! Which declarations of large headers are mentioned by nobody, so that no tree of them is needed: bindings of a graphics
 //! library are a tenth of some projects' text, and their samples use ten names of thousands.
 
-use crate::load::Loaded;
-use cudalint_program::Name;
+use super::SourceFile;
+use crate::name::Name;
 use cudalint_syntax::{Declarations, FileKind, MacroTable, Span, declarations, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,11 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const SMALLEST: usize = 16 << 10;
 
 /// Whether a file is read for what others take from it, and large enough to ask what that is.
-pub(crate) fn waits(file: &Loaded) -> bool {
-    file.source.kind == FileKind::CFamily
-        && !file.source.reported
-        && file.text.len() >= SMALLEST
-        && file.stretches.len() == 1
+pub(super) fn waits(file: &SourceFile) -> bool {
+    file.kind == FileKind::CFamily && !file.reported && file.text.len() >= SMALLEST && file.pieces.len() == 1
 }
 
 /// For each header that waited the declarations that need not be parsed.
@@ -22,8 +19,8 @@ pub(crate) fn waits(file: &Loaded) -> bool {
 /// `mentioned` is what the lowered files name, and `texts` where else names may stand: bodies of macros. A declaration is
 /// needed when its name is among these, in other code of one of the headers, or in a declaration or a macro that is
 /// needed itself.
-pub(crate) fn unmentioned<'t>(
-    headers: &'t [&'t Loaded],
+pub(super) fn unmentioned<'t>(
+    headers: &'t [&'t SourceFile],
     mentioned: &[FxHashSet<Name>],
     texts: impl Iterator<Item = &'t str>,
     macros: &MacroTable,
@@ -31,11 +28,11 @@ pub(crate) fn unmentioned<'t>(
     let found: Vec<Option<Declarations>> = headers
         .iter()
         .map(|header| {
-            let piece = header.stretches.first()?;
+            let piece = header.pieces.first()?;
             declarations(&header.text, &piece.stretch.region, macros, &piece.directives.defines)
         })
         .collect();
-    let spelled = |header: &'t Loaded, span: Span| header.text.get(span.range()).unwrap_or("");
+    let spelled = |header: &'t SourceFile, span: Span| header.text.get(span.range()).unwrap_or("");
     // By name, the texts that are needed with it.
     let mut bringers: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
     for (header, found) in headers.iter().zip(&found) {
@@ -43,7 +40,7 @@ pub(crate) fn unmentioned<'t>(
             let text = spelled(header, declaration.span);
             bringers.entry(spelled(header, declaration.name)).or_default().push(text);
         }
-        for define in header.stretches.iter().flat_map(|piece| &piece.directives.defines) {
+        for define in header.defines() {
             bringers.entry(&define.name).or_default().push(&define.body);
         }
     }
@@ -77,7 +74,7 @@ pub(crate) fn unmentioned<'t>(
             words(text).for_each(|word| need(word, &mut open));
         }
     }
-    let unneeded = |(header, found): (&&'t Loaded, &Option<Declarations>)| {
+    let unneeded = |(header, found): (&&'t SourceFile, &Option<Declarations>)| {
         let list = found.iter().flat_map(|found| &found.list);
         list.filter(|declaration| !needed.contains(spelled(header, declaration.name)))
             .map(|declaration| declaration.span)

@@ -4,6 +4,7 @@
 //! Build servers take lines that begin with `::`, and `##[…]`, `##vso[…]` and `##teamcity[…]` wherever they stand, for
 //! commands.
 
+use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -49,7 +50,7 @@ pub fn path(path: &str) -> Cow<'_, str> {
 }
 
 /// JSON with characters that steer, and the `#` of commands, written as escapes: both stand in strings alone.
-pub(crate) fn in_json(json: String) -> String {
+fn in_json(json: String) -> String {
     let breaks = |c: char| steers(c) && c != '\n';
     if !json.chars().any(breaks) && commands(&json).next().is_none() {
         return json;
@@ -65,6 +66,13 @@ pub(crate) fn in_json(json: String) -> String {
         }
     }
     out
+}
+
+/// A value as JSON. The models hold nothing that JSON cannot (no maps with other keys than text, no writers that
+/// fail), so the error case cannot come up; it would read as `null`.
+pub(crate) fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
+    let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    in_json(text.unwrap_or_else(|_| "null".to_owned()))
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
-//! A fault of cudalint in one file does not end the run: it becomes a message that names the file and, for whoever
-//! mends it, the line of cudalint that failed.
+//! A fault of cudalint in one file does not end the run: it becomes a sentence that says, for whoever mends it, which line
+//! of cudalint failed.
 
-use crate::lint::Source;
-use crate::outcome::Fault;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +9,7 @@ thread_local! {
     static FAILED_AT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics from printing: faults are told by [`crate::Outcome::faults`]. For programs, once at their start.
+/// Keeps panics from printing: [`guarded`] hands them on. For programs, once at their start.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(|panic| {
         let at = panic.location().map(|at| format!("{}:{}: ", at.file(), at.line())).unwrap_or_default();
@@ -19,8 +17,11 @@ pub fn keep_panics_quiet() {
     }));
 }
 
-/// Runs work on one file; a panic becomes a fault of that file.
-pub(crate) fn guarded<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, Fault> {
+/// Does work on one file.
+///
+/// # Errors
+/// When it panics: with the place in cudalint and the first line of what the panic said.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let said = payload
             .downcast_ref::<&str>()
@@ -28,6 +29,6 @@ pub(crate) fn guarded<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T,
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");
         let at = FAILED_AT.with_borrow_mut(std::mem::take);
-        Fault::internal(&source.path, &format!("{at}{}", said.lines().next().unwrap_or("")))
+        format!("{at}{}", said.lines().next().unwrap_or(""))
     })
 }

@@ -1,13 +1,11 @@
 //! Reading the sources of a project: which of them matter, and the headers that they include from elsewhere.
 
-use crate::lint::{ProjectInput, Source};
 use crate::outcome::{Fault, Part};
+use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
 use cudalint_findings::{CellStart, Incomplete};
-use cudalint_syntax::{
-    Directives, FileKind, FileText, Language, Stretch, contains_cuda, contains_gpu_python, notebook_may_use_gpu,
-    scan_directives,
-};
+use cudalint_program::SourceFile;
+use cudalint_syntax::{FileKind, FileText, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::OsString;
@@ -17,26 +15,21 @@ use std::sync::Arc;
 /// A source with its text.
 pub(crate) struct Loaded {
     pub source: Source,
-    pub text: Arc<str>,
-    /// Where the cells of a notebook begin.
-    pub cells: Arc<[CellStart]>,
-    /// Its stretches in one language; a stretch of Python comes before those inside its strings.
-    pub stretches: Vec<Piece>,
+    pub file: SourceFile,
     /// The files that it includes, system headers out of sight left out.
     includes: Vec<Included>,
 }
 
-/// A stretch in one language.
-pub(crate) struct Piece {
-    pub stretch: Stretch,
-    /// Macros and includes; none outside of C++.
-    pub directives: Directives,
+impl AsRef<SourceFile> for Loaded {
+    fn as_ref(&self) -> &SourceFile {
+        &self.file
+    }
 }
 
-impl Piece {
-    /// Whether it stands for itself: neither a fence of a document nor a program in a string sees other files.
-    pub fn is_alone(&self) -> bool {
-        self.stretch.inside || self.stretch.apart
+impl Loaded {
+    /// Where the cells of a notebook begin.
+    pub fn cells(&self) -> Arc<[CellStart]> {
+        self.file.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect()
     }
 }
 
@@ -58,7 +51,7 @@ enum Read {
 }
 
 /// Reads everything; the result is sorted by path.
-pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
+pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
     let mut taken: Vec<Loaded> = Vec::new();
     let mut known: FxHashSet<PathBuf> = input.sources.iter().map(|source| source.real.clone()).collect();
     // Files without GPU code: a header among them is read again when somebody includes it.
@@ -73,7 +66,7 @@ pub(crate) fn load(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
         for result in results {
             match result {
                 Read::Taken(loaded, lossy) => {
-                    bytes += loaded.text.len() as u64;
+                    bytes += loaded.file.text.len() as u64;
                     if loaded.source.reported && lossy {
                         part.notes.push(format!("{}: bytes that are not UTF-8 are read as `?`", loaded.source.path));
                     }
@@ -188,39 +181,34 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
     if !included && !mentions_gpu(source.kind, &text) {
         return Read::Irrelevant(source);
     }
-    let piece = |stretch: Stretch| {
-        let cpp = stretch.region.language == Language::Cuda;
-        let directives = if cpp { scan_directives(&stretch.text, stretch.region.span) } else { Directives::default() };
-        Piece { stretch, directives }
-    };
-    let stretches: Vec<Piece> = text.stretches().into_iter().map(piece).collect();
+    let file = SourceFile { reported: source.reported, ..SourceFile::new(Arc::clone(&source.path), &text) };
     let mut includes = Vec::new();
     // The fences of a document stand for themselves.
     if matches!(source.kind, FileKind::Cuda | FileKind::CFamily) {
         let folder = source.real.parent().unwrap_or(Path::new(""));
-        for include in stretches.iter().flat_map(|piece| &piece.directives.includes) {
+        for include in file.pieces.iter().flat_map(|piece| &piece.directives.includes) {
             let beside = (!include.system).then(|| folder.join(&include.path));
             let found = beside
                 .into_iter()
-                .chain(input.includes.iter().map(|base| base.join(&include.path)))
+                .chain(input.reading.includes.iter().map(|base| base.join(&include.path)))
                 .find_map(|path| input.provider.resolve(&path));
             includes.push(found.map_or_else(|| Included::Somewhere(include.path.clone()), Included::At));
         }
     }
-    let lossy = text.is_lossy();
-    let cells = text.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect();
-    Read::Taken(Box::new(Loaded { source, text: text.source.shared(), cells, stretches, includes }), lossy)
+    Read::Taken(Box::new(Loaded { source, file, includes }), text.is_lossy())
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::levels::{Choices, Levels};
-    use crate::lint::{ProjectInput, Source, lint_project};
+    use crate::lint::lint_project;
+    use crate::project::{ProjectInput, Source};
     use crate::provider::{Memory, Provider};
+    use crate::reading::Reading;
+    use crate::rule::RuleTable;
     use crate::settings::Settings;
     use crate::steps::Steps;
-    use cudalint_program::python::LocalPackages;
     use cudalint_syntax::FileKind;
     use std::io;
     use std::path::{Path, PathBuf};
@@ -244,7 +232,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_told_and_the_others_are_linted() {
         let settings = Settings::default();
-        let levels = Levels::new(&crate::Engine::new(&[]), &settings, &Choices::default()).unwrap();
+        let levels = Levels::new(&RuleTable { rules: &[], unproven: &[] }, &settings, &Choices::default()).unwrap();
         let mut provider = Refusing(Memory::default());
         provider.0.files.insert("a.cu".into(), b"int a;\xff\n".to_vec());
         let sources = ["a.cu", "locked.cu"].map(|path| Source {
@@ -259,11 +247,9 @@ mod tests {
             levels: &levels,
             settings: &settings,
             overrides: Vec::new(),
-            architectures: Vec::new(),
-            includes: Vec::new(),
-            build: std::sync::Arc::default(),
+            reading: Reading::default(),
             sources: sources.to_vec(),
-            local_packages: LocalPackages::default(),
+            look: None,
             shown: &|path| path.display().to_string(),
             provider: &provider,
             steps: &Steps::new(&|_| {}),

@@ -48,7 +48,7 @@ struct Table {
     records: Vec<String>,
 }
 
-/// The text of `table.rs`, from the files of the folder `catalogue`.
+/// The tables as Rust, from the files of the folder `catalogue`.
 ///
 /// # Errors
 /// When a file cannot be read or a line of it not be understood.
@@ -500,9 +500,7 @@ impl Table {
     }
 
     fn rust(&self) -> String {
-        let mut text = String::from(
-            "//! The catalogue's table. Derived from `catalogue/*.txt` by `cargo xtask sync`; do not edit.\n\nuse super::effects::*;\nuse super::function::*;\nuse super::packages::*;\n",
-        );
+        let mut text = String::from("// The tables of the catalogue, made of `catalogue/*.txt`.\n");
         let names = self.functions.len() + self.aliases.len();
         let _ = write!(
             text,

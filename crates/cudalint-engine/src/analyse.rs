@@ -1,0 +1,199 @@
+//! What a program does, module by module, and what rules say of it.
+//!
+//! Error handling, the walks of host code and the kernels are looked at side by side; where cudalint fails on a file, that
+//! file says nothing, and the others do not know.
+
+use crate::outcome::{Cut, Executed, Fault, Remains, Statistics};
+use crate::project::{ProjectInput, Source};
+use crate::rule::{Check, ModuleContext, Sink};
+use crate::sources::Loaded;
+use crate::supposed::Branches;
+use cudalint_findings::Finding;
+use cudalint_program::Project;
+use cudalint_program::guard::guarded;
+use cudalint_program::ir::ModuleId;
+use cudalint_program::load::Piece;
+use cudalint_replay::facts::{Facts, Site};
+use cudalint_replay::runs::{self, Basis, Counts, ModuleRuns};
+use cudalint_replay::status::{self, StatusTable, Survey};
+use cudalint_replay::{ProjectScan, ReplayOptions, structure};
+use cudalint_syntax::Language;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A piece of a file. The position in the list of all pieces is its module's id.
+pub(crate) struct Unit<'a> {
+    pub source: &'a Source,
+    pub file: &'a Loaded,
+    pub piece: &'a Piece,
+}
+
+/// What came of one module.
+#[derive(Default)]
+pub(crate) struct Said {
+    pub findings: Vec<Finding>,
+    /// What lowering cut short, as phase, cause and count.
+    pub lowering: Vec<(&'static str, &'static str, u64)>,
+    /// What the walks of host code cut short, by cause.
+    pub limits: Vec<(&'static str, u32)>,
+    /// How its kernels were executed.
+    pub counts: Counts,
+    /// Places that executions show at work: what that rests on, and whether all of it was followed.
+    pub executed: Vec<(Site, Basis, bool)>,
+}
+
+impl Said {
+    /// Adds what it says to the counts of a run.
+    pub fn count(self, unit: &Unit<'_>, units: &[Unit<'_>], statistics: &mut Statistics) {
+        statistics.executed.extend(self.executed.into_iter().filter_map(|(site, basis, whole)| {
+            let path = Arc::clone(&units.get(site.module.index())?.source.path);
+            Some(Executed { path, start: site.span.start, basis, whole })
+        }));
+        let host = self.limits.iter().map(|(cause, count)| ("host walk", *cause, u64::from(*count)));
+        let kernels = self.counts.cuts().map(|(cause, count)| ("kernels", cause, count));
+        for (phase, cause, count) in self.lowering.into_iter().chain(host).chain(kernels) {
+            let path = Arc::clone(&unit.source.path);
+            *statistics.cuts.entry(Cut { path, phase, cause }).or_default() += count;
+        }
+        statistics.kernels.add(&self.counts);
+    }
+}
+
+/// Looks at each unit that has a source; what fails gives nothing, and a fault.
+fn each<T: Default + Send>(
+    units: &[Option<&Source>],
+    look: impl Fn(usize) -> T + Sync,
+) -> (Vec<T>, Vec<Option<Fault>>) {
+    units
+        .par_iter()
+        .enumerate()
+        .map(|(unit, source)| match source.map(|source| (source, guarded(|| look(unit)))) {
+            None => (T::default(), None),
+            Some((_, Ok(seen))) => (seen, None),
+            Some((source, Err(said))) => (T::default(), Some(Fault::internal(&source.path, &said))),
+        })
+        .unzip()
+}
+
+/// The sources of the modules that may say something about a reported file. Calls are followed from file to file, so that is
+/// every module of C++ as soon as one file of C++ is reported, and likewise of Python, with the programs in its strings; a
+/// fence of a document is alone.
+fn wanted<'a>(units: &[Unit<'a>]) -> Vec<Option<&'a Source>> {
+    // A program in a string goes with the Python around it.
+    let python = |unit: &Unit<'_>| {
+        let stretch = &unit.piece.stretch;
+        stretch.inside || stretch.region.language == Language::Python
+    };
+    let any = |language: bool| {
+        let mut all = units.iter();
+        all.any(|unit| python(unit) == language && unit.source.reported && !unit.piece.stretch.apart)
+    };
+    let (any_python, any_cuda) = (any(true), any(false));
+    let joined = |unit: &Unit<'_>| !unit.piece.stretch.apart && if python(unit) { any_python } else { any_cuda };
+    units.iter().map(|unit| Some(unit.source).filter(|source| source.reported || joined(unit))).collect()
+}
+
+/// What comes of each module.
+pub(crate) fn analyse(
+    project: &Project,
+    units: &[Unit<'_>],
+    input: &ProjectInput<'_>,
+    remains: &mut Remains,
+) -> Vec<Result<Said, Fault>> {
+    let wanted = wanted(units);
+    let id = |unit: usize| ModuleId(unit as u32);
+    // Error handling and walks know nothing of each other, so that neither waits where the other joins its modules.
+    let (status, walks) = rayon::join(
+        || {
+            let (surveys, faults) = each(&wanted, |unit| survey(project, id(unit)));
+            (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
+        },
+        || {
+            let scan = ProjectScan::new(project);
+            let options = ReplayOptions::default();
+            let (walks, faults) = each(&wanted, |unit| {
+                let walked = cudalint_replay::walk_module(project, &scan, id(unit), &options);
+                input.steps.step();
+                walked
+            });
+            // Calls are followed from file to file, and an event belongs to the file that it is written in.
+            let facts = guarded(|| cudalint_replay::merge(project, walks));
+            remains.keep(scan);
+            (facts, faults)
+        },
+    );
+    let ((statuses, surveys, survey_faults), (facts, faults)) = (status, walks);
+    remains.keep(surveys);
+    let (Ok(mut statuses), Ok(mut facts)) = (statuses, facts) else {
+        let fault = |source: &Source| Fault::internal(&source.path, "while joining files");
+        return units.iter().map(|unit| Err(fault(unit.source))).collect();
+    };
+    for (index, facts) in facts.iter_mut().enumerate() {
+        if let Some(status) = statuses.take(id(index)) {
+            (facts.status, facts.checkers) = (status.functions, status.checkers);
+        }
+    }
+    let run_faults = run_kernels(project, &wanted, &mut facts);
+    let faults = survey_faults.into_iter().zip(faults).zip(run_faults).map(|((a, b), c)| a.or(b).or(c));
+    let faults: Vec<Option<Fault>> = faults.collect();
+    facts
+        .into_par_iter()
+        .zip(faults)
+        .enumerate()
+        .map(|(unit, (facts, fault))| {
+            let said = match wanted.get(unit).copied().flatten() {
+                Some(source) => guarded(|| run_rules(project, id(unit), facts, input, source))
+                    .map_err(|said| Fault::internal(&source.path, &said)),
+                None => Ok(Said::default()),
+            };
+            input.steps.step();
+            fault.map_or(said, Err)
+        })
+        .collect()
+}
+
+/// The error handling of one module by itself. What a status is, and what becomes of one that nobody looks at, is another
+/// matter in Python: there most calls raise.
+fn survey(project: &Project, id: ModuleId) -> Survey {
+    if project.module(id).language == Language::Python { Survey::default() } else { status::survey(project, id) }
+}
+
+/// Executes the kernels of each module with the launches that all walks met.
+fn run_kernels(project: &Project, sources: &[Option<&Source>], facts: &mut [Facts]) -> Vec<Option<Fault>> {
+    let (runs, faults) = {
+        let launches = runs::collect(project, facts);
+        each(sources, |unit| match launches.get(unit) {
+            Some(launches) => runs::execute(project, ModuleId(unit as u32), launches),
+            None => ModuleRuns::default(),
+        })
+    };
+    runs::hand_out(facts, runs);
+    faults
+}
+
+fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectInput<'_>, source: &Source) -> Said {
+    structure::add_structure(project, id, &mut facts);
+    let architectures = &input.reading.architectures;
+    let context = ModuleContext { project, id, module: project.module(id), facts: &facts, architectures };
+    if let Some(look) = input.look.filter(|_| source.reported) {
+        look(&context);
+    }
+    let branches = std::cell::OnceCell::new();
+    let mut findings = Vec::new();
+    for (index, rule) in input.rules.iter().enumerate() {
+        if let Check::Facts(check) = &rule.check
+            && input.levels.runs(index)
+        {
+            let first = findings.len();
+            check(&context, &mut Sink::new(&mut findings));
+            for finding in findings.iter_mut().skip(first) {
+                branches.get_or_init(|| Branches::of(project)).name_in(finding, rule, &context);
+            }
+        }
+    }
+    let places = facts.runs.iter().flat_map(|run| run.places().map(|site| (site, run.basis, run.is_whole())));
+    let executed = places.collect();
+    let lowering =
+        project.module(id).cuts.iter().map(|(cause, count)| ("lowering", *cause, u64::from(*count))).collect();
+    Said { findings, lowering, limits: facts.limits, counts: facts.run_counts, executed }
+}

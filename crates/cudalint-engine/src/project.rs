@@ -1,0 +1,55 @@
+//! One project on its way through a run: its files, and what they are linted with.
+
+use crate::levels::Levels;
+use crate::provider::Provider;
+use crate::reading::Reading;
+use crate::rule::{ModuleContext, Rule};
+use crate::settings::Settings;
+use crate::steps::Steps;
+use crate::walk::Globs;
+use cudalint_syntax::FileKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file of a project.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// As output shows it.
+    pub path: Arc<str>,
+    /// Its identity.
+    pub real: PathBuf,
+    pub kind: FileKind,
+    /// Whether it was named itself.
+    pub explicit: bool,
+    /// Whether findings in it are wanted; else it is there for the index.
+    pub reported: bool,
+}
+
+/// What looks at each module of the reported files as rules do.
+pub(crate) type Look<'a> = &'a (dyn Fn(&ModuleContext<'_>) + Sync);
+
+/// What is linted, and how.
+pub(crate) struct ProjectInput<'a> {
+    pub rules: &'static [&'static Rule],
+    pub levels: &'a Levels,
+    pub settings: &'a Settings,
+    /// Paths with the rules that are off there.
+    pub overrides: Vec<(Globs, Vec<usize>)>,
+    /// How its files are read.
+    pub reading: Reading,
+    pub sources: Vec<Source>,
+    /// How a real path that nobody named is shown.
+    pub shown: &'a (dyn Fn(&Path) -> String + Sync),
+    pub provider: &'a dyn Provider,
+    pub steps: &'a Steps<'a>,
+    /// Who else looks at what rules are given.
+    pub look: Option<Look<'a>>,
+}
+
+impl ProjectInput<'_> {
+    /// Whether a rule runs over a file.
+    pub fn runs(&self, rule: usize, source: &Source) -> bool {
+        self.levels.runs(rule)
+            && !self.overrides.iter().any(|(globs, off)| off.contains(&rule) && globs.matches(&source.real))
+    }
+}

@@ -1,0 +1,85 @@
+//! How the files of a project are read: what the command line, the settings and the build's commands say, in that order.
+
+use crate::compile_commands::Commands;
+use crate::settings::{self, Settings};
+use crate::walk;
+use cudalint_program::ProjectOptions;
+use cudalint_program::arch::DEFAULT_ARCHITECTURES;
+use cudalint_syntax::preprocessor::name_of;
+use cudalint_syntax::{Build, BuildMacros};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How the files of one project are read.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// What their program is made with.
+    pub options: ProjectOptions,
+    /// Compute capabilities that limits are judged by.
+    pub architectures: Vec<u32>,
+    /// Folders in which includes are looked for.
+    pub includes: Vec<PathBuf>,
+    /// Flags that tell a compiler the same: include folders and macros.
+    pub flags: Vec<String>,
+}
+
+/// What a command line says of it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Given<'a> {
+    pub architectures: &'a [u32],
+    pub defines: &'a [String],
+}
+
+impl Reading {
+    /// Joins what is said. Relative folders of the settings start from `base`; folders are shown as `shown` says.
+    pub(crate) fn new(
+        given: Given<'_>,
+        settings: &Settings,
+        base: &Path,
+        commands: Commands,
+        shown: &dyn Fn(&Path) -> String,
+    ) -> Self {
+        let architectures = architectures(given.architectures, settings, &commands);
+        let folders = settings.parse.include_paths.iter().map(|path| base.join(path)).chain(commands.includes);
+        let includes: Vec<PathBuf> = folders
+            .map(|folder| if folder.is_absolute() { walk::real_path(&folder) } else { walk::tidy(&folder) })
+            .collect();
+        let build = build(given.defines, settings, &architectures, commands.build);
+        let flags = includes.iter().map(|folder| format!("-I{}", folder.display())).chain(build.flags()).collect();
+        let options = ProjectOptions {
+            include_folders: includes.iter().map(|folder| shown(folder)).collect(),
+            build: Arc::new(BuildMacros::new(&build)),
+            declaration_macros: settings.parse.declaration_macros.clone(),
+            ..ProjectOptions::default()
+        };
+        Self { options, architectures, includes, flags }
+    }
+}
+
+/// Architectures: the command line's, else the settings', else the build's, else `sm_80` and newer.
+fn architectures(given: &[u32], settings: &Settings, commands: &Commands) -> Vec<u32> {
+    let configured: Vec<u32> = settings.arch.iter().filter_map(|text| settings::architecture(text).ok()).collect();
+    // A build may name architectures that are too old to be known here: nothing can be said for them.
+    let of_build = commands.build.architectures.iter().copied();
+    let of_build: Vec<u32> = of_build.filter(|number| cudalint_program::arch::limits(*number).is_some()).collect();
+    let mut picked = [given, &configured, &of_build]
+        .into_iter()
+        .find(|list| !list.is_empty())
+        .unwrap_or(DEFAULT_ARCHITECTURES.as_slice())
+        .to_vec();
+    picked.sort_unstable();
+    picked.dedup();
+    picked
+}
+
+/// The macros of a project: what the command line gives stands above the settings, these above the build's commands.
+fn build(given: &[String], settings: &Settings, architectures: &[u32], commands: Build) -> Build {
+    let mut build = commands;
+    build.architectures = architectures.to_vec();
+    build.toolkit = settings.parse.toolkit().or(build.toolkit);
+    build.standard = settings.parse.standard().or(build.standard);
+    build.undefines.extend(settings.parse.undefines.iter().cloned());
+    build.defines.retain(|define| !settings.parse.undefines.iter().any(|name| name == name_of(define)));
+    build.defines.extend(settings.parse.defines.iter().chain(given).cloned());
+    build
+}
