@@ -1,4 +1,4 @@
-//! Paths of files, and files on their way into a small project.
+//! Files on their way into a small project.
 
 use camino::Utf8Path;
 use cudalint_files::read_file;
