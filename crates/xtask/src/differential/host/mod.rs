@@ -8,12 +8,9 @@ mod log;
 
 use crate::random::Random;
 use compare::{Tally, compare};
-use cudalint_program::cuda::{LowerInput, lower};
-use cudalint_program::macro_index::{MacroFile, MacroIndex};
-use cudalint_program::{Project, ProjectOptions, Source};
+use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::Event;
 use cudalint_replay::{ReplayOptions, replay_all};
-use cudalint_syntax::{Language, MacroTable, ParserPool, Region, Span, parse_region, scan_directives};
 use log::Log;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -137,16 +134,6 @@ fn one(out: &Path, number: usize, program: &str) -> Result<Tally, String> {
 
 /// What the replay sees in the program.
 fn events(text: &str) -> Vec<Event> {
-    let directives = scan_directives(text, Span::new(0, text.len()));
-    let list = [MacroFile { path: "a.cu", directives: &directives, alone: false }];
-    let index = MacroIndex::build(&list, &[], &std::sync::Arc::default());
-    let table = MacroTable::build(&directives.defines, &[]);
-    let mut pool = ParserPool::default();
-    let region = Region { language: Language::Cuda, span: Span::new(0, text.len()) };
-    let parsed = parse_region(text, &region, &table, &directives.defines, &mut pool);
-    let macros = index.visible(0);
-    let module = lower(LowerInput { text, parsed: &parsed, directives: &directives, macros: &macros, pool: &mut pool });
-    let source = Source { path: "a.cu".into(), text: text.into(), module, alone: false };
-    let project = Project::build(vec![source], &ProjectOptions::default());
-    replay_all(&project, &ReplayOptions::default()).pop().map(|facts| facts.events).unwrap_or_default()
+    let Ok(program) = load_texts(&[("a.cu", text)], &ProjectOptions::default()) else { return Vec::new() };
+    replay_all(&program.project, &ReplayOptions::default()).pop().map(|facts| facts.events).unwrap_or_default()
 }
