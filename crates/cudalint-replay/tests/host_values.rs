@@ -201,3 +201,64 @@ void f(char *p) { cudaMemset(p, 0, width * depth[2]); }
     assert_eq!(sets(&events), ["96"]);
     assert_eq!(common::host_accesses(&events), 0);
 }
+
+#[test]
+fn a_macro_may_stand_for_several_arguments() {
+    let events = events(
+        r"
+#define PAIR(a, b) a, b
+#define SWAPPED(a, b) PAIR(b, a)
+#define SIDES 5, 6
+#define LAST(a, b) (a, b)
+__global__ void k() {}
+int of(int a, int b) { return a * 10 + b; }
+void f(char *p) {
+    k<<<dim3(PAIR(3, 4)), dim3(SWAPPED(3, 4))>>>();
+    k<<<dim3(SIDES), dim3(LAST(7, 8))>>>();
+    cudaMemset(p, 0, of(SIDES));
+    int x = 5, z;
+    z = (x = 3, x * 2);
+    cudaMemset(p, 0, x * 10 + z);
+    int lost = (x = 4, x * 2);
+    cudaMemset(p, 0, lost);
+}
+",
+    );
+    let configs: Vec<String> = launches(&events).into_iter().map(config).collect();
+    assert_eq!(configs, ["<<<3,4,1 | 4,3,1 | 0>>>", "<<<5,6,1 | 8,1,1 | 0>>>"]);
+    // Where the grammar loses a part of it nothing is known.
+    assert_eq!(sets(&events), ["56", "10 * x + z", "lost"]);
+}
+
+#[test]
+fn a_handler_that_does_not_run_returns_nothing() {
+    let events = events(
+        r"
+int guarded(int n) { try { if (n > 3) throw n; return n; } catch (int) { return 99; } }
+void f(char *p) { cudaMemset(p, 0, guarded(2)); }
+",
+    );
+    assert_eq!(sets(&events), ["2"]);
+}
+
+#[test]
+fn what_lasts_or_lies_elsewhere_is_not_known() {
+    let events = events(
+        r"
+struct __attribute__((packed)) Packed { char c; double d; };
+struct Plain { char c; double d; };
+typedef struct { char c; double d; } __attribute__((packed)) Behind;
+void f(char *p) {
+    auto next = [n = 5]() mutable { return n++; };
+    next();
+    cudaMemset(p, 0, next());
+    auto same = [n = 5]() { return n; };
+    cudaMemset(p, 0, same());
+    cudaMemset(p, 0, sizeof(Packed));
+    cudaMemset(p, 0, sizeof(Behind));
+    cudaMemset(p, 0, sizeof(Plain));
+}
+",
+    );
+    assert_eq!(sets(&events), ["unknown", "5", "unknown", "unknown", "16"]);
+}

@@ -51,3 +51,4 @@ pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
 pub use stretches::{FileText, Stretch};
 pub use tree_sitter::{Node, Tree, TreeCursor};
+pub use vendors::{is_for_hip, meaning_for_hip};

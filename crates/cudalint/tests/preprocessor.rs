@@ -168,3 +168,33 @@ int main() {{ int *o; if (cudaMalloc(&o, 256) != cudaSuccess) return 1; k<<<1, 6
         assert!(ran.stdout.contains(&format!(" {said}[shared-index-out-of-range]")), "{open}: {ran:?}");
     }
 }
+
+/// A program for AMD's compiler is read with its macros, and one for both with nvcc's.
+#[test]
+fn a_program_for_hip_has_its_macros() {
+    let text = |include: &str| {
+        format!(
+            "{include}
+__global__ void k(int *o) {{
+  __shared__ int t[64];
+  t[threadIdx.x] = 1;
+  __syncthreads();
+#if !defined(__HIP_DEVICE_COMPILE__)
+  t[threadIdx.x + 1] = 3;
+#endif
+  o[threadIdx.x] = t[threadIdx.x];
+}}
+"
+        )
+    };
+    for (include, found) in [
+        ("#include <hip/hip_runtime.h>", false),
+        ("#include <cuda_runtime.h>", true),
+        ("#ifdef USE_HIP\n#include <hip/hip_runtime.h>\n#else\n#include <cuda_runtime.h>\n#endif", true),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", text(include).as_bytes());
+        let ran = sandbox.run(&["--select", "shared-index-out-of-range", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("writes element 64"), found, "{include}: {ran:?}");
+    }
+}

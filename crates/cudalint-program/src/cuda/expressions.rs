@@ -238,7 +238,13 @@ impl Lowerer<'_> {
             {
                 values.extend(rest.iter().map(|argument| self.argument_value(s, argument)));
             } else if is_expression_kind(kind) {
-                values.push(self.expr(s, child));
+                let value = self.expr(s, child);
+                // A macro may stand for several arguments.
+                let by_macro = matches!(kind, CudaKind::Identifier | CudaKind::CallExpression);
+                match self.module.exprs.get(value).map(|node| &node.kind) {
+                    Some(Expr::Comma(parts)) if by_macro && parts.len() > 1 => values.extend(parts.clone()),
+                    _ => values.push(value),
+                }
             } else if kind != CudaKind::Other || !child.kind().starts_with("preproc") {
                 let span = s.span(child);
                 values.push(self.push(Expr::Unknown(Vec::new()), span));

@@ -159,6 +159,8 @@ pub(crate) struct Lowerer<'a> {
     depth: u32,
     /// What was assumed of `#if` conditions.
     conditions: preprocessor::Assumed,
+    /// Whether AMD's compiler builds the file.
+    for_hip: bool,
 }
 
 /// Types that are shared within a module.
@@ -204,6 +206,7 @@ impl<'a> Lowerer<'a> {
             macros: macros::Macros::new(input.directives),
             depth: 0,
             conditions: preprocessor::Assumed::of(&input.directives.defines),
+            for_hip: cudalint_syntax::is_for_hip(input.directives),
         }
     }
 

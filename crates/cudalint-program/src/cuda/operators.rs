@@ -15,9 +15,24 @@ impl Lowerer<'_> {
             Some(parts @ (_, "=" | "+=" | "-=" | "*=" | "/=", _)) => Some(parts),
             _ => infix(node).map(|(left, operator, right)| (left, operator.map_or("=", |op| s.text(op)), right)),
         };
-        let Some((left, text, right)) = parts else { return self.unknown(s, node) };
+        // Of `(a = b, c)` the grammar may lose a part.
+        let lost =
+            node.has_error() && (0..node.child_count()).any(|at| node.child(at as u32).is_some_and(|it| it.is_error()));
+        let Some((left, text, right)) = parts.filter(|_| !lost) else { return self.unknown(s, node) };
         let target = self.expr(s, left);
-        let value = self.expr(s, right);
+        // `a = b, c` is `(a = b), c`, however the grammar nests it.
+        let mut values = self.comma_values(s, right);
+        let behind = values.split_off(1);
+        let [value] = values.as_slice() else { return self.unknown(s, node) };
+        let assigned = self.assigned(s, node, text, target, *value);
+        if behind.is_empty() {
+            return assigned;
+        }
+        let span = s.span(node);
+        self.push(Expr::Comma([assigned].into_iter().chain(behind).collect()), span)
+    }
+
+    fn assigned(&mut self, s: Src<'_>, node: Node<'_>, text: &str, target: ExprId, value: ExprId) -> ExprId {
         let span = s.span(node);
         let op = match text.strip_suffix('=') {
             Some("") => None,
@@ -134,7 +149,20 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn comma<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> ExprId {
-        // `a, b, c` nests to the right.
+        let values = self.comma_values(s, node);
+        let span = s.span(node);
+        let list = self.push(Expr::Comma(values), span);
+        let in_parentheses = || node.parent().is_some_and(|it| cuda_kind(it) == CudaKind::ParenthesizedExpression);
+        if s.is_file() || !in_parentheses() {
+            return list;
+        }
+        // Of a macro's body this is one value, and not several arguments.
+        self.push(Expr::Comma(vec![list]), span)
+    }
+
+    /// The values of `a, b, c`; of anything else its own.
+    fn comma_values<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> Vec<ExprId> {
+        // It nests to the right.
         let mut values = Vec::new();
         let mut next = Some(node);
         while let Some(node) = next.take() {
@@ -148,7 +176,6 @@ impl Lowerer<'_> {
                 values.push(self.expr(s, node));
             }
         }
-        let span = s.span(node);
-        self.push(Expr::Comma(values), span)
+        values
     }
 }

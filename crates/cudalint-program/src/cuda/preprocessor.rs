@@ -6,7 +6,7 @@ use super::source::{Src, named_children};
 use crate::ir::Supposed;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::preprocessor::{Meaning, evaluate};
-use cudalint_syntax::{Condition, Define, Node, Span};
+use cudalint_syntax::{Condition, Define, Node, Span, meaning_for_hip};
 use rustc_hash::FxHashMap;
 
 /// Conditions around definitions that decide conditions around definitions: deeper ones decide nothing.
@@ -174,7 +174,10 @@ impl Lowerer<'_> {
     /// What a name means at a place of the file (anywhere, for `None`): by what surely stands in the file before it, then
     /// by the build, then by the other definitions in sight, whatever conditions they stand under.
     fn meaning(&self, name: &str, at: Option<u32>, nesting: u32) -> Meaning<'_> {
-        let of_build = self.outside.build().meaning(name);
+        let of_build = match meaning_for_hip(name) {
+            Some(meaning) if self.for_hip && !self.outside.build().is_given(name) => meaning,
+            _ => self.outside.build().meaning(name),
+        };
         if of_build != Meaning::Unknown {
             return self.surely_own(name, at, nesting).unwrap_or(of_build);
         }

@@ -11,6 +11,9 @@ use cudalint_syntax::Node;
 use cudalint_syntax::Span;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 
+/// Longest attributes behind a record's body.
+const MAX_ATTRIBUTES: usize = 80;
+
 impl Lowerer<'_> {
     /// A record specifier inside a declaration: its definition, if it has a body, and its type.
     pub(super) fn record<'t>(&mut self, s: Src<'t>, node: Node<'t>) -> TypeId {
@@ -250,6 +253,13 @@ impl Lowerer<'_> {
     }
 
     fn record_alignment<'t>(&mut self, s: Src<'t>, node: Node<'t>, body: Node<'t>) -> Option<ExprId> {
+        // Where its members lie is not told by their types.
+        let tail = s.text.get(body.end_byte()..).unwrap_or("").split(';').next().unwrap_or("");
+        let head = s.text.get(node.start_byte()..body.start_byte()).unwrap_or("");
+        if head.contains("packed") || tail.len() < MAX_ATTRIBUTES && tail.contains("packed") {
+            let span = s.span(body);
+            return Some(self.push(Expr::Unknown(Vec::new()), span));
+        }
         for child in children(node) {
             if child.start_byte() >= body.start_byte() {
                 break;

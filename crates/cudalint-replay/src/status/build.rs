@@ -1,5 +1,6 @@
 //! From the statements of a function to its [`Flow`].
 
+use super::destructors::Alive;
 use super::flow::{Action, Draft, EXIT, Fate, Flow};
 use cudalint_program::Name;
 use cudalint_program::Project;
@@ -24,8 +25,11 @@ pub(super) struct Builder<'a> {
     /// Inside `assert(…)` of the standard library.
     pub(super) in_assert: bool,
     current: u32,
-    breaks: Vec<u32>,
-    continues: Vec<u32>,
+    /// Where `break` and `continue` go, with how many objects were alive there.
+    breaks: Vec<(u32, usize)>,
+    continues: Vec<(u32, usize)>,
+    /// The objects with destructors that are alive.
+    pub(super) alive: Vec<Alive>,
     labels: FxHashMap<Name, u32>,
 }
 
@@ -53,6 +57,7 @@ pub(super) fn build(
         current: 0,
         breaks: Vec::new(),
         continues: Vec::new(),
+        alive: Vec::new(),
         labels: FxHashMap::default(),
     };
     for value in function.member_inits.iter().flat_map(|(_, values)| values) {
@@ -105,9 +110,12 @@ impl Builder<'_> {
     }
 
     pub(super) fn block(&mut self, block: &[StmtId]) {
+        let outside = self.alive.len();
         for stmt in block {
             self.stmt(*stmt, Fate::Dropped);
         }
+        self.end_lives(outside);
+        self.alive.truncate(outside);
     }
 
     /// `fate`: what becomes of the value when the statement is the last of a statement expression.
@@ -121,7 +129,10 @@ impl Builder<'_> {
         self.depth += 1;
         match &node.kind {
             Stmt::Expr(value) => self.expr(*value, fate),
-            Stmt::Declare(local) => self.declare(*local),
+            Stmt::Declare(local) => {
+                self.declare(*local);
+                self.begin_life(*local);
+            }
             Stmt::Block(block) => self.block(block),
             Stmt::If { condition, then, otherwise, .. } => self.if_else(*condition, then, otherwise),
             Stmt::Loop { kind, init, condition, step, body } => {
@@ -135,13 +146,13 @@ impl Builder<'_> {
                 self.repeat(None, None, body, false);
             }
             Stmt::Switch { value, cases } => self.switch(*value, cases),
-            Stmt::Break => self.jump(self.breaks.last().copied()),
-            Stmt::Continue => self.jump(self.continues.last().copied()),
+            Stmt::Break => self.leave(self.breaks.last().copied()),
+            Stmt::Continue => self.leave(self.continues.last().copied()),
             Stmt::Return(value) => {
                 if let Some(value) = value {
                     self.expr(*value, Fate::Returned);
                 }
-                self.jump(Some(EXIT));
+                self.leave(Some((EXIT, 0)));
             }
             Stmt::Goto(label) => {
                 let target = self.label(label);
@@ -171,6 +182,14 @@ impl Builder<'_> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// Goes on where fewer objects are alive.
+    fn leave(&mut self, target: Option<(u32, usize)>) {
+        if let Some((_, alive)) = target {
+            self.end_lives(alive);
+        }
+        self.jump(target.map(|(target, _)| target));
     }
 
     fn jump(&mut self, target: Option<u32>) {
@@ -240,8 +259,8 @@ impl Builder<'_> {
             self.rare_edge(self.here(), head);
         }
         self.start(inside);
-        self.breaks.push(after);
-        self.continues.push(next);
+        self.breaks.push((after, self.alive.len()));
+        self.continues.push((next, self.alive.len()));
         self.block(body);
         self.breaks.pop();
         self.continues.pop();
@@ -274,7 +293,7 @@ impl Builder<'_> {
         self.expr(value, Fate::Consumed);
         let from = self.here();
         let after = self.new_segment();
-        self.breaks.push(after);
+        self.breaks.push((after, self.alive.len()));
         let mut fall_from: Option<u32> = None;
         for case in cases {
             let segment = self.new_segment();

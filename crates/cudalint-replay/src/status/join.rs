@@ -157,7 +157,8 @@ impl<'a> Join<'a> {
             let arity =
                 site.arguments >= function.required && (site.arguments <= function.parameters || function.variadic);
             let kind = match function.role {
-                FunctionRole::Lambda | FunctionRole::Destructor | FunctionRole::Constructor => false,
+                FunctionRole::Lambda | FunctionRole::Constructor => false,
+                FunctionRole::Destructor => !method && scope.is_some(),
                 FunctionRole::Method if !method && scope.is_none() => true,
                 FunctionRole::Free => !method,
                 _ => true,

@@ -7,6 +7,7 @@
 
 mod build;
 mod build_expr;
+mod destructors;
 pub(crate) mod flow;
 mod join;
 mod known;

@@ -392,6 +392,7 @@ impl<'p> Walker<'p> {
     fn try_block(&mut self, body: &'p Block, handlers: &'p [Block]) -> Flow {
         let mark = self.memory.mark();
         let flow = self.block(body);
+        let returned = self.frames.last_mut().and_then(|frame| frame.returned.take());
         for handler in handlers {
             // A handler starts from any point of the body: whatever the body wrote may or may not have been written.
             let before = self.pendings.len();
@@ -408,6 +409,10 @@ impl<'p> Walker<'p> {
             } else if left == Flow::Stop {
                 self.pendings.truncate(before);
             }
+        }
+        // The body is taken to succeed.
+        if let Some(frame) = self.frames.last_mut() {
+            frame.returned = returned;
         }
         flow
     }
