@@ -16,8 +16,7 @@ impl Lowerer<'_> {
             _ => infix(node).map(|(left, operator, right)| (left, operator.map_or("=", |op| s.text(op)), right)),
         };
         // Of `(a = b, c)` the grammar may lose a part.
-        let lost =
-            node.has_error() && (0..node.child_count()).any(|at| node.child(at as u32).is_some_and(|it| it.is_error()));
+        let lost = node.has_error() && (0..node.child_count()).any(|at| node.child(at).is_some_and(|it| it.is_error()));
         let Some((left, text, right)) = parts.filter(|_| !lost) else { return self.unknown(s, node) };
         let target = self.expr(s, left);
         // `a = b, c` is `(a = b), c`, however the grammar nests it.
