@@ -260,5 +260,5 @@ void f(char *p) {
 }
 ",
     );
-    assert_eq!(sets(&events), ["unknown", "5", "unknown", "unknown", "16"]);
+    assert_eq!(sets(&events), ["6", "5", "unknown", "unknown", "16"]);
 }
