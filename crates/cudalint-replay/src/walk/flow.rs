@@ -148,14 +148,18 @@ impl Walker<'_> {
                 let mark = self.memory.mark();
                 let banned = self.path.excluded().len();
                 self.path.exclude(&why);
+                // Whether anybody gets to the other side is open.
+                self.undecide(1);
                 let (default, other);
                 if taken {
                     other = self.alternative(mark, otherwise);
                     self.path.readmit(banned);
+                    self.undecide(-1);
                     default = self.alternative(mark, then);
                 } else {
                     other = self.alternative(mark, then);
                     self.path.readmit(banned);
+                    self.undecide(-1);
                     default = self.alternative(mark, otherwise);
                 }
                 if self.is_dead(&default.flow) && !self.is_dead(&other.flow) {

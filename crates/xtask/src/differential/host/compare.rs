@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Tally {
     /// Calls that ran.
     pub calls: u64,
-    /// Of these, at a place where the replay has an event.
+    /// Of these, those at a place where the replay has an event.
     pub seen: u64,
     /// Numbers and pointers of events that the replay knows for a fact, and those that it does not.
     pub known: u64,
