@@ -6,7 +6,7 @@ use crate::ir::MacroDefinition;
 use crate::name::Name;
 use cudalint_syntax::preprocessor::{Meaning, names_asked};
 use cudalint_syntax::{BuildMacros, Define, Directives, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The parameter that stands for `...`; its uses are `__VA_ARGS__`.
@@ -150,6 +150,9 @@ pub struct MacroIndex<D> {
     /// What the build defines: the compiler, the command line, the settings.
     from_build: FxHashMap<Box<str>, D>,
     build: Arc<BuildMacros>,
+    /// Files that NVRTC compiles, and what it defines.
+    nvrtc: FxHashSet<u32>,
+    nvrtc_build: Arc<BuildMacros>,
 }
 
 impl<D> Default for MacroIndex<D> {
@@ -159,6 +162,8 @@ impl<D> Default for MacroIndex<D> {
             by_name: FxHashMap::default(),
             from_build: FxHashMap::default(),
             build: Arc::default(),
+            nvrtc: FxHashSet::default(),
+            nvrtc_build: Arc::default(),
         }
     }
 }
@@ -190,7 +195,9 @@ impl MacroIndex<Define> {
         let definitions = files.iter().enumerate().flat_map(|(file, source)| {
             source.directives.defines.iter().map(move |define| (file as u32, define.clone()))
         });
-        Self::assemble(IncludeGraph::build(&including, folders), definitions, build)
+        let nvrtc =
+            files.iter().enumerate().filter(|(_, file)| file.directives.nvrtc).map(|(at, _)| at as u32).collect();
+        Self::assemble(IncludeGraph::build(&including, folders), definitions, build, nvrtc)
     }
 }
 
@@ -207,21 +214,29 @@ impl<D: Definition> MacroIndex<D> {
         graph: IncludeGraph,
         definitions: impl Iterator<Item = (u32, D)>,
         build: &Arc<BuildMacros>,
+        nvrtc: FxHashSet<u32>,
     ) -> Self {
-        let mut index = Self { graph, build: Arc::clone(build), ..Self::default() };
+        let nvrtc_build = if nvrtc.is_empty() { Arc::clone(build) } else { Arc::new(build.for_nvrtc()) };
+        let mut index = Self { graph, build: Arc::clone(build), nvrtc, nvrtc_build, ..Self::default() };
         // The same conditions stand around many definitions.
-        let mut known: FxHashMap<Box<str>, Option<bool>> = FxHashMap::default();
-        let mut holds = |text: &str| match known.get(text) {
-            Some(holds) => *holds,
-            None => {
-                // A macro is used by code for the host and for the device.
-                let holds = build.holds_in_both_passes(text, &|_| None);
-                known.insert(text.into(), holds);
-                holds
+        let mut known: [FxHashMap<Box<str>, Option<bool>>; 2] = Default::default();
+        let mut holds_in = |nvrtc: bool, text: &str| {
+            let known = &mut known[usize::from(nvrtc)];
+            match known.get(text) {
+                Some(holds) => *holds,
+                None => {
+                    // A macro is used by code for the host and for the device.
+                    let build = if nvrtc { &index.nvrtc_build } else { build };
+                    let holds = build.holds_in_both_passes(text, &|_| None);
+                    known.insert(text.into(), holds);
+                    holds
+                }
             }
         };
         for (file, definition) in definitions {
             let conditions = definition.conditions();
+            let nvrtc = index.nvrtc.contains(&file);
+            let mut holds = |text: &str| holds_in(nvrtc, text);
             let entry = Entry {
                 file,
                 dead: conditions.iter().any(|text| holds(text) == Some(false)),
@@ -421,7 +436,7 @@ impl<'a, D: Definition> VisibleMacros<'a, D> {
 impl<D> VisibleMacros<'_, D> {
     /// What the build defines.
     pub fn build_macros(&self) -> &BuildMacros {
-        &self.index.build
+        if self.index.nvrtc.contains(&self.file) { &self.index.nvrtc_build } else { &self.index.build }
     }
 
     /// Whether any definition of `name` may be in sight, under whatever conditions.

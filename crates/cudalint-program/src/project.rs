@@ -77,7 +77,9 @@ impl Project {
             .iter()
             .enumerate()
             .flat_map(|(file, source)| source.module.macros.iter().map(move |m| (file as u32, m.clone())));
-        let macros = MacroIndex::assemble(graph, definitions, &options.build);
+        let nvrtc =
+            sources.iter().enumerate().filter(|(_, source)| source.module.nvrtc).map(|(at, _)| at as u32).collect();
+        let macros = MacroIndex::assemble(graph, definitions, &options.build, nvrtc);
         let mut project = Self { macros, ..Self::default() };
         for source in sources {
             let id = project.modules.next_key();

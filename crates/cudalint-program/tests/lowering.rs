@@ -255,6 +255,11 @@ void f() {
     device_part();
 #endif
 }
+__device__ void g() {
+#if __CUDA_ARCH__ >= 700
+    device_part();
+#endif
+}
 #endif
 "
     ));

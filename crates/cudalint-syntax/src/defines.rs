@@ -70,6 +70,8 @@ pub struct Directives {
     pub undefs: Vec<Undef>,
     /// Included files.
     pub includes: Vec<Include>,
+    /// Whether NVRTC compiles the program that they stand in.
+    pub nvrtc: bool,
 }
 
 /// Conditions nest at most this deep; deeper groups are read as if unconditional.

@@ -18,6 +18,8 @@ pub struct Stretch {
     pub text: Arc<str>,
     /// Whether it is a program in a string of Python.
     pub inside: bool,
+    /// Whether it is such a program, and NVRTC compiles it.
+    pub nvrtc: bool,
     /// The statements that a package makes a kernel of, where it is these.
     pub body: Option<Arc<CupyBody>>,
     /// Whether it is a document's fence or a file that a notebook writes: it stands for itself.
@@ -100,6 +102,7 @@ impl FileText {
                 region,
                 text: Arc::clone(&embedded.view),
                 inside: true,
+                nvrtc: embedded.nvrtc,
                 body,
                 apart: false,
             }));
@@ -110,6 +113,7 @@ impl FileText {
             apart: self.kind == FileKind::Markdown || self.kind == FileKind::Notebook && own.is_none(),
             text: own.unwrap_or_else(|| Arc::clone(&text)),
             inside: false,
+            nvrtc: false,
             body: None,
         }));
         found.append(&mut programs);

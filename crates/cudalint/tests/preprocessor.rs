@@ -126,6 +126,52 @@ fn by_the_commands_of_the_build() {
     check(&[("compile_commands.json", commands)], &[], &conditions);
 }
 
+/// How often a program is said to write beyond its allocation.
+fn writes_beyond(file: &str, text: &str) -> usize {
+    let sandbox = Sandbox::new(&[]);
+    sandbox.write(file, text.as_bytes());
+    let ran = sandbox.run(&["--select", "missing-bounds-guard", "--output-format", "concise", file]);
+    ran.stdout.matches("writes element 1 of").count()
+}
+
+#[test]
+fn a_program_in_a_string_is_what_its_compiler_reads() {
+    for (package, condition, expected) in [
+        ("cupy", "defined(__CUDACC_RTC__) && !defined(__NVCC__)", 1),
+        ("cupy", "__CUDACC_RTC__ == 1 && __CUDA_ARCH__ == 800", 1),
+        // Somebody calls nvcc here.
+        ("cupy  # as nvcc does", "defined(__CUDACC_RTC__)", 0),
+        ("cupy  # as nvcc does", "__NVCC__", 1),
+    ] {
+        let text = format!(
+            "import {package}\nkernel = cupy.RawKernel(r'''\n#if {condition}\n#define AT 1\n#else\n#define AT 0\n#endif\n\
+             extern \"C\" __global__ void f(int *p) {{\n  p[\n#if {condition}\n    AT\n#else\n    0\n#endif\n  ] = 1;\n}}\n\
+             ''', 'f')\np = cupy.zeros(1, dtype=cupy.int32)\nkernel((1,), (1,), (p,))\n"
+        );
+        assert_eq!(writes_beyond("a.py", &text), expected, "{package}: {condition}");
+    }
+}
+
+#[test]
+fn code_of_the_host_alone_knows_no_architecture() {
+    let program = |specifiers: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n__global__ void f(int *p, int at) {{ p[at] = 1; }}\n{specifiers} int at() {{\n\
+             #ifdef __CUDA_ARCH__\n  return 0;\n#else\n  return 1;\n#endif\n}}\nint main() {{\n  int *p;\n  \
+             cudaMalloc(&p, sizeof(int));\n  f<<<1, 1>>>(p, at());\n  cudaFree(p);\n}}\n"
+        )
+    };
+    assert_eq!(writes_beyond("a.cu", &program("")), 1);
+    assert_eq!(writes_beyond("a.cu", &program("static")), 1);
+    // Its body has two meanings, and that of the device is read.
+    assert_eq!(writes_beyond("a.cu", &program("__host__ __device__")), 0);
+    // Also through a macro, in a project that has a word for other compilers.
+    let macros = "#ifndef __CUDACC__\n#define __device__\n#endif\n#define HD __host__ __device__\nHD";
+    assert_eq!(writes_beyond("a.cu", &program(macros)), 0);
+    // Nobody knows what the macro stands for.
+    assert_eq!(writes_beyond("a.cu", &program("API_SPECIFIERS")), 0);
+}
+
 #[test]
 fn mistakes_in_the_settings_are_told() {
     let sandbox = Sandbox::new(&[("cudalint.toml", "[parse]\ntoolkit = \"new\"\n"), ("a.cu", "int a;\n")]);

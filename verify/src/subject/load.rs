@@ -126,7 +126,7 @@ pub(super) fn embedded(subject: &Subject) -> Vec<Subject> {
     let subjects = found.regions.into_iter().map(|region| {
         let text = Arc::clone(&found.view);
         // A program in a string stands for itself, as a fence of a document does.
-        let stretch = cudalint_syntax::Stretch { region, text, inside: false, body: None, apart: true };
+        let stretch = cudalint_syntax::Stretch { region, text, inside: false, nvrtc: false, body: None, apart: true };
         let files = [SourceFile::of_stretch(subject.file.as_str(), FileKind::Markdown, stretch)];
         let (path, file, lines) = (&subject.path, &subject.file, Arc::clone(&subject.lines));
         let read = subject_of(&subject.root, path, file, &files, &[], lines, (*subject.options).clone());

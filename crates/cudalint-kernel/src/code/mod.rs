@@ -213,6 +213,11 @@ impl Ty {
         }
     }
 
+    /// Whether its values are floating-point numbers, kept as the bits of an `f64`.
+    pub const fn is_float(&self) -> bool {
+        matches!(self, Self::Float { .. })
+    }
+
     /// Size in bytes, where known.
     pub fn bytes(&self) -> Option<u32> {
         match self {
@@ -310,7 +315,7 @@ pub enum Expr {
         /// Bytes that one index step means.
         stride: i64,
     },
-    /// `-x`, `~x`.
+    /// `-x`, `~x`; `+x` is a conversion, and `!x` is [`Self::Not`].
     Unary(UnaryOp, ExprId),
     /// `!x`; `bool`.
     Not(ExprId),
@@ -403,15 +408,7 @@ pub enum Builtin {
     WarpSize,
 }
 
-/// Unary operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum UnaryOp {
-    Minus,
-    BitNot,
-}
-
-pub use cudalint_program::ir::BinaryOp;
+pub use cudalint_program::ir::{BinaryOp, UnaryOp};
 
 /// A list of statements.
 pub type Block = Vec<StmtId>;

@@ -3,7 +3,7 @@
 use super::bits::Affine;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
-use super::ops::map1;
+use super::value::map1;
 use super::value::{
     Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, offset_of, one_object_of, place_of,
 };
@@ -119,7 +119,7 @@ impl Machine<'_> {
         if touch.kind.writes() || touch.volatile || matches!(touch.ty, Ty::Aggregate(_) | Ty::Pointer) {
             return unknown_of(touch.ty);
         }
-        let class = super::ops::class(touch.ty);
+        let class = super::symbols::class(touch.ty);
         let name = |(bits, tag): (i64, u8)| -> (i64, u8) {
             let memory = (object_of(bits) as usize).checked_sub(1).and_then(|index| self.objects.get(index));
             match memory {

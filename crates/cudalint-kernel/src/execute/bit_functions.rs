@@ -20,7 +20,7 @@ impl Machine<'_> {
                 self.bits(operands, &first, 63, |x, _| if x == 0 { 0 } else { i64::from(x.trailing_zeros()) + 1 })
             }
             Bits::ReverseBits => {
-                self.bits(operands, &first, 64, |x, size| ops::wrap(ty, (x.reverse_bits() >> (64 - size)) as i64))
+                self.bits(operands, &first, 64, |x, size| ty.wrap((x.reverse_bits() >> (64 - size)) as i64))
             }
             Bits::Mul24 => {
                 let second = values.get(1).cloned().unwrap_or_else(Val::unknown);
@@ -74,8 +74,8 @@ impl Machine<'_> {
             return self.pure(values, u32::MAX - 16 - what as u32, ty);
         }
         if all.iter().all(|value| value.uniform().is_some()) {
-            return Val::known(ops::wrap(ty, f(all.each_ref().map(|value| value.uniform().unwrap_or(0)))));
+            return Val::known(ty.wrap(f(all.each_ref().map(|value| value.uniform().unwrap_or(0)))));
         }
-        Val::lanes(Lanes::from_fn(self.n, |lane| ops::wrap(ty, f(all.each_ref().map(|value| value.lane(lane).0)))))
+        Val::lanes(Lanes::from_fn(self.n, |lane| ty.wrap(f(all.each_ref().map(|value| value.lane(lane).0)))))
     }
 }

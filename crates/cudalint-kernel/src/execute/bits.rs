@@ -5,7 +5,6 @@
 //! formula is exact in every lane, active or not; the lanes are written out once somebody asks for them.
 
 use super::lanes::Lanes;
-use super::ops::{is_u64, wrap};
 use crate::code::{BinaryOp, Ty};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -273,7 +272,7 @@ impl Side<'_> {
 
 /// An integer operation on formulas where the outcome is one as well and no lane leaves the type of the operands.
 pub(super) fn combined(op: BinaryOp, ty: &Ty, a: Side<'_>, b: Side<'_>) -> Option<Affine> {
-    if !matches!(ty, Ty::Bool | Ty::Int { .. }) || (is_u64(ty) && (a.least() < 0 || b.least() < 0)) {
+    if !matches!(ty, Ty::Bool | Ty::Int { .. }) || (ty.integer().is_u64() && (a.least() < 0 || b.least() < 0)) {
         return None;
     }
     if op.is_comparison() {
@@ -316,8 +315,8 @@ pub(super) fn combined(op: BinaryOp, ty: &Ty, a: Side<'_>, b: Side<'_>) -> Optio
 
 /// Whether every lane's value is in the range of the type.
 pub(super) fn fits(ty: &Ty, affine: &Affine) -> bool {
-    if is_u64(ty) {
+    if ty.integer().is_u64() {
         return affine.least >= 0;
     }
-    wrap(ty, affine.least) == affine.least && wrap(ty, affine.most) == affine.most
+    ty.wrap(affine.least) == affine.least && ty.wrap(affine.most) == affine.most
 }

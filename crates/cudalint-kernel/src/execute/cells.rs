@@ -5,7 +5,6 @@ use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory, is_outside};
-use super::ops::{is_float, wrap};
 use super::races::{Conflicts, Order, values_of};
 use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
@@ -118,7 +117,7 @@ impl Machine<'_> {
 
 /// Tells apart what cannot be read back as another type.
 fn class_byte(ty: &Ty) -> u8 {
-    ty.bytes().unwrap_or(0) as u8 | if is_float(ty) { 128 } else { 0 } | if *ty == Ty::Pointer { 64 } else { 0 }
+    ty.bytes().unwrap_or(0) as u8 | if ty.is_float() { 128 } else { 0 } | if *ty == Ty::Pointer { 64 } else { 0 }
 }
 
 /// Of names for what lies in an object, read as some type.
@@ -136,7 +135,7 @@ pub(super) const fn name_there(seed: u64, offset: u64) -> i64 {
 pub(super) fn foretold(seed: u64, ty: &Ty, bits: i64) -> (i64, u8) {
     match ty {
         Ty::Float { .. } | Ty::Pointer if bits != 0 => (name_there(seed ^ bits as u64, 0), NUMBER),
-        ty => (wrap(ty, bits), KNOWN),
+        ty => (ty.wrap(bits), KNOWN),
     }
 }
 
@@ -342,7 +341,7 @@ impl<'j> Job<'j> {
         if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             return (0, UNKNOWN);
         }
-        (if cell.tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value }, cell.tag)
+        (if cell.tag == KNOWN { self.piece.ty.wrap(cell.value) } else { cell.value }, cell.tag)
     }
 
     /// What is in a cell that a may-active lane wrote: since the barrier all read the same.
@@ -385,7 +384,7 @@ impl<'j> Job<'j> {
     }
 
     fn as_value(&self, bits: i64) -> (i64, u8) {
-        (wrap(self.piece.ty, bits), if is_float(self.piece.ty) && bits != 0 { UNKNOWN } else { KNOWN })
+        (self.piece.ty.wrap(bits), if self.piece.ty.is_float() && bits != 0 { UNKNOWN } else { KNOWN })
     }
 
     fn write(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, stored: (i64, u8)) {

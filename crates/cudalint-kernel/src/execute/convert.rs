@@ -2,9 +2,10 @@
 
 use super::bits::{Affine, Side, fits};
 use super::lanes::Mask;
-use super::ops::{class, float, map2, round, unary, wrap, wrap_lanes};
+use super::ops::{float, round, unary, wrap_lanes};
+use super::symbols::class;
 use super::value::{
-    Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of, place_of, pointer, somewhere,
+    Bits, Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, map2, mix, object_of, place_of, pointer, somewhere,
 };
 use crate::code::{ExprId, Ty};
 
@@ -33,8 +34,8 @@ pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> V
                     Val { data: Data::Lanes(bits, Tags::One(KNOWN)), shape: a.shape, wrapped }
                 }
                 _ => {
-                    let value = unary(a, mask, mix(200, class(to)), |x| Some(wrap(to, x)));
-                    let cut = a.uniform().is_some_and(|x| wrap(to, x) != x);
+                    let value = unary(a, mask, mix(200, class(to)), |x| Some(to.wrap(x)));
+                    let cut = a.uniform().is_some_and(|x| to.wrap(x) != x);
                     Val { shape: a.shape, wrapped: if cut { Some(at) } else { a.wrapped }, ..value }
                 }
             }
@@ -60,7 +61,7 @@ pub(super) fn convert(from: &Ty, to: &Ty, a: &Val, mask: &Mask, at: ExprId) -> V
             if gap != 0.0 && gap < size * 1e-5 {
                 return None;
             }
-            (value.abs() < 9e18).then_some(value as i64).filter(|&value| wrap(to, value) == value)
+            (value.abs() < 9e18).then_some(value as i64).filter(|&value| to.wrap(value) == value)
         }),
         (Ty::Pointer, Ty::Pointer) => a.clone(),
         (Ty::Pointer, Ty::Int { .. }) => unary(a, mask, mix(207, class(to)), |x| if x == 0 { Some(0) } else { None }),

@@ -380,7 +380,7 @@ impl Machine<'_> {
         {
             return unknown_of(ty);
         }
-        let salt = mix(u64::from(function), mix(500, ops::class(ty)));
+        let salt = mix(u64::from(function), mix(500, super::symbols::class(ty)));
         let name = |lane: usize| {
             let mut name = salt;
             for operand in operands {

@@ -85,9 +85,9 @@ impl Machine<'_> {
                 return self.extreme(ty, &first, &second, *intrinsic == Intrinsic::Min, id);
             }
             Intrinsic::Abs => {
-                let float = ops::is_float(ty);
-                return ops::unary(&first, &self.act, mix(60, ops::class(ty)), |x| {
-                    Some(if float { ops::float(x).abs().to_bits() as i64 } else { ops::wrap(ty, x.wrapping_abs()) })
+                let float = ty.is_float();
+                return ops::unary(&first, &self.act, mix(60, super::symbols::class(ty)), |x| {
+                    Some(if float { ops::float(x).abs().to_bits() as i64 } else { ty.wrap(x.wrapping_abs()) })
                 });
             }
             Intrinsic::Bits(what) => return self.bit_function(*what, id, operands, &values),

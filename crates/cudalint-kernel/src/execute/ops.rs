@@ -2,26 +2,10 @@
 
 use super::bits::combined;
 use super::lanes::{Lanes, Mask, OFF};
-use super::symbols::{Opaque, names};
-use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, mix, object_of, offset_of};
+use super::symbols::{Opaque, class, names};
+use super::value::{Bits, Data, KNOWN, NUMBER, Shape, Tags, UNKNOWN, Val, map1, map2, mix, object_of, offset_of};
 use crate::code::{BinaryOp, ExprId, Ty, UnaryOp};
-use cudalint_numbers::{self as numbers, Real};
-
-/// A number brought into the range of its type.
-#[inline]
-pub(super) const fn wrap(ty: &Ty, value: i64) -> i64 {
-    ty.wrap(value)
-}
-
-/// Whether values of the type are the bits of an `f64`.
-pub(super) const fn is_float(ty: &Ty) -> bool {
-    matches!(ty, Ty::Float { .. })
-}
-
-/// Whether integers of the type use all 64 bits without a sign.
-pub(super) const fn is_u64(ty: &Ty) -> bool {
-    matches!(ty, Ty::Int { bytes: 8, signed: false })
-}
+use cudalint_numbers::{self as numbers, Integer, Real};
 
 const fn is_narrow(ty: &Ty) -> bool {
     matches!(ty, Ty::Bool | Ty::Int { bytes: 1 | 2 | 4, .. })
@@ -35,51 +19,6 @@ pub(super) fn round(ty: &Ty, value: f64) -> Option<i64> {
 
 pub(super) const fn float(bits: i64) -> f64 {
     f64::from_bits(bits as u64)
-}
-
-/// A number for the type in value names: types that hold the same value otherwise have other names.
-pub(super) fn class(ty: &Ty) -> u64 {
-    match ty {
-        Ty::Bool => 1,
-        Ty::Int { bytes, signed } => 16 + u64::from(*bytes) * 2 + u64::from(*signed),
-        Ty::Float { bytes } => 64 + u64::from(*bytes),
-        Ty::Pointer => 3,
-        _ => 5,
-    }
-}
-
-/// `f` on every lane.
-pub(super) fn map1(n: usize, a: &[i64], f: impl Fn(i64) -> i64) -> Lanes<i64> {
-    let mut out = Lanes::any(n);
-    for (out, &a) in out.edit().iter_mut().zip(a) {
-        *out = f(a);
-    }
-    out
-}
-
-/// `f` on every pair of lanes; both sides uniform is the caller's case.
-pub(super) fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lanes<i64> {
-    let mut out = Lanes::any(n);
-    let lanes = out.edit();
-    match (a, b) {
-        (Bits::One(a), Bits::One(b)) => lanes.fill(f(a, b)),
-        (Bits::One(a), Bits::Each(b)) => {
-            for (out, &b) in lanes.iter_mut().zip(b) {
-                *out = f(a, b);
-            }
-        }
-        (Bits::Each(a), Bits::One(b)) => {
-            for (out, &a) in lanes.iter_mut().zip(a) {
-                *out = f(a, b);
-            }
-        }
-        (Bits::Each(a), Bits::Each(b)) => {
-            for ((out, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
-                *out = f(a, b);
-            }
-        }
-    }
-    out
 }
 
 /// Brings all lanes into the range of the type; whether that changed an active one.
@@ -105,7 +44,7 @@ pub(super) fn wrap_lanes(ty: &Ty, lanes: &mut [i64], mask: &Mask) -> bool {
         Ty::Int { bytes: 4, signed: true } => go(lanes, mask, |v| i64::from(v as i32)),
         Ty::Int { bytes: 4, signed: false } => go(lanes, mask, |v| i64::from(v as u32)),
         Ty::Int { bytes: 8, .. } => false,
-        _ => go(lanes, mask, |v| wrap(ty, v)),
+        _ => go(lanes, mask, |v| ty.wrap(v)),
     }
 }
 
@@ -167,7 +106,7 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         let (bits, tag) = if (*s, *t) == (KNOWN, KNOWN) {
             match one(op, operands, *x, *y) {
                 Some(raw) => {
-                    let bits = if arithmetic { wrap(operands, raw) } else { raw };
+                    let bits = if arithmetic { operands.wrap(raw) } else { raw };
                     if arithmetic && may_wrap(op) && (bits != raw || overflows(op, operands, *x, *y)) {
                         wrapped = Some(at);
                     }
@@ -182,7 +121,7 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
     }
     if a.is_unknown() || b.is_unknown() {
         let zero = |v: &Val| v.uniform() == Some(0);
-        if matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(operands) && (zero(a) || zero(b)) {
+        if matches!(op, BinaryOp::And | BinaryOp::Mul) && !operands.is_float() && (zero(a) || zero(b)) {
             return Val::known(0);
         }
         return Val::unknown();
@@ -215,7 +154,7 @@ pub(super) fn binary(op: BinaryOp, operands: &Ty, a: &Val, b: &Val, mask: &Mask,
         let (p, q) = (left.lane(lane), right.lane(lane));
         if p.1 == KNOWN && q.1 == KNOWN {
             match one(op, operands, p.0, q.0) {
-                Some(raw) if arithmetic => (wrap(operands, raw), KNOWN),
+                Some(raw) if arithmetic => (operands.wrap(raw), KNOWN),
                 Some(raw) => (raw, KNOWN),
                 None => (0, UNKNOWN),
             }
@@ -241,10 +180,10 @@ fn numbers(op: BinaryOp, operands: &Ty, x: Bits<'_>, y: Bits<'_>, mask: &Mask) -
         (BinaryOp::Xor, _) => map2(n, x, y, |p, q| p ^ q),
         (BinaryOp::Eq, _) => map2(n, x, y, |p, q| i64::from(p == q)),
         (BinaryOp::Ne, _) => map2(n, x, y, |p, q| i64::from(p != q)),
-        (BinaryOp::Lt, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p < q)),
-        (BinaryOp::Le, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p <= q)),
-        (BinaryOp::Gt, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p > q)),
-        (BinaryOp::Ge, ty) if !is_u64(ty) => map2(n, x, y, |p, q| i64::from(p >= q)),
+        (BinaryOp::Lt, ty) if !ty.integer().is_u64() => map2(n, x, y, |p, q| i64::from(p < q)),
+        (BinaryOp::Le, ty) if !ty.integer().is_u64() => map2(n, x, y, |p, q| i64::from(p <= q)),
+        (BinaryOp::Gt, ty) if !ty.integer().is_u64() => map2(n, x, y, |p, q| i64::from(p > q)),
+        (BinaryOp::Ge, ty) if !ty.integer().is_u64() => map2(n, x, y, |p, q| i64::from(p >= q)),
         (BinaryOp::Shr, ty) if is_narrow(ty) && matches!(y, Bits::One(0..=31)) => map2(n, x, y, |p, q| p >> q),
         (BinaryOp::Div, ty) if is_narrow(ty) && matches!(y, Bits::One(1..)) => map2(n, x, y, divide),
         (BinaryOp::Rem, ty) if is_narrow(ty) && matches!(y, Bits::One(1..)) => map2(n, x, y, remainder),
@@ -263,7 +202,7 @@ fn numbers(op: BinaryOp, operands: &Ty, x: Bits<'_>, y: Bits<'_>, mask: &Mask) -
 
 /// Whether an operation computes an integer that is brought into the range of its type.
 fn is_arithmetic(op: BinaryOp, operands: &Ty) -> bool {
-    !is_float(operands) && !op.is_comparison() && *operands != Ty::Pointer
+    !operands.is_float() && !op.is_comparison() && *operands != Ty::Pointer
 }
 
 /// Whether an integer operation may go beyond its type.
@@ -349,11 +288,10 @@ pub(super) fn unary(a: &Val, mask: &Mask, salt: u64, f: impl Fn(i64) -> Option<i
 
 /// `-a`, `~a`.
 pub(super) fn negate(op: UnaryOp, ty: &Ty, a: &Val, mask: &Mask) -> Val {
-    let float_type = is_float(ty);
+    let is_float = ty.is_float();
     let value = unary(a, mask, mix(op as u64 + 100, class(ty)), |x| match op {
-        UnaryOp::Minus if float_type => round(ty, -float(x)),
-        UnaryOp::Minus => Some(wrap(ty, x.wrapping_neg())),
-        UnaryOp::BitNot => Some(wrap(ty, !x)),
+        UnaryOp::Minus if is_float => round(ty, -float(x)),
+        _ => Some(ty.wrap(numbers::unary(op, Integer::LONG, x))),
     });
     let shape = if a.shape == Shape::Constant { Shape::Constant } else { Shape::Other };
     Val { shape, wrapped: a.wrapped, ..value }

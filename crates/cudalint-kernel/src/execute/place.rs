@@ -188,11 +188,11 @@ impl Machine<'_> {
             return Val::aggregate(layout.leaves.iter().map(|l| leaf(l.offset, &l.ty)).collect());
         }
         let value = match argument {
-            Argument::Int(value) => Val::known(super::ops::wrap(ty, *value)),
+            Argument::Int(value) => Val::known(ty.wrap(*value)),
             Argument::Float(value) if matches!(ty, Ty::Float { bytes: 4 }) => {
                 Val::known(f64::from(*value as f32).to_bits() as i64)
             }
-            Argument::Float(value) if super::ops::is_float(ty) => Val::known(value.to_bits() as i64),
+            Argument::Float(value) if ty.is_float() => Val::known(value.to_bits() as i64),
             Argument::Null => Val::known(0),
             Argument::Pointer { buffer, offset } if *ty == Ty::Pointer => match self.buffers.get(*buffer) {
                 Some(&id) if id != 0 && offset.unsigned_abs() < 1 << 42 => Val::known(pointer(id, *offset)),

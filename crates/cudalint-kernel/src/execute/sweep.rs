@@ -3,7 +3,6 @@
 use super::cells::Job;
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::memory::Memory;
-use super::ops::wrap;
 use super::races::values_of;
 use super::shadow::{Cell, INITIAL, LINE, Line, line_of};
 use super::value::{Data, KNOWN, NUMBER, Tags, UNKNOWN, Val, View, offset_of};
@@ -143,7 +142,7 @@ impl Job<'_> {
             return Some(UNKNOWN);
         }
         for (out, cell) in out.iter_mut().zip(&line.cells) {
-            *out = if tag == KNOWN { wrap(self.piece.ty, cell.value) } else { cell.value };
+            *out = if tag == KNOWN { self.piece.ty.wrap(cell.value) } else { cell.value };
         }
         Some(tag)
     }
@@ -222,7 +221,7 @@ impl Job<'_> {
         } else if cell.write <= self.forgotten || cell.write < self.order.block_start || cell.class != self.class {
             (0, UNKNOWN)
         } else if cell.tag == KNOWN {
-            (wrap(self.piece.ty, cell.value), KNOWN)
+            (self.piece.ty.wrap(cell.value), KNOWN)
         } else {
             (cell.value, cell.tag)
         })

@@ -1,7 +1,6 @@
 //! Operations on values of which only names are known: equal names are equal values.
 
-use super::ops::{class, is_float, map2};
-use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, mix, object_of};
+use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Tags, UNKNOWN, Val, map2, mix, object_of};
 use crate::code::{BinaryOp, Ty};
 
 /// An operation on operands of which at least one is not known.
@@ -24,7 +23,7 @@ impl Opaque {
         Self {
             op,
             salt: salt(op, ty),
-            zeroing: matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty),
+            zeroing: matches!(op, BinaryOp::And | BinaryOp::Mul) && !ty.is_float(),
             neutral: [left, left || right],
             addresses: pointer && matches!(op, BinaryOp::Eq | BinaryOp::Ne),
         }
@@ -71,6 +70,17 @@ impl Opaque {
     }
 }
 
+/// A number for the type in value names: types that hold the same value otherwise have other names.
+pub(super) fn class(ty: &Ty) -> u64 {
+    match ty {
+        Ty::Bool => 1,
+        Ty::Int { bytes, signed } => 16 + u64::from(*bytes) * 2 + u64::from(*signed),
+        Ty::Float { bytes } => 64 + u64::from(*bytes),
+        Ty::Pointer => 3,
+        _ => 5,
+    }
+}
+
 /// What makes names of results of different operations differ.
 fn salt(op: BinaryOp, ty: &Ty) -> u64 {
     mix(op as u64 + 1, class(ty))
@@ -103,7 +113,7 @@ pub(super) fn names(op: BinaryOp, ty: &Ty, a: &Val, b: &Val, n: usize) -> Option
     };
     let (ours, theirs) = (all(a), all(b));
     // Zero lanes of a factor would be known.
-    let zeros = matches!(op, BinaryOp::And | BinaryOp::Mul) && !is_float(ty);
+    let zeros = matches!(op, BinaryOp::And | BinaryOp::Mul) && !ty.is_float();
     let other = if ours { b } else { a };
     if !(ours && theirs) && (!(ours || theirs) || !usable(other) || (zeros && other.varies()) || *ty == Ty::Pointer) {
         return None;

@@ -491,3 +491,37 @@ pub(super) const fn mix(a: u64, b: u64) -> u64 {
     let x = (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x ^ (x >> 32)
 }
+
+/// `f` on every lane.
+pub(super) fn map1(n: usize, a: &[i64], f: impl Fn(i64) -> i64) -> Lanes<i64> {
+    let mut out = Lanes::any(n);
+    for (out, &a) in out.edit().iter_mut().zip(a) {
+        *out = f(a);
+    }
+    out
+}
+
+/// `f` on every pair of lanes; both sides uniform is the caller's case.
+pub(super) fn map2(n: usize, a: Bits<'_>, b: Bits<'_>, f: impl Fn(i64, i64) -> i64) -> Lanes<i64> {
+    let mut out = Lanes::any(n);
+    let lanes = out.edit();
+    match (a, b) {
+        (Bits::One(a), Bits::One(b)) => lanes.fill(f(a, b)),
+        (Bits::One(a), Bits::Each(b)) => {
+            for (out, &b) in lanes.iter_mut().zip(b) {
+                *out = f(a, b);
+            }
+        }
+        (Bits::Each(a), Bits::One(b)) => {
+            for (out, &a) in lanes.iter_mut().zip(a) {
+                *out = f(a, b);
+            }
+        }
+        (Bits::Each(a), Bits::Each(b)) => {
+            for ((out, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
+                *out = f(a, b);
+            }
+        }
+    }
+    out
+}

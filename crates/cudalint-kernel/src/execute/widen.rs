@@ -3,7 +3,6 @@
 use super::divergence::Divergence;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
-use super::ops::wrap;
 use super::value::{KNOWN, SOMEWHERE, Shape, UNKNOWN, Val, object_of, somewhere};
 use crate::code::{BinaryOp, Block, Expr, ExprId, Place, StmtId, Ty, VariableId};
 
@@ -122,7 +121,7 @@ impl Machine<'_> {
                 _ => return None,
             };
             let last = rounds.checked_mul(by)?.checked_add(now)?;
-            (rounds >= 0 && wrap(ty, last) == last && wrap(ty, last.checked_add(by)?) == last + by).then_some(last)
+            (rounds >= 0 && ty.wrap(last) == last && ty.wrap(last.checked_add(by)?) == last + by).then_some(last)
         };
         let value = if now.varies() || bound.varies() {
             let mut bits = Lanes::filled(self.n, 0);

@@ -3,7 +3,6 @@
 use super::{Lowerer, Out};
 use crate::code::{self, BinaryOp, Effect, Expr, UnaryOp};
 use crate::report::Site;
-use cudalint_program::ir;
 use cudalint_program::types::Ty;
 use std::sync::Arc;
 
@@ -112,25 +111,25 @@ impl Lowerer<'_> {
     }
 
     /// `-x`, `!x`, `~x`, `+x`.
-    pub(super) fn unary(&mut self, op: ir::UnaryOp, out: &Out, site: Site) -> Out {
+    pub(super) fn unary(&mut self, op: UnaryOp, out: &Out, site: Site) -> Out {
         if let Ty::Record(..) | Ty::Vector { .. } = out.ty {
             let name = match op {
-                ir::UnaryOp::Plus => "operator+",
-                ir::UnaryOp::Minus => "operator-",
-                ir::UnaryOp::Not => "operator!",
-                ir::UnaryOp::BitNot => "operator~",
+                UnaryOp::Plus => "operator+",
+                UnaryOp::Minus => "operator-",
+                UnaryOp::Not => "operator!",
+                UnaryOp::BitNot => "operator~",
             };
             if let Some(found) = self.user_operator(name, std::slice::from_ref(out), site) {
                 return found;
             }
         }
-        if op == ir::UnaryOp::Not {
+        if op == UnaryOp::Not {
             let value = self.truth(out);
             let id = self.push(Expr::Not(value), code::Ty::Bool, site);
             return self.computed(id, Ty::Bool, site);
         }
         let Some(ty) = out.ty.decayed().promoted() else {
-            if op == ir::UnaryOp::Plus && matches!(out.ty.decayed(), Ty::Pointer(_)) {
+            if op == UnaryOp::Plus && matches!(out.ty.decayed(), Ty::Pointer(_)) {
                 return self.loaded(out);
             }
             let id = self.load(out);
@@ -140,16 +139,16 @@ impl Lowerer<'_> {
         let value = self.convert(out, &ty);
         let code_ty = self.ty(&ty);
         let id = match (op, self.kind(value)) {
-            (ir::UnaryOp::Plus, _) => value,
-            (ir::UnaryOp::Minus, Some(Expr::Int(number))) if *number != i64::MIN && signed(&ty) => {
+            (UnaryOp::Plus, _) => value,
+            (UnaryOp::Minus, Some(Expr::Int(number))) if *number != i64::MIN && signed(&ty) => {
                 let number = cudalint_numbers::Integer::new(code_ty.bytes().unwrap_or(8) as u8, true).wrap(-*number);
                 self.int(number, code_ty, site)
             }
-            (ir::UnaryOp::Minus, Some(Expr::Float(number))) => {
+            (UnaryOp::Minus, Some(Expr::Float(number))) => {
                 let number = -*number;
                 self.push(Expr::Float(number), code_ty, site)
             }
-            (ir::UnaryOp::Minus, _) => self.push(Expr::Unary(UnaryOp::Minus, value), code_ty, site),
+            (UnaryOp::Minus, _) => self.push(Expr::Unary(UnaryOp::Minus, value), code_ty, site),
             _ => self.push(Expr::Unary(UnaryOp::BitNot, value), code_ty, site),
         };
         self.computed(id, ty, site)

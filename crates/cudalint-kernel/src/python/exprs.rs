@@ -153,8 +153,8 @@ impl Lowerer<'_> {
         Value::Number(found, Ty::Bool)
     }
 
-    fn unary_expr(&mut self, op: ir::UnaryOp, operand: ir::ExprId, id: ir::ExprId, site: Site) -> Value {
-        if op == ir::UnaryOp::Not {
+    fn unary_expr(&mut self, op: UnaryOp, operand: ir::ExprId, id: ir::ExprId, site: Site) -> Value {
+        if op == UnaryOp::Not {
             let truth = self.condition(id);
             return Value::Number(truth, Ty::Bool);
         }
@@ -164,12 +164,12 @@ impl Lowerer<'_> {
             value.leaves(&mut children);
             return self.unknown(children, Effect::None, site);
         };
-        let to = unary(self.dialect, ty, op == ir::UnaryOp::BitNot);
+        let to = unary(self.dialect, ty, op == UnaryOp::BitNot);
         let number = self.convert(*number, ty, &to);
         let id = match op {
-            ir::UnaryOp::Minus => self.negated(number, &to, site),
-            ir::UnaryOp::BitNot if to == Ty::Bool => self.push(Expr::Not(number), Ty::Bool, site),
-            ir::UnaryOp::BitNot => self.push(Expr::Unary(UnaryOp::BitNot, number), to.clone(), site),
+            UnaryOp::Minus => self.negated(number, &to, site),
+            UnaryOp::BitNot if to == Ty::Bool => self.push(Expr::Not(number), Ty::Bool, site),
+            UnaryOp::BitNot => self.push(Expr::Unary(UnaryOp::BitNot, number), to.clone(), site),
             _ => number,
         };
         Value::Number(id, to)

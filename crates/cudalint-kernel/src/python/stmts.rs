@@ -256,7 +256,7 @@ impl<'p> Lowerer<'p> {
                 let b = this.apart(|this| this.condition(*b));
                 this.push(Expr::Or(a, b), Ty::Bool, site)
             }
-            ir::Expr::Unary(ir::UnaryOp::Not, inner) => {
+            ir::Expr::Unary(UnaryOp::Not, inner) => {
                 let inner = this.condition(*inner);
                 this.push(Expr::Not(inner), Ty::Bool, site)
             }

@@ -33,7 +33,7 @@ impl Lowerer<'_> {
         let placeholder = self.blank_function(span);
         self.module.functions.push(placeholder);
         let name = self.name("");
-        self.frames.push(Frame::new(id, name, false));
+        self.frames.push(Frame::new(id, name, false, storage.is_host_only()));
         let depth = self.depth;
 
         let template_params = self.template_params(s, templates);

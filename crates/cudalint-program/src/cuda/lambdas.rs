@@ -19,7 +19,13 @@ impl Lowerer<'_> {
         let mut function = self.blank_function(span);
         self.module.functions.push(function.clone());
         let name = self.name("");
-        self.frames.push(Frame::new(id, name, true));
+        let (space, space_written) = self.lambda_space(s, node);
+        let host_only = if space_written {
+            !space.device && !space.global
+        } else {
+            self.frames.last().is_some_and(|frame| frame.host_only)
+        };
+        self.frames.push(Frame::new(id, name, true, host_only));
         let depth = self.depth;
 
         let captures = field(node, Field::Captures);
@@ -81,7 +87,6 @@ impl Lowerer<'_> {
         if let Some(body) = field(node, Field::Body) {
             block.extend(self.block(s, body));
         }
-        let (space, space_written) = self.lambda_space(s, node);
         let damaged = s.is_file() && self.is_damaged(span);
         self.depth = depth;
         if let Some(frame) = self.frames.pop() {

@@ -181,7 +181,13 @@ impl<'a> Lowerer<'a> {
     #[allow(clippy::needless_pass_by_value)] // Its parser moves in.
     fn new(input: LowerInput<'a>) -> Self {
         let (exprs, stmts) = ROOM.take();
-        let module = Module { exprs, stmts, damage: input.parsed.damage.clone(), ..Module::default() };
+        let module = Module {
+            exprs,
+            stmts,
+            damage: input.parsed.damage.clone(),
+            nvrtc: input.directives.nvrtc,
+            ..Module::default()
+        };
         Self {
             text: input.text,
             most_expressions: MAX_EXPRESSIONS.min(EXPRESSIONS_OF_ANY + EXPRESSIONS_PER_BYTE * input.text.len()),

@@ -172,11 +172,15 @@ impl Lowerer<'_> {
     }
 
     /// What a name means at a place of the file (anywhere, for `None`): by what surely stands in the file before it, then
-    /// by the build, then by the other definitions in sight, whatever conditions they stand under.
+    /// by the build (in a function of the host alone that of the host's pass), then by the other definitions in sight,
+    /// whatever conditions they stand under.
     fn meaning(&self, name: &str, at: Option<u32>, nesting: u32) -> Meaning<'_> {
+        let build = self.outside.build();
+        let host_only = self.frames.last().is_some_and(|frame| frame.host_only);
         let of_build = match meaning_for_hip(name) {
-            Some(meaning) if self.for_hip && !self.outside.build().is_given(name) => meaning,
-            _ => self.outside.build().meaning(name),
+            Some(meaning) if self.for_hip && !build.is_given(name) => meaning,
+            _ if host_only => build.meaning_on_host(name),
+            _ => build.meaning(name),
         };
         if of_build != Meaning::Unknown {
             return self.surely_own(name, at, nesting).unwrap_or(of_build);

@@ -24,6 +24,8 @@ pub(crate) struct Frame {
     pub function: FunctionId,
     pub name: Name,
     pub is_lambda: bool,
+    /// Whether the function surely runs on the host alone, so that only the host's pass decides what is in it.
+    pub host_only: bool,
     pub locals: TiVec<LocalId, Variable>,
     pub captures: Vec<(Name, Option<LocalId>)>,
     pub damaged: bool,
@@ -33,11 +35,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub fn new(function: FunctionId, name: Name, is_lambda: bool) -> Self {
+    pub fn new(function: FunctionId, name: Name, is_lambda: bool, host_only: bool) -> Self {
         Self {
             function,
             name,
             is_lambda,
+            host_only,
             locals: TiVec::new(),
             captures: Vec::new(),
             damaged: false,

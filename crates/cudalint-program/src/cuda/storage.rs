@@ -25,9 +25,24 @@ pub(crate) struct Storage {
     pub shared: bool,
     pub constant: bool,
     pub managed: bool,
+    /// Whether a macro stands here of which nobody knows the words.
+    pub is_open: bool,
+}
+
+/// Whether a word is written as macros are.
+fn is_macro_like(word: &str) -> bool {
+    word.len() > 1
+        && word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && !word.contains(|c: char| c.is_ascii_lowercase())
 }
 
 impl Storage {
+    /// Whether a function surely runs on the host alone. Where the code allows `--expt-relaxed-constexpr`, the device calls
+    /// `constexpr` functions; what a macro stands for may be out of sight.
+    pub fn is_host_only(self) -> bool {
+        !self.space.device && !self.space.global && !self.is_constexpr && !self.is_open
+    }
+
     /// Where a variable of a function lives.
     pub fn local_space(self) -> Space {
         if self.shared {
@@ -96,8 +111,11 @@ impl Lowerer<'_> {
         }
         if s.is_file() {
             let start = self.start_with_masked_words(node.start_byte());
+            let head = s.text.get(start..end).unwrap_or("");
+            storage.is_open = head.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(is_macro_like);
             for note in self.notes(Span::new(start, end.max(node.start_byte() + 1))) {
                 if let MaskKind::AttributeMacro(bits) = note.kind {
+                    storage.is_open |= bits.is_silent();
                     storage.bits(bits);
                 }
             }

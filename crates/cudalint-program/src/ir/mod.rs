@@ -32,6 +32,8 @@ pub struct Module {
     pub language: Language,
     /// For C++ inside a string of a Python file: the span of that string's expression (prefix, quotes and all pieces).
     pub inside: Option<Span>,
+    /// Whether NVRTC compiles it.
+    pub nvrtc: bool,
     /// Where the cells of a notebook begin: what the last statement of one gives is shown.
     pub cells: Vec<usize>,
     /// What `CuPy` made a kernel of, where the program is that: its one kernel is described in `cuda/cupy_bodies.rs`.

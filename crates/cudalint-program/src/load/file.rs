@@ -63,10 +63,11 @@ impl AsRef<Self> for SourceFile {
 
 impl Piece {
     fn new(stretch: Stretch) -> Self {
-        let directives = match stretch.region.language {
+        let mut directives = match stretch.region.language {
             Language::Cuda => scan_directives(&stretch.text, stretch.region.span),
             Language::Python => Directives::default(),
         };
+        directives.nvrtc = stretch.nvrtc;
         Self { stretch, directives }
     }
 

@@ -171,7 +171,10 @@ impl<'o> Loader<'o> {
         let mut read = Read::default();
         for (index, piece) in file.pieces.iter().enumerate() {
             let Piece { stretch, directives } = piece;
-            let own = piece.is_alone().then(|| table(&directives.defines, self.options));
+            let own = piece.is_alone().then(|| {
+                let own = table(&directives.defines, self.options);
+                if directives.nvrtc { own.with_build(Arc::new(self.options.build.for_nvrtc())) } else { own }
+            });
             PARSERS.with_borrow_mut(|pool| {
                 let parsed = cudalint_syntax::parse_region_without(
                     &stretch.text,

@@ -81,23 +81,11 @@ impl Walker<'_> {
         {
             return ty;
         }
-        match (left.ty.value(), right.ty.value()) {
-            (Ty::Float { bytes: a }, Ty::Float { bytes: b }) => Ty::Float { bytes: *a.max(b) },
-            (Ty::Float { bytes }, _) | (_, Ty::Float { bytes }) => Ty::Float { bytes: *bytes },
-            (Ty::Int { bytes: a, signed: s }, Ty::Int { bytes: b, signed: t }) => {
-                let a_ty = if *a < 4 { (4, true) } else { (*a, *s) };
-                let b_ty = if *b < 4 { (4, true) } else { (*b, *t) };
-                if matches!(op, BinaryOp::Shl | BinaryOp::Shr) || a_ty.0 > b_ty.0 {
-                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 }
-                } else if b_ty.0 > a_ty.0 {
-                    Ty::Int { bytes: b_ty.0, signed: b_ty.1 }
-                } else {
-                    Ty::Int { bytes: a_ty.0, signed: a_ty.1 && b_ty.1 }
-                }
-            }
-            (Ty::Bool, other) | (other, Ty::Bool) if matches!(other, Ty::Int { .. } | Ty::Bool) => {
-                if let Ty::Int { .. } = other { other.clone() } else { Ty::INT }
-            }
+        let (left, right) = (left.ty.value(), right.ty.value());
+        match (left.common(right), left, right) {
+            (Some(_), ..) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => left.promoted().unwrap_or(Ty::Unknown),
+            (Some(common), ..) => common,
+            (None, float @ Ty::Float { .. }, _) | (None, _, float @ Ty::Float { .. }) => float.clone(),
             _ => Ty::Unknown,
         }
     }

@@ -26,6 +26,8 @@ pub struct Embedded {
     /// The file's text with C++ alone in all these regions; everything about them is read from here. Outside of them it is the
     /// file's.
     pub view: Arc<str>,
+    /// Whether NVRTC compiles them, as `CuPy` and `cuda.bindings` have it. `PyCUDA` calls nvcc, and others may.
+    pub nvrtc: bool,
 }
 
 /// Finds CUDA C++ in the strings of a file's stretches of Python; `None` when there is none.
@@ -62,7 +64,8 @@ pub fn embedded_cuda(text: &str, python: &[Region]) -> Option<Embedded> {
     }
     // A preamble belongs to its kernel.
     regions.retain(|region| !bodies.iter().any(|body| body.region.span.contains(region.span)));
+    let nvrtc = ![&b"pycuda"[..], b"nvcc"].iter().any(|word| memchr::memmem::find(bytes, word).is_some());
     // Whole characters are replaced, by such of one byte, so that this always is text.
     let view = String::from_utf8(view).ok()?;
-    (!regions.is_empty() || !bodies.is_empty()).then(|| Embedded { regions, bodies, view: view.into() })
+    (!regions.is_empty() || !bodies.is_empty()).then(|| Embedded { regions, bodies, view: view.into(), nvrtc })
 }

@@ -69,6 +69,11 @@ impl SpaceBits {
     /// `__restrict__`.
     pub const RESTRICT: Self = Self(128);
 
+    /// Whether nothing is said of where a function runs.
+    pub const fn is_silent(self) -> bool {
+        self.0 & (Self::GLOBAL.0 | Self::DEVICE.0 | Self::HOST.0) == 0
+    }
+
     /// Whether all words of `other` are among these.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

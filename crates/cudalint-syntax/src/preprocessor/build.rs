@@ -82,6 +82,16 @@ const ABSENT: [&str; 34] = [
     "_M_IX86",
 ];
 
+/// What NVRTC defines otherwise than nvcc: it has no host compiler, whose macros are left open (NVRTC, Predefined Macros).
+const OF_NVRTC: [(&str, Meaning<'static>); 6] = [
+    ("__CUDACC_RTC__", Meaning::Defined("1")),
+    ("__NVCC__", Meaning::Absent),
+    ("__GNUC__", Meaning::Unknown),
+    ("__GNUC_MINOR__", Meaning::Unknown),
+    ("__GNUC_PATCHLEVEL__", Meaning::Unknown),
+    ("__GNUG__", Meaning::Unknown),
+];
+
 /// What is known of a build. Empty, it is the documented default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Build {
@@ -287,6 +297,25 @@ impl BuildMacros {
         }
     }
 
+    /// What a name means where code is compiled for the host: the architecture is a macro of the device's pass alone.
+    pub fn meaning_on_host(&self, name: &str) -> Meaning<'_> {
+        if name == ARCHITECTURE && !self.is_given(name) { Meaning::Absent } else { self.meaning(name) }
+    }
+
+    /// The same build for a program that NVRTC compiles.
+    #[must_use]
+    pub fn for_nvrtc(&self) -> Self {
+        let mut build = self.clone();
+        for (name, meaning) in OF_NVRTC.iter().filter(|(name, _)| !self.is_given(name)) {
+            match meaning {
+                Meaning::Defined(value) => build.known.insert((*name).into(), Some((*value).into())),
+                Meaning::Absent => build.known.insert((*name).into(), None),
+                _ => build.known.remove(*name),
+            };
+        }
+        build
+    }
+
     /// Whether a condition holds both where code is compiled for the host and where it is for the device, as far as the build
     /// decides it. `beside` says more of names that the build leaves open or that the command line does not give.
     pub fn holds_in_both_passes(
@@ -297,10 +326,7 @@ impl BuildMacros {
         let holds = |host: bool| {
             evaluate(condition, &|name| {
                 let given = self.is_given(name);
-                let meaning = match self.meaning(name) {
-                    _ if host && !given && name == ARCHITECTURE => Meaning::Absent,
-                    meaning => meaning,
-                };
+                let meaning = if host { self.meaning_on_host(name) } else { self.meaning(name) };
                 if given { meaning } else { beside(name).unwrap_or(meaning) }
             })
         };
@@ -386,6 +412,16 @@ mod tests {
         }
         let given = BuildMacros::with_defines(["__CUDA_ARCH__=700"]);
         assert_eq!(given.holds_in_both_passes("__CUDA_ARCH__ == 700", &|_| None), Some(true));
+    }
+
+    #[test]
+    fn nvrtc_is_no_nvcc() {
+        let macros = BuildMacros::with_defines(["__GNUC__=9", "N=1"]).for_nvrtc();
+        assert_eq!(value(&macros, "__CUDACC_RTC__"), Some("1"));
+        assert_eq!(macros.meaning("__NVCC__"), Meaning::Absent);
+        assert_eq!(macros.meaning("__GNUG__"), Meaning::Unknown);
+        assert_eq!((value(&macros, "__GNUC__"), value(&macros, "N")), (Some("9"), Some("1")));
+        assert_eq!(macros.meaning_on_host("__CUDA_ARCH__"), Meaning::Absent);
     }
 
     #[test]

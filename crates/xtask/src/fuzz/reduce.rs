@@ -1,6 +1,7 @@
 //! Makes an input that fails smaller, as long as it fails: first lines, then tokens, are left out in ever smaller stretches.
 
-use super::{Plan, Process, Target};
+use super::process::{Plan, Process};
+use super::targets::Target;
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;

@@ -1,6 +1,6 @@
 //! Builds and runs broken programs on this machine's GPU under compute-sanitizer: which changes the hardware shows.
 
-use super::Counts;
+use super::counts::Counts;
 use super::points::Kind;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,9 +1,11 @@
 //! `cargo xtask mutants FOLDER…`: breaks correct programs in one place each and counts how many of the broken ones get a
 //! finding. Each round breaks one place of every file, in a copy of the folder, and lints the copy once.
 
+mod counts;
 mod hardware;
 mod points;
 
+use counts::Counts;
 use cudalint_engine::{Basis, Configuration, Engine, Request};
 use cudalint_findings::Confidence;
 use hardware::{Broken, Shown};
@@ -80,46 +82,6 @@ impl Said {
             Basis::Assumption => Before::Assumption,
             Basis::GuessedBlock => Before::GuessedBlock,
         }
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    all: usize,
-    definite: usize,
-    likely: usize,
-    /// Without a finding, and followed in every step.
-    harmless: usize,
-}
-
-impl Counts {
-    fn add(&mut self, other: Self) {
-        self.all += other.all;
-        self.definite += other.definite;
-        self.likely += other.likely;
-        self.harmless += other.harmless;
-    }
-
-    /// How one mutant was found.
-    const fn found(self) -> &'static str {
-        match (self.definite, self.likely) {
-            (1.., _) => "definite",
-            (_, 1..) => "likely",
-            _ => "missed",
-        }
-    }
-
-    fn print(self, what: &str) {
-        let share = |part: usize| if self.all == 0 { 0.0 } else { 100.0 * part as f64 / self.all as f64 };
-        let Self { all, definite, likely, harmless } = self;
-        let harmful = all - harmless;
-        let of_harmful = if harmful == 0 { 0.0 } else { 100.0 * definite as f64 / harmful as f64 };
-        println!(
-            "{what}: {all} mutants, {definite} definite ({:.0} %), {likely} likely ({:.0} %); {harmless} harmless, \
-             {of_harmful:.0} % definite of the others",
-            share(definite),
-            share(likely)
-        );
     }
 }
 

@@ -3,8 +3,8 @@
 mod values;
 
 use super::assigned;
+use super::problem::{Problem, TermArgument};
 use super::term::{Constraint, Operation, Relation, TermId};
-use super::{Problem, TermArgument};
 use crate::code::{BinaryOp, Block, Code, Expr, ExprId, ObjectId, Place, Stmt, StmtId, Ty, VariableId};
 use rustc_hash::FxHashMap;
 
