@@ -230,6 +230,7 @@ __global__ void k(int *o) {{
 #endif
   o[threadIdx.x] = t[threadIdx.x];
 }}
+void run(int *o) {{ k<<<1, 64>>>(o); }}
 "
         )
     };

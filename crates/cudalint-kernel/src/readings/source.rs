@@ -118,6 +118,33 @@ impl<'c> Source<'c> {
         }
     }
 
+    /// The number that an expression always is: literals, variables that are given one value, and what is computed of them.
+    pub fn constant(&self, id: ExprId, depth: u32) -> Option<i64> {
+        if depth == 0 {
+            return None;
+        }
+        let inner = |id: ExprId| self.constant(id, depth - 1);
+        let value = match self.kind(self.bare(id)) {
+            Expr::Int(value) => Some(*value),
+            Expr::Read(Place::Register { variable, count: 0, .. }) => inner(self.value(*variable)?),
+            Expr::Binary(op, a, b) => cudalint_numbers::exact(*op, inner(*a)?, inner(*b)?),
+            Expr::Select(condition, a, b) => inner(if inner(*condition)? == 0 { *b } else { *a }),
+            Expr::And(a, b) => match inner(*a)? {
+                0 => Some(0),
+                _ => inner(*b).map(|b| i64::from(b != 0)),
+            },
+            Expr::Or(a, b) => match inner(*a)? {
+                0 => inner(*b).map(|b| i64::from(b != 0)),
+                _ => Some(1),
+            },
+            _ => None,
+        };
+        // Conversions change no number that all types of 32 bits hold; smaller types are not looked at.
+        value.filter(|value| {
+            (0..1 << 31).contains(value) && self.code.expr(id).ty.bytes().is_none_or(|bytes| bytes >= 4)
+        })
+    }
+
     /// What an address begins at, and the expressions that say which element is meant: `a[i][j]` has two.
     pub fn indices(&self, access: ExprId, address: ExprId) -> (ExprId, Vec<ExprId>) {
         let mut found = Vec::new();

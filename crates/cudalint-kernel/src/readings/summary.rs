@@ -90,7 +90,8 @@ pub fn summary(code: &Code) -> KernelSummary {
         returned: FxHashMap::default(),
         incomplete: false,
     };
-    summary.dereferenced = reader.function(FunctionId(0), true, 0);
+    summary.dereferenced =
+        reader.function(FunctionId(0), true, 0).into_iter().map(|(parameter, _)| parameter).collect();
     summary.incomplete |= reader.incomplete;
     summary.barrier_between_dynamic = reader.intervals.iter().all(|touched| touched.len() <= 1);
     // Assembly may lay shared memory of its own below.
@@ -112,8 +113,8 @@ struct Reader<'c, 's> {
     arrays: &'s mut Vec<(ObjectId, DynamicShared)>,
     /// The names of the dynamic arrays touched in each stretch between barriers, in source order.
     intervals: Vec<Vec<&'c str>>,
-    /// The parameters that functions read so far dereference.
-    dereferenced: FxHashMap<FunctionId, Vec<u32>>,
+    /// The parameters that functions read so far dereference, and whether they surely do.
+    dereferenced: FxHashMap<FunctionId, Vec<(u32, bool)>>,
     /// Where what functions return leads.
     returned: FxHashMap<FunctionId, Option<Origin>>,
     incomplete: bool,
@@ -126,7 +127,7 @@ struct Frame<'c> {
     given: TiVec<VariableId, Vec<ExprId>>,
     /// Variables computed from the thread's or block's index.
     indices: FxHashSet<VariableId>,
-    dereferenced: Vec<u32>,
+    dereferenced: Vec<(u32, bool)>,
     calls: u32,
 }
 
@@ -173,8 +174,8 @@ impl<'c> Frame<'c> {
 }
 
 impl<'c> Reader<'c, '_> {
-    /// Reads a function and gives the parameters that it dereferences.
-    fn function(&mut self, id: FunctionId, sure: bool, calls: u32) -> Vec<u32> {
+    /// Reads a function and gives the parameters that it dereferences, and whether it surely does.
+    fn function(&mut self, id: FunctionId, sure: bool, calls: u32) -> Vec<(u32, bool)> {
         // A function that was read before has had its say about shared memory.
         if let Some(known) = self.dereferenced.get(&id) {
             return known.clone();
@@ -229,6 +230,12 @@ impl<'c> Reader<'c, '_> {
             Stmt::Block(inner) => self.block(frame, inner, sure, depth),
             Stmt::If { condition, then, otherwise } => {
                 self.expr(frame, *condition, sure, depth);
+                // With these template arguments only one side may be left.
+                if let Some(value) = frame.source.constant(*condition, MAX_STEPS) {
+                    let taken = if value == 0 { otherwise } else { then };
+                    self.block(frame, taken, sure, depth);
+                    return sure && !self.leaves(taken);
+                }
                 let by_index = frame.mentions_index(*condition);
                 self.block(frame, then, sure && by_index, depth);
                 self.block(frame, otherwise, sure && by_index, depth);
@@ -314,9 +321,9 @@ impl<'c> Reader<'c, '_> {
             Expr::Intrinsic(what, operands) => self.intrinsic(frame, what, operands, node.site, sure),
             Expr::Call(callee, arguments) => {
                 let used = self.function(*callee, sure, frame.calls + 1);
-                for parameter in used {
+                for (parameter, surely) in used {
                     if let Some(argument) = arguments.get(parameter as usize) {
-                        self.access(frame, *argument, code.expr(*argument).site, false, sure);
+                        self.access(frame, *argument, code.expr(*argument).site, false, sure && surely);
                     }
                 }
             }
@@ -352,8 +359,9 @@ impl<'c> Reader<'c, '_> {
     fn access(&mut self, frame: &mut Frame<'c>, address: ExprId, site: Site, write: bool, sure: bool) {
         let object = match self.origin(frame, address, 0) {
             Some(Origin::Parameter(VariableId(parameter))) => {
-                if !frame.dereferenced.contains(&parameter) {
-                    frame.dereferenced.push(parameter);
+                match frame.dereferenced.iter_mut().find(|(known, _)| *known == parameter) {
+                    Some((_, surely)) => *surely |= sure,
+                    None => frame.dereferenced.push((parameter, sure)),
                 }
                 return;
             }

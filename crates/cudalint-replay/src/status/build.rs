@@ -1,7 +1,6 @@
 //! From the statements of a function to its [`Flow`].
 
-use super::destructors::Alive;
-use super::flow::{Action, Draft, EXIT, Fate, Flow};
+use super::flow::{Action, Alive, Draft, EXIT, Fate, Flow};
 use cudalint_program::Name;
 use cudalint_program::Project;
 use cudalint_program::api::effects::ErrorRole;
@@ -149,10 +148,16 @@ impl Builder<'_> {
             Stmt::Break => self.leave(self.breaks.last().copied()),
             Stmt::Continue => self.leave(self.continues.last().copied()),
             Stmt::Return(value) => {
+                let mut handed_out = None;
                 if let Some(value) = value {
                     self.expr(*value, Fate::Returned);
+                    handed_out = self.variable_of(*value);
                 }
+                // A variable that is returned lives on in the caller.
+                let alive = self.alive.clone();
+                self.alive.retain(|object| Some(object.span) != handed_out);
                 self.leave(Some((EXIT, 0)));
+                self.alive = alive;
             }
             Stmt::Goto(label) => {
                 let target = self.label(label);
@@ -182,6 +187,14 @@ impl Builder<'_> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// The declaration of the local variable that an expression names.
+    fn variable_of(&self, expr: ExprId) -> Option<Span> {
+        match self.module.exprs.get(expr)?.kind {
+            Expr::Local(local) => Some(self.function.locals.get(local)?.span),
+            _ => None,
+        }
     }
 
     /// Goes on where fewer objects are alive.

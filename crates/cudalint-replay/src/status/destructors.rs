@@ -1,23 +1,14 @@
 //! What runs where objects end: the destructors of local variables, which may check errors.
 
 use super::build::Builder;
-use super::flow::{Action, CallSite, Callee, Fate};
+use super::flow::{Action, Alive, CallSite, Callee, Fate};
 use cudalint_program::ir::{FunctionRole, LocalId, ModuleId, Path, Space, TemplateArg, Type, TypeId};
 use cudalint_program::{Entry, Name};
-use cudalint_syntax::Span;
 
 /// How deep classes with destructors lie in each other.
 const MAX_DEPTH: u32 = 4;
 /// Most destructors that one variable runs.
 const MAX_DESTRUCTORS: usize = 8;
-
-/// An object that is alive: its class, the name of its destructor, and the variable.
-#[derive(Clone, Debug)]
-pub(super) struct Alive {
-    class: Name,
-    destructor: Name,
-    span: Span,
-}
 
 impl Builder<'_> {
     /// A local variable lives from here on.

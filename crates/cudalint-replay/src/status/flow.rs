@@ -218,6 +218,14 @@ pub struct Flow {
     pub lost: bool,
 }
 
+/// An object that is alive: its class, the name of its destructor, and the variable.
+#[derive(Clone, Debug)]
+pub(super) struct Alive {
+    pub class: Name,
+    pub destructor: Name,
+    pub span: Span,
+}
+
 impl Flow {
     /// Keeps of a draft what the join of functions asks for.
     pub fn keep(&mut self, draft: &mut Draft) {
