@@ -139,10 +139,9 @@ impl<'c> Source<'c> {
             },
             _ => None,
         };
-        // Conversions change no number that all types of 32 bits hold; smaller types are not looked at.
-        value.filter(|value| {
-            (0..1 << 31).contains(value) && self.code.expr(id).ty.bytes().is_none_or(|bytes| bytes >= 4)
-        })
+        // Conversions change no number that all types hold that are met on the way.
+        let most = if self.code.expr(id).ty.bytes().is_some_and(|bytes| bytes < 4) { 127 } else { i64::from(i32::MAX) };
+        value.filter(|value| (0..=most).contains(value))
     }
 
     /// What an address begins at, and the expressions that say which element is meant: `a[i][j]` has two.
