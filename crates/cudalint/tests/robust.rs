@@ -153,6 +153,11 @@ fn what_has_no_match() {
 }
 
 #[test]
+fn comments_one_below_the_other() {
+    survives("a.cu", &program("", &"//\n".repeat(30_000)));
+}
+
+#[test]
 fn what_has_two_readings() {
     survives("a.cu", &program("", &"[[a]]".repeat(18_000)));
     survives("b.cu", &program("", &"enum E{a} ".repeat(9_000)));

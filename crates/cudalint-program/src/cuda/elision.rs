@@ -30,8 +30,9 @@ const DEEDS: &[&str] = &[
 ];
 
 impl Lowerer<'_> {
-    /// Looks at a comment among statements; `siblings` are all nodes of the block and `at` is its position.
-    pub(super) fn comment(&mut self, s: Src<'_>, siblings: &[Node<'_>], at: usize, out: &mut Block) {
+    /// Looks at a comment among statements; `siblings` are all nodes of the block, `at` is its position, and `code` how many
+    /// of them there are up to the last that is no comment ([`up_to_code`]).
+    pub(super) fn comment(&mut self, s: Src<'_>, siblings: &[Node<'_>], at: usize, code: usize, out: &mut Block) {
         let Some(node) = siblings.get(at).copied() else { return };
         if !s.is_file() || !stands_alone(s.text, node) {
             return;
@@ -50,7 +51,7 @@ impl Lowerer<'_> {
         let before = at.checked_sub(1).and_then(|at| neighbour(siblings.get(at)));
         let after = neighbour(siblings.get(at + 1));
         let next = siblings.get(at + 1).copied();
-        let ends = siblings.iter().skip(at + 1).all(|other| cuda_kind(*other) == CudaKind::Comment);
+        let ends = at >= code;
         let gap = next.is_some_and(|next| {
             let between = s.text.get(node.end_byte()..next.start_byte()).unwrap_or("");
             between.matches('\n').count() > 1
@@ -82,6 +83,11 @@ impl Lowerer<'_> {
         }
         names
     }
+}
+
+/// How many of the nodes of a block there are without the comments at its end.
+pub(super) fn up_to_code(nodes: &[Node<'_>]) -> usize {
+    nodes.iter().rposition(|node| cuda_kind(*node) != CudaKind::Comment).map_or(0, |last| last + 1)
 }
 
 /// What stands around a comment.

@@ -20,9 +20,10 @@ impl Lowerer<'_> {
 
     fn block_into<'t>(&mut self, s: Src<'t>, node: Node<'t>, out: &mut Block) {
         let nodes = self.chosen_children(s, node);
+        let code = super::elision::up_to_code(&nodes);
         for (at, child) in nodes.iter().enumerate() {
             if cuda_kind(*child) == CudaKind::Comment {
-                self.comment(s, &nodes, at, out);
+                self.comment(s, &nodes, at, code, out);
             } else {
                 self.statement(s, *child, out);
             }
@@ -403,12 +404,13 @@ impl Lowerer<'_> {
         let mut out = Vec::new();
         let value = field(node, Field::Value);
         let nodes = self.chosen_children(s, node);
+        let code = super::elision::up_to_code(&nodes);
         for (at, child) in nodes.iter().enumerate() {
             if Some(*child) == value {
                 continue;
             }
             if cuda_kind(*child) == CudaKind::Comment {
-                self.comment(s, &nodes, at, &mut out);
+                self.comment(s, &nodes, at, code, &mut out);
             } else {
                 self.statement(s, *child, &mut out);
             }
