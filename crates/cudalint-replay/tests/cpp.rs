@@ -106,6 +106,7 @@ fn a_guard_does_its_work_at_the_end_of_its_block_on_every_way_out() {
     let program = r"
 int depth = 1;
 struct Guard { int by; Guard(int n) : by(n) { depth += n; } ~Guard() { depth -= by; } };
+Guard entered(int n) { Guard g(n); return g; }
 int inside(int n) { Guard g(n); if (n > 5) return depth * 10; return depth; }
 int main() {
     float *a, *b, *c, *d, *e;
@@ -115,9 +116,11 @@ int main() {
     for (int i = 0; i < 4; ++i) { Guard g(i + 1); if (i == 2) break; }
     cudaMalloc(&d, depth);
     { Guard g(2); Guard h(3); cudaMalloc(&e, depth); }
+    { auto g = entered(4); cudaMalloc(&a, depth); }
+    cudaMalloc(&b, depth);
 }
 ";
-    assert_eq!(bytes(program), ["4", "1", "90", "1", "6"]);
+    assert_eq!(bytes(program), ["4", "1", "90", "1", "6", "5", "1"]);
 }
 
 #[test]

@@ -152,6 +152,16 @@ fn what_has_no_match() {
     survives("b.cu", &format!("#define M {}\n{}", "++)".repeat(4_000), program("", "M; M")));
 }
 
+/// Each variable is given one value, from the one before it twice.
+#[test]
+fn conditions_that_double() {
+    let chain = lines(59, |i| format!("const int a{} = a{i} + a{i} - 1;", i + 1));
+    let kernel = format!(
+        "__global__ void k(int *p) {{ extern __shared__ int s[]; const int a0 = 1; {chain} if (a59 > 3) s[0] = p[0]; }}"
+    );
+    survives("a.cu", &program(&kernel, "k<<<1, 32>>>(nullptr)"));
+}
+
 #[test]
 fn comments_one_below_the_other() {
     survives("a.cu", &program("", &"//\n".repeat(30_000)));

@@ -12,6 +12,8 @@ use typed_index_collections::TiVec;
 
 /// How deep calls of device functions are followed.
 const MAX_CALLS: u32 = 8;
+/// How deep conditions are computed: each level may double the work.
+const MAX_CONSTANT_DEPTH: u32 = 8;
 /// Deepest nesting of statements and expressions that is read.
 const MAX_DEPTH: u32 = 400;
 /// Longest way from an address to the object that it leads into.
@@ -231,7 +233,7 @@ impl<'c> Reader<'c, '_> {
             Stmt::If { condition, then, otherwise } => {
                 self.expr(frame, *condition, sure, depth);
                 // With these template arguments only one side may be left.
-                if let Some(value) = frame.source.constant(*condition, MAX_STEPS) {
+                if let Some(value) = frame.source.constant(*condition, MAX_CONSTANT_DEPTH) {
                     let taken = if value == 0 { otherwise } else { then };
                     self.block(frame, taken, sure, depth);
                     return sure && !self.leaves(taken);

@@ -169,6 +169,11 @@ impl Walker<'_> {
                     self.path.exclude(&why);
                     return self.settle(mark, [other], &JoinRule::Either);
                 }
+                let leaves = |flow: &Flow| !matches!(flow, Flow::Next | Flow::Stop);
+                if leaves(&default.flow) && other.flow == Flow::Next {
+                    // What follows is behind the other side alone.
+                    self.undecide(1);
+                }
                 self.settle(mark, [default, other], &JoinRule::Current(why))
             }
             Truth::Unknown => self.open(None, then, otherwise),

@@ -6,7 +6,7 @@ use super::calls::Invocation;
 use super::exits::Flow;
 use super::{Slot, Walker};
 use crate::memory::{Place, root};
-use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, ModuleId};
+use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, LocalId, ModuleId};
 use cudalint_program::types::Ty;
 
 impl Walker<'_> {
@@ -23,15 +23,27 @@ impl Walker<'_> {
         (traits.shared && !traits.gpu && !traits.memory).then_some((module, id))
     }
 
+    /// A variable of this type lives from here on.
+    pub fn begin_guard(&mut self, id: LocalId, ty: &Ty) {
+        if self.guard(ty).is_some()
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.guards.push(id);
+        }
+    }
+
     /// How many variables wait for their destructors.
     pub fn guards(&self) -> usize {
         self.frames.last().map_or(0, |frame| frame.guards.len())
     }
 
-    /// Runs the destructors of all variables that wait but the first `outside`, the last one first.
-    pub fn destroy(&mut self, outside: usize) {
+    /// Runs the destructors of all variables that wait but the first `outside` and the one that is kept, the last one first.
+    pub fn destroy(&mut self, outside: usize, kept: Option<LocalId>) {
         for at in (outside..self.guards()).rev() {
             let Some(frame) = self.frames.last() else { return };
+            if kept.is_some() && frame.guards.get(at).copied() == kept {
+                continue;
+            }
             let Some(Slot::Object(object)) = frame.guards.get(at).and_then(|local| frame.slots.get(*local)) else {
                 continue;
             };

@@ -16,7 +16,7 @@ impl<'p> Walker<'p> {
         let outside = self.guards();
         let flow = self.statements(block);
         if flow == Flow::Next {
-            self.destroy(outside);
+            self.destroy(outside, None);
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.guards.truncate(outside);
@@ -146,7 +146,7 @@ impl<'p> Walker<'p> {
             Stmt::Switch { value, cases } => self.breakable(|w| w.switch(*value, cases)),
             Stmt::Break | Stmt::Continue => {
                 let outside = self.frames.last().map_or(0, |frame| frame.guards_outside);
-                self.destroy(outside);
+                self.destroy(outside, None);
                 self.leave(if matches!(node.kind, Stmt::Break) { Flow::Break } else { Flow::Continue })
             }
             Stmt::Return(value) => {
@@ -158,7 +158,12 @@ impl<'p> Walker<'p> {
                         (_, out) => out,
                     };
                 }
-                self.destroy(0);
+                // A variable that is returned lives on in the caller.
+                let handed_out = value.and_then(|value| match self.node(value).map(|node| &node.kind) {
+                    Some(Expr::Local(local)) => Some(*local),
+                    _ => None,
+                });
+                self.destroy(0, handed_out);
                 self.leave(Flow::Return)
             }
             Stmt::Goto(label) => {
@@ -274,6 +279,7 @@ impl<'p> Walker<'p> {
             let out = variable.init.map_or_else(Out::unknown, |init| self.eval(init));
             let object = self.create_variable(&variable.name, variable.span, out.ty.value().clone(), out.val);
             self.set_slot(id, Slot::Object(object));
+            self.begin_guard(id, &out.ty);
             return;
         }
         let unset = Val::from(Kind::Uninit(std::rc::Rc::new((variable.name.clone(), self.site(variable.span)))));
@@ -283,11 +289,7 @@ impl<'p> Walker<'p> {
             Some(init) => self.initialize(&Place::Cell(object, root()), &ty, init),
             None => self.default_initialize(&Place::Cell(object, root()), &ty),
         }
-        if self.guard(&ty).is_some()
-            && let Some(frame) = self.frames.last_mut()
-        {
-            frame.guards.push(id);
-        }
+        self.begin_guard(id, &ty);
     }
 
     /// Whether the declared type of the current module is of a kind.
