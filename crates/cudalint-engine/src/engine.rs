@@ -14,6 +14,7 @@ use crate::sources;
 use crate::steps::{Progress, Steps};
 use crate::threads::threads;
 use crate::walk::{self, Globs, display, display_from, real_path};
+use cudalint_files::Bounds;
 use cudalint_findings::Finding;
 use cudalint_program::python::LocalPackages;
 use cudalint_syntax::FileKind;
@@ -167,6 +168,7 @@ impl Engine {
                     levels: &levels,
                     settings,
                     overrides: overrides(self.table.rules, &group.settings, &base),
+                    bounds: bounds(&group, &reading.includes),
                     reading,
                     sources: group.sources,
                     shown: &shown,
@@ -254,6 +256,7 @@ impl Engine {
             levels: &levels,
             settings: &loaded.settings,
             overrides: overrides(self.table.rules, &loaded, Path::new("")),
+            bounds: Bounds::everywhere(),
             reading,
             sources,
             shown: &|real| display(real),
@@ -440,6 +443,21 @@ fn index(
 fn base_of(group: &Group) -> PathBuf {
     let file = group.settings.file.as_deref().and_then(Path::parent).map(Path::to_owned);
     file.or_else(|| group.root.clone()).unwrap_or_default()
+}
+
+/// Where the includes of a group's files may lead. Around files of no project these are their folder and what stands beside it,
+/// as `include` stands beside `src`.
+fn bounds(group: &Group, includes: &[PathBuf]) -> Bounds {
+    if group.root.is_some() {
+        return Bounds::new(group.root.as_deref(), includes);
+    }
+    let beside = |source: &Source| {
+        let folder = source.real.parent()?;
+        Some(folder.parent().filter(|above| above.parent().is_some()).unwrap_or(folder).to_owned())
+    };
+    let folders: FxHashSet<PathBuf> = group.sources.iter().filter_map(beside).collect();
+    let folders: Vec<PathBuf> = folders.into_iter().chain(includes.iter().cloned()).collect();
+    Bounds::new(None, &folders)
 }
 
 /// Architectures of the command line.

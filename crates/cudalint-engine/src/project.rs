@@ -7,6 +7,7 @@ use crate::rule::{ModuleContext, Rule};
 use crate::settings::Settings;
 use crate::steps::Steps;
 use crate::walk::Globs;
+use cudalint_files::Bounds;
 use cudalint_syntax::FileKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(crate) struct ProjectInput<'a> {
     /// How its files are read.
     pub reading: Reading,
     pub sources: Vec<Source>,
+    /// Where its includes may lead.
+    pub bounds: Bounds,
     /// How a real path that nobody named is shown.
     pub shown: &'a (dyn Fn(&Path) -> String + Sync),
     pub provider: &'a dyn Provider,

@@ -82,8 +82,13 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
                 }
             }
         }
-        for include in fresh.iter().flat_map(|loaded| &loaded.includes) {
+        for (includer, include) in fresh.iter().flat_map(|loaded| loaded.includes.iter().map(move |i| (loaded, i))) {
             match include {
+                Included::At(real) if !input.bounds.hold(real) => {
+                    let name = real.file_name().unwrap_or_default().to_string_lossy();
+                    let reason = format!("an `#include` of `{name}` is not followed: it leads out of the project");
+                    part.incomplete.push(Incomplete { path: includer.source.path.to_string(), reason });
+                }
                 Included::At(real) => {
                     if let Some(source) = irrelevant.remove(real) {
                         round.push((Source { reported: false, ..source }, true));
@@ -209,6 +214,7 @@ mod tests {
     use crate::rule::RuleTable;
     use crate::settings::Settings;
     use crate::steps::Steps;
+    use cudalint_files::Bounds;
     use cudalint_syntax::FileKind;
     use std::io;
     use std::path::{Path, PathBuf};
@@ -247,6 +253,7 @@ mod tests {
             levels: &levels,
             settings: &settings,
             overrides: Vec::new(),
+            bounds: Bounds::everywhere(),
             reading: Reading::default(),
             sources: sources.to_vec(),
             look: None,

@@ -99,6 +99,11 @@ impl Bounds {
         Self(whole.map(Path::to_owned).into_iter().chain(includes.iter().cloned()).collect())
     }
 
+    /// Bounds that hold every path, for texts that are no files of a disk.
+    pub fn everywhere() -> Self {
+        Self(vec![PathBuf::new()])
+    }
+
     /// Whether a real path is inside.
     pub fn hold(&self, real: &Path) -> bool {
         self.0.iter().any(|folder| real.starts_with(folder))
@@ -147,6 +152,6 @@ mod tests {
         let bounds = Bounds::new(Some(&part), &["/opt/include".into()]);
         assert!(bounds.hold(&all.join("include/a.h")) && bounds.hold(Path::new("/opt/include/a/b.h")));
         assert!(!bounds.hold(Path::new("/opt/includes/a.h")));
-        assert!(!Bounds::default().hold(all));
+        assert!(!Bounds::default().hold(all) && Bounds::everywhere().hold(all));
     }
 }

@@ -59,6 +59,33 @@ fn links_out_of_the_project() {
     assert!(ran.stdout.contains("project/src/link.cu:4:"), "{ran:?}");
 }
 
+/// What a header out of the project says is not asked for: its constant would make the grid empty.
+#[test]
+fn includes_out_of_the_project() {
+    let source = "__global__ void k() {}\nint main() {\n    k<<<COUNT, 32>>>();\n}\n";
+    let includes = |path: &str| format!("#include \"{path}\"\n{source}");
+    let sandbox = Sandbox::new(&[
+        ("outer.h", "#define COUNT 0\n"),
+        ("project/cudalint.toml", ""),
+        ("project/include/count.h", "#define COUNT 0\n"),
+        ("project/src/inside.cu", &includes("../include/count.h")),
+        ("project/src/outside.cu", &includes("../../outer.h")),
+        ("loose/near/src/inside.cu", &includes("../include/count.h")),
+        ("loose/near/include/count.h", "#define COUNT 0\n"),
+        ("loose/near/src/outside.cu", &includes("../../../outer.h")),
+    ]);
+    std::fs::remove_dir(sandbox.path().join(".git")).unwrap();
+    for folder in ["project", "loose/near"] {
+        let ran = sandbox.run(&[folder, "--output-format", "concise"]);
+        assert!(ran.stdout.contains("inside.cu:4:9:"), "{ran:?}");
+        assert!(!ran.stdout.contains("outside.cu:4:9:"), "{ran:?}");
+        let path = format!("{folder}/src/outside.cu");
+        let message = format!("{path}: an `#include` of `outer.h` is not followed: it leads out of the project");
+        assert!(ran.stderr.contains(&message), "{ran:?}");
+        assert!(!ran.stderr.contains("inside.cu"), "{ran:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_directory_loop() {
