@@ -44,17 +44,17 @@ pub fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, options:
         if !entry || visited.contains(&(id, index)) {
             continue;
         }
-        let mut walker = Walker::new(project, scan, *options);
+        let mut walker = Walker::new(project, scan, id, *options);
         walker.caches = Rc::clone(&caches);
         walker.run(id, index);
         walked.events.append(&mut walker.log.events);
-        visited.extend(walker.visited);
-        for (cause, count) in walker.budget.limits {
+        for (cause, count) in std::mem::take(&mut walker.budget.limits) {
             match walked.limits.iter_mut().find(|(known, _)| *known == cause) {
                 Some((_, sum)) => *sum += count,
                 None => walked.limits.push((cause, count)),
             }
         }
+        visited.extend(walker.visited);
     }
     if let Some(caches) = Rc::into_inner(caches) {
         scan.library.keep(caches.learned);

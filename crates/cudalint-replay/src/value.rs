@@ -1,7 +1,8 @@
 //! Values inside the walk: integers with their C type, pointers into objects, aggregates, functions.
 
 use crate::facts::{MemorySpace, Site};
-use crate::memory::{CellPath, Key, ObjId, Place};
+use crate::host::ObjId;
+use crate::memory::{CellPath, Key, Place};
 use crate::quantity::Poly;
 use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_numbers::Integer;
@@ -9,6 +10,7 @@ use cudalint_program::Name;
 use cudalint_program::ir::{FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -174,7 +176,7 @@ impl Val {
         }
         match &self.kind {
             Kind::Uninit(_) => self.clone(),
-            Kind::Aggregate(parts) => crate::memory::part_of(&parts.whole, &parts.cells, path),
+            Kind::Aggregate(parts) => part_of(&parts.whole, &parts.cells, path),
             Kind::Int(Int { q: Quantity::Known(0), bytes: 0, .. }) => self.clone(),
             _ => Self { kind: Kind::Unknown, why: self.why.clone() },
         }
@@ -295,4 +297,27 @@ impl Val {
             _ => Self::unknown(),
         }
     }
+}
+
+/// The value of a part of what these cells and, where there is none, the whole say: its own cells put together.
+pub(crate) fn part_of(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
+    let mut inside = cells
+        .range::<[Key], _>((Bound::Included(path), Bound::Unbounded))
+        .take_while(|(key, _)| key.starts_with(path))
+        .peekable();
+    let own = inside.next_if(|(key, _)| key.len() == path.len()).map(|(_, value)| value);
+    if let (Some(value), None) = (own, inside.peek()) {
+        return value.clone();
+    }
+    let parts: BTreeMap<CellPath, Val> =
+        inside.map(|(key, value)| (key[path.len()..].iter().cloned().collect(), value.clone())).collect();
+    let whole = own.map_or_else(|| around(whole, cells, path), Clone::clone);
+    if parts.is_empty() { whole } else { Val::aggregate(whole, Rc::new(parts)) }
+}
+
+/// What the nearest cell around a part says of it, or the whole.
+pub(crate) fn around(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
+    let nearest =
+        (1..path.len()).rev().find_map(|length| cells.get(&path[..length]).map(|value| value.part(&path[length..])));
+    nearest.unwrap_or_else(|| whole.part(path))
 }

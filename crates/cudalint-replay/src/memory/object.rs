@@ -1,47 +1,16 @@
 //! One object: what it is, and what its parts hold.
 
+use super::place::{CellPath, Key};
 use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
-use crate::value::{Kind, Val};
+use crate::host::ObjId;
+use crate::value::{Kind, Val, around, part_of};
 use cudalint_program::Name;
 use cudalint_program::types::Ty;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// An object of the walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ObjId(pub u32);
-
-/// A step from an object to a part of it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Key {
-    /// A field, or a hidden part of a container (`#size`).
-    Field(Name),
-    /// A byte offset into an array or a buffer.
-    At(i64),
-}
-
-/// A path to a part of an object.
-pub(crate) type CellPath = Rc<[Key]>;
-
-/// The empty path.
-pub(crate) fn root() -> CellPath {
-    // Asked for at every look at a variable, so it is made once.
-    thread_local! {
-        static ROOT: CellPath = Rc::from([]);
-    }
-    ROOT.with(Clone::clone)
-}
-
-/// `path` with one step more.
-pub(crate) fn extend(path: &CellPath, key: Key) -> CellPath {
-    if path.is_empty() {
-        return Rc::from([key]);
-    }
-    path.iter().cloned().chain([key]).collect()
-}
 
 /// Whether an allocation has been freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,29 +112,6 @@ impl Object {
             }
         }
     }
-}
-
-/// The value of a part of what these cells and, where there is none, the whole say: its own cells put together.
-pub(crate) fn part_of(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
-    let mut inside = cells
-        .range::<[Key], _>((Bound::Included(path), Bound::Unbounded))
-        .take_while(|(key, _)| key.starts_with(path))
-        .peekable();
-    let own = inside.next_if(|(key, _)| key.len() == path.len()).map(|(_, value)| value);
-    if let (Some(value), None) = (own, inside.peek()) {
-        return value.clone();
-    }
-    let parts: BTreeMap<CellPath, Val> =
-        inside.map(|(key, value)| (key[path.len()..].iter().cloned().collect(), value.clone())).collect();
-    let whole = own.map_or_else(|| around(whole, cells, path), Clone::clone);
-    if parts.is_empty() { whole } else { Val::aggregate(whole, Rc::new(parts)) }
-}
-
-/// What the nearest cell around a part says of it, or the whole.
-fn around(whole: &Val, cells: &BTreeMap<CellPath, Val>, path: &[Key]) -> Val {
-    let nearest =
-        (1..path.len()).rev().find_map(|length| cells.get(&path[..length]).map(|value| value.part(&path[length..])));
-    nearest.unwrap_or_else(|| whole.part(path))
 }
 
 /// A value as the whole of an object: what its parts without a cell are, and the cells.

@@ -1,7 +1,8 @@
 //! What code out of sight can reach: what it may have written is forgotten.
 
-use super::{Asked, CellPath, Freed, Memory, ObjId, root};
+use super::{Asked, CellPath, Freed, Memory, root};
 use crate::facts::{MemorySpace, Origin};
+use crate::host::{ObjId, ObjSet};
 use crate::value::{Kind, Val};
 
 impl Memory {
@@ -72,7 +73,7 @@ impl Memory {
 
     /// Whether nothing is known of any of the objects asked for.
     pub fn has_nothing_for(&self, asked: Asked) -> bool {
-        let nothing = |set: &super::ObjSet| !set.iter().any(|id| self.get(id).says_something());
+        let nothing = |set: &ObjSet| !set.iter().any(|id| self.get(id).says_something());
         (!asked.has(Asked::ESCAPED) || nothing(&self.escaped))
             && (!asked.has(Asked::SHARED) || nothing(&self.shared))
             && (!asked.has(Asked::BY_HOST) || self.written_by_host().next().is_none())
@@ -82,7 +83,7 @@ impl Memory {
     /// Whether nothing more would escape if these objects were forgotten.
     pub fn is_closed_for(&self, asked: Asked) -> bool {
         let mut pointers = Vec::new();
-        let mut closed = |set: &super::ObjSet| {
+        let mut closed = |set: &ObjSet| {
             set.iter().all(|id| {
                 pointers.clear();
                 self.get(id).pointers(&[], &mut pointers);

@@ -315,7 +315,7 @@ impl Walker<'_> {
         layout: Layout,
         held: Option<Arc<Held>>,
     ) -> Val {
-        let site = self.site(call.id);
+        let site = self.expr_site(call.id);
         Val::array(self.new_array(Made { lib, space, api: call.name, dtype, shape, layout, held }, site))
     }
 
@@ -336,7 +336,7 @@ impl Walker<'_> {
             Kind::Array(array) => (self.bytes_of(array), array.dtype),
             _ => (Dim::unknown(), Dtype::Unknown),
         };
-        let site = self.site(call.id);
+        let site = self.expr_site(call.id);
         let memory = self.new_memory(call.name, space, bytes.clone(), site);
         if let Some(buffer) = self.heap.buffer_mut(memory) {
             buffer.element = dtype;
@@ -430,7 +430,7 @@ impl Walker<'_> {
             Layout::Strided(_) => Layout::Unknown,
             other => other.clone(),
         };
-        let (space, site) = (MemorySpace::Device, self.site(call.id));
+        let (space, site) = (MemorySpace::Device, self.expr_site(call.id));
         let made = self.fresh_array(call, Lib::Numba, space, array.dtype, array.shape.clone(), layout, held);
         if let Kind::Array(device) = &made.kind
             && let Some(buffer) = self.heap.buffer_mut(device.buffer)

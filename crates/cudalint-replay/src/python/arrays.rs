@@ -2,10 +2,11 @@
 
 use super::Walker;
 use super::dtype::STAND_IN_BYTES;
-use super::heap::{Buffer, BufferInfo, Obj, ObjId};
+use super::heap::{Buffer, BufferInfo, Obj};
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
+use crate::host::ObjId;
 use crate::quantity::{Quantity, union};
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
@@ -134,7 +135,7 @@ impl Walker<'_> {
                 None => Layout::Unknown,
             },
         };
-        let view = if layout == Layout::C { None } else { Some(self.site(id)) };
+        let view = if layout == Layout::C { None } else { Some(self.expr_site(id)) };
         Val::array(Array { shape: Some(new_shape.into()), layout, view, ..(**array).clone() })
     }
 
@@ -200,7 +201,7 @@ impl Walker<'_> {
             Some(false) => Layout::Strided(new_strides.into()),
             None => Layout::Unknown,
         };
-        let view = if matches!(layout, Layout::Strided(_)) { Some(self.site(id)) } else { None };
+        let view = if matches!(layout, Layout::Strided(_)) { Some(self.expr_site(id)) } else { None };
         Val::array(Array { shape: Some(dims.into()), layout, offset, view, ..(**array).clone() })
     }
 
@@ -297,7 +298,7 @@ impl Walker<'_> {
         let held = held.filter(|held| whole && !matches!(held.contents, crate::given::HeldContents::WrittenOnly(_)));
         let space = if space == MemorySpace::Host || array.lib == Lib::Numpy { MemorySpace::Host } else { space };
         let made = Made { lib: array.lib, space, api: &api, dtype: array.dtype, shape, layout: Layout::C, held };
-        let site = self.site(id);
+        let site = self.expr_site(id);
         Val::array(self.new_array(made, site))
     }
 

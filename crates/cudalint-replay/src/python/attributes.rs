@@ -63,7 +63,7 @@ impl Walker<'_> {
         }
     }
 
-    fn of_instance(&mut self, object: &Val, id: super::heap::ObjId, name: &Name) -> Val {
+    fn of_instance(&mut self, object: &Val, id: crate::host::ObjId, name: &Name) -> Val {
         if self.is_parser_method(object, name) {
             return Val::from(Kind::Attribute(Rc::new((object.clone(), name.clone()))));
         }

@@ -1,9 +1,10 @@
 //! Calls: of functions and classes of the project, and of everything else by what it is.
 
 use super::Walker;
-use super::heap::{Instance, Obj, ObjId};
+use super::heap::{Instance, Obj};
 use super::value::{Closure, Kernel, Kind, Val};
 use crate::facts::Site;
+use crate::host::ObjId;
 use crate::host::{MAX_FRAMES, OUT_OF_STEPS};
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, Function, FunctionId, LocalId, ModuleId, PythonExpr, Type};
@@ -226,11 +227,7 @@ impl Walker<'_> {
         };
         let Some(body) = &function.body else { return self.call_unknown(id, &args) };
         let generator = function.python.as_ref().is_some_and(|python| python.is_generator);
-        let recursive = self
-            .frames
-            .iter()
-            .filter(|frame| frame.module == closure.module && frame.function == closure.function)
-            .count();
+        let recursive = self.entered(closure.module, closure.function);
         let key = (closure.module, closure.function);
         // A function that calls itself with what nobody knows does the same again.
         let known =
@@ -241,26 +238,27 @@ impl Walker<'_> {
             return self.call_unknown(id, &args);
         }
         let spared = self.spare_steps();
-        let before = spared.map(|spared| (spared, self.heap.clone(), receiver.clone(), args.clone()));
+        let start = self.heap.mark();
+        let before = spared.map(|spared| (spared, receiver.clone(), args.clone()));
         let values = self.bind_arguments(closure, function, receiver, args);
         let scope = self.new_scope(closure.module, function, closure.scope);
-        let call = self.site(id);
+        let call = self.expr_site(id);
         self.push(closure.module, closure.function, scope, Some(call));
         for (index, value) in values.into_iter().enumerate() {
             self.set_local(LocalId(index as u32), value);
         }
         let mark = self.path.known();
         let flow = self.block(body);
-        let result = self.leave(flow);
+        let result = self.leave(&flow);
         self.path.unlearn(mark);
-        if let Some((spared, heap, receiver, args)) = before {
+        if let Some((spared, receiver, args)) = before {
             let spent = self.budget.steps == 0 && self.budget.stopped == Some(OUT_OF_STEPS);
             self.budget.steps += spared;
             if spent {
                 // Whatever it does from there on: the caller goes on.
                 self.budget.stopped = None;
                 self.raised = false;
-                self.heap.restore(&heap);
+                self.heap.undo(start);
                 self.costly.insert(key);
                 self.budget.cut("steps of a call in a host walk");
                 if let Some(receiver) = receiver {
@@ -294,8 +292,9 @@ impl Walker<'_> {
     fn forget_globals_of(&mut self, module: ModuleId) {
         let Some(scope) = self.modules.get(&module).copied() else { return };
         // Asked for each call of a module whose functions stay the same.
+        let project = self.project;
         let declared = Rc::clone(self.outer_names.entry(module).or_insert_with(|| {
-            let functions = self.project.module(module).functions.iter();
+            let functions = project.module(module).functions.iter();
             let functions = functions.filter_map(|function| function.python.as_deref());
             functions.flat_map(|python| python.outer.iter().cloned()).collect()
         }));

@@ -2,11 +2,11 @@
 
 use super::Walker;
 use super::emit::amount;
-use super::heap::ObjId;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use super::walker::{Definitions, Variable};
 use crate::facts::{CopyKind, CopyProblem, CountShape, EventKind, MemorySpace, PythonFaultKind, Site};
 use crate::given::{Held, HeldContents};
+use crate::host::ObjId;
 use crate::quantity::{Quantity, union};
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId};
@@ -64,7 +64,7 @@ impl Walker<'_> {
         expr: Option<ExprId>,
     ) -> Val {
         let bytes = Dim { q: self.as_int(size).unwrap_or(Quantity::Unknown), why: size.why.clone() };
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let memory = self.new_memory(api, space, bytes, site);
         if let Some(expr) = expr {
             // `mem_alloc(a.nbytes)`: made for elements of `a`.
@@ -112,7 +112,7 @@ impl Walker<'_> {
 
     /// A copy: told to the rules, and done.
     pub(super) fn copy(&mut self, id: ExprId, call: &CopyCall<'_>) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         if self.wants(site) {
             let count = match call.size {
                 Ok(size) => self.count_shape(size),
@@ -148,7 +148,7 @@ impl Walker<'_> {
 
     /// A set: told to the rules, and done.
     pub(super) fn set_elements(&mut self, id: ExprId, call: &SetCall<'_>) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let bytes = Dim { q: call.count.q.times(&Quantity::Known(call.unit)), why: call.count.why.clone() };
         if self.wants(site) {
             let event = EventKind::Set {
@@ -287,7 +287,7 @@ impl Walker<'_> {
             problem,
             exception: class,
         };
-        let site = self.site(id);
+        let site = self.expr_site(id);
         self.fault(kind, site, why, &[to.1, from.1]);
     }
 
@@ -378,7 +378,7 @@ impl Walker<'_> {
         {
             return None;
         }
-        let at = (self.module_id(), self.frames.last()?.function);
+        let at = (self.module_id(), self.frames.last()?.function?);
         let mut definitions = self.definitions.borrow_mut();
         let known = definitions.entry(at).or_insert_with(|| {
             let mut all = Definitions::default();
@@ -424,7 +424,7 @@ impl Walker<'_> {
             if let Expr::Binary(Div | FloorDiv | TrueDiv, _, by) = kind
                 && same(*by)
             {
-                found.get_or_insert(self.site(id));
+                found.get_or_insert(self.expr_site(id));
             }
             found.is_none()
         });
@@ -456,7 +456,7 @@ impl Walker<'_> {
 
     /// `np.asarray(a)` of an array of `CuPy`, which raises an exception: a `TypeError` about an implicit conversion.
     pub(super) fn converted_on_host(&mut self, id: ExprId, value: &Val, expr: ExprId) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let caught = self.frames.iter().any(|frame| frame.tries > 0);
         if !caught && self.wants(site) {
             let argument = self.pointer_argument(value, expr);

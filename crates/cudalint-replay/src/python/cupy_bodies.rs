@@ -160,7 +160,7 @@ impl Walker<'_> {
                 layout: Layout::C,
                 held: Some(Held::fresh()),
             };
-            let site = self.site(id);
+            let site = self.expr_site(id);
             values.push((Val::array(self.new_array(made, site)), None));
         }
         Some(())
@@ -174,7 +174,7 @@ impl Walker<'_> {
         callee: ExprId,
         call: &Call,
     ) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let count = count(call.shape.as_deref());
         // Of nothing nothing is launched.
         if count.q.known() == Some(0) {

@@ -2,10 +2,10 @@
 
 use super::Walker;
 use super::calls::Args;
-use super::heap::ObjId;
 use super::native::NativeLaunch;
 use super::value::{Dims, Dtype, Kind, Native, Val};
 use crate::facts::Site;
+use crate::host::ObjId;
 use crate::quantity::Quantity;
 use cudalint_program::api::ApiId;
 use cudalint_program::api::packages::PythonOp;
@@ -142,7 +142,7 @@ impl Walker<'_> {
             return lost(self);
         }
         let native: Rc<Native> = Rc::clone(native);
-        let (text, site) = (self.text(*config_expr).to_owned(), self.site(*config_expr));
+        let (text, site) = (self.text(*config_expr).to_owned(), self.expr_site(*config_expr));
         let grid = self.dims(grid, text.clone(), site);
         let block = self.dims(block, text, site);
         let values =

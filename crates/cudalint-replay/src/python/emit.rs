@@ -1,12 +1,12 @@
 //! Events and faults as rules see them.
 
 use super::Walker;
-use super::heap::ObjId;
 use super::value::{Array, Dim, Dtype, Kind, Val};
 use crate::facts::{
-    Amount, ArrayShape, Buffer, BufferId, Event, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
+    Amount, ArrayShape, Buffer, BufferId, EventKind, MemorySpace, Pointer, PointerArgument, PythonFault,
     PythonFaultKind, Site, Step,
 };
+use crate::host::ObjId;
 use crate::host::steps;
 use crate::quantity::{Assumptions, Quantity};
 use cudalint_program::Name;
@@ -31,41 +31,23 @@ impl Walker<'_> {
         if !self.is_reporting() {
             return;
         }
-        let Some(frame) = self.frame() else { return };
-        let function = (frame.module, frame.function);
-        let conditional = frame.undecided > 0;
-        let conditions = self.path.conditions();
         let path = self.path(mentioned);
-        self.log.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+        self.record_event(kind, site, path);
     }
 
     pub(super) fn fault(&mut self, kind: PythonFaultKind, site: Site, assumptions: Assumptions, mentioned: &[ExprId]) {
         if !self.is_reporting() {
             return;
         }
-        let Some(frame) = self.frame() else { return };
-        let function = (frame.module, frame.function);
+        let Some((module, Some(function))) = self.frame().map(|frame| (frame.module, frame.function)) else { return };
+        let function = (module, function);
         let path = self.path(mentioned);
         self.faults.push((site.module, PythonFault { kind, site, function, path, assumptions }));
     }
 
     /// The way here: the calls from the entry, and what the mentioned variables hold.
     pub(super) fn path(&self, mentioned: &[ExprId]) -> Vec<Step> {
-        let name = |module, id| {
-            self.project
-                .function_at(module, id)
-                .filter(|f| !f.python.as_ref().is_some_and(|python| python.is_module))
-                .map(|f| f.name.to_string())
-                .unwrap_or_default()
-        };
-        let mut way = Vec::new();
-        for pair in self.frames.windows(2) {
-            let [caller, callee] = pair else { continue };
-            let Some(site) = callee.call else { continue };
-            let callee_name = name(callee.module, callee.function);
-            let caller_name = name(caller.module, caller.function);
-            way.push(steps::call(site, &caller_name, &callee_name, "a function"));
-        }
+        let mut way = self.calls("a function");
         let (Some(function), module) = (self.function(), self.module()) else { return way };
         let mut named: Vec<(Name, Val, Site)> = Vec::new();
         for expr in mentioned {

@@ -3,6 +3,7 @@
 use super::Walker;
 use super::heap::Obj;
 use super::value::{Closure, Kind, Text, Val};
+use crate::host::JoinRule;
 use crate::quantity::Quantity;
 use cudalint_program::ir::{Comprehension, Expr, ExprId, ForClause, FormatPart, PythonExpr, UnaryOp};
 use std::rc::Rc;
@@ -24,7 +25,7 @@ impl Walker<'_> {
             Expr::Int { value, .. } => Val::int(*value),
             Expr::Float { value, .. } => Val::from(Kind::Float(Some(*value))),
             Expr::Str(text) => {
-                let origin = Some(self.site(id));
+                let origin = Some(self.expr_site(id));
                 Val::from(Kind::Str(Rc::new(Text { text: Some(Rc::from(&**text)), origin })))
             }
             Expr::Null => Val::none(),
@@ -154,7 +155,7 @@ impl Walker<'_> {
                     }
                 }
                 let text = text.filter(|text| text.len() <= MAX_TEXT).map(|text| Rc::from(text.as_str()));
-                Val::from(Kind::Str(Rc::new(Text { text, origin: Some(self.site(id)) })))
+                Val::from(Kind::Str(Rc::new(Text { text, origin: Some(self.expr_site(id)) })))
             }
             PythonExpr::In { value, container, negated } => {
                 let (value, container) = (self.eval(*value), self.eval(*container));
@@ -216,11 +217,11 @@ impl Walker<'_> {
         match &value.kind {
             Kind::Tuple(values) => Some(values.to_vec()),
             Kind::List(id) => match self.heap.get(*id) {
-                Obj::List(Some(values)) if self.budget.may_copy(values.len()) => Some(values.clone()),
+                Obj::List(Some(values)) if self.common.budget.may_copy(values.len()) => Some(values.clone()),
                 _ => None,
             },
             Kind::Dict(id) => match self.heap.get(*id) {
-                Obj::Dict(Some(entries)) if self.budget.may_copy(entries.len()) => {
+                Obj::Dict(Some(entries)) if self.common.budget.may_copy(entries.len()) => {
                     Some(entries.iter().map(|(key, _)| key.clone()).collect())
                 }
                 _ => None,
@@ -240,9 +241,9 @@ impl Walker<'_> {
             Some(truth) if truth != and => left,
             Some(_) => self.eval(b).because(&left.why),
             None => {
-                let before = self.heap.clone();
+                let before = self.heap.mark();
                 let right = self.eval(b);
-                self.heap.join(&before, None);
+                self.heap.join_mark(before);
                 match (&left.kind, &right.kind) {
                     (Kind::Bool(x), Kind::Bool(y)) => {
                         let op = if and { crate::quantity::ClosedOp::And } else { crate::quantity::ClosedOp::Or };
@@ -261,12 +262,12 @@ impl Walker<'_> {
             Some(true) => self.eval(a).because(&condition.why),
             Some(false) => self.eval(b).because(&condition.why),
             None => {
-                let before = self.heap.clone();
+                let before = self.heap.mark();
                 let x = self.eval(a);
-                let first = self.heap.clone();
-                self.heap.restore(&before);
+                let first = self.heap.diff(before);
+                self.heap.undo(before);
                 let y = self.eval(b);
-                self.heap.join(&first, None);
+                self.heap.join(first, before, &JoinRule::Either);
                 Val::join(&x, &y, None)
             }
         }

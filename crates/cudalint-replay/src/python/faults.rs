@@ -1,9 +1,9 @@
 //! Results that nobody fetches.
 
 use super::Walker;
-use super::heap::ObjId;
 use super::value::{Kind, Lib, Val};
 use crate::facts::{PythonFault, PythonFaultKind};
+use crate::host::ObjId;
 use cudalint_program::ir::ExprId;
 
 impl Walker<'_> {
@@ -17,7 +17,7 @@ impl Walker<'_> {
         if self.log.muted > 0 {
             return;
         }
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let host = array.buffer;
         let stale: Vec<ObjId> = self
             .heap
@@ -55,7 +55,7 @@ impl Walker<'_> {
     /// original.
     pub(super) fn uncollected(
         &mut self,
-        since: usize,
+        since: u32,
         function: (cudalint_program::ir::ModuleId, cudalint_program::ir::FunctionId),
     ) {
         if !self.is_reporting() {
@@ -63,7 +63,7 @@ impl Walker<'_> {
         }
         let mut found = Vec::new();
         for (id, buffer) in self.heap.buffers() {
-            if (id.0 as usize) < since || buffer.fetched {
+            if id.0 < since || buffer.fetched {
                 continue;
             }
             let (Some((host, transfer)), Some((launch, kernel)), Some(read)) =

@@ -154,7 +154,7 @@ impl Walker<'_> {
                 layout: Layout::C,
                 held: Some(Held::fresh()),
             };
-            let site = self.site(id);
+            let site = self.expr_site(id);
             let value = Val::array(self.new_array(made, site));
             parts.push(Part { value, expr: None, core, looped: true });
         }
@@ -217,7 +217,7 @@ impl Walker<'_> {
         if count.q.known() == Some(0) {
             return;
         }
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let handed: Vec<Handed> = parts
             .iter()
             .enumerate()

@@ -1,11 +1,9 @@
-//! Objects of a Python walk, and two states of them put together where paths meet.
-//!
-//! The list only grows: a branch that is left behind leaves its objects in place, so that a number never means two things.
+//! Objects of a Python walk, and what becomes of one where paths meet.
 
-pub(crate) use super::value::ObjId;
 use super::value::{Dim, Dtype, Val};
 use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
+use crate::host::{JoinRule, Joined, ObjId, Store, Stored};
 use crate::quantity::{Assumptions, Quantity};
 use cudalint_kernel::python::{ArgumentType, Constant};
 use cudalint_program::Name;
@@ -92,30 +90,7 @@ pub(crate) struct Compiled {
     pub site: Site,
 }
 
-/// All objects in one state.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Heap {
-    objects: Vec<Rc<Obj>>,
-}
-
-impl Heap {
-    pub fn add(&mut self, obj: Obj) -> ObjId {
-        self.objects.push(Rc::new(obj));
-        ObjId(self.objects.len() as u32 - 1)
-    }
-
-    pub fn get(&self, id: ObjId) -> &Obj {
-        &self.objects[id.0 as usize]
-    }
-
-    pub fn get_mut(&mut self, id: ObjId) -> &mut Obj {
-        Rc::make_mut(&mut self.objects[id.0 as usize])
-    }
-
-    pub fn len(&self) -> usize {
-        self.objects.len()
-    }
-
+impl Store<Obj> {
     pub fn buffer(&self, id: ObjId) -> Option<&Buffer> {
         match self.get(id) {
             Obj::Buffer(buffer) => Some(buffer),
@@ -146,42 +121,28 @@ impl Heap {
 
     /// Every buffer, with its number.
     pub fn buffers(&self) -> impl Iterator<Item = (ObjId, &Buffer)> {
-        self.objects.iter().enumerate().filter_map(|(index, obj)| match &**obj {
-            Obj::Buffer(buffer) => Some((ObjId(index as u32), buffer)),
-            _ => None,
-        })
+        self.iter().filter_map(|(id, obj)| if let Obj::Buffer(buffer) = obj { Some((id, buffer)) } else { None })
     }
 
     /// Nothing is known any more of what arrays hold.
     pub fn forget_contents(&mut self) {
-        for obj in &mut self.objects {
-            if matches!(&**obj, Obj::Buffer(Buffer { held: Some(_), .. }))
-                && let Obj::Buffer(buffer) = Rc::make_mut(obj)
-            {
+        let known: Vec<ObjId> = self.buffers().filter(|(_, buffer)| buffer.held.is_some()).map(|(id, _)| id).collect();
+        for id in known {
+            if let Some(buffer) = self.buffer_mut(id) {
                 buffer.held = None;
             }
         }
     }
+}
 
-    /// Goes back to an earlier state; what came into being since stays in place.
-    pub fn restore(&mut self, earlier: &Self) {
-        let kept = self.objects.split_off(earlier.objects.len().min(self.objects.len()));
-        self.objects.clone_from(&earlier.objects);
-        self.objects.extend(kept);
-    }
+impl Stored for Obj {
+    const OF_ITS_PATH: bool = true;
 
-    /// What is so in either of two states; with a default this one stays where they differ, resting on it.
-    pub fn join(&mut self, other: &Self, default: Option<&Assumptions>) {
-        let common = self.objects.len().min(other.objects.len());
-        for index in 0..common {
-            let (mine, theirs) = (&self.objects[index], &other.objects[index]);
-            if Rc::ptr_eq(mine, theirs) {
-                continue;
-            }
-            let joined = join_objects(mine, theirs, default);
-            self.objects[index] = Rc::new(joined);
+    fn join(current: &Self, other: &Self, rule: &JoinRule, _lost: &mut Vec<ObjId>) -> Joined<Self> {
+        if std::ptr::eq(current, other) {
+            return Joined::Current;
         }
-        self.objects.extend(other.objects.iter().skip(common).cloned());
+        Joined::New(join_objects(current, other, rule.default()))
     }
 }
 

@@ -81,7 +81,7 @@ impl Walker<'_> {
         self.log.muted += 1;
         self.push(module, body, scope, None);
         let flow = self.block(block);
-        self.leave(flow);
+        self.leave(&flow);
         self.raised = false;
         self.log.muted -= 1;
     }

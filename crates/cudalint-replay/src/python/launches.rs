@@ -4,13 +4,14 @@ use super::Walker;
 use super::calls::Args;
 use super::emit::amount;
 use super::hand::Handed;
-use super::heap::{Compiled, Obj, ObjId};
+use super::heap::{Compiled, Obj};
 use super::value::{Configured, Dim, Dims, Kernel, Kind, Lib, Transfer, Val};
 use super::walker::out_of_sight;
 use crate::facts::{
     Amount, EventKind, Extent3, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PythonFaultKind, Site,
 };
 use crate::given::Given;
+use crate::host::ObjId;
 use crate::quantity::AtomKind;
 use crate::quantity::{Quantity, assume};
 use cudalint_kernel::python::{ArgumentType, Constant, Specialization, guess_arguments};
@@ -54,7 +55,7 @@ impl Walker<'_> {
             _ => exprs.clone(),
         };
         let place = |w: &Self, at: usize| match parts.get(at) {
-            Some(expr) => (w.text(*expr).to_owned(), w.site(*expr)),
+            Some(expr) => (w.text(*expr).to_owned(), w.expr_site(*expr)),
             None => (w.project.text(module, whole).to_owned(), config),
         };
         let dims = |w: &mut Self, at: usize| {
@@ -140,7 +141,7 @@ impl Walker<'_> {
                 };
                 let threads = written.unwrap_or(FORALL_THREADS);
                 let blocks = if q.is_unknown() { q } else { self.ceil_div(&q, threads) };
-                let site = self.site(id);
+                let site = self.expr_site(id);
                 let text = self.text(id).to_owned();
                 let one = || Val::int(1);
                 let x = |q: Quantity| Val { kind: Kind::Int(q), why: why.clone() };
@@ -172,8 +173,8 @@ impl Walker<'_> {
                     return Val::unknown();
                 };
                 let place = |w: &Self, at| match args.expr(at, ["grid", "block"][at.min(1)]) {
-                    Some(expr) => (w.text(expr).to_owned(), w.site(expr)),
-                    None => (String::new(), w.site(id)),
+                    Some(expr) => (w.text(expr).to_owned(), w.expr_site(expr)),
+                    None => (String::new(), w.expr_site(id)),
                 };
                 let (text, site) = place(self, 0);
                 let grid = self.dims(&grid, text, site);
@@ -249,7 +250,7 @@ impl Walker<'_> {
             .map(|(index, (value, _))| self.hand_over(value, guesses.get(index), stated, index))
             .collect();
         let arguments: Vec<ArgumentType> = handed.iter().map(|one| one.ty.clone()).collect();
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let captured = self.compile(&kernel, &arguments, site, configured);
         let spec = Arc::new(Specialization { dialect: kernel.dialect, arguments, captured: captured.to_vec() });
         let uses = self.uses(target, &spec);

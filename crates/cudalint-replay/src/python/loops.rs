@@ -1,9 +1,9 @@
 //! Loops: run one by one where their bounds are known and small, else once for any iteration.
 
+use super::Walker;
 use super::exprs::range_length;
-use super::heap::Heap;
 use super::value::{Kind, Val};
-use super::{Flow, Walker};
+use crate::host::{Flow, JoinRule, Mark, Paths};
 use crate::quantity::AtomKind;
 use cudalint_program::ir::{Block, ExprId};
 
@@ -21,7 +21,7 @@ impl Walker<'_> {
         };
         let items = if few { self.items(iterable).filter(|items| items.len() <= most) } else { None };
         let Some(items) = items else { return self.any_iteration(target, iterable, body, otherwise) };
-        self.enter_loop();
+        let inside = self.enter_loop();
         let mut flow = Flow::Next;
         let mut went_on = true;
         let count = items.len() as u32;
@@ -30,16 +30,13 @@ impl Walker<'_> {
             // What would take all steps is looked at once for all that is left of it.
             let left = count.saturating_sub(at as u32);
             if at == 1 && (steps - self.budget.steps).saturating_mul(left) > self.budget.steps / 4 * 3 {
-                let flow = self.leave_loop(Flow::Next);
-                return match flow {
-                    Flow::Next => self.other_iterations(target, iterable, body, otherwise),
-                    flow => flow,
-                };
+                self.leave_loop(inside, Flow::Next);
+                return self.other_iterations(target, iterable, body, otherwise);
             }
             if let Some(target) = target {
                 self.assign(target, item.because(&iterable.why));
             }
-            flow = self.iteration(body);
+            flow = self.iteration(inside, body);
             match flow {
                 Flow::Next => {}
                 Flow::Break => {
@@ -53,68 +50,39 @@ impl Walker<'_> {
                 }
             }
         }
-        if went_on {
-            flow = self.block(otherwise);
-        }
-        self.leave_loop(flow)
+        if went_on { self.otherwise(inside, otherwise) } else { self.leave_loop(inside, flow) }
     }
 
-    fn enter_loop(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.loops.push([Vec::new(), Vec::new()]);
-        }
+    /// A loop begins: the state now, and where the paths will begin that leave it.
+    fn enter_loop(&mut self) -> (Mark, usize) {
+        (self.heap.mark(), self.pendings.len())
     }
 
     /// Once through the body.
-    fn iteration(&mut self, body: &Block) -> Flow {
+    fn iteration(&mut self, (mark, base): (Mark, usize), body: &Block) -> Flow {
         let flow = self.block(body);
-        let continued: Vec<Heap> = match self.frames.last_mut().and_then(|frame| frame.loops.last_mut()) {
-            Some([_, continues]) => std::mem::take(continues),
-            None => Vec::new(),
-        };
-        match flow {
-            Flow::Next | Flow::Continue => {
-                for heap in continued {
-                    self.heap.join(&heap, None);
-                }
-                Flow::Next
-            }
-            other => match continued.split_first() {
-                Some((first, rest)) => {
-                    self.pend(other);
-                    self.heap.restore(first);
-                    for heap in rest {
-                        self.heap.join(heap, None);
-                    }
-                    Flow::Next
-                }
-                None => other,
-            },
-        }
+        self.meet(mark, base, flow, |flow| *flow == Flow::Continue)
     }
 
-    fn leave_loop(&mut self, flow: Flow) -> Flow {
-        let broken = self.frames.last_mut().and_then(|frame| frame.loops.pop()).map(|[breaks, _]| breaks);
-        let mut broken = broken.unwrap_or_default();
-        match flow {
-            Flow::Next => {
-                for heap in broken {
-                    self.heap.join(&heap, None);
-                }
-                Flow::Next
-            }
-            other => match broken.pop() {
-                Some(first) => {
-                    self.pend(other);
-                    self.heap.restore(&first);
-                    for heap in broken {
-                        self.heap.join(&heap, None);
-                    }
-                    Flow::Next
-                }
-                None => other,
-            },
+    fn leave_loop(&mut self, (mark, base): (Mark, usize), flow: Flow) -> Flow {
+        self.meet(mark, base, flow, |flow| *flow == Flow::Break)
+    }
+
+    /// The `else` of a loop: only paths that did not break out come through it.
+    fn otherwise(&mut self, (mark, base): (Mark, usize), block: &Block) -> Flow {
+        let broken = self.pendings.split_off(base);
+        let flow = self.block(block);
+        let leaves = flow != Flow::Next && broken.iter().any(|path| path.flow == Flow::Break);
+        if leaves {
+            self.wait(mark, flow.clone());
         }
+        let base = self.pendings.len();
+        self.pendings.extend(broken);
+        if flow != Flow::Next && !leaves {
+            return flow;
+        }
+        self.collect(base, !leaves, |flow| *flow == Flow::Break);
+        Flow::Next
     }
 
     /// A loop whose iterations are not known, or many: the first, where there surely is one, then any.
@@ -125,53 +93,49 @@ impl Walker<'_> {
             && let Some(target) = target
         {
             self.assign(target, Val::int(start).because(&iterable.why));
-            self.enter_loop();
-            let flow = self.iteration(body);
+            let inside = self.enter_loop();
+            let flow = self.iteration(inside, body);
             // A loop that surely ends in its first iteration.
             if !matches!(flow, Flow::Next) {
-                let flow = if matches!(flow, Flow::Break) { Flow::Next } else { flow };
-                return self.leave_loop(flow);
+                return self.leave_loop(inside, flow);
             }
-            self.leave_loop(Flow::Next);
+            self.leave_loop(inside, Flow::Next);
         }
         self.other_iterations(target, iterable, body, otherwise)
     }
 
     /// Any iteration of a loop.
     fn other_iterations(&mut self, target: Option<ExprId>, iterable: &Val, body: &Block, otherwise: &Block) -> Flow {
-        let assigned = self.assigned_in(body);
-        let before = self.heap.clone();
-        self.forget(&assigned);
-        self.heap.forget_contents();
-        if let Some(target) = target {
-            let item = self.any_item(iterable);
-            self.assign(target, item);
-        }
-        self.generic(body, &assigned, &before);
+        self.generic(body, |w| {
+            if let Some(target) = target {
+                let item = w.any_item(iterable);
+                w.assign(target, item);
+            }
+        });
         self.block(otherwise)
     }
 
-    /// The body for any iteration: afterwards it has run some number of times.
-    fn generic(&mut self, body: &Block, assigned: &super::assigned::Assigned, before: &Heap) {
-        let mark = self.path.known();
-        if let Some(frame) = self.frames.last_mut() {
-            frame.undecided += 1;
-        }
-        self.enter_loop();
-        let flow = self.iteration(body);
-        let goes_on = matches!(flow, Flow::Next | Flow::Break);
-        if !goes_on {
-            self.pend(flow);
-            self.heap.restore(before);
-        }
-        self.leave_loop(Flow::Next);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.undecided = frame.undecided.saturating_sub(1);
-        }
-        self.path.unlearn(mark);
-        self.forget(assigned);
+    /// The body for any iteration, which `begins` with what is done before it: afterwards it has run some number of times.
+    fn generic(&mut self, body: &Block, begins: impl FnOnce(&mut Self)) {
+        let assigned = self.assigned_in(body);
+        let known = self.path.known();
+        let mark = self.heap.mark();
+        let round = self.alternative(mark, |w| {
+            w.forget(&assigned);
+            w.heap.forget_contents();
+            begins(w);
+            w.undecide(1);
+            let inside = w.enter_loop();
+            let flow = w.iteration(inside, body);
+            let flow = w.leave_loop(inside, flow);
+            w.undecide(-1);
+            flow
+        });
+        let none = self.alternative(mark, |_| Flow::Next);
+        self.settle(mark, [none, round], &JoinRule::Either);
+        self.path.unlearn(known);
+        self.forget(&assigned);
         self.heap.forget_contents();
-        self.heap.join(before, None);
     }
 
     /// Any one of what an iterable holds.
@@ -197,7 +161,7 @@ impl Walker<'_> {
         body: &Block,
         otherwise: &Block,
     ) -> Flow {
-        self.enter_loop();
+        let inside = self.enter_loop();
         let mut flow = Flow::Next;
         let mut left = false;
         let mut first = body_first;
@@ -213,7 +177,7 @@ impl Walker<'_> {
                     Some(_) => break,
                 }
             }
-            flow = self.iteration(body);
+            flow = self.iteration(inside, body);
             if !matches!(flow, Flow::Next) {
                 left = true;
                 break;
@@ -221,17 +185,13 @@ impl Walker<'_> {
             self.eval_option(step);
         }
         if left {
-            let flow = if matches!(flow, Flow::Break) { Flow::Next } else { flow };
-            let flow = self.leave_loop(flow);
-            return if matches!(flow, Flow::Next) { self.block(otherwise) } else { flow };
+            let flow = self.leave_loop(inside, flow);
+            return if flow == Flow::Next { self.block(otherwise) } else { flow };
         }
-        self.leave_loop(Flow::Next);
-        let assigned = self.assigned_in(body);
-        let before = self.heap.clone();
-        self.forget(&assigned);
-        self.heap.forget_contents();
-        self.eval_option(condition);
-        self.generic(body, &assigned, &before);
+        self.leave_loop(inside, Flow::Next);
+        self.generic(body, |w| {
+            w.eval_option(condition);
+        });
         self.block(otherwise)
     }
 }

@@ -189,7 +189,7 @@ impl Walker<'_> {
             Layout::C | Layout::Fortran => array.layout.clone(),
             _ => Layout::Unknown,
         };
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let made = super::arrays::Made {
             lib: Lib::Numpy,
             space: MemorySpace::Host,
@@ -214,7 +214,7 @@ impl Walker<'_> {
         self.store(&to, &bytes, Some(&known));
     }
 
-    fn list_method(&mut self, id: ExprId, list: super::heap::ObjId, name: &Name, args: &Args) -> Val {
+    fn list_method(&mut self, id: ExprId, list: crate::host::ObjId, name: &Name, args: &Args) -> Val {
         let first = args.positional.first().cloned();
         match name.as_str() {
             "append" => {

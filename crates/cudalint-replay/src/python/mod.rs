@@ -43,18 +43,19 @@ mod value;
 mod variables;
 mod walker;
 
+use crate::host::ObjId;
 use crate::host::{ProjectScan, ReplayOptions, Walked};
 use cudalint_kernel::python::{Specialization, guess_arguments};
 use cudalint_program::ir::{Function, FunctionId, FunctionRole, Module, ModuleId};
 use cudalint_program::{Name, Project};
-use heap::{Instance, Obj, ObjId};
+use heap::{Instance, Obj};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use value::{Kind, Val};
-use walker::{Flow, Walker};
+use walker::Walker;
 
 /// How many objects one walk may make.
-const MAX_OBJECTS: usize = 20_000;
+const MAX_OBJECTS: u32 = 20_000;
 /// The code of a module is long where that of a function is short.
 const STEPS_OF_A_MODULE: u32 = 3;
 
@@ -95,7 +96,7 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
         walker.budget.steps = options.steps_per_entry;
         walker.forget_declared_globals(id, entry, &declared);
         walker.run_entry(id, entry);
-        if walker.heap.len() > MAX_OBJECTS {
+        if walker.heap.count() > MAX_OBJECTS {
             break;
         }
     }
@@ -103,8 +104,8 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
     walker.modules = imported.1;
     let kernels = walker.own_kernels(id);
     Walked {
-        events: walker.log.events,
-        limits: walker.budget.limits.into_iter().collect(),
+        events: std::mem::take(&mut walker.log.events),
+        limits: std::mem::take(&mut walker.budget.limits).into_iter().collect(),
         faults: walker.faults,
         kernels,
     }
@@ -134,11 +135,13 @@ impl Walker<'_> {
         self.budget.restart();
         self.path.unlearn(0);
         self.frames.clear();
+        self.pendings.clear();
+        self.heap.commit();
         self.raised = false;
         let Some(function) = self.project.function_at(module, id) else { return };
         let Some(body) = &function.body else { return };
         let is_module = function.python.as_ref().is_some_and(|python| python.is_module);
-        let before = self.heap.len();
+        let before = self.heap.count();
         if is_module {
             self.loaded.insert(module);
         }
@@ -148,13 +151,14 @@ impl Walker<'_> {
             self.bind_unknown(module, function, scope);
         }
         let flow = self.block(body);
-        if let Some(result) = self.leave(flow) {
+        if let Some(result) = self.leave(&flow) {
             self.lose(&result);
         }
         self.uncollected(before, (module, id));
         self.visited.insert((module, id));
         self.budget.finish();
         self.frames.clear();
+        self.heap.commit();
         self.path.unlearn(0);
     }
 

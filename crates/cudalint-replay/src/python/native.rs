@@ -89,7 +89,7 @@ impl Walker<'_> {
         }
         let (grid, block) = (grid.clone(), block.clone());
         let mut dims = |value: &Val, at: usize| {
-            let (text, site) = (self.text(args.exprs[at]).to_owned(), self.site(args.exprs[at]));
+            let (text, site) = (self.text(args.exprs[at]).to_owned(), self.expr_site(args.exprs[at]));
             self.dims(value, text, site)
         };
         let (grid, block) = (dims(&grid, 0), dims(&block, 1));
@@ -106,7 +106,7 @@ impl Walker<'_> {
 
     /// A call of a kernel in CUDA C++.
     pub(super) fn call_native(&mut self, id: ExprId, native: &Native, callee: ExprId, args: &Args) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let part = |position: usize, name: &str| args.get(position, name).cloned().zip(args.expr(position, name));
         let (grid, block, values, shared) = match native.maker {
             Maker::Cupy | Maker::CupyBody | Maker::Driver => {
@@ -138,7 +138,7 @@ impl Walker<'_> {
         };
         let dims = |w: &mut Self, part: Option<(Val, ExprId)>, default: bool| match part {
             Some((value, expr)) => {
-                let (text, site) = (w.text(expr).to_owned(), w.site(expr));
+                let (text, site) = (w.text(expr).to_owned(), w.expr_site(expr));
                 w.dims(&value, text, site)
             }
             None => {
@@ -156,7 +156,7 @@ impl Walker<'_> {
 
     /// A launch of a kernel in CUDA C++.
     pub(super) fn launch_native(&mut self, id: ExprId, native: &Native, launch: NativeLaunch) {
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let NativeLaunch { name, grid, block, values, shared, divided, prepared } = launch;
         let env = self.template_env(native);
         // Arguments are converted to the types that were prepared.
@@ -387,7 +387,7 @@ impl Walker<'_> {
             let Some(ty) = self.parameter_type(kernel, env, index) else { continue };
             let parameter = &function.locals[LocalId::from(index)];
             let declared = Site { module: kernel.0, span: parameter.span };
-            let site = expr.map_or_else(|| self.call_site(), |expr| self.site(expr));
+            let site = expr.map_or_else(|| self.call_site(), |expr| self.expr_site(expr));
             let text = expr.map(|expr| self.text(expr).to_owned()).unwrap_or_default();
             let common = (native.name.clone(), parameter.name.to_string(), declared, text);
             match (&ty, &value.kind) {

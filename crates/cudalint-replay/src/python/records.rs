@@ -213,7 +213,7 @@ impl Walker<'_> {
         let shape: Rc<[Dim]> =
             shape.iter().cloned().chain(field.shape.iter().map(|extent| Dim::known(*extent))).collect();
         let offset = array.offset.plus(&Quantity::Known(i64::from(field.offset)));
-        let view = Some(self.site(id));
+        let view = Some(self.expr_site(id));
         Some(Val::array(Array {
             dtype,
             shape: Some(shape),

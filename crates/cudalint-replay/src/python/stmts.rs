@@ -1,7 +1,8 @@
 //! Statements, and the paths through them.
 
+use super::Walker;
 use super::value::{Dtype, Kind, Val};
-use super::{Flow, Walker};
+use crate::host::{Flow, JoinRule, Paths};
 use crate::quantity::{Assumptions, Condition, Quantity};
 use cudalint_program::ir::{Block, ExprId, LoopKind, PythonStmt, Stmt, StmtId};
 
@@ -17,12 +18,15 @@ impl Walker<'_> {
     }
 
     fn stmt(&mut self, id: StmtId) -> Flow {
+        if self.budget.depth == 0 && self.pendings.is_empty() {
+            self.heap.commit();
+        }
         if !self.budget.step() || !self.budget.descend() {
-            return Flow::Raise;
+            return Flow::Stop;
         }
         let flow = self.stmt_inner(id);
         self.budget.ascend();
-        if std::mem::take(&mut self.raised) { Flow::Raise } else { flow }
+        if std::mem::take(&mut self.raised) { Flow::Stop } else { flow }
     }
 
     fn stmt_inner(&mut self, id: StmtId) -> Flow {
@@ -57,7 +61,10 @@ impl Walker<'_> {
             Stmt::Continue => Flow::Continue,
             Stmt::Return(value) => {
                 let value = value.map_or_else(Val::none, |value| self.eval(value));
-                Flow::Return(value)
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.returned = Some(value);
+                }
+                Flow::Return
             }
             Stmt::Try { body, handlers } => self.try_block(body, handlers),
             Stmt::Python(python) => self.python_stmt(python),
@@ -67,9 +74,9 @@ impl Walker<'_> {
                     self.lose(&value);
                 }
                 for block in blocks {
-                    let before = self.heap.clone();
+                    let before = self.heap.mark();
                     self.block(block);
-                    self.heap.join(&before, None);
+                    self.heap.join_mark(before);
                 }
                 Flow::Next
             }
@@ -99,12 +106,12 @@ impl Walker<'_> {
                 if !fails {
                     return self.block(body);
                 }
-                let before = self.heap.clone();
+                let before = self.heap.mark();
                 self.log.muted += 1;
                 let flow = self.block(body);
                 self.log.muted -= 1;
-                self.heap.join(&before, None);
-                if matches!(flow, Flow::Raise) { Flow::Next } else { flow }
+                self.heap.join_mark(before);
+                if matches!(flow, Flow::Stop) { Flow::Next } else { flow }
             }
             PythonStmt::Define(function) => {
                 self.define(*function);
@@ -122,7 +129,7 @@ impl Walker<'_> {
             PythonStmt::Assert(condition, _) => {
                 let condition = self.eval(*condition);
                 match self.truth(&condition) {
-                    Some(false) if condition.why.is_none() => Flow::Raise,
+                    Some(false) if condition.why.is_none() => Flow::Stop,
                     Some(_) => Flow::Next,
                     None => {
                         self.assume_condition(&condition, true);
@@ -179,169 +186,77 @@ impl Walker<'_> {
 
     /// A branch that is taken as long as an assumption holds.
     fn assumed_branch(&mut self, why: &Assumptions, taken: &Block, other: &Block) -> Flow {
-        let before = self.heap.clone();
-        let flow = self.block(taken);
-        let current = self.heap.clone();
-        self.heap.restore(&before);
+        let mark = self.heap.mark();
+        let default = self.alternative(mark, |w| w.block(taken));
         self.log.muted += 1;
-        let returns = self.frames.last().map_or(0, |frame| frame.returns.len());
-        let other_flow = self.block(other);
+        let other = self.alternative(mark, |w| w.block(other));
         self.log.muted -= 1;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.returns.truncate(returns);
+        // As started the program does not return what the other side does.
+        let mut at = 0;
+        self.pendings.retain(|pending| {
+            at += 1;
+            at <= other.first_pending || pending.flow != Flow::Return
+        });
+        if default.flow == Flow::Stop {
+            // As started the program ends here; whoever gives it what it wants gets on.
+            return self.settle(mark, [other], &JoinRule::Either);
         }
-        let after_other = self.heap.clone();
-        self.heap.restore(&current);
-        if matches!(other_flow, Flow::Next) && matches!(flow, Flow::Next) {
-            self.heap.join(&after_other, Some(why));
-        }
-        match flow {
-            Flow::Raise => {
-                // As started the program ends here; whoever gives it what it wants gets on.
-                self.heap.restore(&after_other);
-                other_flow
-            }
-            flow => flow,
-        }
+        let both = default.flow == Flow::Next && other.flow == Flow::Next;
+        self.settle(mark, std::iter::once(default).chain(both.then_some(other)), &JoinRule::Current(why.clone()))
     }
 
     /// Two paths.
     fn fork(&mut self, condition: &Val, then: &Block, otherwise: &Block) -> Flow {
-        let before = self.heap.clone();
-        let mark = self.path.known();
+        let mark = self.heap.mark();
+        let known = self.path.known();
         let stated = self.assume_condition(condition, true);
-        self.undecided(!stated, 1);
-        let first = self.block(then);
-        let after_first = self.heap.clone();
-        self.path.unlearn(mark);
-        self.heap.restore(&before);
+        let open = i32::from(!stated);
+        self.undecide(open);
+        let first = self.alternative(mark, |w| w.block(then));
+        self.path.unlearn(known);
         self.assume_condition(condition, false);
-        let second = self.block(otherwise);
-        self.path.unlearn(mark);
-        self.undecided(!stated, -1);
-        match (first, second) {
-            (Flow::Next, Flow::Next) => {
-                self.heap.join(&after_first, None);
-                Flow::Next
-            }
-            (Flow::Next, left) => {
-                self.pend(left);
-                self.heap.restore(&after_first);
-                self.stay(condition, true, stated);
-                Flow::Next
-            }
-            (left, Flow::Next) => {
-                let now = self.heap.clone();
-                self.heap.restore(&after_first);
-                self.pend(left);
-                self.heap.restore(&now);
-                self.stay(condition, false, stated);
-                Flow::Next
-            }
-            (a, Flow::Raise) => {
-                self.heap.restore(&after_first);
-                a
-            }
-            (a, b) => {
-                let now = self.heap.clone();
-                self.heap.restore(&after_first);
-                self.pend(a);
-                self.heap.restore(&now);
-                b
-            }
+        let second = self.alternative(mark, |w| w.block(otherwise));
+        self.path.unlearn(known);
+        self.undecide(-open);
+        let stays = [&first, &second].map(|path| path.flow == Flow::Next);
+        let flow = self.settle(mark, [second, first], &JoinRule::Either);
+        if stays[0] != stays[1] {
+            // The other path has left: what kept this one holds from here on.
+            self.assume_condition(condition, stays[0]);
+            self.undecide(open);
         }
-    }
-
-    /// The other path has left: what kept this one holds from here on.
-    fn stay(&mut self, condition: &Val, holds: bool, stated: bool) {
-        self.assume_condition(condition, holds);
-        self.undecided(!stated, 1);
-    }
-
-    fn undecided(&mut self, really: bool, by: i32) {
-        if really && let Some(frame) = self.frames.last_mut() {
-            frame.undecided = frame.undecided.saturating_add_signed(by);
-        }
-    }
-
-    /// Keeps the state of a path that leaves for where it goes on.
-    pub(super) fn pend(&mut self, flow: Flow) {
-        let heap = self.heap.clone();
-        let Some(frame) = self.frames.last_mut() else { return };
-        match flow {
-            Flow::Return(value) => frame.returns.push((heap, value)),
-            Flow::Break => {
-                if let Some([breaks, _]) = frame.loops.last_mut() {
-                    breaks.push(heap);
-                }
-            }
-            Flow::Continue => {
-                if let Some([_, continues]) = frame.loops.last_mut() {
-                    continues.push(heap);
-                }
-            }
-            Flow::Raise | Flow::Next => {}
-        }
+        flow
     }
 
     /// The body is taken to succeed; what a handler would leave behind instead counts only where it goes on.
     fn try_block(&mut self, body: &Block, handlers: &[Block]) -> Flow {
-        let before = self.heap.clone();
-        if let Some(frame) = self.frames.last_mut() {
-            frame.tries += 1;
-        }
-        let flow = self.block(body);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.tries = frame.tries.saturating_sub(1);
-        }
-        let after_body = self.heap.clone();
-        let mut ended: Vec<super::heap::Heap> = Vec::new();
+        let mark = self.heap.mark();
+        let tries = |w: &mut Self, more: bool| {
+            if let Some(frame) = w.frames.last_mut() {
+                frame.tries = if more { frame.tries + 1 } else { frame.tries.saturating_sub(1) };
+            }
+        };
+        tries(self, true);
+        let tried = self.alternative(mark, |w| w.block(body));
+        tries(self, false);
         let assigned = self.assigned_in(body);
+        // `except ImportError: cupy = None`: the body does what it is there for.
+        let succeeds = tried.flow == Flow::Next && self.is_import(body);
+        let mut paths = Vec::new();
         for handler in handlers {
-            self.heap.restore(&before);
-            self.heap.join(&after_body, None);
-            self.forget(&assigned);
-            self.undecided(true, 1);
-            let flow = self.block(handler);
-            self.undecided(true, -1);
-            match flow {
-                Flow::Next => ended.push(self.heap.clone()),
-                Flow::Raise => {}
-                other => self.pend(other),
+            let path = self.alternative(mark, |w| {
+                w.heap.join(tried.diff.clone(), mark, &JoinRule::Either);
+                w.forget(&assigned);
+                w.undecide(1);
+                let flow = w.block(handler);
+                w.undecide(-1);
+                flow
+            });
+            if !(succeeds && path.flow == Flow::Next) {
+                paths.push(path);
             }
         }
-        self.heap.restore(&after_body);
-        match flow {
-            Flow::Next => {
-                // `except ImportError: cupy = None`: the body does what it is there for.
-                let imports = self.is_import(body);
-                for heap in ended.iter().filter(|_| !imports) {
-                    self.heap.join(heap, None);
-                }
-                Flow::Next
-            }
-            Flow::Raise => match ended.split_first() {
-                Some((first, rest)) => {
-                    self.heap.restore(first);
-                    for heap in rest {
-                        self.heap.join(heap, None);
-                    }
-                    Flow::Next
-                }
-                None => Flow::Raise,
-            },
-            other if ended.is_empty() => other,
-            other => {
-                self.pend(other);
-                if let Some((first, rest)) = ended.split_first() {
-                    self.heap.restore(first);
-                    for heap in rest {
-                        self.heap.join(heap, None);
-                    }
-                }
-                Flow::Next
-            }
-        }
+        self.settle(mark, std::iter::once(tried).chain(paths), &JoinRule::Either)
     }
 
     fn is_import(&self, body: &Block) -> bool {

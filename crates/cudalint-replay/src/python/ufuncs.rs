@@ -92,7 +92,7 @@ impl Walker<'_> {
                     layout: Layout::C,
                     held: Some(Held::fresh()),
                 };
-                let site = self.site(id);
+                let site = self.expr_site(id);
                 let value = Val::array(self.new_array(made, site));
                 (value.clone(), value)
             }
@@ -127,7 +127,7 @@ impl Walker<'_> {
             return;
         }
         let Kind::Array(results) = &result.kind else { return };
-        let site = self.site(id);
+        let site = self.expr_site(id);
         let mut handed: Vec<Handed> =
             inputs.iter().enumerate().map(|(index, input)| self.hand_input(input, &elements, shape, index)).collect();
         handed.push(self.hand_results(results, result, inputs.len()));

@@ -3,15 +3,12 @@
 pub(crate) use super::dtype::Dtype;
 use super::dtype::{FLOAT, INT};
 use crate::facts::{Amount, Site};
+use crate::host::ObjId;
 use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_program::Name;
 pub(crate) use cudalint_program::api::packages::Transfer;
 use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
 use std::rc::Rc;
-
-/// An object of the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ObjId(pub u32);
 
 /// A value with what it rests on.
 #[derive(Clone, Debug)]

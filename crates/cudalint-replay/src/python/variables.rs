@@ -1,9 +1,10 @@
 //! Names and variables.
 
 use super::Walker;
-use super::heap::{ObjId, Scope};
+use super::heap::Scope;
 use super::value::{Kind, Val};
 use crate::facts::Site;
+use crate::host::ObjId;
 use cudalint_program::Name;
 use cudalint_program::ir::{Expr, ExprId, LocalId, ModuleId, PythonExpr};
 
@@ -156,7 +157,7 @@ impl Walker<'_> {
             Some(Expr::Local(local)) => self.set_local(*local, value),
             Some(Expr::Name { path, .. }) if path.segments.len() == 1 => {
                 if let Some(name) = path.last() {
-                    let site = self.site(target);
+                    let site = self.expr_site(target);
                     let name = name.clone();
                     let Some(function) = self.function() else { return };
                     if function.python.as_ref().is_some_and(|python| python.is_module) {

@@ -1,65 +1,37 @@
 //! The state of a walk over Python host code, and the look-ups that all of its parts use.
 
-use super::heap::{Heap, Obj, ObjId, Scope};
+use super::heap::{Obj, Scope};
 use super::value::{Kind, Open, Val};
-use crate::arith::Atoms;
 use crate::facts::{PythonFault, Site};
-use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
+use crate::host::{Budget, Common, Flow, Frame, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::quantity::Quantity;
 use cudalint_kernel::python::{Part, Specialization};
 use cudalint_kernel::readings::{self, Use};
-use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::ir::{ExprId, Function, FunctionId, LocalId, ModuleId};
 use cudalint_program::{Name, Project};
-use cudalint_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// How deep expressions and statements may nest, over all frames.
 const MAX_DEPTH: u32 = 180;
-/// A function being walked.
+/// What a frame holds beside what those of all languages do.
 #[derive(Debug)]
-pub(super) struct Frame {
-    pub module: ModuleId,
-    pub function: FunctionId,
+pub(super) struct Local {
     /// Its variables.
     pub scope: ObjId,
-    /// The call in the caller.
-    pub call: Option<Site>,
-    /// States in which it has been left, with what it gives back.
-    pub returns: Vec<(Heap, Val)>,
-    /// States in which the loops around have been left or begun anew: `break` and `continue` of each.
-    pub loops: Vec<[Vec<Heap>; 2]>,
     /// How many `try` bodies stand around.
     pub tries: u32,
-    /// How many conditions that nothing decides stand around the current point, or have been left early.
-    pub undecided: u32,
-}
-
-/// How control goes on behind a statement.
-#[derive(Clone, Debug)]
-pub(super) enum Flow {
-    Next,
-    Return(Val),
-    Break,
-    Continue,
-    Raise,
 }
 
 /// A walk of one module.
 pub(super) struct Walker<'p> {
-    pub project: &'p Project,
-    pub scan: &'p ProjectScan,
-    pub options: ReplayOptions,
-    pub heap: Heap,
-    pub atoms: Atoms,
-    pub frames: Vec<Frame>,
+    pub(super) common: Common<'p, Local, Obj, Val>,
+    pub heap: Store<Obj>,
     pub faults: Vec<(ModuleId, PythonFault)>,
-    pub budget: Budget,
-    pub log: EventLog,
-    pub path: PathState,
     /// What variables get their values from, by function.
     pub definitions: RefCell<FxHashMap<(ModuleId, FunctionId), Definitions>>,
     /// Variables of modules.
@@ -70,7 +42,6 @@ pub(super) struct Walker<'p> {
     pub loaded: FxHashSet<ModuleId>,
     /// Whether the code of the entered module runs as the program.
     pub as_main: bool,
-    pub entry: ModuleId,
     pub visited: FxHashSet<(ModuleId, FunctionId)>,
     /// Functions that took more steps than a call may have: what they do is out of sight.
     pub costly: FxHashSet<(ModuleId, FunctionId)>,
@@ -93,22 +64,14 @@ pub(super) struct Walker<'p> {
 impl<'p> Walker<'p> {
     pub fn new(project: &'p Project, scan: &'p ProjectScan, entry: ModuleId, options: ReplayOptions) -> Self {
         Self {
-            project,
-            scan,
-            options,
-            heap: Heap::default(),
-            atoms: Atoms::default(),
-            frames: Vec::new(),
+            common: Common::new(project, scan, entry, options, Budget::new(0, MAX_DEPTH)),
+            heap: Store::default(),
             faults: Vec::new(),
-            budget: Budget::new(0, MAX_DEPTH),
-            log: EventLog::default(),
-            path: PathState::default(),
             definitions: RefCell::default(),
             modules: FxHashMap::default(),
             outer_names: FxHashMap::default(),
             loaded: FxHashSet::default(),
             as_main: false,
-            entry,
             visited: FxHashSet::default(),
             costly: FxHashSet::default(),
             opens: 0,
@@ -146,81 +109,27 @@ impl<'p> Walker<'p> {
     }
 
     pub fn push(&mut self, module: ModuleId, function: FunctionId, scope: ObjId, call: Option<Site>) {
-        self.frames.push(Frame {
-            module,
-            function,
-            scope,
-            call,
-            returns: Vec::new(),
-            loops: Vec::new(),
-            tries: 0,
-            undecided: 0,
-        });
+        self.enter(module, Some(function), call, Local { scope, tries: 0 });
     }
 
     /// Leaves the innermost function; what it gives back, over all ways out of it. `None` when it surely raises.
-    pub fn leave(&mut self, flow: Flow) -> Option<Val> {
-        let frame = self.frames.pop()?;
-        let mut returns = frame.returns;
-        let last = match flow {
-            Flow::Return(value) => Some(value),
-            Flow::Next | Flow::Break | Flow::Continue => Some(Val::none()),
-            Flow::Raise => None,
-        };
-        let mut result = match last {
-            Some(value) => value,
-            None => {
-                let (heap, value) = returns.pop()?;
-                self.heap.restore(&heap);
-                value
-            }
-        };
-        while let Some((heap, value)) = returns.pop() {
-            self.heap.join(&heap, None);
-            result = Val::join(&result, &value, None);
-        }
-        Some(result)
+    pub fn leave(&mut self, flow: &Flow) -> Option<Val> {
+        let base = self.frames.last()?.pending_base;
+        let reached = *flow != Flow::Stop;
+        let own = reached.then(|| self.take_returned(flow).unwrap_or_else(Val::none));
+        let (_, others) = self.collect(base, reached, |flow| *flow == Flow::Return);
+        self.pendings.truncate(base);
+        self.frames.pop();
+        let values = own.into_iter().chain(others.into_iter().flatten());
+        values.reduce(|one, other| Val::join(&one, &other, None))
     }
 
-    pub fn frame(&self) -> Option<&Frame> {
+    pub fn frame(&self) -> Option<&Frame<Local, Val>> {
         self.frames.last()
     }
 
-    pub fn module_id(&self) -> ModuleId {
-        self.frames.last().map_or(self.entry, |frame| frame.module)
-    }
-
-    pub fn module(&self) -> &'p Module {
-        self.project.module(self.module_id())
-    }
-
-    pub fn function(&self) -> Option<&'p Function> {
-        let frame = self.frames.last()?;
-        self.project.function_at(frame.module, frame.function)
-    }
-
-    pub fn node(&self, id: ExprId) -> Option<&'p ExprNode> {
-        self.module().exprs.get(id)
-    }
-
-    pub fn kind(&self, id: ExprId) -> Option<&'p Expr> {
-        self.node(id).map(|node| &node.kind)
-    }
-
-    pub fn span(&self, id: ExprId) -> Span {
-        self.node(id).map(|node| node.span).unwrap_or_default()
-    }
-
-    pub fn text(&self, id: ExprId) -> &'p str {
-        self.project.text(self.module_id(), self.span(id))
-    }
-
-    pub fn site(&self, id: ExprId) -> Site {
-        Site { module: self.module_id(), span: self.span(id) }
-    }
-
     pub fn is_reporting(&self) -> bool {
-        self.log.muted == 0 && self.budget.stopped.is_none()
+        self.is_told()
     }
 
     /// An unknown value with an identity.
@@ -291,6 +200,34 @@ impl<'p> Walker<'p> {
         let uses = Rc::new(uses.into_iter().map(|usage| usage.unwrap_or_else(out_of_sight)).collect());
         self.writes.insert((module, id), Rc::clone(&uses));
         uses
+    }
+}
+
+impl<'p> Deref for Walker<'p> {
+    type Target = Common<'p, Local, Obj, Val>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.common
+    }
+}
+
+impl DerefMut for Walker<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.common
+    }
+}
+
+impl<'p> Paths<'p> for Walker<'p> {
+    type Local = Local;
+    type Object = Obj;
+    type Returned = Val;
+
+    fn store(&mut self) -> &mut Store<Obj> {
+        &mut self.heap
+    }
+
+    fn is_dead(&self, flow: &Flow) -> bool {
+        *flow == Flow::Stop
     }
 }
 

@@ -133,7 +133,7 @@ impl<'p> Walker<'p> {
         let static_ty = if inner == expr { out.ty.clone() } else { self.type_of(inner) };
         let pointer_ty = static_ty.pointee().cloned().unwrap_or(Ty::Unknown);
         let pointee = pointer_ty.pointee().cloned().unwrap_or(Ty::Unknown);
-        let text = match self.node(inner).map(|node| &node.kind) {
+        let text = match self.kind(inner) {
             Some(Expr::AddressOf(value)) => self.text(*value),
             _ => self.text(inner),
         };
@@ -224,7 +224,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    pub(super) fn move_to(&mut self, object: crate::memory::ObjId, space: MemorySpace) {
+    pub(super) fn move_to(&mut self, object: crate::host::ObjId, space: MemorySpace) {
         let info = self.memory.get(object).info.clone();
         let moved = ObjectInfo {
             name: info.name.clone(),

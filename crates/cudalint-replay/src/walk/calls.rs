@@ -1,12 +1,11 @@
 //! Calls: functions in sight are walked in place, others may write whatever they can reach.
 
-use super::exits::Flow;
 use super::memo::{Called, Recall};
 use super::places::Access;
 use super::unseen::{const_type, pack_parameter};
 use super::{Frame, Out, Slot, Walker};
 use crate::facts::Site;
-use crate::host;
+use crate::host::{self, Flow, Paths};
 use crate::memory::{Place, root};
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::ir::{
@@ -30,7 +29,7 @@ pub(crate) struct Invocation<'a> {
 impl<'p> Walker<'p> {
     /// A call expression.
     pub fn call(&mut self, id: ExprId, callee: ExprId, args: &'p [ExprId]) -> Out {
-        match self.node(callee).map(|node| &node.kind) {
+        match self.kind(callee) {
             Some(Expr::Name { path, targs }) => self.named_call(id, callee, path, targs, args),
             Some(Expr::Member { base, name, arrow }) => self.method_call(id, *base, name, *arrow, args),
             _ => {
@@ -298,8 +297,7 @@ impl<'p> Walker<'p> {
             return Out::new(val, returns);
         }
         let depth_reached = self.frames.len() >= if self.dry > 0 { host::MAX_FRAMES - 3 } else { host::MAX_FRAMES };
-        let again =
-            self.frames.iter().filter(|frame| frame.module == module && frame.function == Some(function_id)).count();
+        let again = self.entered(module, function_id);
         let device_only = function.space.global || (function.space.device && !function.space.host);
         let traits = self.scan.traits.of(module, function_id);
         // A long computation with loops that neither allocates nor calls CUDA: only what it may write matters.
@@ -455,9 +453,11 @@ impl<'p> Walker<'p> {
         }
         // A jump that never arrived: what it carried is lost.
         if self.pendings.len() > base {
-            let marks = self.pendings[base..].iter().map(|pending| pending.mark).min().unwrap_or(usize::MAX);
+            let mark = self.pendings[base..].iter().map(|pending| pending.mark).min();
             self.pendings.truncate(base);
-            self.forget_since(marks);
+            if let Some(mark) = mark {
+                self.forget_since(mark);
+            }
         }
         if !now {
             self.frames.pop();
@@ -503,7 +503,7 @@ impl<'p> Walker<'p> {
             let val = self.load(&place, &ty);
             return Out { val, ty, place: Some(place) };
         }
-        if let Some(Expr::InitList(_)) = self.node(value).map(|node| &node.kind)
+        if let Some(Expr::InitList(_)) = self.kind(value)
             && let Some(function) = self.function()
         {
             let ty = self.resolve(function.returns);

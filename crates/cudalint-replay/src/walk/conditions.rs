@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::caches::Look;
-use super::exits::Flow;
+use crate::host::Flow;
 use crate::quantity::{AtomKind, ClosedOp, Poly};
 use crate::quantity::{Condition, Quantity};
 use crate::value::Val;

@@ -24,7 +24,7 @@ pub(super) const LANES: [&str; 4] = ["x", "y", "z", "w"];
 impl<'p> Walker<'p> {
     /// A new object's first value.
     pub fn initialize(&mut self, place: &Place, ty: &Ty, init: ExprId) {
-        match self.node(init).map(|node| &node.kind) {
+        match self.kind(init) {
             Some(Expr::InitList(items)) => self.initialize_list(place, ty, items),
             Some(Expr::Construct { ty: written, args, braces }) => {
                 let written = self.resolve(*written);
@@ -225,7 +225,7 @@ impl<'p> Walker<'p> {
     }
 
     fn is_zero(&self, expr: ExprId) -> bool {
-        matches!(self.node(expr).map(|node| &node.kind), Some(Expr::Int { value: 0, .. } | Expr::Null))
+        matches!(self.kind(expr), Some(Expr::Int { value: 0, .. } | Expr::Null))
     }
 
     fn constructor(&self, entry: Entry, args: usize) -> Option<(cudalint_program::ir::ModuleId, FunctionId)> {

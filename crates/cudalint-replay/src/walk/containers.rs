@@ -3,7 +3,8 @@
 use super::{Out, Walker};
 use crate::facts::{MemorySpace, Origin};
 use crate::given::{Held, HeldContents};
-use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
+use crate::host::ObjId;
+use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
@@ -197,7 +198,7 @@ impl<'p> Walker<'p> {
         let pointer = matches!(from, Ty::Pointer(_) | Ty::Array(..));
         match (to.container(), from.container()) {
             // A list for an element is an element.
-            _ if matches!(self.node(arg).map(|node| &node.kind), Some(Expr::InitList(_))) => Some(true),
+            _ if matches!(self.kind(arg), Some(Expr::InitList(_))) => Some(true),
             _ if number(to) && number(from) => Some(true),
             (_, other) if number(to) && (pointer || other.is_some() || matches!(from, Ty::Vector { .. })) => {
                 Some(false)

@@ -135,7 +135,7 @@ impl<'p> Walker<'p> {
 
     /// Where a call names its function: it says the direction.
     fn span_of_name(&self, call: Called<'_>) -> Span {
-        match self.node(call.id).map(|node| &node.kind) {
+        match self.kind(call.id) {
             Some(Expr::Call { callee, .. }) => self.span(*callee),
             _ => self.span(call.id),
         }
@@ -187,7 +187,7 @@ impl<'p> Walker<'p> {
     /// A `__device__` variable named as such, by address, or (formerly) by a string.
     pub(super) fn symbol(&mut self, expr: ExprId) -> (Place, Ty) {
         let inner = self.without_casts(expr);
-        match self.node(inner).map(|node| &node.kind) {
+        match self.kind(inner) {
             Some(Expr::AddressOf(value)) => self.place(*value, super::places::Access::Address),
             _ if self.is_lvalue(inner) => self.place(inner, super::places::Access::Address),
             _ => (Place::Unknown, Ty::Unknown),

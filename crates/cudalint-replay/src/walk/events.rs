@@ -1,11 +1,10 @@
 //! Events as rules see them: values turned into amounts, pointers and paths.
 
 use super::{Out, Slot, Walker};
-use crate::facts::{
-    Amount, Buffer, BufferId, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Site, Step,
-};
+use crate::facts::{Amount, Buffer, BufferId, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Step};
+use crate::host::ObjId;
 use crate::host::steps;
-use crate::memory::{Freed, Key, ObjId, Object, ObjectInfo, Place};
+use crate::memory::{Freed, Key, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
@@ -17,7 +16,7 @@ use std::rc::Rc;
 impl Walker<'_> {
     /// Whether events are recorded now.
     pub fn is_reporting(&self) -> bool {
-        self.dry == 0 && self.log.muted == 0 && self.budget.stopped.is_none()
+        self.dry == 0 && self.is_told()
     }
 
     /// Whether another outcome at this place is wanted: loops meet one place many times.
@@ -130,7 +129,7 @@ impl Walker<'_> {
     pub fn without_casts(&self, expr: ExprId) -> ExprId {
         let mut current = expr;
         for _ in 0..8 {
-            match self.node(current).map(|node| &node.kind) {
+            match self.kind(current) {
                 Some(Expr::Cast { value, .. }) => current = *value,
                 _ => break,
             }
@@ -159,28 +158,13 @@ impl Walker<'_> {
             return;
         }
         self.leave_trace();
-        let Some(frame) = self.frames.iter().rev().find(|frame| frame.function.is_some()) else { return };
-        let Some(function) = frame.function else { return };
-        let function = (frame.module, function);
-        let conditional = frame.undecided > 0;
-        let conditions = self.path.conditions();
-        let site = self.site(span);
-        let path = self.path(mentioned);
-        self.log.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+        let (site, path) = (self.site(span), self.path(mentioned));
+        self.record_event(kind, site, path);
     }
 
     /// The way here: the calls from the entry, and what the mentioned variables hold.
     fn path(&self, mentioned: &[ExprId]) -> Vec<Step> {
-        let mut way = Vec::new();
-        for pair in self.frames.windows(2) {
-            let [caller, callee] = pair else { continue };
-            let (Some(site), Some(function)) = (callee.call, callee.function) else { continue };
-            let name =
-                |module, id| self.project.function_at(module, id).map(|f| f.name.to_string()).unwrap_or_default();
-            let callee_name = name(callee.module, function);
-            let caller_name = caller.function.map(|id| name(caller.module, id)).unwrap_or_default();
-            way.push(steps::call(site, &caller_name, &callee_name, "a lambda"));
-        }
+        let mut way = self.calls("a lambda");
         let Some(function) = self.function() else { return way };
         let module = self.module();
         let mut named: Vec<u32> = Vec::new();
@@ -269,10 +253,5 @@ impl Walker<'_> {
             }
             _ => String::new(),
         }
-    }
-
-    /// The site of an expression.
-    pub fn expr_site(&self, expr: ExprId) -> Site {
-        self.site(self.span(expr))
     }
 }

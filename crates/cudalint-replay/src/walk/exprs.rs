@@ -1,12 +1,12 @@
 //! Expressions of host code.
 
-use super::exits::Flow;
 use super::flow::Truth;
 use super::meaning::Meaning;
 use super::operators::{combine, same_kind};
 use super::places::Access;
 use super::{Out, Slot, Walker};
 use crate::arith;
+use crate::host::Flow;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Closure, Int, Kind, Val};
@@ -58,7 +58,7 @@ impl<'p> Walker<'p> {
         if !plain || self.budget.steps == 0 || self.budget.stopped.is_some() || self.budget.is_too_deep(0) {
             return self.read(id);
         }
-        self.budget.steps -= 1;
+        self.common.budget.steps -= 1;
         let val = self.shown(object.root.clone(), &object.info.ty);
         let ty = object.info.ty.clone();
         self.with_symbol(val, Place::Cell(object_id, crate::memory::root()), ty)
@@ -133,9 +133,7 @@ impl<'p> Walker<'p> {
             }
             Expr::AddressOf(value) => {
                 let (place, ty) = self.place(*value, Access::Address);
-                if let (Place::Nowhere | Place::Unknown, Some(Expr::Name { .. })) =
-                    (&place, self.node(*value).map(|node| &node.kind))
-                {
+                if let (Place::Nowhere | Place::Unknown, Some(Expr::Name { .. })) = (&place, self.kind(*value)) {
                     // `&f` of a function.
                     let out = self.eval(*value);
                     if matches!(out.val.kind, Kind::Function(..)) {
@@ -222,7 +220,7 @@ impl<'p> Walker<'p> {
         let mark = self.memory.mark();
         let pendings = self.pendings.len();
         self.log.muted += 1;
-        let ty = match self.node(id).map(|node| &node.kind) {
+        let ty = match self.kind(id) {
             Some(Expr::Local(_) | Expr::Name { .. } | Expr::Deref(_) | Expr::Index { .. } | Expr::Member { .. }) => {
                 self.place(id, Access::Address).1
             }
@@ -313,7 +311,7 @@ impl<'p> Walker<'p> {
 
     /// `a < b ? a : b` in its spellings, for symbols.
     fn min_or_max(&mut self, condition: ExprId, a: ExprId, b: ExprId, first: &Val, second: &Val) -> Option<Val> {
-        let Some(Expr::Binary(op, x, y)) = self.node(condition).map(|node| &node.kind) else { return None };
+        let Some(Expr::Binary(op, x, y)) = self.kind(condition) else { return None };
         let less = match op {
             BinaryOp::Lt | BinaryOp::Le => true,
             BinaryOp::Gt | BinaryOp::Ge => false,
@@ -344,7 +342,7 @@ impl<'p> Walker<'p> {
 
     fn assign(&mut self, op: Option<BinaryOp>, target: ExprId, value: ExprId) -> Out {
         if op.is_none()
-            && let Some(Expr::InitList(_)) = self.node(value).map(|node| &node.kind)
+            && let Some(Expr::InitList(_)) = self.kind(value)
         {
             let (place, ty) = self.place(target, Access::Write);
             self.initialize(&place, &ty, value);
@@ -385,7 +383,8 @@ impl<'p> Walker<'p> {
             && *bytes >= 4
             && self.reads_input(value)
         {
-            let q = self.atoms.fresh(&self.place_name(place), crate::quantity::AtomKind::Input);
+            let name = self.place_name(place);
+            let q = self.atoms.fresh(&name, crate::quantity::AtomKind::Input);
             return self.store(place, ty, Val::typed(q, *bytes, *signed));
         }
         self.store(place, ty, val);

@@ -1,8 +1,8 @@
 //! Branches and loops over the state: alternatives run from one mark and joined.
 
-use super::exits::{Flow, Pending};
-use super::{Out, Walker};
-use crate::memory::{Aside, Diff, JoinRule};
+use super::Walker;
+use crate::host::{Flow, JoinRule, Mark, Paths};
+use crate::memory::Aside;
 use crate::quantity::Assumptions;
 use crate::quantity::Poly;
 use crate::value::{Kind, Val};
@@ -41,83 +41,7 @@ impl Truth {
     }
 }
 
-/// One way to go on from a mark.
-pub(crate) struct Alternative {
-    flow: Flow,
-    diff: Diff,
-    returned: Option<Out>,
-    first_pending: usize,
-    last_pending: usize,
-}
-
 impl Walker<'_> {
-    /// Runs one alternative from the mark and returns to it.
-    pub fn alternative(&mut self, mark: usize, run: impl FnOnce(&mut Self) -> Flow) -> Alternative {
-        let first_pending = self.pendings.len();
-        let flow = run(self);
-        let returned =
-            if flow == Flow::Return { self.frames.last_mut().and_then(|frame| frame.returned.take()) } else { None };
-        let diff = self.memory.diff(mark);
-        for pending in self.pendings.iter_mut().skip(first_pending) {
-            self.memory.rebase(&mut pending.diff, pending.mark, mark);
-            pending.mark = mark;
-        }
-        self.memory.undo(mark);
-        Alternative { flow, diff, returned, first_pending, last_pending: self.pendings.len() }
-    }
-
-    /// Whether a path that ends like this says nothing about what comes after, here and in the callers.
-    fn is_dead(&self, flow: &Flow) -> bool {
-        *flow == Flow::Stop || (*flow == Flow::Return && self.frames.len() == 1)
-    }
-
-    /// Goes on from the alternatives, all relative to the mark: the first is the one that a rule's default keeps.
-    pub fn settle(
-        &mut self,
-        mark: usize,
-        alternatives: impl IntoIterator<Item = Alternative>,
-        rule: &JoinRule,
-    ) -> Flow {
-        let mut left = Vec::new();
-        let mut goes_on = false;
-        for alternative in alternatives {
-            match alternative.flow {
-                Flow::Next if goes_on => self.memory.join(alternative.diff, mark, rule),
-                Flow::Next => {
-                    self.memory.replace(alternative.diff, mark);
-                    goes_on = true;
-                }
-                Flow::Stop => {}
-                _ => left.push(alternative),
-            }
-        }
-        let flow = if goes_on {
-            Flow::Next
-        } else if let Some(last) = left.pop() {
-            self.memory.replace(last.diff, mark);
-            if let Some(frame) = self.frames.last_mut() {
-                frame.returned = last.returned;
-            }
-            last.flow
-        } else {
-            Flow::Stop
-        };
-        for alternative in left {
-            if self.frames.len() == 1 && alternative.flow == Flow::Return {
-                continue;
-            }
-            self.pendings.push(Pending {
-                flow: alternative.flow,
-                mark,
-                diff: alternative.diff,
-                returned: alternative.returned,
-                // Which of the paths that meet later comes from which side is not kept.
-                rule: if matches!(rule, JoinRule::Where(_)) { JoinRule::Either } else { rule.clone() },
-            });
-        }
-        flow
-    }
-
     /// Runs the two sides of a condition as it demands.
     pub fn branch(
         &mut self,
@@ -211,40 +135,8 @@ impl Walker<'_> {
         self.settle(mark, [first, second], &rule)
     }
 
-    /// Enters or leaves a condition that nothing decides.
-    pub fn undecide(&mut self, by: i32) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.undecided = frame.undecided.saturating_add_signed(by);
-        }
-    }
-
-    /// Joins the paths that wait for this point into the current state (or takes them for it when `flow` says that
-    /// nothing else gets here), and returns whether anything gets here.
-    pub fn collect(&mut self, from: usize, reached: bool, wanted: impl Fn(&Flow) -> bool) -> (bool, Vec<Option<Out>>) {
-        let mut reached = reached;
-        let waiting: Vec<Pending> =
-            self.pendings.extract_if(from.min(self.pendings.len()).., |pending| wanted(&pending.flow)).collect();
-        let mut returned = Vec::with_capacity(waiting.len());
-        for pending in waiting {
-            if reached {
-                self.memory.join(pending.diff, pending.mark, &pending.rule);
-            } else {
-                // Writes since the mark belong to paths that went elsewhere: only this one gets here.
-                self.take(pending.diff, pending.mark);
-                reached = true;
-            }
-            returned.push(pending.returned);
-        }
-        (reached, returned)
-    }
-
-    /// Makes the state that of a diff without undoing the journal, which other pending paths still need.
-    fn take(&mut self, diff: Diff, mark: usize) {
-        self.memory.adopt(diff, mark);
-    }
-
     /// Forgets what was written since the mark.
-    pub fn forget_since(&mut self, mark: usize) {
+    pub fn forget_since(&mut self, mark: Mark) {
         for id in self.memory.written_since(mark) {
             self.memory.forget_object(id);
         }

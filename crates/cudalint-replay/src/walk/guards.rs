@@ -3,8 +3,8 @@
 //! said of what they free.
 
 use super::calls::Invocation;
-use super::exits::Flow;
 use super::{Slot, Walker};
+use crate::host::Flow;
 use crate::memory::{Place, root};
 use cudalint_program::ir::{ExprId, FunctionId, FunctionRole, LocalId, ModuleId};
 use cudalint_program::types::Ty;

@@ -75,7 +75,7 @@ impl<'p> Walker<'p> {
             self.fill_dim3(&place, &[]);
         }
         for (arg, in_order) in args.iter().zip(LAUNCH_CONFIG) {
-            let (field, value) = match self.node(*arg).map(|node| &node.kind) {
+            let (field, value) = match self.kind(*arg) {
                 Some(Expr::Designated { field, value }) => (field.clone(), *value),
                 _ => (Name::from(in_order), *arg),
             };
@@ -109,7 +109,7 @@ impl<'p> Walker<'p> {
     }
 
     fn config_value(&mut self, expr: ExprId) -> Out {
-        if let Some(Expr::InitList(_)) = self.node(expr).map(|node| &node.kind) {
+        if let Some(Expr::InitList(_)) = self.kind(expr) {
             return self.build(&Ty::vector("dim3"), expr);
         }
         self.eval(expr)
@@ -118,11 +118,11 @@ impl<'p> Walker<'p> {
     /// The kernel that a launch means, with the template arguments written.
     fn kernel_of(&mut self, launch: &'p LaunchExpr) -> (Option<(ModuleId, FunctionId)>, TypeEnv) {
         let inner = self.without_casts(launch.kernel);
-        let inner = match self.node(inner).map(|node| &node.kind) {
+        let inner = match self.kind(inner) {
             Some(Expr::AddressOf(value)) => *value,
             _ => inner,
         };
-        if let Some(Expr::Name { path, targs }) = self.node(inner).map(|node| &node.kind) {
+        if let Some(Expr::Name { path, targs }) = self.kind(inner) {
             let (module, inside) = (self.module_id(), self.scope());
             let count = (launch.chevron || launch.attributes.is_some()).then_some(launch.args.len());
             if let Some((target, function)) = self.project.kernel(module, &inside, path, count) {
@@ -257,7 +257,7 @@ impl<'p> Walker<'p> {
 
     /// The local that an expression names, through casts and `dim3(x)`.
     fn plain_local(&self, expr: ExprId) -> Option<LocalId> {
-        match self.node(self.without_casts(expr)).map(|node| &node.kind) {
+        match self.kind(self.without_casts(expr)) {
             Some(Expr::Local(local)) => Some(*local),
             Some(Expr::Construct { args, .. }) if args.len() == 1 => self.plain_local(args[0]),
             _ => None,

@@ -247,7 +247,7 @@ impl<'p> Walker<'p> {
 
     /// A number that comes from a file or the user, by an address that it is stored at.
     fn read_number(&mut self, out: &Out, expr: ExprId) {
-        let Some(Expr::AddressOf(target)) = self.node(expr).map(|node| &node.kind) else { return };
+        let Some(Expr::AddressOf(target)) = self.kind(expr) else { return };
         let Some(Ty::Int { bytes, signed }) = out.ty.pointee().cloned() else { return };
         if bytes < 4 || !matches!(out.val.kind, Kind::Ptr(_)) || self.dry > 0 {
             return;
@@ -372,8 +372,8 @@ impl<'p> Walker<'p> {
 
     /// Whether a value was read from the command line, a file or the environment.
     pub fn reads_input(&self, expr: ExprId) -> bool {
-        match self.node(self.without_casts(expr)).map(|node| &node.kind) {
-            Some(Expr::Call { callee, .. }) => match self.node(*callee).map(|node| &node.kind) {
+        match self.kind(self.without_casts(expr)) {
+            Some(Expr::Call { callee, .. }) => match self.kind(*callee) {
                 Some(Expr::Name { path, .. }) => {
                     path.last().and_then(|name| ApiId::named(name)).is_some_and(|api| api.reads_number())
                 }

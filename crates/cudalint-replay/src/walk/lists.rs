@@ -31,7 +31,7 @@ impl<'p> Walker<'p> {
     /// `T x[] = { … }` with the number of its elements.
     pub fn counted(&mut self, ty: Ty, init: Option<ExprId>) -> Ty {
         let (Ty::Array(inner, Quantity::Unknown), Some(init)) = (&ty, init) else { return ty };
-        let items: &'p [ExprId] = match self.node(init).map(|node| &node.kind) {
+        let items: &'p [ExprId] = match self.kind(init) {
             Some(Expr::InitList(items)) => items,
             Some(Expr::Construct { args, braces: true, .. }) => args,
             _ => return ty,
@@ -88,14 +88,11 @@ impl<'p> Walker<'p> {
 
     /// Whether an item says itself where it belongs (`.x = 1`), or is not understood, as `[3] = 1`.
     fn is_designated(&self, item: ExprId) -> bool {
-        matches!(self.node(item).map(|node| &node.kind), Some(Expr::Designated { .. } | Expr::Unknown(_)))
+        matches!(self.kind(item), Some(Expr::Designated { .. } | Expr::Unknown(_)))
     }
 
     fn is_braced(&self, item: ExprId) -> bool {
-        matches!(
-            self.node(item).map(|node| &node.kind),
-            Some(Expr::InitList(_) | Expr::Designated { .. } | Expr::Str(_))
-        )
+        matches!(self.kind(item), Some(Expr::InitList(_) | Expr::Designated { .. } | Expr::Str(_)))
     }
 
     /// Whether a list gives a record's fields their values: nothing else makes its objects.
@@ -125,7 +122,7 @@ impl<'p> Walker<'p> {
             Some((Container::Array, ..)) => {
                 // The braces of the array inside may be written or not.
                 if let [one] = items
-                    && let Some(Expr::InitList(inside)) = self.node(*one).map(|node| &node.kind)
+                    && let Some(Expr::InitList(inside)) = self.kind(*one)
                 {
                     return self.fill(place, ty, inside);
                 }
@@ -203,7 +200,7 @@ impl<'p> Walker<'p> {
         let Some(record) = self.project.record_at(entry) else { return };
         let mut at = 0;
         while let (Some(item), false) = (items.rest.first(), items.lost) {
-            let designated = match self.node(*item).map(|node| &node.kind) {
+            let designated = match self.kind(*item) {
                 Some(Expr::Designated { field, value }) => Some((field, *value)),
                 _ => None,
             };

@@ -1,10 +1,10 @@
 //! Loops: those with known bounds run one by one as far as that is worth it, others once with everything forgotten that
 //! they may write.
 
-use super::exits::Flow;
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
-use crate::memory::{JoinRule, ObjId, Place};
+use crate::host::{Flow, JoinRule, Mark, ObjId, Paths};
+use crate::memory::Place;
 use crate::quantity::Quantity;
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::Name;
@@ -126,15 +126,14 @@ impl<'p> Walker<'p> {
             match &node.kind {
                 Expr::Assign { op: Some(op), .. } => factor(op),
                 Expr::Assign { op: None, value, .. } => {
-                    matches!(self.node(*value).map(|node| &node.kind), Some(Expr::Binary(op, ..)) if factor(op))
+                    matches!(self.kind(*value), Some(Expr::Binary(op, ..)) if factor(op))
                 }
                 _ => false,
             }
         });
-        let Some(Expr::Binary(op, a, b)) = self.node(condition?).map(|node| &node.kind) else { return None };
-        let simple = |w: &Self, id: ExprId| {
-            matches!(w.node(id).map(|node| &node.kind), Some(Expr::Local(_) | Expr::Int { .. } | Expr::Name { .. }))
-        };
+        let Some(Expr::Binary(op, a, b)) = self.kind(condition?) else { return None };
+        let simple =
+            |w: &Self, id: ExprId| matches!(w.kind(id), Some(Expr::Local(_) | Expr::Int { .. } | Expr::Name { .. }));
         if !op.is_comparison() || !simple(self, *a) || !simple(self, *b) {
             return None;
         }
@@ -150,7 +149,7 @@ impl<'p> Walker<'p> {
         condition: Option<ExprId>,
         step: Option<ExprId>,
         body: &'p Block,
-        start: usize,
+        start: Mark,
         base: usize,
     ) -> Flow {
         let goes = self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS;
@@ -193,11 +192,9 @@ impl<'p> Walker<'p> {
     /// The counter of a loop that counts by one between known numbers and is left only at its end, with its value in the
     /// last round.
     fn last_of(&mut self, condition: ExprId, step: ExprId, body: &Block) -> Option<LastRound> {
-        let Some(Expr::Step { by, target, .. }) = self.node(step).map(|node| &node.kind) else { return None };
-        let Some(Expr::Binary(op, a, b)) = self.node(condition).map(|node| &node.kind) else { return None };
-        let (Some(Expr::Local(stepped)), Some(Expr::Local(tested))) =
-            (self.node(*target).map(|node| &node.kind), self.node(*a).map(|node| &node.kind))
-        else {
+        let Some(Expr::Step { by, target, .. }) = self.kind(step) else { return None };
+        let Some(Expr::Binary(op, a, b)) = self.kind(condition) else { return None };
+        let (Some(Expr::Local(stepped)), Some(Expr::Local(tested))) = (self.kind(*target), self.kind(*a)) else {
             return None;
         };
         let (op, by, b) = (*op, *by, *b);
@@ -279,7 +276,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The end of a loop whose iterations were all run.
-    fn end_loop(&mut self, base: usize, reached: bool, start: usize, assumed: &crate::quantity::Assumptions) -> Flow {
+    fn end_loop(&mut self, base: usize, reached: bool, start: Mark, assumed: &crate::quantity::Assumptions) -> Flow {
         let (reached, _) = self.collect(base, reached, |flow| *flow == Flow::Break);
         if assumed.is_some() {
             // How often the loop ran rests on it, and so does all that it wrote.
@@ -317,7 +314,7 @@ impl<'p> Walker<'p> {
         condition: Option<ExprId>,
         step: Option<ExprId>,
         body: &'p Block,
-        start: usize,
+        start: Mark,
         base: usize,
     ) -> Flow {
         self.forget_since(start);

@@ -3,7 +3,8 @@
 use super::caches::Found;
 use super::{Out, Slot, Walker};
 use crate::facts::{MemorySpace, Origin, Site};
-use crate::memory::{Key, ObjId, ObjectInfo, Place, extend, root};
+use crate::host::ObjId;
+use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
@@ -267,7 +268,7 @@ impl Walker<'_> {
 
     /// Whether a callee's name is one whose calls are worth following through each iteration of a loop.
     pub fn is_device_call(&self, callee: ExprId) -> bool {
-        match self.node(callee).map(|node| &node.kind) {
+        match self.kind(callee) {
             Some(Expr::Name { path, .. }) => {
                 let Some(name) = path.last() else { return false };
                 ApiId::named(name).is_some_and(|api| {

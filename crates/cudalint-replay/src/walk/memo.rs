@@ -121,6 +121,7 @@ impl Walker<'_> {
         if full {
             return Recall::Nothing;
         }
+        let depth = self.budget.depth;
         let start = Start {
             key,
             strings,
@@ -135,7 +136,7 @@ impl Walker<'_> {
             steps: self.budget.steps,
             margins: std::mem::take(&mut self.recording.margins),
             iterations: self.iterations_left,
-            deepest: std::mem::replace(&mut self.budget.deepest, self.budget.depth),
+            deepest: std::mem::replace(&mut self.common.budget.deepest, depth),
             literals: self.recording.literals.len(),
             entered: self.recording.entered.len(),
             events: self.log.events.len(),
@@ -202,10 +203,10 @@ impl Walker<'_> {
         self.budget.deepest = deepest.max(start.deepest);
         let literals = self.recording.literals.get(start.literals..).unwrap_or(&[]);
         let entered = self.recording.entered.get(start.entered..).unwrap_or(&[]);
-        let sized = std::mem::replace(&mut self.atoms.sized, start.sized).unwrap_or_default();
+        let sized = std::mem::replace(&mut self.common.atoms.sized, start.sized).unwrap_or_default();
         for name in &sized {
             // The recording around has met them, too.
-            if let Some(outer) = self.atoms.sized.as_mut().filter(|outer| !outer.contains(name)) {
+            if let Some(outer) = self.common.atoms.sized.as_mut().filter(|outer| !outer.contains(name)) {
                 outer.push(name.clone());
             }
         }

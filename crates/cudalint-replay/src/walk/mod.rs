@@ -14,7 +14,6 @@ mod copies;
 mod described;
 mod entry;
 mod events;
-mod exits;
 mod exprs;
 mod flow;
 mod given;

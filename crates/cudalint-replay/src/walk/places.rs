@@ -114,7 +114,7 @@ impl<'p> Walker<'p> {
     /// Whether an expression may name an object.
     pub fn is_lvalue(&self, id: ExprId) -> bool {
         matches!(
-            self.node(id).map(|node| &node.kind),
+            self.kind(id),
             Some(
                 Expr::Local(_)
                     | Expr::Name { .. }
@@ -349,7 +349,7 @@ impl<'p> Walker<'p> {
 
     /// Where a reference is bound, and the type of what it names.
     pub fn bind_reference(&mut self, init: ExprId) -> (Place, Ty) {
-        let init = match self.node(init).map(|node| &node.kind) {
+        let init = match self.kind(init) {
             Some(Expr::Construct { args, .. }) if args.len() == 1 => args[0],
             _ => init,
         };

@@ -170,7 +170,7 @@ impl Walker<'_> {
         // Frames above would hide the locals that the expression names.
         let above = self.frames.split_off(frame + 1);
         let out = self.eval(expr);
-        let pointer = match self.node(expr).map(|node| &node.kind) {
+        let pointer = match self.kind(expr) {
             Some(Expr::SizeOfExpr(value)) => {
                 let ty = self.type_of(*value);
                 matches!(ty.value(), Ty::Pointer(_)).then(|| self.text(*value))

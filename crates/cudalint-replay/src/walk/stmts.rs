@@ -1,9 +1,9 @@
 //! Statements of host code.
 
-use super::exits::{Flow, Pending};
 use super::flow::Truth;
 use super::{Out, Slot, Walker};
-use crate::memory::{JoinRule, ObjId, Place, root};
+use crate::host::{Flow, JoinRule, ObjId, Paths};
+use crate::memory::{Place, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
 use cudalint_program::Name;
@@ -82,16 +82,7 @@ impl<'p> Walker<'p> {
         let Some(at) = self.pendings[base..].iter().position(|p| matches!(p.flow, Flow::Goto(_))) else { return };
         let waiting = self.pendings.remove(base + at);
         let mark = waiting.mark;
-        let keep = match flow {
-            Flow::Stop => None,
-            Flow::Return if self.frames.len() == 1 => None,
-            other => Some(other),
-        };
-        if let Some(flow) = keep {
-            let diff = self.memory.diff(mark);
-            let returned = self.frames.last_mut().and_then(|frame| frame.returned.take());
-            self.pendings.push(Pending { flow, mark, diff, returned, rule: JoinRule::Either });
-        }
+        self.wait(mark, flow);
         self.memory.adopt(waiting.diff, mark);
     }
 
@@ -151,15 +142,16 @@ impl<'p> Walker<'p> {
             }
             Stmt::Return(value) => {
                 let out = value.map(|value| self.returned(value));
+                let dry = self.dry > 0;
                 if let Some(frame) = self.frames.last_mut() {
                     frame.returned = match (frame.returned.take(), out) {
                         // In a dry run several returns are passed: nothing is known of the value.
-                        (Some(_), Some(_)) if self.dry > 0 => Some(Out::unknown()),
+                        (Some(_), Some(_)) if dry => Some(Out::unknown()),
                         (_, out) => out,
                     };
                 }
                 // A variable that is returned lives on in the caller.
-                let handed_out = value.and_then(|value| match self.node(value).map(|node| &node.kind) {
+                let handed_out = value.and_then(|value| match self.kind(value) {
                     Some(Expr::Local(local)) => Some(*local),
                     _ => None,
                 });

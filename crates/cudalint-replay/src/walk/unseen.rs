@@ -65,7 +65,7 @@ impl<'p> Walker<'p> {
         // Code out of sight that is given a comparison may be a check.
         for expr in exprs {
             if matches!(
-                self.node(*expr).map(|node| &node.kind),
+                self.kind(*expr),
                 Some(Expr::Binary(..) | Expr::AndThen(..) | Expr::OrElse(..) | Expr::Unary(..))
             ) {
                 self.assume_passed(*expr);

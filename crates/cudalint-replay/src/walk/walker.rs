@@ -1,21 +1,20 @@
 //! The state of a walk over C++ host code, and the look-ups that all of its parts use.
 
 use super::caches::Caches;
-use super::exits::Pending;
 use super::out::Out;
 use super::recorded::Recording;
-use crate::arith::Atoms;
 use crate::facts::{MemorySpace, Origin, Site};
-use crate::host::{Budget, EventLog, PathState, ProjectScan, ReplayOptions};
-use crate::memory::{Freed, Memory, ObjId, Object, ObjectInfo, Place};
+use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
+use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
 use crate::value::{Closure, Kind, Val};
 use cudalint_program::Entry;
-use cudalint_program::ir::{ExprId, ExprNode, Function, FunctionId, LocalId, Module, ModuleId};
+use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Project};
 use cudalint_syntax::Span;
 use rustc_hash::FxHashMap;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
 
@@ -30,28 +29,17 @@ pub(crate) enum Slot {
     Alias(Place, Ty),
 }
 
-/// A function being walked.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    pub module: ModuleId,
-    /// `None` for a frame that only evaluates constants.
-    pub function: Option<FunctionId>,
+/// What a frame holds beside what those of all languages do.
+#[derive(Debug, Default)]
+pub(crate) struct Local {
     pub env: TypeEnv,
     pub slots: TiVec<LocalId, Slot>,
     pub this: Option<(Place, Ty)>,
     pub closure: Option<Rc<Closure>>,
-    /// The call in the caller.
-    pub call: Option<Site>,
     /// The arguments as expressions of the caller's module, by parameter.
     pub arguments: Vec<Option<ExprId>>,
-    /// The value being returned.
-    pub returned: Option<Out>,
-    /// Where this frame's pending exits begin.
-    pub pending_base: usize,
     /// Labels passed.
     pub labels: Vec<Name>,
-    /// How many conditions that nothing decides stand around the current point, or have been left early.
-    pub undecided: u32,
     /// Variables whose destructors will run at the end of their blocks, in the order of their declarations.
     pub guards: Vec<LocalId>,
     /// How many of them are outside of the loop or `switch` that a `break` leaves.
@@ -59,6 +47,9 @@ pub(crate) struct Frame {
     /// What the loops around write whose first rounds are being walked.
     pub first_rounds: Vec<Vec<LocalId>>,
 }
+
+/// A function being walked.
+pub(crate) type Frame = host::Frame<Local, Out>;
 
 /// The object whose fields are being set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,15 +62,8 @@ pub(super) struct Making {
 
 /// A walk from one entry function.
 pub(crate) struct Walker<'p> {
-    pub project: &'p Project,
-    pub options: ReplayOptions,
+    pub(super) common: Common<'p, Local, Object, Out>,
     pub memory: Memory,
-    pub atoms: Atoms,
-    pub frames: Vec<Frame>,
-    pub pendings: Vec<Pending>,
-    pub budget: Budget,
-    pub log: EventLog,
-    pub path: PathState,
     /// Above 0: nothing is reported, every branch is taken, and only what is written counts.
     pub dry: u32,
     /// A call that does not return was met in the current expression.
@@ -95,8 +79,6 @@ pub(crate) struct Walker<'p> {
     pub opt_in: FxHashMap<(ModuleId, FunctionId), Val>,
     pub any_opt_in: bool,
     pub unknown_opt_in: bool,
-    /// What was found in the whole project beforehand.
-    pub scan: &'p ProjectScan,
     /// The step count at which expensive loops stop being unrolled.
     pub iterations_left: u32,
     /// How many loops around run their first round by itself.
@@ -117,17 +99,10 @@ pub(crate) struct Walker<'p> {
 }
 
 impl<'p> Walker<'p> {
-    pub fn new(project: &'p Project, scan: &'p ProjectScan, options: ReplayOptions) -> Self {
+    pub fn new(project: &'p Project, scan: &'p ProjectScan, entry: ModuleId, options: ReplayOptions) -> Self {
         Self {
-            project,
-            options,
+            common: Common::new(project, scan, entry, options, Budget::new(options.steps_per_entry, MAX_DEPTH)),
             memory: Memory::default(),
-            atoms: Atoms::default(),
-            frames: Vec::new(),
-            pendings: Vec::new(),
-            budget: Budget::new(options.steps_per_entry, MAX_DEPTH),
-            log: EventLog::default(),
-            path: PathState::default(),
             dry: 0,
             ended: false,
             globals: FxHashMap::default(),
@@ -138,7 +113,6 @@ impl<'p> Walker<'p> {
             opt_in: FxHashMap::default(),
             any_opt_in: false,
             unknown_opt_in: false,
-            scan,
             iterations_left: 120,
             loops_inside: 0,
             caches: Rc::default(),
@@ -155,23 +129,7 @@ impl<'p> Walker<'p> {
         let slots = function
             .and_then(|id| self.project.module(module).functions.get(id))
             .map_or(0, |function| function.locals.len());
-        self.frames.push(Frame {
-            module,
-            function,
-            env,
-            slots: ti_vec![Slot::Unset; slots],
-            this: None,
-            closure: None,
-            call,
-            arguments: Vec::new(),
-            returned: None,
-            pending_base: self.pendings.len(),
-            labels: Vec::new(),
-            undecided: 0,
-            guards: Vec::new(),
-            guards_outside: 0,
-            first_rounds: Vec::new(),
-        });
+        self.enter(module, function, call, Local { env, slots: ti_vec![Slot::Unset; slots], ..Local::default() });
     }
 
     /// Something is done that outlasts the walk of the function around, or looked at that others make.
@@ -179,33 +137,8 @@ impl<'p> Walker<'p> {
         self.recording.traces += 1;
     }
 
-    pub fn module_id(&self) -> ModuleId {
-        self.frames.last().map_or(ModuleId(0), |frame| frame.module)
-    }
-
-    pub fn module(&self) -> &'p Module {
-        self.project.module(self.module_id())
-    }
-
-    pub fn function(&self) -> Option<&'p Function> {
-        let frame = self.frames.last()?;
-        self.project.module(frame.module).functions.get(frame.function?)
-    }
-
-    pub fn node(&self, id: ExprId) -> Option<&'p ExprNode> {
-        self.module().exprs.get(id)
-    }
-
-    pub fn span(&self, id: ExprId) -> Span {
-        self.node(id).map(|node| node.span).unwrap_or_default()
-    }
-
     pub fn text(&self, id: ExprId) -> String {
-        self.project.text(self.module_id(), self.span(id)).to_owned()
-    }
-
-    pub fn site(&self, span: Span) -> Site {
-        Site { module: self.module_id(), span }
+        self.common.text(id).to_owned()
     }
 
     pub fn set_slot(&mut self, id: LocalId, slot: Slot) {
@@ -248,5 +181,33 @@ impl<'p> Walker<'p> {
     /// A value that may be used on this path.
     pub fn admit(&self, val: Val) -> Val {
         if val.why.is_some() && self.path.excludes(&val.why) { Val::from(Kind::Unknown) } else { val }
+    }
+}
+
+impl<'p> Deref for Walker<'p> {
+    type Target = Common<'p, Local, Object, Out>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.common
+    }
+}
+
+impl DerefMut for Walker<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.common
+    }
+}
+
+impl<'p> Paths<'p> for Walker<'p> {
+    type Local = Local;
+    type Object = Object;
+    type Returned = Out;
+
+    fn store(&mut self) -> &mut Store<Object> {
+        &mut self.memory
+    }
+
+    fn is_dead(&self, flow: &Flow) -> bool {
+        *flow == Flow::Stop || (*flow == Flow::Return && self.frames.len() == 1)
     }
 }

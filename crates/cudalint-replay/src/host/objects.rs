@@ -1,8 +1,10 @@
-//! Sets of objects: a bit for each, since the walk asks for membership at every pointer that it follows.
+//! Objects of a walk by number, and sets of them.
 
-use super::ObjId;
+/// An object of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjId(pub u32);
 
-/// A set of objects.
+/// A set of objects: a bit for each, since walks ask for membership at every pointer that they follow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjSet {
     words: Vec<u64>,
