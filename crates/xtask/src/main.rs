@@ -1,7 +1,8 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `blind`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod blind;
 mod corpus;
 mod differential;
 mod fuzz;
@@ -52,6 +53,34 @@ enum Chore {
         /// Write the findings as the new accepted state.
         #[arg(long)]
         accept: bool,
+    },
+    /// Draws findings of projects that were never run, for reading in the source, and counts how many are right.
+    Blind {
+        /// The folder that holds a checkout `owner/name` of each project.
+        folder: PathBuf,
+        #[arg(long)]
+        round: u32,
+        /// Folder for the sheet and the list of what was drawn: outside of the repository.
+        #[arg(long)]
+        out: PathBuf,
+        /// What was said of the findings that were drawn: count it, and draw nothing.
+        #[arg(long, value_name = "FILE")]
+        verdicts: Option<PathBuf>,
+        /// The projects.
+        #[arg(long, default_value = "test-corpus/blind.toml")]
+        list: PathBuf,
+        /// The cudalint to run; one is built when none is named.
+        #[arg(long)]
+        program: Option<PathBuf>,
+        /// Findings outside error handling, at most.
+        #[arg(long, default_value_t = 150)]
+        most: usize,
+        /// Findings of error handling, at most.
+        #[arg(long, default_value_t = 40)]
+        errors: usize,
+        /// Findings of one rule in one project, at most.
+        #[arg(long, default_value_t = 5)]
+        same: usize,
     },
     /// Runs the `verify=` examples of the rule pages on this machine's GPU and writes the receipts.
     Receipts {
@@ -165,6 +194,9 @@ fn main() -> ExitCode {
         Chore::Modules => modules::run(&root),
         Chore::Release => release::run(&root),
         Chore::Corpus { folder, accept } => corpus::run(&root, &folder, accept),
+        Chore::Blind { folder, round, out, verdicts, list, program, most, errors, same } => {
+            blind::run(&root, &blind::Plan { folder, list, round, program, out, verdicts, most, errors, same })
+        }
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
         Chore::Differential { count, seed, out, jobs, host: true, .. } => {
             differential::host::run(&out, count, seed, jobs)
