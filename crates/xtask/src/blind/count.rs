@@ -1,6 +1,6 @@
 //! Precision by rule, confidence and kind of project, with its interval, from what readers said.
 
-use super::{Draw, Drawn};
+use super::round::{Draw, Drawn};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a reader says of a finding.

@@ -1,6 +1,6 @@
 //! Runs the program over a round's projects and draws findings at random.
 
-use super::{Draw, Drawn, ERROR_HANDLING, Plan, Project};
+use super::round::{Draw, Drawn, ERROR_HANDLING, Kind, Plan, Project};
 use crate::random::Random;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub fn draw(root: &Path, plan: &Plan, projects: &[Project]) -> Result<(Draw, Vec
             .map_err(|error| format!("{}: {error}", project.repository))?;
         count_statistics(&check("--statistics")?, &mut draw);
         draw.projects += 1;
-        draw.students += usize::from(project.kind == super::Kind::Student);
+        draw.students += usize::from(project.kind == Kind::Student);
         for finding in report["findings"].as_array().into_iter().flatten() {
             let text = |field: &str| finding[field].as_str().unwrap_or_default().to_owned();
             let path = text("path");

@@ -7,109 +7,12 @@
 
 mod count;
 mod draw;
+mod round;
 mod sheet;
 
-use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-/// How a round is run.
-pub struct Plan {
-    /// Holds a checkout `owner/name` of each project.
-    pub folder: PathBuf,
-    /// The projects.
-    pub list: PathBuf,
-    pub round: u32,
-    /// The program; built when none is named.
-    pub program: Option<PathBuf>,
-    /// Where sheet and list go.
-    pub out: PathBuf,
-    /// What readers said; without it, findings are drawn.
-    pub verdicts: Option<PathBuf>,
-    /// Findings outside error handling that are drawn, at most.
-    pub most: usize,
-    /// Findings of error handling that are drawn, at most.
-    pub errors: usize,
-    /// Findings of one rule in one project that are drawn, at most: an idiom that a project repeats is one mistake or none.
-    pub same: usize,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct List {
-    project: Vec<Project>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Project {
-    /// `owner/name`, which is also its folder.
-    repository: String,
-    commit: String,
-    kind: Kind,
-    /// The round that it was used in; none yet when absent.
-    round: Option<u32>,
-    /// Folders whose findings do not count: copies of projects that were run before.
-    #[serde(default, rename = "leave-out")]
-    leave_out: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Student,
-    Program,
-    Application,
-    Library,
-}
-
-impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Student => "students' code",
-            Self::Program => "programs",
-            Self::Application => "applications",
-            Self::Library => "libraries",
-        }
-    }
-}
-
-/// Rules about statuses, which are counted apart: they are right far more often, and there are far more of their findings.
-const ERROR_HANDLING: [&str; 4] =
-    ["async-error-never-observed", "defective-check-macro", "unchecked-api-call", "unchecked-launch"];
-
-/// A finding that was drawn, as far as counting needs it.
-#[derive(Deserialize, Serialize)]
-struct Drawn {
-    project: String,
-    kind: Kind,
-    rule: String,
-    confidence: String,
-    fingerprint: String,
-}
-
-impl Drawn {
-    fn is_error_handling(&self) -> bool {
-        ERROR_HANDLING.contains(&self.rule.as_str())
-    }
-}
-
-/// What drawing leaves for counting.
-#[derive(Default, Deserialize, Serialize)]
-struct Draw {
-    version: String,
-    projects: usize,
-    students: usize,
-    /// Findings outside error handling, and of it, before any were drawn.
-    others: usize,
-    errors: usize,
-    launches: u64,
-    /// Launches of which the whole grid is executed with facts, and those of which the first block is.
-    with_facts: u64,
-    first_block: u64,
-    accesses: u64,
-    known_accesses: u64,
-    drawn: Vec<Drawn>,
-}
+use round::List;
+pub use round::Plan;
+use std::path::Path;
 
 /// Draws a round's findings, or counts what was said of them.
 ///
