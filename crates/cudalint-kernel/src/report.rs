@@ -102,6 +102,8 @@ pub struct Event {
     /// Conditions that hold where it happens, outermost first: those that differ between threads only. An early
     /// `return` under a condition counts as one that all later code stands under.
     pub guards: Vec<Site>,
+    /// Whether what is read here surely goes nowhere: no memory that others see, no branch, address or call hangs on it.
+    pub idle: bool,
 }
 
 /// An object in memory.

@@ -18,6 +18,7 @@ pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'
         (RaceValues::Same, Harm::Perhaps) => ", although with the same value",
         (RaceValues::Differ, Harm::Perhaps) => ", so that one of them is chosen",
         (_, Harm::Perhaps) => ", perhaps with the same value",
+        (_, Harm::Nowhere) => ", although nothing hangs on what is read",
         _ => "",
     };
     finding_with(rule, context, shown, format!("{}{perhaps}, {why}", both(shown.run, &race)))
@@ -57,12 +58,12 @@ pub fn finding_with(
 }
 
 /// A finding with the confidence that the harm leaves it: where both perhaps write the same, memory ends up alike whoever
-/// comes last.
+/// comes last; where what is read goes nowhere, nobody sees a difference.
 pub fn weighed(mut finding: Finding, harm: Harm) -> Option<Finding> {
     match harm {
         Harm::Surely => {}
         Harm::WithOtherData => words::assume(&mut finding, "the data is not the same everywhere")?,
-        Harm::Perhaps => words::only_possible(&mut finding),
+        Harm::Perhaps | Harm::Nowhere => words::only_possible(&mut finding),
     }
     Some(finding)
 }

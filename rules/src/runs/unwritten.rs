@@ -1,6 +1,7 @@
 //! Reads of memory that nobody has written: one witness, whatever kind of memory it is.
 
 use super::Shown;
+use super::races::weighed;
 use super::words::{self, add_access, add_object, does, element_of, label, thread};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
@@ -29,5 +30,5 @@ pub fn finding(
         }
     }
     finding.help = Some(help.to_owned());
-    Some(finding)
+    weighed(finding, shown.harm)
 }

@@ -62,6 +62,7 @@ impl Machine<'_> {
             return Val::unknown();
         }
         self.spend(if matches!(address.data, Data::Uniform(..)) { 16 } else { self.n as u64 });
+        self.access_seen(touch, address, value);
         let unknown = self.note_unknown(touch, address, &mask);
         if unknown == Addresses::None {
             return self.named_load(touch, address, &mask);
@@ -116,7 +117,11 @@ impl Machine<'_> {
 
     /// What is read at places that have only names: equal ones hold equal values, as long as nobody writes.
     fn named_load(&mut self, touch: Touch<'_>, address: &Val, mask: &Mask) -> Val {
-        if touch.kind.writes() || touch.volatile || matches!(touch.ty, Ty::Aggregate(_) | Ty::Pointer) {
+        if touch.kind.writes()
+            || touch.volatile
+            || matches!(touch.ty, Ty::Aggregate(_) | Ty::Pointer)
+            || self.keeps_origins()
+        {
             return unknown_of(touch.ty);
         }
         let class = super::symbols::class(touch.ty);
@@ -295,10 +300,10 @@ impl Machine<'_> {
             let address = if offset == 0 { address.clone() } else { moved(address, offset) };
             let piece = Piece { touch, ty, bytes, stamp, low: low | i64::from(offset) };
             if local {
-                machine.touch_local(&piece, index, &address, &inside, value)
-            } else {
-                machine.touch_cells(&piece, index, &address, &inside, value)
+                return machine.touch_local(&piece, index, &address, &inside, value);
             }
+            let read = machine.touch_cells(&piece, index, &address, &inside, value);
+            if value.is_some() { read } else { machine.varied(touch, index, bytes, &address, &inside, read) }
         };
         match touch.ty {
             Ty::Aggregate(layout) if !layout.leaves.is_empty() => {

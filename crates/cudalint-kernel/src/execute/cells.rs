@@ -39,6 +39,8 @@ impl Machine<'_> {
             representatives.extend((0..self.n).find(differs));
         }
         let copies = self.copies && self.code.gaps.is_empty();
+        let (keeps_origins, collects) = (self.keeps_origins(), self.collects());
+        self.conflicts.collect(collects);
         let order = Order {
             trace: &self.trace,
             stamp: piece.stamp,
@@ -55,6 +57,8 @@ impl Machine<'_> {
         let operand = value.filter(|_| piece.touch.kind == AccessKind::Atomic).and_then(Val::uniform);
         job.stores_only = operand == Some(STORES_ONLY);
         job.accumulates = operand == Some(ACCUMULATES);
+        job.keeps_origins = keeps_origins;
+        job.collected = collects.then(Vec::new);
         let stored = value.map(Val::view);
         // A few lanes at one place are taken as they come.
         let lanes;
@@ -92,7 +96,11 @@ impl Machine<'_> {
             memory.wrote = true;
         }
         let unwritten = job.unwritten.take();
+        let collected = job.collected.take().unwrap_or_default();
         self.report_conflicts(piece.touch, index, piece.bytes);
+        for offset in collected {
+            self.collect(self.code.expr(piece.touch.at).site, index, offset, None);
+        }
         if let Some(unwritten) = unwritten {
             self.unwritten_read(piece.touch, index, piece.bytes, &unwritten);
         }
@@ -176,6 +184,10 @@ pub(super) struct Job<'j> {
     accumulates: bool,
     /// Whether most lanes go the short way: they touch one cell each, of which nothing was known beforehand.
     pub(super) plain: bool,
+    /// Whether nothing may get a name that hides what it was made of.
+    pub(super) keeps_origins: bool,
+    /// Offsets of unwritten cells that are read, where they are collected.
+    collected: Option<Vec<i64>>,
     /// The line found last, with its number.
     line: Option<(u64, usize)>,
     conflicts: &'j mut Conflicts,
@@ -228,6 +240,8 @@ impl<'j> Job<'j> {
             forgotten: memory.forgotten,
             stores_only: false,
             accumulates: false,
+            keeps_origins: false,
+            collected: None,
             line: None,
             conflicts,
             unwritten: None,
@@ -301,6 +315,9 @@ impl<'j> Job<'j> {
     }
 
     fn missing(&mut self, lane: usize, number: u64, partly: bool) {
+        if let Some(collected) = &mut self.collected {
+            collected.push((number << self.grain) as i64);
+        }
         match &mut self.unwritten {
             Some(seen) => seen.count += 1,
             None => {
@@ -347,7 +364,7 @@ impl<'j> Job<'j> {
     /// What is in a cell that a may-active lane wrote: since the barrier all read the same.
     pub(super) fn after_may_write(&self, stamp: u32, number: u64) -> (i64, u8) {
         let settled = stamp < self.order.interval_start && stamp >= self.order.block_start;
-        if settled { self.name(u64::from(stamp), number) } else { (0, UNKNOWN) }
+        if settled && !self.keeps_origins { self.name(u64::from(stamp), number) } else { (0, UNKNOWN) }
     }
 
     /// A name for what lies in a cell since `when`.
@@ -357,6 +374,9 @@ impl<'j> Job<'j> {
 
     /// Nobody knows what a lane has stored, but all who read it after the next barrier read the same.
     pub(super) fn something(&self, lane: usize, number: u64) -> (i64, u8) {
+        if self.keeps_origins {
+            return (0, UNKNOWN);
+        }
         (mix(u64::from(self.piece.stamp), (number << 10) | lane as u64) as i64, NUMBER)
     }
 
@@ -441,9 +461,10 @@ impl<'j> Job<'j> {
     /// Several lanes stored different things in one place.
     fn blur(&mut self, memory: &mut Memory, offset: i64) {
         let first = offset as u64 >> self.grain;
+        let tag = if self.keeps_origins { UNKNOWN } else { NUMBER };
         for number in first..first + self.cells {
             if let Some(cell) = memory.cells.at(number) {
-                (cell.value, cell.tag) = (mix(u64::from(self.piece.stamp), number << 10) as i64, NUMBER);
+                (cell.value, cell.tag) = (mix(u64::from(self.piece.stamp), number << 10) as i64, tag);
             }
         }
     }

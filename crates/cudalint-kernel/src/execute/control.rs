@@ -150,6 +150,7 @@ impl Machine<'_> {
 
     fn run_if(&mut self, id: StmtId, condition: ExprId, then: &Block, otherwise: &Block) {
         let mut value = self.eval(condition);
+        self.seen_outside(&value);
         let entry = self.act.clone();
         if entry.is_empty() {
             return;
@@ -271,6 +272,7 @@ impl Machine<'_> {
                 let polling = std::mem::replace(&mut self.polling, true);
                 let mut value = self.eval(condition);
                 self.polling = polling;
+                self.seen_outside(&value);
                 if let Some(name) = self.uniform_name(&value) {
                     value = self.answer(condition, name, true, OpenKind::Rounds).unwrap_or(value);
                 }
@@ -405,6 +407,7 @@ impl Machine<'_> {
     fn run_switch(&mut self, id: StmtId, value: ExprId, cases: &[(Option<i64>, Block)]) {
         const INNER: u8 = BREAK_SURE | BREAK_MAYBE;
         let subject = self.eval(value);
+        self.seen_outside(&subject);
         let entry = self.act.clone();
         if entry.is_empty() {
             return;

@@ -192,7 +192,7 @@ impl Machine<'_> {
                 sure: condition.is_none(),
                 condition,
             };
-            self.events.add(Event { kind, count: threads, guards: crowd.guards });
+            self.events.add(Event { kind, count: threads, guards: crowd.guards, idle: false });
         }
     }
 }

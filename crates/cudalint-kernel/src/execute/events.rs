@@ -124,7 +124,7 @@ impl Machine<'_> {
             return;
         }
         let guards = self.guard_sites();
-        self.events.add(Event { kind, count, guards });
+        self.events.add(Event { kind, count, guards, idle: false });
     }
 
     pub(super) fn guard_sites(&self) -> Vec<Site> {
@@ -241,7 +241,7 @@ impl Machine<'_> {
         if shared {
             self.event(kind, seen.count);
         } else if !self.silent && !self.code.damaged && self.pending.len() < 64 {
-            let event = Event { kind, count: seen.count, guards: self.guard_sites() };
+            let event = Event { kind, count: seen.count, guards: self.guard_sites(), idle: false };
             self.pending.push(Pending { index, event, block: self.blocks_run.len() as u32 - 1 });
         }
     }

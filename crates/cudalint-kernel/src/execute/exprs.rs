@@ -281,6 +281,7 @@ impl Machine<'_> {
     /// `a && b` (`and`) and `a || b`.
     fn short(&mut self, a: ExprId, b: ExprId, and: bool) -> Val {
         let left = self.eval(a);
+        self.seen_outside(&left);
         let parting = self.part(&left);
         let (go, skip) = if and { (parting.yes, parting.no) } else { (parting.no, parting.yes) };
         if go.is_empty() {
@@ -323,6 +324,7 @@ impl Machine<'_> {
 
     fn select(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> Val {
         let value = self.eval(condition);
+        self.seen_outside(&value);
         let parting = self.part(&value);
         if parting.no.is_empty() {
             return self.guarded(condition, &value, a);
@@ -368,6 +370,9 @@ impl Machine<'_> {
         }
         if effect != Effect::None {
             self.cause("call out of sight");
+            for value in &values {
+                self.seen_outside(value);
+            }
         }
         self.suffer(effect, &values);
         unknown_of(ty)

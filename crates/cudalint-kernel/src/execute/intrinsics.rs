@@ -20,6 +20,11 @@ impl Machine<'_> {
         self.spend(if values.iter().any(Val::varies) { self.n as u64 } else { 4 });
         let first = values.first().cloned().unwrap_or_else(Val::unknown);
         let second = values.get(1).cloned().unwrap_or_else(Val::unknown);
+        if !hands_on(intrinsic) {
+            for value in &values {
+                self.seen_outside(value);
+            }
+        }
         match intrinsic {
             Intrinsic::BlockBarrier => self.block_barrier(id),
             Intrinsic::BlockVote(vote) => {
@@ -455,4 +460,23 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether what an operation makes of its operands is its result, or what it stores through the accesses that it makes.
+const fn hands_on(intrinsic: &Intrinsic) -> bool {
+    matches!(
+        intrinsic,
+        Intrinsic::Shuffle { .. }
+            | Intrinsic::WarpVote { .. }
+            | Intrinsic::BlockVote(_)
+            | Intrinsic::Min
+            | Intrinsic::Max
+            | Intrinsic::Abs
+            | Intrinsic::Bits(_)
+            | Intrinsic::FloatMath(_)
+            | Intrinsic::FloorRem
+            | Intrinsic::WrapIndex { .. }
+            | Intrinsic::LoadCached
+            | Intrinsic::StoreCached
+    )
 }

@@ -13,6 +13,7 @@ use super::record::{Record, Trace};
 use super::scan::Scan;
 use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
+use super::watch::Watch;
 use crate::code::{Code, ExprId, FunctionId, VariableId};
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{ObjectKind, Site};
@@ -147,6 +148,7 @@ pub(super) struct Machine<'a> {
     pub(super) uncounted: bool,
     /// Expressions evaluated so far, in all blocks.
     pub(super) evaluated: u64,
+    pub(super) watch: Watch,
 }
 
 impl<'a> Machine<'a> {
@@ -220,6 +222,7 @@ impl<'a> Machine<'a> {
             polling: false,
             uncounted: false,
             evaluated: 0,
+            watch: Watch::Nothing,
         };
         machine.place_objects();
         machine
@@ -290,7 +293,7 @@ impl<'a> Machine<'a> {
 
     /// The value with a name of its own in each active lane where nothing is known of it.
     pub(super) fn named(&mut self, value: &Val) -> Val {
-        if value.all_known() || matches!(value.data, Data::Aggregate(_)) {
+        if value.all_known() || matches!(value.data, Data::Aggregate(_)) || self.keeps_origins() {
             return value.clone();
         }
         let name = self.fresh();

@@ -27,6 +27,7 @@ mod python;
 mod races;
 mod reads;
 mod record;
+mod relevance;
 mod scan;
 mod shadow;
 mod sweep;
@@ -34,6 +35,7 @@ mod symbols;
 mod uniform;
 mod value;
 mod warp;
+mod watch;
 mod widen;
 
 use crate::code::Code;
@@ -43,10 +45,7 @@ pub use uniform::ASSUMED_ROUNDS;
 
 /// Executes a launch: the blocks that matter, as far as the budget goes.
 pub fn execute(code: &Code, launch: &LaunchInput, budget: &Budget) -> ExecutionReport {
-    if code.functions.is_empty() || launch.block.contains(&0) {
-        return ExecutionReport::default();
-    }
-    machine::Machine::new(code, launch, budget).run_grid()
+    execute_assuming(code, launch, budget, &[])
 }
 
 /// As [`execute`], with the first answers to some conditions assumed: of a loop, [`ASSUMED_ROUNDS`] rounds.
@@ -59,7 +58,15 @@ pub fn execute_assuming(
     if code.functions.is_empty() || launch.block.contains(&0) {
         return ExecutionReport::default();
     }
-    let mut machine = machine::Machine::new(code, launch, budget);
-    machine.uniform.assume(conditions);
-    machine.run_grid()
+    let run = |watch| {
+        let mut machine = machine::Machine::new(code, launch, budget);
+        machine.uniform.assume(conditions);
+        machine.watch = watch;
+        machine.run_grid()
+    };
+    let (mut report, _) = run(watch::Watch::Nothing);
+    if code.gaps.is_empty() {
+        relevance::mark_idle(&mut report, run);
+    }
+    report
 }

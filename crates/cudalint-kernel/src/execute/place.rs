@@ -4,6 +4,7 @@ use super::lanes::Mask;
 use super::machine::{Frame, Machine, Slot};
 use super::memory::{Initial, Memory};
 use super::value::{Data, Shape, Val, mix, pointer};
+use super::watch::Watch;
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};
 use crate::launch::{Argument, Contents};
 use crate::report::{BufferUse, Coverage, ExecutionReport, ObjectKind};
@@ -65,7 +66,7 @@ impl Machine<'_> {
     }
 
     /// Runs the blocks that matter and says what happened.
-    pub(super) fn run_grid(mut self) -> ExecutionReport {
+    pub(super) fn run_grid(mut self) -> (ExecutionReport, Watch) {
         let mut blocks =
             chosen_blocks(self.launch.grid.map(|blocks| blocks.max(1)), self.budget.blocks.max(1) as usize);
         let total = self.budget.lane_operations;
@@ -104,7 +105,7 @@ impl Machine<'_> {
                 BufferUse { read: usage.read, written: usage.written, exact: exact && !usage.inexact }
             })
             .collect();
-        ExecutionReport {
+        let report = ExecutionReport {
             events: self.events.list,
             coverage: Coverage {
                 blocks: self.blocks_run.len() as u64,
@@ -119,7 +120,8 @@ impl Machine<'_> {
                 unplaced: self.uniform.unplaced,
             },
             buffers,
-        }
+        };
+        (report, self.watch)
     }
 
     fn run_block_of_grid(&mut self, block: [u32; 3]) {

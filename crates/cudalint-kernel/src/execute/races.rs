@@ -164,6 +164,8 @@ pub(super) const fn values_of(a: (i64, u8), b: (i64, u8)) -> RaceValues {
 #[derive(Default)]
 pub(super) struct Conflicts {
     found: Vec<Conflict>,
+    /// Earlier access and offset of every one, where they are collected.
+    collected: Option<Vec<Conflict>>,
 }
 
 #[derive(Clone, Copy)]
@@ -181,7 +183,17 @@ struct Conflict {
 const MOST: usize = 12;
 
 impl Conflicts {
+    /// Whether every one is collected from now on.
+    pub(super) fn collect(&mut self, collects: bool) {
+        if collects {
+            self.collected.get_or_insert_default();
+        }
+    }
+
     pub(super) fn add(&mut self, stamp: u32, other: u16, lane: u16, scope: RaceScope, offset: i64, values: RaceValues) {
+        if let Some(collected) = &mut self.collected {
+            collected.push(Conflict { stamp, other, lane, scope, offset, values, count: 1 });
+        }
         if let Some(seen) = self.found.iter_mut().find(|seen| seen.stamp == stamp && seen.scope == scope) {
             seen.count += 1;
             if strength(values) > strength(seen.values) {
@@ -209,6 +221,18 @@ impl Machine<'_> {
     pub(super) fn report_conflicts(&mut self, touch: Touch<'_>, index: usize, bytes: u32) {
         if self.conflicts.found.is_empty() {
             return;
+        }
+        for conflict in self.conflicts.collected.take().unwrap_or_default() {
+            let other =
+                self.trace.record(conflict.stamp).filter(|record| !record.kind.writes()).map(|record| record.site);
+            let own = (!touch.kind.writes()).then(|| self.code.expr(touch.at).site);
+            let lanes = [(other, conflict.lane), (own, conflict.other)];
+            for (read, stores) in lanes {
+                let stores = Some(stores).filter(|_| conflict.scope != RaceScope::Grid);
+                if let Some(read) = read {
+                    self.collect(read, index, conflict.offset, stores);
+                }
+            }
         }
         let found = std::mem::take(&mut self.conflicts.found);
         for conflict in &found {

@@ -197,7 +197,7 @@ impl Job<'_> {
             first.tag = tag;
             line.cells.iter_mut().zip(lane..).for_each(|(cell, lane)| cell.value = stored.lane(lane).0);
         } else {
-            first.tag = NUMBER;
+            first.tag = if self.keeps_origins { UNKNOWN } else { NUMBER };
             let each = line.cells.iter_mut().zip(lane..).zip(number..);
             each.for_each(|((cell, lane), number)| cell.value = self.something(lane, number).0);
         }

@@ -187,7 +187,8 @@ impl Machine<'_> {
             let lanes = self.warp_lanes(warp);
             let result = Self::vote_of(kind, lanes, &act, value, mask, at);
             // Whatever it is, all lanes of the warp get the same.
-            let result = if result.1 == UNKNOWN { (self.fresh() as i64, NUMBER) } else { result };
+            let result =
+                if result.1 == UNKNOWN && !self.keeps_origins() { (self.fresh() as i64, NUMBER) } else { result };
             results.push(result);
         }
         if let [only] = results[..] {
@@ -263,6 +264,9 @@ impl Machine<'_> {
                 continue;
             }
             let (bits, tag) = value.lane(lane);
+            if tag != KNOWN && self.keeps_origins() {
+                return Val::unknown();
+            }
             if tag != KNOWN {
                 // The same in every thread, whatever it is.
                 return Val::number(mix(u64::from(self.trace.next()), u64::from(self.interval) + 77));

@@ -142,6 +142,7 @@ impl Machine<'_> {
         let here = self.act.clone();
         self.each_register(&[round.counter], |_, value| value.blended(&round.value, &here));
         let value = self.eval(condition);
+        self.seen_outside(&value);
         let parting = self.part(&value);
         if parting.yes.sure() != here.sure() || !parting.unknown.is_empty() {
             // The bound has moved meanwhile.

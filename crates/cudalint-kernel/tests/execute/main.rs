@@ -10,5 +10,6 @@ mod divergence;
 mod formulas;
 mod memory;
 mod races;
+mod relevance;
 mod support;
 mod warps;

@@ -146,71 +146,77 @@ impl Case {
         self.run()
             .events
             .iter()
-            .map(|event| match &event.kind {
-                EventKind::OutOfBounds { access, plain_index, wrapped, .. } => format!(
-                    "outside {} at {} by {} x{}{}{}",
-                    at(access.site),
-                    access.offset,
-                    thread(access.thread),
-                    event.count,
-                    if *plain_index { " plain" } else { "" },
-                    wrapped.map(|w| format!(" wrapped {}", at(w))).unwrap_or_default(),
-                ),
-                EventKind::Misaligned { access, align, .. } => {
-                    format!("misaligned {} at {} to {align}", at(access.site), access.offset)
-                }
-                EventKind::Race { first, second, scope, values, across, barrier_between, .. } => {
-                    let scope = match scope {
-                        RaceScope::Warp => "warp",
-                        RaceScope::Block => "block",
-                        RaceScope::Grid => "grid",
-                    };
-                    let values = match values {
-                        RaceValues::Same => " same",
-                        RaceValues::Differ => " differ",
-                        RaceValues::Unknown => "",
-                    };
-                    format!(
-                        "race {scope}{values} {:?} {} / {:?} {}{}{}",
-                        first.kind,
-                        at(first.site),
-                        second.kind,
-                        at(second.site),
-                        if across.is_some() { " across" } else { "" },
-                        if *barrier_between { " between" } else { "" },
-                    )
-                }
-                EventKind::DivergentBarrier { waits, absent, goes_on, condition, same_warp, .. } => format!(
-                    "divergent {} not {} if {} goes {}{}",
-                    thread(*waits),
-                    thread(*absent),
-                    at(*condition),
-                    goes_on.map(at).unwrap_or_default(),
-                    if *same_warp { " one warp" } else { "" },
-                ),
-                EventKind::ExitBeforeBarrier { exit, leaves, waits, unwritten, .. } => format!(
-                    "exit {} of {} waits {}{}",
-                    at(*exit),
-                    thread(*leaves),
-                    thread(*waits),
-                    unwritten.as_ref().map(|a| format!(" unwritten {}", at(a.site))).unwrap_or_default()
-                ),
-                EventKind::WarpMask { mask, by, fault, .. } => format!("mask {mask:x} by {} {fault:?}", thread(*by)),
-                EventKind::UninitializedRead { access, partly, .. } => format!(
-                    "unwritten {:?} {} at {}{}",
-                    access.kind,
-                    at(access.site),
-                    access.offset,
-                    if *partly { " partly" } else { "" }
-                ),
-                EventKind::ConstantWritten { access, .. } => format!("constant {}", at(access.site)),
-                EventKind::GridSyncWithoutCooperation { .. } => "grid sync".to_owned(),
-                EventKind::CrowdedUpdate { access, threads, elements, condition, .. } => format!(
-                    "crowd {} {threads} on {elements}{}",
-                    at(access.site),
-                    condition.map(|c| format!(" past {}", at(c))).unwrap_or_default()
-                ),
-                EventKind::NegativeIndex { site, index, .. } => format!("negative {} is {index}", at(*site)),
+            .map(|event| (event, if event.idle { "idle " } else { "" }))
+            .map(|(event, idle)| {
+                idle.to_owned()
+                    + &match &event.kind {
+                        EventKind::OutOfBounds { access, plain_index, wrapped, .. } => format!(
+                            "outside {} at {} by {} x{}{}{}",
+                            at(access.site),
+                            access.offset,
+                            thread(access.thread),
+                            event.count,
+                            if *plain_index { " plain" } else { "" },
+                            wrapped.map(|w| format!(" wrapped {}", at(w))).unwrap_or_default(),
+                        ),
+                        EventKind::Misaligned { access, align, .. } => {
+                            format!("misaligned {} at {} to {align}", at(access.site), access.offset)
+                        }
+                        EventKind::Race { first, second, scope, values, across, barrier_between, .. } => {
+                            let scope = match scope {
+                                RaceScope::Warp => "warp",
+                                RaceScope::Block => "block",
+                                RaceScope::Grid => "grid",
+                            };
+                            let values = match values {
+                                RaceValues::Same => " same",
+                                RaceValues::Differ => " differ",
+                                RaceValues::Unknown => "",
+                            };
+                            format!(
+                                "race {scope}{values} {:?} {} / {:?} {}{}{}",
+                                first.kind,
+                                at(first.site),
+                                second.kind,
+                                at(second.site),
+                                if across.is_some() { " across" } else { "" },
+                                if *barrier_between { " between" } else { "" },
+                            )
+                        }
+                        EventKind::DivergentBarrier { waits, absent, goes_on, condition, same_warp, .. } => format!(
+                            "divergent {} not {} if {} goes {}{}",
+                            thread(*waits),
+                            thread(*absent),
+                            at(*condition),
+                            goes_on.map(at).unwrap_or_default(),
+                            if *same_warp { " one warp" } else { "" },
+                        ),
+                        EventKind::ExitBeforeBarrier { exit, leaves, waits, unwritten, .. } => format!(
+                            "exit {} of {} waits {}{}",
+                            at(*exit),
+                            thread(*leaves),
+                            thread(*waits),
+                            unwritten.as_ref().map(|a| format!(" unwritten {}", at(a.site))).unwrap_or_default()
+                        ),
+                        EventKind::WarpMask { mask, by, fault, .. } => {
+                            format!("mask {mask:x} by {} {fault:?}", thread(*by))
+                        }
+                        EventKind::UninitializedRead { access, partly, .. } => format!(
+                            "unwritten {:?} {} at {}{}",
+                            access.kind,
+                            at(access.site),
+                            access.offset,
+                            if *partly { " partly" } else { "" }
+                        ),
+                        EventKind::ConstantWritten { access, .. } => format!("constant {}", at(access.site)),
+                        EventKind::GridSyncWithoutCooperation { .. } => "grid sync".to_owned(),
+                        EventKind::CrowdedUpdate { access, threads, elements, condition, .. } => format!(
+                            "crowd {} {threads} on {elements}{}",
+                            at(access.site),
+                            condition.map(|c| format!(" past {}", at(c))).unwrap_or_default()
+                        ),
+                        EventKind::NegativeIndex { site, index, .. } => format!("negative {} is {index}", at(*site)),
+                    }
             })
             .collect()
     }

@@ -15,7 +15,7 @@ pub struct DefectFact {
     pub alike: Vec<usize>,
     /// The index formula that is the cause, for [`Defect::IndexFormula`].
     pub formula: Option<Formula>,
-    /// How sure it is that a race does harm.
+    /// How sure it is that a race, or a read of what nobody wrote, does harm.
     pub harm: Harm,
 }
 
@@ -77,4 +77,6 @@ pub enum Harm {
     WithOtherData,
     /// Both store the same, or values of which nothing is known, which are often the same.
     Perhaps,
+    /// What is read goes nowhere: nothing that can be seen from outside the kernel hangs on it.
+    Nowhere,
 }

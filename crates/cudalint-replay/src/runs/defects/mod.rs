@@ -84,9 +84,12 @@ fn of_run(own: Executed<'_>, number: usize, told: &Told, all: &mut Vec<DefectFac
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
             let elects =
                 |race: &Race<'_>| own.code.is_some_and(|code| election::is_election(code, race.first, race.second));
-            let harm = race(event).map_or(Harm::Surely, |race| match race.harm(group) {
-                Harm::Surely if elects(&race) => Harm::Perhaps,
-                harm => harm,
+            let harm = race(event).map_or(if event.idle { Harm::Nowhere } else { Harm::Surely }, |race| {
+                match race.harm(group) {
+                    _ if event.idle => Harm::Nowhere,
+                    Harm::Surely if elects(&race) => Harm::Perhaps,
+                    harm => harm,
+                }
             });
             found.push(Found { index, event, defect, formula, cause: races.cause(index), in_one_warp, harm });
         }
@@ -203,7 +206,7 @@ impl Told {
     fn insert(&mut self, run: &KernelRun, fact: &DefectFact) {
         let (kernel, defect) = (run.kernel, fact.defect);
         // Another launch may show more.
-        if fact.harm == Harm::Perhaps || fact.harm == Harm::WithOtherData && run.assumptions.is_some() {
+        if fact.harm >= Harm::Perhaps || fact.harm == Harm::WithOtherData && run.assumptions.is_some() {
             return;
         }
         let events = std::iter::once(&fact.event).chain(&fact.alike);

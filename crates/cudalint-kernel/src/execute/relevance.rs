@@ -1,0 +1,152 @@
+//! Whether what a suspicious read gives goes anywhere: to memory that others see, into a branch, an address or a call.
+//!
+//! The launch is executed again, twice, with another name for the value each time. Where both executions do the same to
+//! everything that can be seen from outside, the value goes nowhere: threads behind the end of a warp's last sum load
+//! what nobody has written, and nobody looks at what they make of it. In these executions nothing gets a name that hides
+//! what it was made of: what depends on such a value has one of its names, or is unknown, and unknown is never nowhere.
+
+use super::access::Touch;
+use super::lanes::{Lanes, Mask, OFF, SURE};
+use super::machine::Machine;
+use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
+use super::watch::{Variation, Watch};
+use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Site};
+use rustc_hash::FxHashMap;
+
+/// Most reads of one launch that are looked at one by one.
+const MOST: usize = 4;
+
+/// Marks the events of a report that are about reads which go nowhere. `run` executes the launch once more.
+pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch) -> (ExecutionReport, Watch)) {
+    let suspects: Vec<Option<Site>> = report.events.iter().map(suspicious_read).collect();
+    if !report.coverage.complete || suspects.iter().all(Option::is_none) {
+        return;
+    }
+    let mut spent = 0;
+    let mut execute = |watch| {
+        let (report, watch) = run(watch);
+        spent += report.coverage.operations;
+        watch
+    };
+    let Watch::Collects(spots) = execute(Watch::Collects(FxHashMap::default())) else { return };
+    let mut goes_nowhere = |one: Option<Site>| {
+        let mut digest = |seed| match execute(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
+            Watch::Varies(seen) => (seen.met && !seen.hidden).then_some(seen.digest),
+            _ => None,
+        };
+        digest(1).is_some_and(|first| digest(2) == Some(first))
+    };
+    let mut sites: Vec<Site> = suspects.iter().flatten().copied().filter(|site| spots.contains_key(site)).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let mut idle: Vec<Site> = Vec::new();
+    if sites.len() == spots.len() && goes_nowhere(None) {
+        idle = sites;
+    } else if sites.len() <= MOST {
+        idle.extend(sites.into_iter().filter(|site| goes_nowhere(Some(*site))));
+    }
+    for (event, read) in report.events.iter_mut().zip(suspects) {
+        event.idle = read.is_some_and(|read| idle.contains(&read));
+    }
+    report.coverage.operations += spent;
+}
+
+/// The read that an event is about, where what it gives is what makes it a defect.
+fn suspicious_read(event: &Event) -> Option<Site> {
+    let reads = |kind| matches!(kind, AccessKind::Read | AccessKind::UpdateRead);
+    match &event.kind {
+        EventKind::UninitializedRead { object, access, .. } if object.kind != ObjectKind::Local => {
+            reads(access.kind).then_some(access.site)
+        }
+        EventKind::Race { first, second, .. } => {
+            [first, second].into_iter().find(|access| reads(access.kind)).map(|access| access.site)
+        }
+        _ => None,
+    }
+}
+
+impl Machine<'_> {
+    /// Whether nothing may get a name that hides what it was made of.
+    pub(super) fn keeps_origins(&self) -> bool {
+        matches!(self.watch, Watch::Varies(_))
+    }
+
+    /// Whether cells of suspicious reads are collected.
+    pub(super) fn collects(&self) -> bool {
+        matches!(self.watch, Watch::Collects(_))
+    }
+
+    /// Collects a cell of a suspicious read.
+    pub(super) fn collect(&mut self, read: Site, index: usize, offset: i64, stored_by: Option<u16>) {
+        if let Watch::Collects(spots) = &mut self.watch {
+            let known = spots.entry(read).or_default().entry((index as u32, offset)).or_insert(stored_by);
+            *known = known.filter(|lane| Some(*lane) == stored_by);
+        }
+    }
+
+    /// Something outside of the registers gets values of the active lanes: a branch, a call, memory that others see.
+    pub(super) fn seen_outside(&mut self, value: &Val) {
+        if let Watch::Varies(seen) = &mut self.watch {
+            seen.see(value, &self.act);
+        }
+    }
+
+    /// An access by the active lanes: its address can be seen, and what it stores where that cannot be followed.
+    pub(super) fn access_seen(&mut self, touch: Touch<'_>, address: &Val, value: Option<&Val>) {
+        let Watch::Varies(seen) = &mut self.watch else { return };
+        let mask = &self.act;
+        seen.see(address, mask);
+        let followed = touch.kind != AccessKind::Atomic
+            && !touch.asynchronous
+            && mask.maybe() == 0
+            && mask.levels().iter().enumerate().all(|(lane, &level)| {
+                let (bits, tag) = address.lane(lane);
+                let object = (object_of(bits) as usize).checked_sub(1);
+                let own = object.and_then(|index| self.objects.get(index));
+                level != SURE || tag == KNOWN && own.is_some_and(|memory| memory.is_shared() || memory.local.is_some())
+            });
+        if let Some(value) = value.filter(|_| !followed) {
+            seen.see(value, mask);
+        }
+    }
+
+    /// What was read at an address, with other names in the cells that the execution varies.
+    pub(super) fn varied(
+        &mut self,
+        touch: Touch<'_>,
+        index: usize,
+        bytes: u32,
+        address: &Val,
+        mask: &Mask,
+        value: Val,
+    ) -> Val {
+        let site = self.code.expr(touch.at).site;
+        let Watch::Varies(seen) = &mut self.watch else { return value };
+        let Some(spots) = seen.spots.get(&site) else { return value };
+        let seed = if seen.one.is_none_or(|one| one == site) { seen.seed } else { 0 };
+        let meant = |lane: usize, offset: i64| {
+            let mut stored = (offset..offset + i64::from(bytes)).filter_map(|byte| spots.get(&(index as u32, byte)));
+            stored.any(|stored| stored.is_none_or(|by| usize::from(by) != lane))
+        };
+        let name = |offset: i64| (mix(mix(0x1d1e, seed), offset as u64) as i64, NUMBER);
+        if let (Some((bits, KNOWN)), Data::Uniform(..)) = (address.alike(), &value.data) {
+            if !meant(usize::MAX, offset_of(bits)) {
+                return value;
+            }
+            seen.met = true;
+            let (bits, tag) = name(offset_of(bits));
+            return Data::Uniform(bits, tag).into();
+        }
+        let here = |lane: usize| {
+            let (bits, tag) = address.lane(lane);
+            (mask.levels()[lane] != OFF && tag == KNOWN && meant(lane, offset_of(bits))).then(|| offset_of(bits))
+        };
+        let offsets: Vec<Option<i64>> = (0..self.n).map(here).collect();
+        if offsets.iter().all(Option::is_none) {
+            return value;
+        }
+        seen.met = true;
+        let each = |lane: usize| offsets[lane].map_or_else(|| value.lane(lane), name);
+        Val::tagged(Lanes::from_fn(self.n, |lane| each(lane).0), Lanes::from_fn(self.n, |lane| each(lane).1))
+    }
+}

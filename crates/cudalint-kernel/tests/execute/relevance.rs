@@ -1,0 +1,69 @@
+use crate::support::kernel;
+
+/// The one event of a kernel of 64 threads and a buffer, as far as it tells whether what is read goes anywhere.
+fn goes_nowhere(body: &str) -> bool {
+    let text = format!(
+        "__device__ float kept; __device__ void other(float v);
+        __global__ void k(float* out) {{ __shared__ float s[128]; int t = threadIdx.x; s[t] = t; __syncthreads(); {body} }}"
+    );
+    let seen = kernel(&text).block(64).buffer(4096).seen();
+    let reads: Vec<&String> =
+        seen.iter().filter(|event| event.contains("unwritten") || event.contains("Read")).collect();
+    assert!(!reads.is_empty(), "{body}: {seen:?}");
+    let idle = reads.iter().filter(|event| event.starts_with("idle ")).count();
+    assert!(idle == 0 || idle == reads.len(), "{body}: {seen:?}");
+    idle > 0
+}
+
+#[test]
+fn what_threads_behind_the_end_load_and_nobody_uses() {
+    for body in [
+        "float v = s[t] + s[t + 1]; if (t < 63) out[t] = v;",
+        // A last warp that adds up more than there is.
+        "float v = s[t + 33]; v += __shfl_down_sync(0xffffffff, v, 1); if (t < 16) out[t] = v;",
+        // The same in memory.
+        "if (t < 32) { float v = s[t + 40]; __syncwarp(); s[t] += v; __syncwarp(); if (t < 24) out[t] = s[t]; }",
+        "float v[2]; v[0] = s[t]; v[1] = s[t + 64]; out[t] = v[0];",
+        "float2 v = make_float2(s[t], s[t + 64]); out[t] = v.x;",
+        "float least = fminf(s[t], s[t + 1]); if (t < 63) out[t] = least;",
+        "float v = 0; for (int i = 0; i < 4; i++) v += s[t + i]; if (t < 60) out[t] = v;",
+        "float v = s[t + 64]; v = 0; out[t] = v;",
+        // A neighbour's value, read while it may be changed, of which nothing becomes.
+        "float v = s[t ^ 32]; s[t] = 1; if (t < 0) out[t] = v;",
+    ] {
+        assert!(goes_nowhere(body), "{body}");
+    }
+}
+
+#[test]
+fn what_is_used_somewhere() {
+    for body in [
+        "out[t] = s[t + 1];",
+        "float v = s[t + 33]; v += __shfl_down_sync(0xffffffff, v, 1); if (t < 31) out[t] = v;",
+        "if (t < 32) { float v = s[t + 40]; __syncwarp(); s[t] += v; __syncwarp(); if (t < 25) out[t] = s[t]; }",
+        "float v = s[t + 64]; if (v > 0) out[t] = 1;",
+        "float v = s[t + 64]; while (v > 1) { v /= 2; out[t] += 1; }",
+        "int v = s[t + 64]; out[v & 7] = 1;",
+        "int v = s[t + 64]; float w = out[v & 7]; if (t < 0) out[t] = w;",
+        "int v = s[t + 64]; switch (v) { case 1: out[t] = 1; break; default: out[t] = 2; }",
+        "float v = s[t + 64]; out[t] = v > 0 ? 1 : 2;",
+        "float v = s[t + 64]; if (t == 0 && v > 0) out[t] = 1;",
+        "float v = s[t + 64]; atomicAdd(&s[0], v); __syncthreads(); out[t] = s[0];",
+        "float v = s[t + 64]; atomicAdd(out, v);",
+        "float v = s[t + 64]; other(v);",
+        "float v = s[t + 64]; kept = v;",
+        "float v = s[t + 64]; printf(\"%f\", v);",
+        "float v = s[t + 64]; if (__any_sync(0xffffffff, v > 0)) out[t] = 1;",
+        "float v = s[t + 64]; if (__syncthreads_or(v > 0)) out[t] = 1;",
+        "float v[4]; v[t & 3] = s[t + 64]; out[t] = v[out[t] > 0 ? 1 : 2];",
+        "float v = s[t + 64]; s[(int)out[t] & 63] = v; __syncthreads(); out[t] = s[t];",
+        "float v = s[t + 64]; if (out[t] > 0) s[t] = v; __syncthreads(); out[t] = s[t];",
+        "float v = s[t + 64]; s[t] = v; __syncthreads(); out[t] = s[(int)out[t] & 63];",
+        "float v = s[t + 64]; s[t / 2] = v; __syncthreads(); out[t] = s[0];",
+        "float v = s[t ^ 32]; s[t] = 1; out[t] = v;",
+        "s[0] += 1; __syncthreads(); out[t] = s[0];",
+        "float v = s[t + 64]; asm volatile(\"st.global.f32 [%0], %1;\" :: \"l\"(out), \"f\"(v) : \"memory\");",
+    ] {
+        assert!(!goes_nowhere(body), "{body}");
+    }
+}
