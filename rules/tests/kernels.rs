@@ -320,7 +320,7 @@ void run(const int *row, int *out, int n) {{ expand<<<(n + 127) / 128, 128>>>(ro
 }
 
 #[test]
-fn a_branch_that_some_builds_lack_is_an_assumption() {
+fn a_branch_that_a_build_without_options_lacks_is_an_assumption() {
     let text = "__global__ void scale(float *values) { values[threadIdx.x] *= 2; }
 void pad(float *from) {
     float *to;
@@ -331,36 +331,42 @@ void pad(float *from) {
 #endif
     cudaMemcpy(to, from, 150 * sizeof(float), cudaMemcpyHostToDevice);
 }
-void both(float *from) {
-#ifdef SMALL
-    float *to;
-    cudaMalloc(&to, 100 * sizeof(float));
-    cudaMemcpy(to, from, 150 * sizeof(float), cudaMemcpyHostToDevice);
-#else
-    (void)from;
-#endif
-}
 void launch() {
     float *values;
     cudaMalloc(&values, 64 * sizeof(float));
     cudaMemset(values, 0, 64 * sizeof(float));
 #ifdef TIMED
-    scale<<<1, 96>>>(values);
+    scale<<<1, 32>>>(values);
     cudaDeviceSynchronize();
 #else
     scale<<<1, 96>>>(values);
 #endif
 }
+void choose(int n) {
+#ifdef WITH_GPU
+    float *values;
+    cudaMalloc(&values, 32 * sizeof(float));
+    cudaMemset(values, 0, 32 * sizeof(float));
+    scale<<<1, 96>>>(values);
+#else
+    (void)n;
+#endif
+}
 ";
-    let copies = of("copy-exceeds-allocation", text);
-    let shown: Vec<_> = copies
+    assert!(of("copy-exceeds-allocation", text).is_empty());
+    let guards = of("missing-bounds-guard", text);
+    let shown: Vec<_> = guards
         .iter()
         .map(|found| (found.confidence, found.witness.as_ref().map(|witness| witness.assumptions.clone())))
         .collect();
-    let named = Some(vec!["`SMALL` is defined".to_owned()]);
-    assert_eq!(shown, [(Confidence::Likely, named), (Confidence::Definite, Some(Vec::new()))]);
-    let guards = of("missing-bounds-guard", text);
-    assert_eq!(guards.iter().map(|found| found.confidence).collect::<Vec<_>>(), [Confidence::Definite], "{guards:#?}");
+    assert_eq!(shown, [(Confidence::Definite, Some(Vec::new()))], "{guards:#?}");
+    let chosen = of("missing-bounds-guard", &text.replace("#ifdef TIMED", "#if 1"));
+    let named = Some(vec!["`WITH_GPU` is defined".to_owned()]);
+    let shown: Vec<_> = chosen
+        .iter()
+        .map(|found| (found.confidence, found.witness.as_ref().map(|witness| witness.assumptions.clone())))
+        .collect();
+    assert_eq!(shown, [(Confidence::Likely, named)], "{chosen:#?}");
 }
 
 #[test]

@@ -40,20 +40,24 @@ impl<'p> Branches<'p> {
     }
 
     /// Names what a finding needs besides: other places of it stand under conditions that its own place does not. Whoever
-    /// compiles its own place meets those of that place, but for code that a function has in some builds beside its own: a
-    /// build without options lacks it.
+    /// compiles its own place meets those of that place, but for code that a build without options lacks: code that a
+    /// function has in some builds beside its own, or a branch that was chosen since the other one has nothing for a GPU.
     pub(crate) fn name_in(&self, finding: &mut Finding, rule: &Rule, context: &ModuleContext<'_>) {
         // Where nobody looks at statuses, other places are more of the same.
         if self.of_files.is_empty() || matches!(rule.info.method, Method::FaultInjection | Method::None) {
             return;
         }
-        let own = self.around(&finding.place).filter(|(_, branch)| !branch.extra);
+        let own = self.around(&finding.place).filter(|(_, branch)| !branch.extra && !branch.chosen);
         let mut own: Vec<&Arc<str>> = own.map(|(_, branch)| &branch.condition).collect();
         let path = finding.witness.iter().flat_map(|witness| &witness.path);
-        let extra = self.around(&finding.place).filter(|(_, branch)| branch.extra);
+        let extra = self.around(&finding.place).filter(|(_, branch)| branch.extra || branch.chosen);
         let mut needed: Vec<&Arc<str>> = extra.map(|(_, branch)| &branch.condition).collect();
         for label in finding.related.iter().chain(path) {
             for (file, branch) in self.around(&label.place) {
+                if branch.chosen {
+                    needed.push(&branch.condition);
+                    continue;
+                }
                 match way(file, branch, label, context) {
                     // What leads here makes the finding's own place run.
                     Way::Only => own.push(&branch.condition),

@@ -18,6 +18,8 @@ pub struct IncludingFile {
 #[derive(Debug, Default)]
 pub struct IncludeGraph {
     edges: Vec<Vec<u32>>,
+    /// What each include of a file leads to, in the order of its directives.
+    targets: Vec<Vec<Option<u32>>>,
     includers: Vec<Vec<u32>>,
     missing: Vec<bool>,
     alone: Vec<bool>,
@@ -57,6 +59,7 @@ impl IncludeGraph {
         let folders: Vec<String> = folders.iter().map(|folder| normalize(folder)).collect();
         let mut graph = Self {
             edges: vec![Vec::new(); files.len()],
+            targets: vec![Vec::new(); files.len()],
             includers: vec![Vec::new(); files.len()],
             missing: vec![false; files.len()],
             alone: files.iter().map(|file| file.alone).collect(),
@@ -74,6 +77,9 @@ impl IncludeGraph {
             let Some(path) = paths.get(index) else { continue };
             for (target, system) in &file.includes {
                 let found = resolve(path, target, *system, &folders, &exact, &by_name, &paths);
+                if let Some(targets) = graph.targets.get_mut(index) {
+                    targets.push(found.filter(|other| *other as usize != index));
+                }
                 match found {
                     Some(other) if other as usize != index => {
                         if let Some(edges) = graph.edges.get_mut(index)
@@ -105,9 +111,14 @@ impl IncludeGraph {
         self.edges.get(file as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether no file includes it.
-    pub fn is_root(&self, file: u32) -> bool {
-        self.includers.get(file as usize).is_none_or(Vec::is_empty)
+    /// What each include of a file leads to, in the order of its directives; nothing for what is out of sight.
+    pub fn targets(&self, file: u32) -> &[Option<u32>] {
+        self.targets.get(file as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Files that include it themselves.
+    pub fn includers(&self, file: u32) -> &[u32] {
+        self.includers.get(file as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Whether one of two files stands in the other's folder or below it: then what is out of sight of one may lead to

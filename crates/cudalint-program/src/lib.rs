@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod arch;
+mod configuration;
 mod crowd;
 pub mod cuda;
 mod dump;
@@ -15,7 +16,6 @@ mod instances;
 pub mod ir;
 pub mod layout;
 pub mod load;
-pub mod macro_index;
 mod name;
 pub mod project;
 pub mod python;

@@ -11,12 +11,14 @@
 
 use crate::api::ApiId;
 use crate::includes::{IncludeGraph, IncludingFile};
-use crate::ir::{FunctionId, MacroDefinition, Module, ModuleId};
-use crate::macro_index::{MacroIndex, VisibleMacros};
+use crate::ir::{FunctionId, Module, ModuleId};
+use crate::name::Name;
 use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
 use crate::resolve::Tables;
+use cudalint_syntax::preprocessor::Meaning;
 use cudalint_syntax::{BuildMacros, Span};
+use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 use typed_index_collections::TiVec;
 
@@ -54,7 +56,10 @@ pub struct ProjectOptions {
 pub struct Project {
     modules: TiVec<ModuleId, Module>,
     sources: TiVec<ModuleId, (Arc<str>, Arc<str>)>,
-    macros: MacroIndex<MacroDefinition>,
+    includes: IncludeGraph,
+    /// By name, the modules that define a macro.
+    macros: FxHashMap<Name, Vec<u32>>,
+    build: Arc<BuildMacros>,
     pub(crate) tables: Tables,
     pub(crate) python: PythonModules,
     /// Where host code hands symbols to the runtime: stretches of text, found when first asked for.
@@ -72,15 +77,17 @@ impl Project {
                 alone: source.alone,
             })
             .collect();
-        let graph = IncludeGraph::build(&files, &options.include_folders);
-        let definitions = sources
-            .iter()
-            .enumerate()
-            .flat_map(|(file, source)| source.module.macros.iter().map(move |m| (file as u32, m.clone())));
-        let nvrtc =
-            sources.iter().enumerate().filter(|(_, source)| source.module.nvrtc).map(|(at, _)| at as u32).collect();
-        let macros = MacroIndex::assemble(graph, definitions, &options.build, nvrtc);
-        let mut project = Self { macros, ..Self::default() };
+        let includes = IncludeGraph::build(&files, &options.include_folders);
+        let mut macros: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
+        for (file, source) in sources.iter().enumerate() {
+            for definition in &source.module.macros {
+                match macros.get_mut(&definition.name) {
+                    Some(files) => files.push(file as u32),
+                    None => drop(macros.insert(definition.name.clone(), vec![file as u32])),
+                }
+            }
+        }
+        let mut project = Self { includes, macros, build: Arc::clone(&options.build), ..Self::default() };
         for source in sources {
             let id = project.modules.next_key();
             project.tables.add(id, &source.module);
@@ -126,19 +133,23 @@ impl Project {
         near.iter().any(|(id, span)| self.text(*id, *span).contains(name))
     }
 
-    /// The macros that a module sees.
-    pub fn macros(&self, id: ModuleId) -> VisibleMacros<'_, MacroDefinition> {
-        self.macros.visible(id.index())
-    }
-
-    /// Whether a module may see a macro of this name, whatever it stands for.
+    /// Whether a module may see a macro of this name, whatever it stands for and under whatever conditions.
     pub fn has_macro(&self, id: ModuleId, name: &str) -> bool {
-        self.macros.visible(id.index()).has(name)
+        if matches!(self.build.meaning(name), Meaning::Defined(_)) {
+            return true;
+        }
+        let Some(files) = self.macros.get(name) else { return false };
+        let (own, graph) = (id.0, &self.includes);
+        let reach = graph.reach(own);
+        let is_near = |file: &u32| {
+            reach.missing || reach.included.binary_search(file).is_ok() || reach.context.binary_search(file).is_ok()
+        };
+        files.iter().any(|file| *file == own || !graph.is_alone(own) && is_near(file))
     }
 
     /// Which file includes which.
     pub fn includes(&self) -> &IncludeGraph {
-        self.macros.graph()
+        &self.includes
     }
 
     /// All kernels with a body, in order of modules, C++ and Python.

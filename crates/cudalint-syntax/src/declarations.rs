@@ -5,6 +5,7 @@ use crate::keywords::{Group, W, by_code};
 use crate::lexer::{Kind, Lexer, Step, Token};
 use crate::macros::{Class, MacroTable};
 use crate::mask::live_tokens;
+use crate::preprocessor::Conditions;
 use crate::region::Region;
 use crate::span::Span;
 
@@ -29,7 +30,13 @@ pub struct Declarations {
 /// Finds the plain declarations at namespace scope. `None` where a function has a body: code may put names together.
 ///
 /// Branches of the preprocessor that the mask takes out are no part of it: they may tear a struct around the whole text.
-pub fn declarations(text: &str, region: &Region, macros: &MacroTable, file_defines: &[Define]) -> Option<Declarations> {
+pub fn declarations(
+    text: &str,
+    region: &Region,
+    macros: &MacroTable,
+    file_defines: &[Define],
+    conditions: &dyn Conditions,
+) -> Option<Declarations> {
     let offset = region.span.start;
     let raw = text.as_bytes().get(region.span.range())?;
     let mut found = Declarations::default();
@@ -37,7 +44,7 @@ pub fn declarations(text: &str, region: &Region, macros: &MacroTable, file_defin
     // Whether the statement may be a plain declaration, by what stands before it and in it.
     let mut plain = true;
     let mut open = 0usize;
-    for token in live_tokens(raw, offset, macros, file_defines) {
+    for token in live_tokens(raw, offset, macros, file_defines, conditions) {
         let token = Token { start: token.start + offset, end: token.end + offset, ..token };
         match (token.kind, token.code.to_le_bytes()) {
             (Kind::Directive, _) => {
@@ -180,7 +187,7 @@ mod tests {
 
     fn names(text: &str) -> Option<(Vec<&str>, Vec<&str>)> {
         let region = regions(FileKind::CFamily, text).into_iter().next()?;
-        let found = declarations(text, &region, &MacroTable::default(), &[])?;
+        let found = declarations(text, &region, &MacroTable::default(), &[], crate::BuildMacros::of_default())?;
         let spelled = |span: crate::Span| text.get(span.range()).unwrap_or("");
         let declared = found.list.iter().map(|declaration| spelled(declaration.name)).collect();
         Some((declared, found.others.iter().map(|span| spelled(*span)).collect()))

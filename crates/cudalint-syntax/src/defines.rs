@@ -12,6 +12,30 @@ pub struct Condition {
     pub text: String,
     /// Whether the expression must be false (an `#else` or later branch, or `#ifndef`).
     pub negated: bool,
+    /// Where the directive that asks it begins: what is defined up to there decides.
+    pub at: u32,
+}
+
+/// An `#if` group but the file's include guard.
+#[derive(Clone, Debug, Default)]
+pub struct IfGroup {
+    /// Its branches in order.
+    pub branches: Vec<IfBranch>,
+}
+
+/// A branch of an `#if` group.
+#[derive(Clone, Debug)]
+pub struct IfBranch {
+    /// What it asks, as [`Condition::text`]; nothing for `#else`.
+    pub text: Option<String>,
+    /// Whether that must be false: `#ifndef`.
+    pub negated: bool,
+    /// Where its directive begins.
+    pub at: u32,
+    /// What stands in it.
+    pub body: Span,
+    /// Whether an `#error` stands in it, and in no group inside of it.
+    pub is_error: bool,
 }
 
 /// A `#define`.
@@ -70,6 +94,10 @@ pub struct Directives {
     pub undefs: Vec<Undef>,
     /// Included files.
     pub includes: Vec<Include>,
+    /// `#if` groups, by where they end.
+    pub groups: Vec<IfGroup>,
+    /// Whether it is read once, however often it is included: by `#pragma once` or an include guard.
+    pub once: bool,
     /// Whether NVRTC compiles the program that they stand in.
     pub nvrtc: bool,
 }
@@ -82,7 +110,15 @@ const MAX_BRANCHES: usize = 128;
 /// Scans one region of a file (or all of it).
 pub fn scan_directives(text: &str, region: Span) -> Directives {
     let bytes = text.as_bytes().get(..region.end as usize).unwrap_or(text.as_bytes());
-    let mut scan = Scan { bytes, found: Directives::default(), stack: Vec::new(), current: Arc::from([]), count: 0 };
+    let mut scan = Scan {
+        bytes,
+        found: Directives::default(),
+        stack: Vec::new(),
+        current: Arc::from([]),
+        count: 0,
+        guarded: false,
+        once: false,
+    };
     let mut at = (region.start as usize).min(bytes.len());
     let start = at;
     while let Some(n) = memchr::memchr3(b'#', b'/', b'"', &bytes[at..]) {
@@ -108,6 +144,7 @@ pub fn scan_directives(text: &str, region: Span) -> Directives {
             _ => at += 1,
         }
     }
+    scan.found.once = scan.once || scan.guarded;
     scan.found
 }
 
@@ -132,13 +169,16 @@ fn starts_line(bytes: &[u8], floor: usize, at: usize) -> bool {
 
 /// One open `#if` group.
 struct Group {
-    /// Conditions of the branches so far.
-    branches: Vec<String>,
-    /// Whether the last branch is an `#else`.
-    in_else: bool,
-    first_negated: bool,
+    branches: Vec<IfBranch>,
     /// Whether it is the include guard.
     guard: bool,
+}
+
+impl IfBranch {
+    fn new(text: Option<String>, negated: bool, directive: Span) -> Self {
+        let body = Span { start: directive.end, end: directive.end };
+        Self { text, negated, at: directive.start, body, is_error: false }
+    }
 }
 
 struct Scan<'t> {
@@ -148,6 +188,10 @@ struct Scan<'t> {
     current: Arc<[Condition]>,
     /// Directives seen so far.
     count: usize,
+    /// Whether the last directive ended the include guard.
+    guarded: bool,
+    /// Whether there is a `#pragma once`.
+    once: bool,
 }
 
 impl Scan<'_> {
@@ -160,44 +204,79 @@ impl Scan<'_> {
         let bytes = self.bytes;
         let span = Span::new(start, end);
         let rest = skip_blanks(bytes, at, end);
-        match &bytes[name_start..at] {
+        let name = &bytes[name_start..at];
+        // A guard's name is defined at once, and nothing follows its end.
+        if self.count == 1 && !matches!(name, b"define" | b"pragma") {
+            self.no_guard();
+        }
+        self.guarded = false;
+        match name {
             b"define" => self.define(span, rest, end),
             b"undef" => {
                 let name = word_at(bytes, rest, end);
                 self.found.undefs.push(Undef { name, span, conditions: Arc::clone(&self.current) });
             }
             b"include" | b"include_next" | b"import" => self.include(span, rest, end),
-            b"if" => self.open(clean(&bytes[rest..end]), false),
-            b"ifdef" => self.open(format!("defined({})", word_at(bytes, rest, end)), false),
-            b"ifndef" => self.open(format!("defined({})", word_at(bytes, rest, end)), true),
-            b"elif" => self.branch(Some(clean(&bytes[rest..end]))),
-            b"elifdef" => self.branch(Some(format!("defined({})", word_at(bytes, rest, end)))),
-            b"elifndef" => self.branch(Some(format!("!defined({})", word_at(bytes, rest, end)))),
-            b"else" => self.branch(None),
+            b"if" => self.open(clean(&bytes[rest..end]), false, span),
+            b"ifdef" => self.open(format!("defined({})", word_at(bytes, rest, end)), false, span),
+            b"ifndef" => self.open(format!("defined({})", word_at(bytes, rest, end)), true, span),
+            b"elif" => self.branch(Some(clean(&bytes[rest..end])), span),
+            b"elifdef" => self.branch(Some(format!("defined({})", word_at(bytes, rest, end))), span),
+            b"elifndef" => self.branch(Some(format!("!defined({})", word_at(bytes, rest, end))), span),
+            b"else" => self.branch(None, span),
             b"endif" => {
-                self.stack.pop();
+                self.close_branch(span.start);
+                if let Some(group) = self.stack.pop() {
+                    if group.guard {
+                        self.guarded = true;
+                    } else {
+                        self.found.groups.push(IfGroup { branches: group.branches });
+                    }
+                }
                 self.refresh();
+            }
+            b"error" => {
+                if let Some(branch) = self.stack.last_mut().and_then(|group| group.branches.last_mut()) {
+                    branch.is_error = true;
+                }
+                return;
+            }
+            b"pragma" => {
+                self.once |= word_at(bytes, rest, end) == "once";
+                return;
             }
             _ => return,
         }
         self.count += 1;
     }
 
-    fn open(&mut self, condition: String, negated: bool) {
+    fn open(&mut self, condition: String, negated: bool, span: Span) {
         let guard = self.count == 0 && negated;
-        self.stack.push(Group { branches: vec![condition], in_else: false, first_negated: negated, guard });
+        self.stack.push(Group { branches: vec![IfBranch::new(Some(condition), negated, span)], guard });
         self.refresh();
     }
 
-    fn branch(&mut self, condition: Option<String>) {
+    fn branch(&mut self, condition: Option<String>, span: Span) {
+        self.close_branch(span.start);
         if let Some(group) = self.stack.last_mut() {
             group.guard = false;
-            match condition {
-                Some(text) => group.branches.push(text),
-                None => group.in_else = true,
-            }
+            group.branches.push(IfBranch::new(condition, false, span));
         }
         self.refresh();
+    }
+
+    fn close_branch(&mut self, at: u32) {
+        if let Some(branch) = self.stack.last_mut().and_then(|group| group.branches.last_mut()) {
+            branch.body.end = at;
+        }
+    }
+
+    /// The first group is no include guard.
+    fn no_guard(&mut self) {
+        if let Some(group) = self.stack.first_mut().filter(|group| group.guard) {
+            group.guard = false;
+            self.refresh();
+        }
     }
 
     fn refresh(&mut self) {
@@ -209,10 +288,9 @@ impl Scan<'_> {
             let last = group.branches.len().saturating_sub(1);
             // Of a chain of thousands of `#elif`, the nearest conditions tell enough.
             let first = group.branches.len().saturating_sub(MAX_BRANCHES);
-            for (i, text) in group.branches.iter().enumerate().skip(first) {
-                let holds = i == last && !group.in_else;
-                let negated = holds == (i == 0 && group.first_negated);
-                all.push(Condition { text: text.clone(), negated });
+            for (i, branch) in group.branches.iter().enumerate().skip(first) {
+                let Some(text) = branch.text.clone() else { continue };
+                all.push(Condition { text, negated: (i == last) == branch.negated, at: branch.at });
             }
         }
         self.current = all.into();
@@ -232,14 +310,14 @@ impl Scan<'_> {
         // An include guard is `#ifndef X` followed at once by `#define X` as the file's first two directives. Where X
         // stands for something it is a default instead, unless it is called like a header.
         if self.count == 1
-            && self.stack.len() == 1
-            && let Some(group) = self.stack.last_mut()
+            && let [group] = self.stack.as_slice()
             && group.guard
-            && (group.branches.first().is_none_or(|text| *text != format!("defined({name})"))
-                || !clean(&bytes[at..end]).is_empty() && !named_like_header(&name))
         {
-            group.guard = false;
-            self.refresh();
+            let asked = group.branches.first().and_then(|branch| branch.text.as_deref());
+            let is_default = !clean(&bytes[at..end]).is_empty() && !named_like_header(&name);
+            if is_default || asked != Some(format!("defined({name})").as_str()) {
+                self.no_guard();
+            }
         }
         let mut params = None;
         let (mut variadic, mut named_rest) = (false, false);

@@ -34,7 +34,7 @@ mod vendors;
 
 pub use comments::{Comment, comments};
 pub use declarations::{Declaration, Declarations, declarations, words};
-pub use defines::{Condition, Define, Directives, Include, Undef, scan_directives};
+pub use defines::{Condition, Define, Directives, IfBranch, IfGroup, Include, Undef, scan_directives};
 pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
 pub use macros::MacroTable;

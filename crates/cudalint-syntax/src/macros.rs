@@ -4,16 +4,13 @@ use crate::defines::Define;
 use crate::keywords::{Group, W, lookup};
 use crate::lexer::{Kind, Lexer, Step, code, is_word_byte};
 use crate::mask::SpaceBits;
-use crate::preprocessor::BuildMacros;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// Macro definitions of all files of a project, classified.
 #[derive(Clone, Debug, Default)]
 pub struct MacroTable {
     classes: FxHashMap<Box<[u8]>, Class>,
     shapes: Shapes,
-    build: Arc<BuildMacros>,
 }
 
 /// What the names of a table look like: most others are told from them without a look at the table.
@@ -133,18 +130,6 @@ impl MacroTable {
         }
         table.shapes = Shapes::of(table.classes.keys(), 1 << 16);
         table
-    }
-
-    /// With what the build defines, instead of the default build.
-    #[must_use]
-    pub fn with_build(mut self, build: Arc<BuildMacros>) -> Self {
-        self.build = build;
-        self
-    }
-
-    /// What the build defines.
-    pub(crate) fn build_macros(&self) -> &BuildMacros {
-        &self.build
     }
 
     /// Classifies to a fixed point: a macro of macros becomes known once those are.
@@ -310,6 +295,8 @@ impl MacroTable {
         let start = body.iter().rposition(|b| !is_word_byte(*b)).map_or(0, |n| n + 1);
         let last = body.get(start..).unwrap_or(&[]);
         match self.classes.get(last) {
+            // Words of CUDA stay what they are, also where some file defines them as nothing for another compiler.
+            _ if lookup(last) != W::Plain => Some(false),
             Some(class) => Some(*class == Class::Statements),
             None => {
                 let text = std::str::from_utf8(last).unwrap_or("");

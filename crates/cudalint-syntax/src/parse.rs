@@ -5,6 +5,7 @@ use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
 use crate::lexer::{Lexed, lex};
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
+use crate::preprocessor::{BuildMacros, Conditions};
 use crate::python_mask::{line_end, string_end};
 use crate::region::{Language, Region};
 use crate::span::Span;
@@ -105,16 +106,18 @@ pub fn parse_region(
     file_defines: &[Define],
     pool: &mut ParserPool,
 ) -> ParsedRegion {
-    parse_region_without(text, region, &[], macros, file_defines, pool)
+    parse_region_without(text, region, &[], macros, file_defines, BuildMacros::of_default(), pool)
 }
 
-/// As [`parse_region`], as if blanks stood in some spans: what nobody asks for there is not worth a tree.
+/// As [`parse_region`], with what is known of `#if`, and as if blanks stood in some spans: what nobody asks for there is
+/// not worth a tree.
 pub fn parse_region_without(
     text: &str,
     region: &Region,
     without: &[Span],
     macros: &MacroTable,
     file_defines: &[Define],
+    conditions: &dyn Conditions,
     pool: &mut ParserPool,
 ) -> ParsedRegion {
     let mut parsed = ParsedRegion {
@@ -146,7 +149,7 @@ pub fn parse_region_without(
     if let Some(mut lexed) = lexed {
         pieces = indents::whole_pieces(raw, &lexed);
         comments = std::mem::take(&mut lexed.comments);
-        let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines);
+        let masked = mask_lexed(raw, region.span.start, lexed, macros, file_defines, conditions);
         parsed.notes = masked.notes;
         tokens = masked.tokens;
         bare = masked.bare;
@@ -446,7 +449,7 @@ pub fn parse_fragment(kind: FragmentKind, text: &str, pool: &mut ParserPool) -> 
         return None;
     }
     let stray = lexed.stray;
-    let mut masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[]);
+    let mut masked = mask_lexed(wrapped.as_bytes(), 0, lexed, &MacroTable::default(), &[], BuildMacros::of_default());
     respell::names(&mut masked.text, wrapped.as_bytes(), &masked.tokens);
     let tree = parse_bytes(&masked.text, 0, &[], Language::Cuda, stray, pool)?;
     let mut spans = Vec::new();

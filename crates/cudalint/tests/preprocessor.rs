@@ -182,11 +182,10 @@ fn mistakes_in_the_settings_are_told() {
     assert!(ran.code == 2 && ran.stderr.contains("`parse.standard`: not a standard of C++"), "{ran:?}");
 }
 
-/// What only some builds have beside the rest of a function is an assumption; a choice between two kinds of code is the
-/// program, whichever.
+/// What nobody defines is not defined. Where there is no program for a GPU without it, it is an assumption.
 #[test]
-fn code_of_some_builds_is_an_assumption() {
-    let text = |open: &str, close: &str| {
+fn what_nobody_defines_is_not_defined() {
+    let kernel = |open: &str, close: &str| {
         format!(
             "__global__ void k(int *o) {{
   __shared__ int t[64];
@@ -197,21 +196,70 @@ fn code_of_some_builds_is_an_assumption() {
 {close}
   o[threadIdx.x] = 4;
 }}
-int main() {{ int *o; if (cudaMalloc(&o, 256) != cudaSuccess) return 1; k<<<1, 64>>>(o); return cudaDeviceSynchronize(); }}
 "
         )
     };
-    for (open, close, said) in [
-        ("", "", "error"),
-        ("#ifdef TRACE_ALL", "#endif", "warning"),
-        ("#ifndef QUIET", "#endif", "error"),
-        ("#ifdef WITH_ROOM", "#else\n  o[0] = 3;\n#endif", "error"),
-        ("#ifdef __CUDA_ARCH__", "#endif", "error"),
+    let main = |launch: &str| {
+        format!(
+            "int main() {{ int *o; if (cudaMalloc(&o, 256) != cudaSuccess) return 1;\n{launch}\nreturn cudaDeviceSynchronize(); }}\n"
+        )
+    };
+    let run = "k<<<1, 64>>>(o);";
+    let chosen = format!("#ifdef WITH_GPU\n{run}\n#else\no = 0;\n#endif");
+    for (text, args, said) in [
+        (kernel("", "") + &main(run), &[][..], "error"),
+        (kernel("#ifdef TRACE_ALL", "#endif") + &main(run), &[], ""),
+        (kernel("#ifdef TRACE_ALL", "#endif") + &main(run), &["-D", "TRACE_ALL"], "error"),
+        (kernel("#ifndef QUIET", "#endif") + &main(run), &[], "error"),
+        (kernel("#ifdef WITH_ROOM", "#else\n  o[0] = 3;\n#endif") + &main(run), &[], ""),
+        (kernel("#ifdef WITH_ROOM\n  o[0] = 3;\n#else", "#endif") + &main(run), &[], "error"),
+        (kernel("#ifdef __CUDA_ARCH__", "#endif") + &main(run), &[], "error"),
+        (kernel("#ifndef TILE\n#error\n#endif\n#ifdef TILE", "#endif") + &main(run), &[], "error"),
+        // The whole program for the GPU; and one of two programs.
+        (format!("#ifdef WITH_GPU\n{}{}#endif\n", kernel("", ""), main(run)), &[], "error"),
+        (kernel("#ifdef WITH_GPU", "#endif") + &main(&chosen), &[], "warning"),
+        (kernel("#ifdef WITH_GPU", "#endif") + &main(&chosen), &["-D", "WITH_GPU=1"], "error"),
     ] {
         let sandbox = Sandbox::new(&[]);
-        sandbox.write("a.cu", text(open, close).as_bytes());
-        let ran = sandbox.run(&["--select", "shared-index-out-of-range", "--output-format", "concise", "a.cu"]);
-        assert!(ran.stdout.contains(&format!(" {said}[shared-index-out-of-range]")), "{open}: {ran:?}");
+        sandbox.write("a.cu", text.as_bytes());
+        let select = ["--select", "shared-index-out-of-range", "--output-format", "concise", "a.cu"];
+        let ran = sandbox.run(&[&select, args].concat());
+        let found =
+            ["error", "warning"].into_iter().find(|level| ran.stdout.contains(&format!(" {level}[shared-index")));
+        assert_eq!(found.unwrap_or(""), said, "{args:?}\n{text}\n{ran:?}");
+    }
+}
+
+/// Each file of a program is read as the compiler meets it: headers where they are included, with what is defined up to there.
+#[test]
+fn directives_count_in_their_order() {
+    let program = |before: &str, after: &str| {
+        format!(
+            "#include <cuda_runtime.h>\n{before}#include \"size.h\"\n{after}__global__ void k(int *p) {{ p[SIZE - 1] = 1; }}\n\
+             int main() {{\n  int *p;\n  cudaMalloc(&p, 4);\n  k<<<1, 1>>>(p);\n  cudaFree(p);\n}}\n"
+        )
+    };
+    let nested = "#pragma once\n#ifdef LARGE\n#define SIZE 2\n#else\n#define SIZE 1\n#endif\n";
+    for (header, before, after, found) in [
+        (nested, "", "", false),
+        (nested, "#define LARGE\n", "", true),
+        (nested, "", "#define LARGE\n", false),
+        (nested, "#define LARGE\n#undef LARGE\n", "", false),
+        (nested, "", "#undef SIZE\n#define SIZE 2\n", true),
+        ("#define SIZE 2\n", "#define SIZE 1\n", "#undef SIZE\n#define SIZE 1\n", false),
+        ("#ifndef SIZE\n#define SIZE 2\n#endif\n", "", "", true),
+        ("#ifndef SIZE\n#define SIZE 2\n#endif\n", "#define SIZE 1\n", "", false),
+        (
+            "#ifndef SIZE\n#define SIZE 1\n#define TWICE 1\n#else\n#define TWICE 0\n#endif\n",
+            "",
+            "#if TWICE\n#undef SIZE\n#define SIZE 2\n#endif\n",
+            true,
+        ),
+    ] {
+        let sandbox = Sandbox::new(&[("size.h", header)]);
+        sandbox.write("a.cu", program(before, after).as_bytes());
+        let ran = sandbox.run(&["--select", "missing-bounds-guard", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("writes element 1 of"), found, "{header} {before} {after}: {ran:?}");
     }
 }
 

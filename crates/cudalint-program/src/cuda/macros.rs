@@ -6,15 +6,15 @@
 //! [`Expr::Statements`], and what it declares stays in the scope of the call.
 
 use super::Lowerer;
+use super::MAX_EXPANSIONS;
 use super::macro_text::{
     ATTACHED, STRINGIZED, argument_text, arguments_of, body_text, looks_like_statements, rest_of, substitute,
 };
 use super::source::{Argument, Bindings, Src};
-use super::{MAX_EXPANSIONS, MacroLookup};
 use crate::ir::{Block, ExpansionId, Expr, ExprId, Stmt, TemplateArgs, TypeId};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-use cudalint_syntax::{Condition, Define, Directives, FragmentKind, Node, ParsedFragment, Span, Undef, parse_fragment};
+use cudalint_syntax::{Define, FragmentKind, Node, ParsedFragment, Span, parse_fragment};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -32,27 +32,13 @@ thread_local! {
     static FRAGMENTS: RefCell<Remembered> = RefCell::default();
 }
 
-/// Macros of the file, and those being expanded.
-#[derive(Debug)]
-pub(crate) struct Macros<'a> {
-    own: FxHashMap<&'a str, Vec<&'a Define>>,
-    undefs: FxHashMap<&'a str, Vec<&'a Undef>>,
+/// The macros being expanded, and what is kept of those that were.
+#[derive(Debug, Default)]
+pub(crate) struct Macros {
     active: Vec<Name>,
     outer: Option<ExpansionId>,
     expansions: u32,
     prepared: FxHashMap<(usize, bool), Option<Prepared>>,
-    /// Whether the conditions around a definition hold, by its address.
-    holds: FxHashMap<usize, bool>,
-    /// What the index said of names, since it is asked for every name that is not local.
-    asked: RefCell<FxHashMap<Box<str>, Option<&'a Define>>>,
-}
-
-/// A `#define` or `#undef`.
-pub(crate) struct Directive<'a> {
-    pub at: u32,
-    pub conditions: &'a [Condition],
-    /// The definition; `None` for `#undef`.
-    pub define: Option<&'a Define>,
 }
 
 /// A body made ready.
@@ -64,133 +50,34 @@ enum Prepared {
     Fragment { fragment: Rc<ParsedFragment>, is_expression: bool },
 }
 
-impl<'a> Macros<'a> {
-    pub fn new(directives: &'a Directives) -> Self {
-        let mut own: FxHashMap<&str, Vec<&Define>> = FxHashMap::default();
-        for define in &directives.defines {
-            own.entry(&define.name).or_default().push(define);
-        }
-        let mut undefs: FxHashMap<&str, Vec<&Undef>> = FxHashMap::default();
-        for undef in &directives.undefs {
-            undefs.entry(&undef.name).or_default().push(undef);
-        }
-        Self {
-            own,
-            undefs,
-            active: Vec::new(),
-            outer: None,
-            expansions: 0,
-            prepared: FxHashMap::default(),
-            holds: FxHashMap::default(),
-            asked: RefCell::default(),
-        }
-    }
-
-    fn ask(&self, outside: &'a dyn MacroLookup, name: &str) -> Option<&'a Define> {
-        if let Some(known) = self.asked.borrow().get(name) {
-            return *known;
-        }
-        let found = outside.find(name);
-        self.asked.borrow_mut().insert(name.into(), found);
-        found
-    }
-
+impl Macros {
     /// The outermost macro being expanded.
     pub fn outermost(&self) -> Option<ExpansionId> {
         self.outer
     }
-
-    /// Whether the file itself defines a name anywhere.
-    pub fn is_own(&self, name: &str) -> bool {
-        self.own.contains_key(name)
-    }
-
-    /// The definition in force at a place of the file (anywhere, for `None`), conditions not looked at.
-    pub fn find_at(&self, outside: &'a dyn MacroLookup, name: &str, at: Option<u32>) -> Option<&'a Define> {
-        if let Some(own) = self.own.get(name) {
-            let at = at.unwrap_or(u32::MAX);
-            let found = own.iter().rev().find(|define| define.span.start < at).copied();
-            if let Some(define) = found {
-                let gone = self.undefs.get(name).is_some_and(|undefs| {
-                    undefs.iter().any(|undef| undef.span.start > define.span.start && undef.span.start < at)
-                });
-                return if gone { None } else { Some(define) };
-            }
-            return not_own(self.ask(outside, name), own);
-        }
-        self.ask(outside, name)
-    }
-
-    /// The last directives of the file before a place that define a name or take it away, the last one first.
-    pub fn before(&self, name: &str, at: u32, most: usize) -> Vec<Directive<'a>> {
-        let defines = self.own.get(name).into_iter().flatten().map(|define| Directive {
-            at: define.span.start,
-            conditions: &define.conditions,
-            define: Some(define),
-        });
-        let undefs = self.undefs.get(name).into_iter().flatten().map(|undef| Directive {
-            at: undef.span.start,
-            conditions: &undef.conditions,
-            define: None,
-        });
-        let mut found: Vec<Directive<'a>> = defines.rev().filter(|it| it.at < at).take(most).collect();
-        found.extend(undefs.rev().filter(|it| it.at < at).take(most));
-        found.sort_by_key(|directive| std::cmp::Reverse(directive.at));
-        found.truncate(most);
-        found
-    }
-
-    /// Whether a name is an object-like macro whose body is not a type.
-    pub fn is_object_value(&self, outside: &'a dyn MacroLookup, name: &str) -> bool {
-        self.find_at(outside, name, None).is_some_and(|define| {
-            define.params.is_none() && !define.body.is_empty() && !super::types::looks_like_type(&define.body)
-        })
-    }
 }
 
 impl<'a> Lowerer<'a> {
-    /// The definition of a macro at a use, by the conditions around its definitions.
+    /// The definition of a macro at a use.
     fn macro_at(&mut self, name: &str, span: Span) -> Option<&'a Define> {
-        if !self.macros.own.contains_key(name) {
-            return self.macros.ask(self.outside, name);
+        let (view, host) = (self.view, self.is_host_only());
+        let define = view.definition(name, span.start, host)?;
+        if !define.conditions.is_empty() && view.is_supposed(define, host) {
+            self.suppose_macro(define, span);
         }
-        let own = self.macros.own.get(name)?;
-        if let [only] = own.as_slice()
-            && only.conditions.is_empty()
-            && !self.macros.undefs.contains_key(name)
-            && only.span.start < span.start
-        {
-            return Some(only);
-        }
-        let own = own.clone();
-        if self.outside.is_contested(name) {
-            return None;
-        }
-        for define in own.iter().rev().filter(|define| define.span.start < span.start) {
-            let gone = self.macros.undefs.get(name).is_some_and(|undefs| {
-                undefs.iter().any(|undef| {
-                    undef.span.start > define.span.start && undef.span.start < span.start && undef.conditions.is_empty()
-                })
-            });
-            if gone {
-                return None;
-            }
-            if self.conditions_hold(define) {
-                return Some(define);
-            }
-        }
-        not_own(self.macros.ask(self.outside, name), &own)
+        Some(define)
     }
 
-    fn conditions_hold(&mut self, define: &Define) -> bool {
-        let key = std::ptr::from_ref(define) as usize;
-        if let Some(known) = self.macros.holds.get(&key) {
-            return *known;
-        }
-        let conditions = std::sync::Arc::clone(&define.conditions);
-        let holds = conditions.iter().all(|c| self.assumed_condition(&c.text, define.span.start) != c.negated);
-        self.macros.holds.insert(key, holds);
-        holds
+    /// Whether a name is an object-like macro whose body is not a type.
+    pub(super) fn is_object_value(&self, name: &str) -> bool {
+        self.view.definition(name, u32::MAX, self.is_host_only()).is_some_and(|define| {
+            define.params.is_none() && !define.body.is_empty() && !super::types::looks_like_type(&define.body)
+        })
+    }
+
+    /// Whether only the host's pass compiles what is being lowered.
+    pub(super) fn is_host_only(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.host_only)
     }
 
     /// A parsed fragment; the same macros are used in many files, so each thread remembers what it parsed.
@@ -481,11 +368,6 @@ fn plain_number(text: &str) -> Option<Expr> {
     };
     let number = plain.then(|| super::literals::number(text))?;
     matches!(number, Expr::Int { .. } | Expr::Float { .. }).then_some(number)
-}
-
-/// The index may hand back a definition of this file, which stands further down: an include guard's, for one.
-fn not_own<'a>(found: Option<&'a Define>, own: &[&Define]) -> Option<&'a Define> {
-    found.filter(|found| !own.iter().any(|define| define.span == found.span && define.body == found.body))
 }
 
 /// A body with its arguments put in as text, `##` carried out.

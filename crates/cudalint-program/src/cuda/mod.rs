@@ -31,60 +31,20 @@ mod statements;
 mod storage;
 mod types;
 
-use crate::ir::{ExpansionId, Expr, ExprId, ExprNode, Include, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId};
+use crate::configuration::Sight;
+use crate::ir::{
+    ExpansionId, Expr, ExprId, ExprNode, Include, MacroDefinition, Module, Path, Stmt, StmtId, StmtNode, Type, TypeId,
+};
 use crate::name::Name;
-use cudalint_syntax::{BuildMacros, Define, Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
+use cudalint_syntax::{Directives, MaskKind, MaskNote, Node, ParsedRegion, ParserPool, Span};
 pub(crate) use cupy_bodies::shape_cupy_body;
 pub use cupy_bodies::{CupySlot, cupy_slots};
-pub(crate) use preprocessor::passes_on;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use scopes::Frame;
 use source::Src;
 use std::cell::Cell;
 use std::num::NonZeroU32;
-use std::sync::LazyLock;
 use typed_index_collections::TiVec;
-
-/// Macros of the files that a file includes (and of the command line), as far as they are in sight.
-pub trait MacroLookup {
-    /// The definition that a use sees; the file's own definitions are looked up before this is asked.
-    fn find(&self, name: &str) -> Option<&Define>;
-
-    /// What the build defines before any file is read.
-    fn build(&self) -> &BuildMacros;
-
-    /// Whether the file's own definition is a default that different files around it override differently: then a use
-    /// has no one meaning.
-    fn is_contested(&self, _name: &str) -> bool {
-        false
-    }
-}
-
-/// No macros from outside but those of a build of which nothing is said.
-impl MacroLookup for () {
-    fn find(&self, _name: &str) -> Option<&Define> {
-        None
-    }
-
-    fn build(&self) -> &BuildMacros {
-        static DEFAULT: LazyLock<BuildMacros> = LazyLock::new(BuildMacros::default);
-        &DEFAULT
-    }
-}
-
-impl MacroLookup for crate::macro_index::VisibleMacros<'_, Define> {
-    fn find(&self, name: &str) -> Option<&Define> {
-        self.outside(name)
-    }
-
-    fn build(&self) -> &BuildMacros {
-        self.build_macros()
-    }
-
-    fn is_contested(&self, name: &str) -> bool {
-        self.contested(name)
-    }
-}
 
 /// What a region is lowered from.
 pub(crate) struct LowerInput<'a> {
@@ -94,8 +54,8 @@ pub(crate) struct LowerInput<'a> {
     pub parsed: &'a ParsedRegion,
     /// The directives of the same region.
     pub directives: &'a Directives,
-    /// Macros of included files.
-    pub macros: &'a dyn MacroLookup,
+    /// What `#if` and the names of macros mean in it.
+    pub view: &'a dyn Sight,
     /// Parser for macro bodies.
     pub pool: &'a mut ParserPool,
 }
@@ -132,7 +92,7 @@ pub(crate) struct Lowerer<'a> {
     most_expressions: usize,
     parsed: &'a ParsedRegion,
     directives: &'a Directives,
-    outside: &'a dyn MacroLookup,
+    view: &'a dyn Sight,
     pool: &'a mut ParserPool,
     module: Module,
     names: FxHashSet<Name>,
@@ -155,12 +115,8 @@ pub(crate) struct Lowerer<'a> {
     types: FxHashSet<Name>,
     /// Records whose members are being lowered.
     record_names: Vec<(Name, Name)>,
-    macros: macros::Macros<'a>,
+    macros: macros::Macros,
     depth: u32,
-    /// What was assumed of `#if` conditions.
-    conditions: preprocessor::Assumed,
-    /// Whether AMD's compiler builds the file.
-    for_hip: bool,
 }
 
 /// Types that are shared within a module.
@@ -193,7 +149,7 @@ impl<'a> Lowerer<'a> {
             most_expressions: MAX_EXPRESSIONS.min(EXPRESSIONS_OF_ANY + EXPRESSIONS_PER_BYTE * input.text.len()),
             parsed: input.parsed,
             directives: input.directives,
-            outside: input.macros,
+            view: input.view,
             pool: input.pool,
             module,
             // Room for a small file: tables that grow are filled anew each time.
@@ -209,10 +165,8 @@ impl<'a> Lowerer<'a> {
             values: FxHashSet::default(),
             types: FxHashSet::default(),
             record_names: Vec::new(),
-            macros: macros::Macros::new(input.directives),
+            macros: macros::Macros::default(),
             depth: 0,
-            conditions: preprocessor::Assumed::of(&input.directives.defines),
-            for_hip: cudalint_syntax::is_for_hip(input.directives),
         }
     }
 
@@ -229,10 +183,7 @@ impl<'a> Lowerer<'a> {
                 span: include.span,
             });
         }
-        for define in &self.directives.defines {
-            let definition = crate::macro_index::macro_definition(define);
-            self.module.macros.push(definition);
-        }
+        self.module.macros.extend(self.directives.defines.iter().map(MacroDefinition::from));
         (self.module, self.names)
     }
 
@@ -361,7 +312,7 @@ impl<'a> Lowerer<'a> {
         if self.types.contains(text) || types::is_builtin_type_name(text) {
             return false;
         }
-        self.values.contains(text) || self.macros.is_object_value(self.outside, text)
+        self.values.contains(text) || self.is_object_value(text)
     }
 
     /// Whether a name stands for a value: as [`Self::is_value`], and for names that are both.
@@ -374,7 +325,7 @@ impl<'a> Lowerer<'a> {
             Some(_) => return true,
             None => {}
         }
-        self.values.contains(text) || (self.macros.is_object_value(self.outside, text) && !self.is_type_macro(text))
+        self.values.contains(text) || (self.is_object_value(text) && !self.is_type_macro(text))
     }
 
     /// Whether a name is known to be a type here.

@@ -19,7 +19,7 @@ pub use python::{
 use crate::name::Name;
 use crate::python::PythonNames;
 use cudalint_numbers::{Integer, Scalar};
-use cudalint_syntax::{CupyBody, Language, Span};
+use cudalint_syntax::{CupyBody, Define, Language, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use typed_index_collections::{TiSlice, TiVec};
@@ -104,6 +104,8 @@ pub struct Supposed {
     pub condition: Arc<str>,
     /// Whether it is a part of a function that the program may lack: no other branch has code for its place.
     pub extra: bool,
+    /// Whether a name is taken for defined that nobody defines: whatever needs the branch has to say so.
+    pub chosen: bool,
 }
 
 /// `template void f<float>(float*);`
@@ -482,6 +484,33 @@ pub struct MacroDefinition {
     /// Conditions of the `#if` groups around it, outermost first, each as an expression that must hold: `#ifdef X` is
     /// `defined(X)`, a branch not taken is `!(…)`.
     pub conditions: Vec<Box<str>>,
+}
+
+impl MacroDefinition {
+    /// The parameter that stands for `...`; its uses are `__VA_ARGS__`.
+    pub const VARIADIC: &str = "...";
+}
+
+impl From<&Define> for MacroDefinition {
+    fn from(define: &Define) -> Self {
+        let names = define.params.iter().flatten().map(|name| Name::from(name.as_str()));
+        let rest = define.variadic.then(|| Name::from(Self::VARIADIC));
+        let conditions = define.conditions.iter().map(|condition| {
+            if condition.negated {
+                ["!(", &condition.text, ")"].concat().into()
+            } else {
+                condition.text.as_str().into()
+            }
+        });
+        Self {
+            name: Name::from(define.name.as_str()),
+            params: define.params.is_some().then(|| names.chain(rest).collect()),
+            body: define.body.as_str().into(),
+            span: define.span,
+            name_span: define.name_span,
+            conditions: conditions.collect(),
+        }
+    }
 }
 
 impl Function {

@@ -10,10 +10,10 @@ mod unmentioned;
 
 pub use file::{Piece, SourceFile};
 
+use crate::configuration::{Configuration, ConfiguredFile, View, configure};
 use crate::cuda::{self, LowerInput};
 use crate::guard::guarded;
 use crate::ir::Module;
-use crate::macro_index::{MacroFile, MacroIndex};
 use crate::name::Name;
 use crate::project::{Project, ProjectOptions, Source};
 use crate::python::{self, LowerPython, PythonNames};
@@ -94,8 +94,10 @@ pub fn load_telling<F: AsRef<SourceFile>>(
         let headers: Vec<&SourceFile> = late.iter().map(|index| files[*index]).collect();
         let names: Vec<FxHashSet<Name>> = all.iter_mut().map(|(_, read)| std::mem::take(&mut read.names)).collect();
         let bodies = early.iter().flat_map(|index| files[*index].defines()).map(|define| define.body.as_str());
+        let views: Vec<View<'_>> =
+            late.iter().map(|index| View::new(&loader.configuration, loader.first[*index])).collect();
         let texts = bodies.chain(options.build.given().map(|(_, value)| value));
-        let without = unmentioned::unmentioned(&headers, &names, texts, &loader.shared);
+        let without = unmentioned::unmentioned(&headers, &names, texts, &loader.shared, &views);
         let late: Vec<(usize, Vec<Span>)> = late.into_iter().zip(without).collect();
         all.extend(side_by_side(&late, |(index, without)| read(*index, without)));
         all.sort_by_key(|(index, _)| *index);
@@ -143,27 +145,28 @@ struct Loader<'o> {
     options: &'o ProjectOptions,
     /// By file, the number of its first module.
     first: Vec<usize>,
-    macros: MacroIndex<cudalint_syntax::Define>,
+    configuration: Configuration<'o>,
     /// What parsers take for macros in files that see each other.
     shared: MacroTable,
 }
 
 impl<'o> Loader<'o> {
-    fn new(files: &[&SourceFile], options: &'o ProjectOptions) -> Self {
+    fn new(files: &[&'o SourceFile], options: &'o ProjectOptions) -> Self {
         let mut first = Vec::with_capacity(files.len());
-        let mut units: Vec<MacroFile<'_>> = Vec::new();
+        let mut units: Vec<ConfiguredFile<'_>> = Vec::new();
         for file in files {
             first.push(units.len());
-            units.extend(file.pieces.iter().map(|piece| MacroFile {
+            units.extend(file.pieces.iter().map(|piece| ConfiguredFile {
                 path: &file.path,
+                text: &piece.stretch.text,
                 directives: &piece.directives,
                 alone: piece.is_alone(),
             }));
         }
-        let macros = MacroIndex::build(&units, &options.include_folders, &options.build);
+        let configuration = configure(units, &options.include_folders, &options.build);
         let pieces = files.iter().flat_map(|file| &file.pieces).filter(|piece| !piece.is_alone());
         let shared = table(pieces.flat_map(|piece| &piece.directives.defines), options);
-        Self { options, first, macros, shared }
+        Self { options, first, configuration, shared }
     }
 
     /// Parses and lowers the pieces of a file whose first module has this number, as if blanks stood in some spans.
@@ -171,10 +174,8 @@ impl<'o> Loader<'o> {
         let mut read = Read::default();
         for (index, piece) in file.pieces.iter().enumerate() {
             let Piece { stretch, directives } = piece;
-            let own = piece.is_alone().then(|| {
-                let own = table(&directives.defines, self.options);
-                if directives.nvrtc { own.with_build(Arc::new(self.options.build.for_nvrtc())) } else { own }
-            });
+            let own = piece.is_alone().then(|| table(&directives.defines, self.options));
+            let view = View::new(&self.configuration, first + index);
             PARSERS.with_borrow_mut(|pool| {
                 let parsed = cudalint_syntax::parse_region_without(
                     &stretch.text,
@@ -182,13 +183,14 @@ impl<'o> Loader<'o> {
                     without,
                     own.as_ref().unwrap_or(&self.shared),
                     &directives.defines,
+                    &view,
                     pool,
                 );
                 read.notes.damaged |= !parsed.damage.is_empty();
                 read.notes.refusal = read.notes.refusal.or(parsed.refusal);
                 read.modules.push(match stretch.region.language {
                     Language::Cuda => {
-                        let (module, names) = self.cuda(first + index, &parsed, piece, pool);
+                        let (module, names) = Self::cuda(&view, &parsed, piece, pool);
                         read.names.extend(names);
                         module
                     }
@@ -203,16 +205,9 @@ impl<'o> Loader<'o> {
     }
 
     /// Lowers a piece of C++; the names that stand in it come with it.
-    fn cuda(
-        &self,
-        number: usize,
-        parsed: &ParsedRegion,
-        piece: &Piece,
-        pool: &mut ParserPool,
-    ) -> (Module, FxHashSet<Name>) {
-        let macros = self.macros.visible(number);
+    fn cuda(view: &View<'_>, parsed: &ParsedRegion, piece: &Piece, pool: &mut ParserPool) -> (Module, FxHashSet<Name>) {
         let Piece { stretch, directives } = piece;
-        let input = LowerInput { text: &stretch.text, parsed, directives, macros: &macros, pool };
+        let input = LowerInput { text: &stretch.text, parsed, directives, view, pool };
         let (mut module, names) = cuda::lower(input);
         module.inside = stretch.string();
         if let Some(body) = &stretch.body {
@@ -232,7 +227,7 @@ impl<'o> Loader<'o> {
 
 /// What a parser takes for macros.
 fn table<'d>(defines: impl IntoIterator<Item = &'d cudalint_syntax::Define>, options: &ProjectOptions) -> MacroTable {
-    MacroTable::build(defines, &options.declaration_macros).with_build(Arc::clone(&options.build))
+    MacroTable::build(defines, &options.declaration_macros)
 }
 
 /// The module of a piece that could not be lowered.

@@ -2,6 +2,7 @@
 //! library are a tenth of some projects' text, and their samples use ten names of thousands.
 
 use super::SourceFile;
+use crate::configuration::View;
 use crate::name::Name;
 use cudalint_syntax::{Declarations, FileKind, MacroTable, Span, declarations, words};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,18 +19,20 @@ pub(super) fn waits(file: &SourceFile) -> bool {
 ///
 /// `mentioned` is what the lowered files name, and `texts` where else names may stand: bodies of macros. A declaration is
 /// needed when its name is among these, in other code of one of the headers, or in a declaration or a macro that is
-/// needed itself.
+/// needed itself. `views` are what the headers see.
 pub(super) fn unmentioned<'t>(
     headers: &'t [&'t SourceFile],
     mentioned: &[FxHashSet<Name>],
     texts: impl Iterator<Item = &'t str>,
     macros: &MacroTable,
+    views: &[View<'_>],
 ) -> Vec<Vec<Span>> {
     let found: Vec<Option<Declarations>> = headers
         .iter()
-        .map(|header| {
+        .zip(views)
+        .map(|(header, view)| {
             let piece = header.pieces.first()?;
-            declarations(&header.text, &piece.stretch.region, macros, &piece.directives.defines)
+            declarations(&header.text, &piece.stretch.region, macros, &piece.directives.defines, view)
         })
         .collect();
     let spelled = |header: &'t SourceFile, span: Span| header.text.get(span.range()).unwrap_or("");

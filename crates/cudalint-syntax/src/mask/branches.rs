@@ -2,12 +2,11 @@
 
 use super::MaskKind;
 use super::edit::{Edit, p};
-use crate::defines::{Define, clean};
+use crate::defines::clean;
 use crate::keywords::W;
 use crate::lexer::{Kind, Token};
-use crate::preprocessor::{BuildMacros, Meaning, evaluate};
+use crate::preprocessor::Conditions;
 use crate::span::Span;
-use rustc_hash::FxHashMap;
 
 /// One branch: from the token after its directive to the token before the next one.
 struct Branch {
@@ -39,12 +38,10 @@ const MAX_GROUPS: usize = 200;
 const INIT: u16 = b'I' as u16;
 const ENUM: u16 = b'E' as u16;
 
-pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define], build: &BuildMacros) {
+pub(super) fn run(edit: &mut Edit<'_>, offset: u32, conditions: &dyn Conditions) {
     if !edit.tokens.iter().any(|t| t.kind == Kind::Directive) {
         return;
     }
-    let own = own_macros(offset, defines);
-    let names = Names { own: &own, build };
     let code = code_before(edit);
     let mut stack: Vec<u16> = Vec::new();
     let mut lowest = 0usize;
@@ -58,7 +55,7 @@ pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define], build: &
                 let name = directive_name(spelled);
                 match name {
                     b"if" | b"ifdef" | b"ifndef" if groups.len() < MAX_GROUPS => {
-                        let truth = names.truth_of(name, spelled, token.start);
+                        let truth = truth_of(conditions, name, spelled, offset + token.start);
                         groups.push(Group {
                             branches: vec![Branch { directive: i, truth, end_stack: Vec::new(), balanced: false }],
                             start_stack: stack.clone(),
@@ -73,7 +70,11 @@ pub(super) fn run(edit: &mut Edit<'_>, offset: u32, defines: &[Define], build: &
                             group.lowest = lowest;
                             close_branch(group, &stack);
                             group.has_else |= name == b"else";
-                            let truth = if name == b"else" { None } else { names.truth_of(name, spelled, token.start) };
+                            let truth = if name == b"else" {
+                                None
+                            } else {
+                                truth_of(conditions, name, spelled, offset + token.start)
+                            };
                             let start = group.start_stack.clone();
                             group.branches.push(Branch { directive: i, truth, end_stack: Vec::new(), balanced: false });
                             lowest = start.len();
@@ -257,42 +258,13 @@ fn condition_text(spelled: &[u8]) -> String {
     clean(rest.get(directive_name(spelled).len()..).unwrap_or(&[]))
 }
 
-/// Macros that a file defines once, as a value and under no condition: where, and what they stand for.
-type OwnMacros<'d> = FxHashMap<&'d str, Option<(u32, &'d str)>>;
-
-fn own_macros(offset: u32, defines: &[Define]) -> OwnMacros<'_> {
-    let mut own = OwnMacros::default();
-    for define in defines {
-        let plain = define.conditions.is_empty() && define.params.is_none();
-        let entry = plain.then(|| (define.span.start.saturating_sub(offset), define.body.as_str()));
-        own.entry(&define.name).and_modify(|e| *e = None).or_insert(entry);
-    }
-    own
-}
-
-/// What names of conditions mean: the file's own macros, then those of the build.
-struct Names<'n> {
-    own: &'n OwnMacros<'n>,
-    build: &'n BuildMacros,
-}
-
-impl Names<'_> {
-    /// Whether a directive's condition holds; `None` when that is open.
-    fn truth_of(&self, name: &[u8], spelled: &[u8], at: u32) -> Option<bool> {
-        let text = condition_text(spelled);
-        let meaning = |name: &str| match self.own.get(name) {
-            Some(Some((start, body))) if *start < at => Meaning::Defined(body),
-            _ => self.build.meaning(name),
-        };
-        let defined = |name: &str| match meaning(name.trim()) {
-            Meaning::Unknown => None,
-            meaning => Some(meaning != Meaning::Absent),
-        };
-        match name {
-            b"ifdef" | b"elifdef" => defined(&text),
-            b"ifndef" | b"elifndef" => defined(&text).map(|defined| !defined),
-            _ => evaluate(&text, &meaning),
-        }
+/// Whether a directive's condition holds; `None` when that is open. `at` is where it stands in the file.
+fn truth_of(conditions: &dyn Conditions, name: &[u8], spelled: &[u8], at: u32) -> Option<bool> {
+    let text = condition_text(spelled);
+    match name {
+        b"ifdef" | b"elifdef" => conditions.holds(&format!("defined({text})"), at),
+        b"ifndef" | b"elifndef" => conditions.holds(&format!("defined({text})"), at).map(|defined| !defined),
+        _ => conditions.holds(&text, at),
     }
 }
 

@@ -15,6 +15,7 @@ mod unread;
 use crate::defines::Define;
 use crate::lexer::{Lexed, Token, lex};
 use crate::macros::MacroTable;
+use crate::preprocessor::{BuildMacros, Conditions};
 use crate::span::Span;
 
 /// What was changed at a place of the text.
@@ -109,24 +110,37 @@ pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Defin
     if lexed.depth > crate::parse::MAX_NESTING {
         return Masked { text: raw.to_vec(), ..Masked::default() };
     }
-    mask_lexed(raw, region.start, lexed, macros, file_defines)
+    mask_lexed(raw, region.start, lexed, macros, file_defines, BuildMacros::of_default())
 }
 
 /// The tokens of a region without the branches that the mask takes out.
-pub(crate) fn live_tokens(raw: &[u8], offset: u32, macros: &MacroTable, defines: &[Define]) -> Vec<Token> {
+pub(crate) fn live_tokens(
+    raw: &[u8],
+    offset: u32,
+    macros: &MacroTable,
+    defines: &[Define],
+    conditions: &dyn Conditions,
+) -> Vec<Token> {
     let mut edit = edit::Edit::new(raw, lex(raw, 0).tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
-    branches::run(&mut edit, offset, defines, macros.build_macros());
+    branches::run(&mut edit, offset, conditions);
     edit.tokens
 }
 
 /// Masks the bytes of a region that stands at `offset`, already lexed.
-pub(crate) fn mask_lexed(raw: &[u8], offset: u32, lexed: Lexed, macros: &MacroTable, defines: &[Define]) -> Masked {
+pub(crate) fn mask_lexed(
+    raw: &[u8],
+    offset: u32,
+    lexed: Lexed,
+    macros: &MacroTable,
+    defines: &[Define],
+    conditions: &dyn Conditions,
+) -> Masked {
     let mut edit = edit::Edit::new(raw, lexed.tokens, macros, defines);
     branches::clean_directives(&mut edit);
     edit.refresh();
-    branches::run(&mut edit, offset, defines, macros.build_macros());
+    branches::run(&mut edit, offset, conditions);
     unread::run(&mut edit);
     builtin::run(&mut edit);
     attributes::defined(&mut edit);

@@ -1,9 +1,10 @@
 //! What a build says about macros: those of the compiler, of the architecture and toolkit, and of the command line.
 
-use super::condition::{Meaning, evaluate};
+use super::condition::{Conditions, Meaning, evaluate};
 use crate::vendors::is_of_other_vendor;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Compute capability (`major * 10 + minor`) that `__CUDA_ARCH__` states where nothing is said.
 pub const DEFAULT_ARCHITECTURE: u32 = 80;
@@ -281,6 +282,12 @@ impl BuildMacros {
         Self { known, given }
     }
 
+    /// Those of a build of which nothing is said.
+    pub fn of_default() -> &'static Self {
+        static DEFAULT: LazyLock<BuildMacros> = LazyLock::new(BuildMacros::default);
+        &DEFAULT
+    }
+
     /// Of a build of which only definitions are known: `NAME` or `NAME=value`.
     pub fn with_defines<'d>(defines: impl IntoIterator<Item = &'d str>) -> Self {
         let defines = defines.into_iter().map(str::to_owned).collect();
@@ -316,24 +323,6 @@ impl BuildMacros {
         build
     }
 
-    /// Whether a condition holds both where code is compiled for the host and where it is for the device, as far as the build
-    /// decides it. `beside` says more of names that the build leaves open or that the command line does not give.
-    pub fn holds_in_both_passes(
-        &self,
-        condition: &str,
-        beside: &dyn Fn(&str) -> Option<Meaning<'static>>,
-    ) -> Option<bool> {
-        let holds = |host: bool| {
-            evaluate(condition, &|name| {
-                let given = self.is_given(name);
-                let meaning = if host { self.meaning_on_host(name) } else { self.meaning(name) };
-                if given { meaning } else { beside(name).unwrap_or(meaning) }
-            })
-        };
-        let device = holds(false);
-        if condition.contains(ARCHITECTURE) { device.filter(|_| holds(true) == device) } else { device }
-    }
-
     /// What the command line or the settings define, with values.
     pub fn given(&self) -> impl Iterator<Item = (&str, &str)> {
         self.given.iter().map(|(name, value)| (&**name, &**value))
@@ -347,6 +336,12 @@ impl BuildMacros {
     /// All macros that are defined, with values, in no order.
     pub fn defined(&self) -> impl Iterator<Item = (&str, &str)> {
         self.known.iter().filter_map(|(name, value)| Some((&**name, value.as_deref()?)))
+    }
+}
+
+impl Conditions for BuildMacros {
+    fn holds(&self, condition: &str, _at: u32) -> Option<bool> {
+        evaluate(condition, &|name| self.meaning(name))
     }
 }
 
@@ -396,22 +391,6 @@ mod tests {
         assert_eq!((build.toolkit, build.standard), (Some((11, 8)), Some(201_703)));
         assert_eq!(build.architectures, [70, 80]);
         assert_eq!((build.defines, build.undefines), (vec!["A".to_owned()], Vec::new()));
-    }
-
-    #[test]
-    fn what_differs_between_host_and_device_is_open() {
-        for (condition, expected) in [
-            ("defined(__CUDA_ARCH__)", None),
-            ("!defined(NDEBUG) && !defined(__CUDA_ARCH__)", None),
-            ("defined(NDEBUG) && defined(__CUDA_ARCH__)", Some(false)),
-            ("__CUDA_ARCH__ >= 700", None),
-            ("__CUDA_ARCH__ >= 900", Some(false)),
-            ("CUDART_VERSION >= 12000", Some(true)),
-        ] {
-            assert_eq!(BuildMacros::default().holds_in_both_passes(condition, &|_| None), expected, "{condition}");
-        }
-        let given = BuildMacros::with_defines(["__CUDA_ARCH__=700"]);
-        assert_eq!(given.holds_in_both_passes("__CUDA_ARCH__ == 700", &|_| None), Some(true));
     }
 
     #[test]

@@ -15,6 +15,13 @@ pub enum Meaning<'m> {
     Opaque,
 }
 
+/// Who knows which conditions of a file hold.
+pub trait Conditions {
+    /// Whether a condition (the text after `#if`; `#ifdef X` is `defined(X)`) holds at a place of the file; `None` when that
+    /// is open.
+    fn holds(&self, condition: &str, at: u32) -> Option<bool>;
+}
+
 /// Nesting of parentheses, unary operators and macros in each other's bodies; what is deeper is open.
 const MAX_DEPTH: u32 = 60;
 
@@ -31,14 +38,11 @@ pub fn evaluate<'m>(condition: &str, meaning: &dyn Fn(&str) -> Meaning<'m>) -> O
     value_of(condition, meaning, 0, &mut left).map(|value| value.kept != 0)
 }
 
-/// The names that a condition asks `defined` of.
-pub fn names_asked(condition: &str) -> Vec<&str> {
-    let tokens = tokens(condition);
-    let mut names = Vec::new();
-    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| **token == "defined") {
-        names.extend(tokens.iter().skip(at + 1).find(|token| **token != "("));
-    }
-    names
+/// The names that a condition asks about, calls such as `__has_include` among them.
+pub fn names_in(condition: &str) -> impl Iterator<Item = &str> {
+    let is_name = |token: &&str| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let words = ["defined", "true", "false", "and", "or", "not", "bitand", "bitor", "xor", "compl", "not_eq"];
+    tokens(condition).into_iter().filter(is_name).filter(move |token| !words.contains(token))
 }
 
 fn value_of<'m>(text: &str, meaning: &dyn Fn(&str) -> Meaning<'m>, depth: u32, left: &mut usize) -> Option<Number> {
@@ -354,7 +358,7 @@ mod tests {
 
     #[test]
     fn names_that_are_asked_for() {
-        assert_eq!(names_asked("defined(A) && !defined B || C"), ["A", "B"]);
+        assert_eq!(names_in("defined(A) && !defined B || C > 1").collect::<Vec<_>>(), ["A", "B", "C"]);
     }
 
     #[test]

@@ -6,4 +6,4 @@ mod condition;
 pub use build::{
     Build, BuildMacros, DEFAULT_ARCHITECTURE, DEFAULT_STANDARD, DEFAULT_TOOLKIT, name_of, standard_of, version_of,
 };
-pub use condition::{Meaning, evaluate, names_asked};
+pub use condition::{Conditions, Meaning, evaluate, names_in};

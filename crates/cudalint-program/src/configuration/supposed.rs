@@ -1,0 +1,129 @@
+//! Names that nobody defines and without which there is no program: what stands under them is the program all the same.
+
+use super::tables::{Configuration, ConfiguredFile, Supposition};
+use super::view::{View, may_be_of_a_library};
+use cudalint_syntax::preprocessor::{Meaning, evaluate, names_in};
+use cudalint_syntax::{BuildMacros, IfBranch, IfGroup, Span};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Branches of a group, and names in their conditions, that are looked at.
+const MAX_BRANCHES: usize = 16;
+const MAX_NAMES: usize = 8;
+
+/// The configuration of some files. `folders` are the `-I` folders in the form of the files' paths.
+///
+/// A name that nobody defines is not defined. But where `#ifndef TILE` leads into `#error`, whoever compiles the file
+/// defines `TILE`; where a file has code for the GPU under `#ifdef USE_GPU` alone, it is compiled with `USE_GPU`; and where it
+/// has such code there and none in `#else`, the program that runs on a GPU is that with `USE_GPU`: what needs it has to say so.
+pub fn configure<'a>(
+    files: Vec<ConfiguredFile<'a>>,
+    folders: &[String],
+    build: &Arc<BuildMacros>,
+) -> Configuration<'a> {
+    let mut program = Configuration::new(files, folders, build);
+    let mut supposed: FxHashMap<&'a str, Supposition> = FxHashMap::default();
+    for (number, file) in program.files.iter().enumerate() {
+        let mut marks: Option<Vec<u32>> = None;
+        let mut view = None;
+        for group in &file.directives.groups {
+            let open: Vec<&'a str> = open_names(&program, number as u32, group);
+            if open.is_empty() {
+                continue;
+            }
+            let marks = marks.get_or_insert_with(|| marks_of_gpu(file.text));
+            let has_gpu = |branch: &IfBranch| !within(marks, branch.body).is_empty();
+            if !group.branches.iter().any(|branch| branch.is_error || has_gpu(branch)) {
+                continue;
+            }
+            let view = view.get_or_insert_with(|| View::new(&program, number));
+            let Ok(usual) = chosen(view, group, &open, &[], Meaning::Absent) else { continue };
+            let is_error = usual.is_some_and(|branch| branch.is_error);
+            let lone = usual.is_none() && within(marks, whole(group)).len() == marks.len();
+            let rival = usual.is_some_and(|branch| !branch.is_error && !has_gpu(branch));
+            if !(is_error || lone || rival) {
+                continue;
+            }
+            // One name where one is enough.
+            let sets = open.chunks(1).chain([open.as_slice()]);
+            let tries = sets.flat_map(|names| [(names, Meaning::Opaque), (names, Meaning::Defined("1"))]);
+            let found = tries.into_iter().find(|(names, value)| match chosen(view, group, &open, names, *value) {
+                Ok(Some(branch)) => !branch.is_error && (is_error || has_gpu(branch)),
+                Ok(None) => is_error,
+                Err(Undecided) => false,
+            });
+            let Some((names, value)) = found else { continue };
+            let is_one = value != Meaning::Opaque;
+            let named = rival || is_error && open.len() > 1;
+            for name in names {
+                let entry = supposed.entry(*name).or_insert(Supposition { named, is_one });
+                entry.named &= named;
+                entry.is_one |= is_one;
+            }
+        }
+    }
+    program.supposed = supposed;
+    program
+}
+
+/// The names that a group asks for and that nothing defines.
+fn open_names<'a>(program: &Configuration<'a>, file: u32, group: &'a IfGroup) -> Vec<&'a str> {
+    let texts = group.branches.iter().filter_map(|branch| branch.text.as_deref());
+    let mut names: Vec<&'a str> = Vec::new();
+    for name in texts.take(MAX_BRANCHES).flat_map(names_in) {
+        if names.len() < MAX_NAMES && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let build = &program.compiler(file).build;
+    names.retain(|name| {
+        program.events(name).is_none() && build.meaning(name) == Meaning::Unknown && !may_be_of_a_library(name)
+    });
+    names
+}
+
+/// Other names decide which branch is taken.
+struct Undecided;
+
+/// The branch of a group that is the program where some of its open names mean one thing and the others are not defined.
+fn chosen<'g>(
+    view: &View<'_>,
+    group: &'g IfGroup,
+    open: &[&str],
+    names: &[&str],
+    value: Meaning<'static>,
+) -> Result<Option<&'g IfBranch>, Undecided> {
+    for branch in &group.branches {
+        let Some(text) = &branch.text else { return Ok(Some(branch)) };
+        let holds = evaluate(text, &|name| match name {
+            _ if names.contains(&name) => value,
+            _ if open.contains(&name) => Meaning::Absent,
+            _ => view.plain_meaning(name, branch.at),
+        });
+        if holds.ok_or(Undecided)? != branch.negated {
+            return Ok(Some(branch));
+        }
+    }
+    Ok(None)
+}
+
+/// Where code for the GPU is written.
+fn marks_of_gpu(text: &str) -> Vec<u32> {
+    let mut marks: Vec<u32> = ["__global__", "<<<"]
+        .iter()
+        .flat_map(|mark| memchr::memmem::find_iter(text.as_bytes(), mark).map(|at| at as u32))
+        .collect();
+    marks.sort_unstable();
+    marks
+}
+
+fn within(marks: &[u32], span: Span) -> &[u32] {
+    let at = |place: u32| marks.partition_point(|mark| *mark < place);
+    marks.get(at(span.start)..at(span.end)).unwrap_or(&[])
+}
+
+/// From a group's first branch to the end of its last.
+fn whole(group: &IfGroup) -> Span {
+    let start = group.branches.first().map_or(0, |branch| branch.at);
+    Span { start, end: group.branches.last().map_or(start, |branch| branch.body.end) }
+}

@@ -1,0 +1,497 @@
+//! What one file of a program sees.
+
+use super::tables::{Configuration, Event, Supposition};
+use cudalint_syntax::preprocessor::{Conditions, Meaning, evaluate};
+use cudalint_syntax::{Condition, Define, meaning_for_hip};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Conditions around definitions that decide conditions around definitions, and includes in includes.
+const MAX_DEPTH: u32 = 48;
+
+/// Directives that one file may have looked at; what costs more is not known.
+const MAX_STEPS: u32 = 4_000_000;
+
+/// Places of an include that are looked at.
+const MAX_SITES: usize = 48;
+
+/// What directives make of a name.
+#[derive(Clone, Copy, Debug)]
+enum Found<'c> {
+    /// None says anything.
+    Nothing,
+    /// It was taken away.
+    Undefined,
+    /// This is the definition.
+    Defined(&'c Define),
+    /// One thing in one program that the file is part of, another in the next.
+    Contested,
+}
+
+impl Found<'_> {
+    fn same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Defined(a), Self::Defined(b)) => is_same(a, b),
+            (Self::Nothing | Self::Undefined, Self::Nothing | Self::Undefined) => true,
+            (Self::Contested, Self::Contested) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether two definitions say the same.
+fn is_same(a: &Define, b: &Define) -> bool {
+    a.body == b.body && a.params == b.params && a.variadic == b.variadic
+}
+
+/// What is known of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it holds, or is taken to hold.
+    pub holds: bool,
+    /// What that rests on.
+    pub grounds: Grounds,
+}
+
+/// What an answer rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grounds {
+    /// Directives and the build decide it.
+    Known,
+    /// Nothing does.
+    Open,
+    /// The file is part of programs with different answers.
+    Contested,
+    /// A name is taken for defined that nobody defines.
+    Supposed,
+}
+
+/// What lowering asks of a configuration. `host` says whether only the host's pass compiles the place.
+pub trait Sight {
+    /// The definition that a use of a name at a place of the file means.
+    fn definition(&self, name: &str, at: u32, host: bool) -> Option<&Define>;
+
+    /// What is known of a condition at a place of the file.
+    fn decide(&self, condition: &str, at: u32, host: bool) -> Decision;
+
+    /// Whether a definition stands under a condition that needs a name which nobody defines.
+    fn is_supposed(&self, define: &Define, host: bool) -> bool;
+}
+
+/// A `#define`, `#undef` or `#include` that may say what a name is.
+#[derive(Clone, Copy)]
+enum Step<'c> {
+    Event(Event<'c>),
+    Include(u32, &'c [Condition]),
+}
+
+/// The directives of a file that may say what a name is, by where they stand.
+type Steps<'c> = Rc<[(u32, Step<'c>)]>;
+
+/// What a file sees of the program's configuration. What was asked once is kept.
+pub struct View<'c> {
+    program: &'c Configuration<'c>,
+    file: u32,
+    for_hip: bool,
+    steps: RefCell<FxHashMap<(u32, &'c str), Steps<'c>>>,
+    /// What holds for a name behind a file, as far as the file says it; and what does before its first line.
+    behind: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
+    before: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
+    decisions: RefCell<FxHashMap<(u32, u32, bool), Decision>>,
+    included: RefCell<FxHashMap<(u32, u32), bool>>,
+    depth: Cell<u32>,
+    left: Cell<u32>,
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "View({})", self.file)
+    }
+}
+
+impl Conditions for View<'_> {
+    fn holds(&self, condition: &str, at: u32) -> Option<bool> {
+        let decision = self.decide(condition, at, false);
+        (decision.grounds != Grounds::Contested).then_some(decision.holds)
+    }
+}
+
+impl Sight for View<'_> {
+    fn definition(&self, name: &str, at: u32, host: bool) -> Option<&Define> {
+        match self.find(self.file, name, at, host) {
+            Found::Defined(define) => Some(define),
+            Found::Undefined => None,
+            // Code that is left as a call says less than the file's own.
+            Found::Contested => self.last_call(name, at),
+            Found::Nothing => {
+                let compiler = self.program.compiler(self.file);
+                let of_build = if host { compiler.build.meaning_on_host(name) } else { compiler.build.meaning(name) };
+                match of_build {
+                    Meaning::Unknown => self.of_neighbours(self.file, name, host),
+                    Meaning::Absent => None,
+                    _ => compiler.definitions.get(name),
+                }
+            }
+        }
+    }
+
+    fn decide(&self, condition: &str, at: u32, host: bool) -> Decision {
+        self.evaluated(self.file, condition, at, host)
+    }
+
+    fn is_supposed(&self, define: &Define, host: bool) -> bool {
+        !self.program.supposed.is_empty()
+            && define.conditions.iter().any(|it| self.decide(&it.text, it.at, host).grounds == Grounds::Supposed)
+    }
+}
+
+impl<'c> View<'c> {
+    /// Of the file at a position of the list.
+    pub fn new(program: &'c Configuration<'c>, file: usize) -> Self {
+        Self {
+            program,
+            file: file as u32,
+            for_hip: program.files.get(file).is_some_and(|file| cudalint_syntax::is_for_hip(file.directives)),
+            steps: RefCell::default(),
+            behind: RefCell::default(),
+            before: RefCell::default(),
+            decisions: RefCell::default(),
+            included: RefCell::default(),
+            depth: Cell::new(0),
+            left: Cell::new(MAX_STEPS),
+        }
+    }
+
+    /// The file's last definition of a function-like macro before a place.
+    fn last_call(&self, name: &str, at: u32) -> Option<&'c Define> {
+        let (_, events) = self.program.events(name)?;
+        let mut own = events.iter().rev().filter(|event| event.file == self.file && event.at < at);
+        own.find_map(|event| event.define).filter(|define| define.params.is_some())
+    }
+
+    fn evaluated(&self, file: u32, condition: &str, at: u32, host: bool) -> Decision {
+        let (contested, supposed) = (Cell::new(false), Cell::new(false));
+        let ask = |with: bool| {
+            evaluate(condition, &|name| match self.meaning(file, name, at, host) {
+                Answer::Is(meaning) => meaning,
+                Answer::Contested => {
+                    contested.set(true);
+                    Meaning::Unknown
+                }
+                Answer::Supposed(_) if !with => Meaning::Absent,
+                Answer::Supposed(supposition) => {
+                    supposed.set(supposed.get() || supposition.named);
+                    if supposition.is_one { Meaning::Defined("1") } else { Meaning::Opaque }
+                }
+            })
+        };
+        match ask(true) {
+            Some(holds) => {
+                let supposed = supposed.get() && ask(false) != Some(holds);
+                Decision { holds, grounds: if supposed { Grounds::Supposed } else { Grounds::Known } }
+            }
+            None => {
+                let holds = self.assumed(file, condition);
+                Decision { holds, grounds: if contested.get() { Grounds::Contested } else { Grounds::Open } }
+            }
+        }
+    }
+
+    /// What is taken for a condition that nothing decides: as the first group of the file that asks it has its first branch.
+    fn assumed(&self, file: u32, condition: &str) -> bool {
+        let (key, negated) = plain(condition);
+        let groups = self.program.files.get(file as usize).map_or(&[][..], |file| &file.directives.groups);
+        let asks = groups.iter().filter_map(|group| {
+            let first = group.branches.first()?;
+            let (asked, not) = plain(first.text.as_deref()?);
+            (asked == key).then_some((first.at, first.negated == not))
+        });
+        // Where no group asks it, it is an include guard.
+        asks.min_by_key(|(at, _)| *at).is_none_or(|(_, holds)| holds != negated)
+    }
+
+    /// As [`Self::evaluated`], for a directive; kept.
+    fn decided(&self, file: u32, condition: &Condition, host: bool) -> Decision {
+        let key = (file, condition.at, host);
+        if let Some(known) = self.decisions.borrow().get(&key) {
+            return *known;
+        }
+        // Who asks while this is looked for goes round in circles.
+        let unknown = Decision { holds: false, grounds: Grounds::Contested };
+        self.decisions.borrow_mut().insert(key, unknown);
+        let decision = self.evaluated(file, &condition.text, condition.at, host);
+        self.decisions.borrow_mut().insert(key, decision);
+        decision
+    }
+
+    /// Whether conditions hold, or are taken to; `None` where programs differ in that.
+    fn live(&self, file: u32, conditions: &[Condition], host: bool) -> Option<bool> {
+        let mut contested = false;
+        for condition in conditions {
+            let decision = self.decided(file, condition, host);
+            if decision.grounds == Grounds::Contested {
+                contested = true;
+            } else if decision.holds == condition.negated {
+                return Some(false);
+            }
+        }
+        (!contested).then_some(true)
+    }
+
+    /// What a name means to a condition at a place of a file.
+    fn meaning(&self, file: u32, name: &str, at: u32, host: bool) -> Answer<'c> {
+        let of_define = |define: &'c Define| {
+            Answer::Is(if define.params.is_some() { Meaning::Opaque } else { Meaning::Defined(&define.body) })
+        };
+        match self.find(file, name, at, host) {
+            Found::Defined(define) => return of_define(define),
+            Found::Undefined => return Answer::Is(Meaning::Absent),
+            Found::Contested => return Answer::Contested,
+            Found::Nothing => {}
+        }
+        let program = self.program;
+        let build = &program.compiler(file).build;
+        let of_build = match meaning_for_hip(name) {
+            Some(meaning) if self.for_hip && !build.is_given(name) => meaning,
+            _ if host => build.meaning_on_host(name),
+            _ => build.meaning(name),
+        };
+        if of_build != Meaning::Unknown {
+            return Answer::Is(of_build);
+        }
+        if let Some(supposition) = program.supposed.get(name) {
+            return Answer::Supposed(*supposition);
+        }
+        if let Some(define) = self.of_neighbours(file, name, host) {
+            return of_define(define);
+        }
+        let reach = program.graph.reach(file);
+        let may_be = match program.events(name) {
+            // Further down, or under a condition that does not hold.
+            Some((_, events)) if Configuration::touches(events, file, &reach.included) => false,
+            Some(_) => reach.missing || may_be_of_a_library(name),
+            None => may_be_of_a_library(name),
+        };
+        Answer::Is(if may_be { Meaning::Unknown } else { Meaning::Absent })
+    }
+
+    /// What a name means to a condition at a place of the file, without suppositions.
+    pub(super) fn plain_meaning(&self, name: &str, at: u32) -> Meaning<'c> {
+        match self.meaning(self.file, name, at, false) {
+            Answer::Is(meaning) => meaning,
+            Answer::Contested => Meaning::Unknown,
+            Answer::Supposed(_) => Meaning::Absent,
+        }
+    }
+
+    /// What the directives before a place of a file make of a name, those of its includers among them.
+    fn find(&self, file: u32, name: &str, at: u32, host: bool) -> Found<'c> {
+        let Some((name, events)) = self.program.events(name) else { return Found::Nothing };
+        match self.within(file, name, events, at, host) {
+            Found::Nothing => self.by_includers(file, name, events, host),
+            found => found,
+        }
+    }
+
+    /// As [`Self::find`], by the file and what it includes alone.
+    fn within(&self, file: u32, name: &'c str, events: &[Event<'c>], at: u32, host: bool) -> Found<'c> {
+        if self.depth.get() >= MAX_DEPTH {
+            return Found::Contested;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let steps = self.steps(file, name, events);
+        let mut found = Found::Nothing;
+        for (_, step) in steps.iter().rev().skip_while(|(place, _)| *place >= at) {
+            let Some(left) = self.left.get().checked_sub(1) else {
+                found = Found::Contested;
+                break;
+            };
+            self.left.set(left);
+            let conditions = match step {
+                Step::Event(event) => event.conditions,
+                Step::Include(_, conditions) => conditions,
+            };
+            let live = self.live(file, conditions, host);
+            if live == Some(false) {
+                continue;
+            }
+            found = match step {
+                Step::Event(event) => event.define.map_or(Found::Undefined, Found::Defined),
+                Step::Include(target, _) => self.leaving(*target, name, events, host),
+            };
+            if live.is_none() && !matches!(found, Found::Nothing) {
+                found = Found::Contested;
+            }
+            if !matches!(found, Found::Nothing) {
+                break;
+            }
+        }
+        self.depth.set(self.depth.get() - 1);
+        found
+    }
+
+    /// The directives of a file that may say what a name is.
+    fn steps(&self, file: u32, name: &'c str, events: &[Event<'c>]) -> Steps<'c> {
+        if let Some(known) = self.steps.borrow().get(&(file, name)) {
+            return Rc::clone(known);
+        }
+        let program = self.program;
+        let first = events.partition_point(|event| event.file < file);
+        let own = events.iter().skip(first).take_while(|event| event.file == file);
+        let mut steps: Vec<(u32, Step<'c>)> = own.map(|event| (event.at, Step::Event(*event))).collect();
+        if events.len() > steps.len()
+            && let Some(source) = program.files.get(file as usize)
+        {
+            for (include, target) in source.directives.includes.iter().zip(program.graph.targets(file)) {
+                let Some(target) = *target else { continue };
+                if Configuration::touches(events, target, &program.graph.reach(target).included) {
+                    steps.push((include.span.start, Step::Include(target, &include.conditions)));
+                }
+            }
+            steps.sort_by_key(|(at, _)| *at);
+        }
+        let steps: Steps<'c> = steps.into();
+        self.steps.borrow_mut().insert((file, name), Rc::clone(&steps));
+        steps
+    }
+
+    /// What a file makes of a name for those who include it.
+    fn leaving(&self, file: u32, name: &'c str, events: &[Event<'c>], host: bool) -> Found<'c> {
+        let key = (file, name, host);
+        if let Some(known) = self.behind.borrow().get(&key) {
+            return *known;
+        }
+        // A header that includes itself.
+        self.behind.borrow_mut().insert(key, Found::Nothing);
+        let found = self.within(file, name, events, u32::MAX, host);
+        self.behind.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// What a name is before the first line of a file, by the places that include it.
+    fn by_includers(&self, file: u32, name: &'c str, events: &[Event<'c>], host: bool) -> Found<'c> {
+        let graph = &self.program.graph;
+        if graph.is_alone(file) || !Configuration::touches(events, u32::MAX, &graph.reach(file).context) {
+            return Found::Nothing;
+        }
+        let key = (file, name, host);
+        if let Some(known) = self.before.borrow().get(&key) {
+            return *known;
+        }
+        self.before.borrow_mut().insert(key, Found::Nothing);
+        let once = self.program.files.get(file as usize).is_some_and(|file| file.directives.once);
+        let mut found: Option<Found<'c>> = None;
+        for (includer, at) in self.sites(file, host) {
+            if once && self.is_included_before(file, includer, at, host) {
+                continue;
+            }
+            let here = self.find(includer, name, at, host);
+            found = Some(match found {
+                Some(before) if !before.same(here) => Found::Contested,
+                _ => here,
+            });
+        }
+        let found = found.unwrap_or(Found::Nothing);
+        self.before.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// The places that include a file.
+    fn sites(&self, file: u32, host: bool) -> Vec<(u32, u32)> {
+        let program = self.program;
+        let mut sites = Vec::new();
+        for includer in program.graph.includers(file) {
+            let Some(source) = program.files.get(*includer as usize) else { continue };
+            for (include, target) in source.directives.includes.iter().zip(program.graph.targets(*includer)) {
+                if *target == Some(file) && self.live(*includer, &include.conditions, host) != Some(false) {
+                    sites.push((*includer, include.span.start));
+                }
+            }
+            if sites.len() >= MAX_SITES {
+                break;
+            }
+        }
+        sites
+    }
+
+    /// Whether a file was surely included already where a place of an includer is reached.
+    fn is_included_before(&self, file: u32, includer: u32, at: u32, host: bool) -> bool {
+        let program = self.program;
+        let Some(source) = program.files.get(includer as usize) else { return false };
+        let mut earlier = source.directives.includes.iter().zip(program.graph.targets(includer));
+        let brings = |target: u32| target == file || program.graph.reach(target).included.binary_search(&file).is_ok();
+        if earlier.any(|(include, target)| {
+            include.span.start < at
+                && target.is_some_and(brings)
+                && self.live(includer, &include.conditions, host) == Some(true)
+        }) {
+            return true;
+        }
+        if let Some(known) = self.included.borrow().get(&(file, includer)) {
+            return *known;
+        }
+        self.included.borrow_mut().insert((file, includer), false);
+        if self.depth.get() >= MAX_DEPTH {
+            return false;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let sites = self.sites(includer, host);
+        let all =
+            !sites.is_empty() && sites.into_iter().all(|(outer, at)| self.is_included_before(file, outer, at, host));
+        self.depth.set(self.depth.get() - 1);
+        self.included.borrow_mut().insert((file, includer), all);
+        all
+    }
+
+    /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree.
+    fn of_neighbours(&self, file: u32, name: &str, host: bool) -> Option<&'c Define> {
+        let (name, events) = self.program.events(name)?;
+        let graph = &self.program.graph;
+        if graph.is_alone(file) || !graph.reach(file).missing {
+            return None;
+        }
+        let mut agreed: Option<&'c Define> = None;
+        let mut last = None;
+        for event in events {
+            let other = event.file;
+            if last.replace(other) == Some(other)
+                || other == file
+                || graph.is_alone(other)
+                || !graph.are_neighbours(file, other)
+            {
+                continue;
+            }
+            match self.leaving(other, name, events, host) {
+                Found::Defined(define) if agreed.is_none_or(|before| is_same(before, define)) => agreed = Some(define),
+                Found::Defined(_) | Found::Contested => return None,
+                Found::Nothing | Found::Undefined => {}
+            }
+        }
+        agreed
+    }
+}
+
+/// What a name means to a condition.
+enum Answer<'c> {
+    Is(Meaning<'c>),
+    Contested,
+    Supposed(Supposition),
+}
+
+/// A condition without a leading `!` in front of `defined`, and whether there is one.
+fn plain(condition: &str) -> (&str, bool) {
+    match condition.trim().strip_prefix('!').map(str::trim) {
+        Some(rest) if rest.starts_with("defined") => (rest, true),
+        _ => (condition.trim(), false),
+    }
+}
+
+/// Whether a name may come from a header of the system or of a library, which are out of sight: one that is reserved for
+/// them, a version, or an include guard.
+pub(super) fn may_be_of_a_library(name: &str) -> bool {
+    let reserved =
+        name.starts_with("__") || name.starts_with('_') && name[1..].starts_with(|c: char| c.is_ascii_uppercase());
+    let ends = ["_H", "_H_", "_HPP", "_HPP_", "_MAJOR", "_MINOR", "_INCLUDED"];
+    reserved || name.contains("VERSION") || ends.iter().any(|end| name.ends_with(end))
+}
