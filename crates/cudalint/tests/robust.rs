@@ -162,6 +162,16 @@ fn conditions_that_double() {
     survives("a.cu", &program(&kernel, "k<<<1, 32>>>(nullptr)"));
 }
 
+/// A class that has itself as a member many times has no size.
+#[test]
+fn a_record_in_itself_many_times() {
+    let fields = lines(20, |i| format!("T f{i};"));
+    let host = format!("struct T : std::array<int, 5> {{ {fields} }}; void f() {{ std::vector<T> v{{T{{4, 0, 2}}}}; }}");
+    survives("a.cu", &program(&host, "f()"));
+    let other = host.replace("struct T : std::array<int, 5>", "struct T");
+    survives("b.cu", &program(&other, "f()"));
+}
+
 #[test]
 fn comments_one_below_the_other() {
     survives("a.cu", &program("", &"//\n".repeat(30_000)));

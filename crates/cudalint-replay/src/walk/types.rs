@@ -337,7 +337,6 @@ impl<'p> Walker<'p> {
         }
         let mut size = 0_i64;
         let mut align = record.align.and_then(|expr| self.constant(module, expr)).unwrap_or(1).max(1);
-        let mut unknown = false;
         if record.has_virtual {
             (size, align) = (8, align.max(8));
         }
@@ -345,10 +344,8 @@ impl<'p> Walker<'p> {
         for (at, ty) in members.into_iter().enumerate() {
             let ty = self.resolve_in(module, env, ty);
             let (part, part_align) = self.layout(&ty, depth + 2);
-            let Some(part) = part.known() else {
-                unknown = true;
-                continue;
-            };
+            // Of a record that holds itself many times only the first is followed.
+            let Some(part) = part.known() else { return (Quantity::Unknown, 1) };
             // An empty base takes no room.
             if at < record.bases.len() && part == 1 && part_align == 1 {
                 continue;
@@ -360,9 +357,6 @@ impl<'p> Walker<'p> {
                 size = (size + part_align - 1) / part_align * part_align;
                 size = size.saturating_add(part);
             }
-        }
-        if unknown {
-            return (Quantity::Unknown, 1);
         }
         let size = ((size + align - 1) / align * align).max(1);
         (Quantity::Known(size), align)
