@@ -166,7 +166,8 @@ fn conditions_that_double() {
 #[test]
 fn a_record_in_itself_many_times() {
     let fields = lines(20, |i| format!("T f{i};"));
-    let host = format!("struct T : std::array<int, 5> {{ {fields} }}; void f() {{ std::vector<T> v{{T{{4, 0, 2}}}}; }}");
+    let host =
+        format!("struct T : std::array<int, 5> {{ {fields} }}; void f() {{ std::vector<T> v{{T{{4, 0, 2}}}}; }}");
     survives("a.cu", &program(&host, "f()"));
     let other = host.replace("struct T : std::array<int, 5>", "struct T");
     survives("b.cu", &program(&other, "f()"));
