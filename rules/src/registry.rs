@@ -6,6 +6,8 @@ use cudalint_engine::Rule;
 mod array_dtype_mismatch;
 #[path = "../suspicious/async-error-never-observed.rs"]
 mod async_error_never_observed;
+#[path = "../correctness/bad-free.rs"]
+mod bad_free;
 #[path = "../correctness/barrier-in-divergent-branch.rs"]
 mod barrier_in_divergent_branch;
 #[path = "../suspicious/captured-global-mutated.rs"]
@@ -115,6 +117,7 @@ mod wrong_index_formula;
 pub static RULES: &[&Rule] = &[
     &array_dtype_mismatch::RULE,
     &async_error_never_observed::RULE,
+    &bad_free::RULE,
     &barrier_in_divergent_branch::RULE,
     &captured_global_mutated::RULE,
     &chevron_launch_in_python::RULE,
@@ -225,4 +228,4 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 ];
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
-pub static UNPROVEN: &[&str] = &[];
+pub static UNPROVEN: &[&str] = &["bad-free"];

@@ -298,7 +298,8 @@ fn extent(extent: &Extent3) -> String {
 }
 
 fn buffer(buffer: &Buffer) -> String {
-    format!("{} ({:?}, {} B by {})", buffer.name, buffer.space, amount(&buffer.bytes), buffer.origin.name())
+    let freed = if buffer.freed { ", freed before" } else { "" };
+    format!("{} ({:?}, {} B by {}{freed})", buffer.name, buffer.space, amount(&buffer.bytes), buffer.origin.name())
 }
 
 fn pointer(pointer: &Pointer) -> String {

@@ -212,15 +212,26 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// Memory is given back.
+    /// Memory is given back. What C and C++ free is an event where a function of CUDA has allocated it.
     pub fn free_value(&mut self, id: ExprId, api: &str, expr: ExprId, out: &Out) {
-        if ApiId::named(api).is_some_and(|api| api.is_cuda_host()) && self.wants(id) {
+        let of_cuda = |api: ApiId| api.is_cuda_host();
+        let allocated = match &out.val.kind {
+            Kind::Ptr(pointer) => self.memory.get(pointer.obj).info.origin.api(),
+            _ => None,
+        };
+        if (ApiId::named(api).is_some_and(of_cuda) || allocated.is_some_and(of_cuda)) && self.wants(id) {
             let argument = self.argument(expr, out);
             let span = self.span(id);
             self.emit(EventKind::Free { api: Name::from(api), argument }, span, &[]);
         }
         if let Kind::Ptr(pointer) = &out.val.kind {
-            self.memory.get_mut(pointer.obj).freed = Freed::Yes;
+            let whole = self.whole_offset(pointer) == Quantity::Known(0);
+            // From its middle it is not freed, if that is where the pointer leads.
+            if whole {
+                self.memory.get_mut(pointer.obj).freed = Freed::Yes;
+            } else {
+                self.memory.may_be_freed(pointer.obj);
+            }
         }
     }
 

@@ -82,7 +82,7 @@ impl Walker<'_> {
     }
 
     /// Bytes from the start of the object.
-    fn whole_offset(&mut self, pointer: &Ptr) -> Quantity {
+    pub(super) fn whole_offset(&mut self, pointer: &Ptr) -> Quantity {
         let mut total = pointer.offset.clone();
         let mut ty = self.memory.get(pointer.obj).info.ty.clone();
         for key in pointer.path.iter() {

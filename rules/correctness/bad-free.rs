@@ -1,0 +1,167 @@
+//! Memory is given back to whom it does not belong, from its middle, or twice.
+
+use crate::words::{allocation_label, assumptions, event_finding};
+use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_findings::claim::{Call, User};
+use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Shows};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, Space};
+use cudalint_replay::facts::{Buffer, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Site};
+use cudalint_replay::quantity::Quantity;
+use cudalint_syntax::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    info: RuleInfo {
+        name: "bad-free",
+        group: Group::Correctness,
+        summary: "Memory is freed by the wrong function, from its middle, or twice.",
+        page: include_str!("bad-free.md"),
+        method: Method::ApiError,
+        guideline: None,
+        cwe: Some(763),
+    },
+    confidence: &[Confidence::Definite, Confidence::Likely],
+    fix: Some(Applicability::Unsafe),
+    check: Check::Facts(check),
+};
+
+/// Whose memory it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A function of CUDA, or `malloc` and its kin.
+    Allocator(ApiId, Space),
+    /// `new`.
+    New,
+    /// No heap: a variable, or the storage of an object that frees it itself.
+    Variable,
+}
+
+fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    for event in &context.facts.events {
+        // A condition may find out whose memory it is, or whether it was freed.
+        if let EventKind::Free { api, argument } = &event.kind
+            && !event.conditional
+        {
+            sink.report_some(finding(context, event, api, argument));
+        }
+    }
+}
+
+fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &PointerArgument) -> Option<Finding> {
+    let Pointer::Into { buffer, offset } = &argument.pointer else { return None };
+    let (text, owner) = (&argument.text, owner(buffer)?);
+    let wrong = !takes(api, owner);
+    let inside = match offset.quantity {
+        Quantity::Known(bytes) if bytes != 0 => Some(bytes),
+        _ => None,
+    };
+    let mut assumed = assumptions([&event.assumptions]);
+    let (message, label) = if wrong {
+        let whose = match owner {
+            Owner::Variable => "is not from a heap".to_owned(),
+            _ => format!("was allocated by `{}`", buffer.origin),
+        };
+        (format!("`{api}` is given `{text}`, which {whose}"), format!("not memory that `{api}` can free"))
+    } else if buffer.freed {
+        (format!("`{api}` is given `{text}`, which has been freed already"), "freed a second time".to_owned())
+    } else {
+        let bytes = inside?;
+        assumed = assumptions([&event.assumptions, &offset.assumptions]);
+        let where_to = if bytes < 0 { "in front of" } else { "into" };
+        (
+            format!("`{api}` is given `{text}`, which points {} bytes {where_to} its memory", bytes.unsigned_abs()),
+            "not the address that the allocation gave".to_owned(),
+        )
+    };
+    let call = Call::of(api);
+    let claim = match ApiId::named(api).filter(|api| api.is_cuda_host()) {
+        Some(_) => Shows::FailedCall { call },
+        None => Shows::BadAddress { name: text.clone(), user: User::Host },
+    };
+    let by_host = matches!(claim, Shows::BadAddress { .. });
+    let mut finding = event_finding(&RULE, context, event, argument.span, assumed, claim, message)?;
+    finding.label = label;
+    finding.related.push(allocation_label(context, buffer));
+    if by_host {
+        finding.method = Some(Method::Memcheck);
+    }
+    finding.help = Some(match right(owner) {
+        Some(right) if wrong => {
+            finding.fix = respelled(context, event, api, right);
+            format!("`{right}` frees it")
+        }
+        None if wrong => "it is given back by itself, where its scope or its owner ends".to_owned(),
+        _ if buffer.freed => {
+            finding.related.extend(freed_before(context, event, buffer));
+            "free it once; where several paths free it, set the pointer to `nullptr` behind each".to_owned()
+        }
+        _ => "free the pointer that the allocation gave".to_owned(),
+    });
+    Some(finding)
+}
+
+/// Who has to free it; `None` where that is not known.
+fn owner(buffer: &Buffer) -> Option<Owner> {
+    match &buffer.origin {
+        Origin::Call(api, _) => api.effects.iter().find_map(|effect| match effect {
+            Effect::Allocates { space, .. } => Some(Owner::Allocator(*api, *space)),
+            _ => None,
+        }),
+        Origin::New => Some(Owner::New),
+        Origin::Local | Origin::Global | Origin::Vector | Origin::Text => {
+            (buffer.space == MemorySpace::Host).then_some(Owner::Variable)
+        }
+        Origin::Parameter | Origin::Other => None,
+    }
+}
+
+/// Whether a function frees memory of this kind, or may.
+fn takes(api: &str, owner: Owner) -> bool {
+    let of_cuda = ApiId::named(api).filter(|api| api.is_cuda_host());
+    match (of_cuda, owner) {
+        (Some(api), Owner::Allocator(_, Space::Pinned)) => api.frees_pinned(),
+        (Some(api), Owner::Allocator(_, Space::Device)) => !api.frees_pinned(),
+        (Some(_), Owner::Allocator(_, Space::Managed)) => true,
+        (Some(_), Owner::Allocator(_, Space::Host) | Owner::New | Owner::Variable) => false,
+        (None, owner) => !matches!(owner, Owner::Allocator(api, _) if api.is_cuda_host()),
+    }
+}
+
+/// What frees it: the function of the allocator's library that does nothing else.
+fn right(owner: Owner) -> Option<&'static str> {
+    let Owner::Allocator(of, space) = owner else { return (owner == Owner::New).then_some("delete") };
+    let frees = |api: &ApiId| {
+        api.library == of.library
+            && matches!(api.effects.first(), Some(Effect::Frees(_)))
+            && api.frees_pinned() == (space == Space::Pinned)
+    };
+    ApiId::all().find(frees).map(ApiId::name)
+}
+
+/// The call with another function in the place of its own.
+fn respelled(context: &ModuleContext<'_>, event: &Event, api: &str, right: &str) -> Option<Fix> {
+    let Site { module, span } = event.site;
+    let rest = context.project.text(module, span).strip_prefix(api)?;
+    // `new` is freed by an expression, not by a call; a macro's call stands in the macro.
+    if right == "delete" || !rest.trim_start().starts_with('(') {
+        return None;
+    }
+    let name = Span { end: span.start + api.len() as u32, ..span };
+    let place = context.place_of(Site { module, span: name });
+    Some(Fix {
+        applicability: Applicability::Unsafe,
+        message: format!("call `{right}`"),
+        edits: vec![Edit { place, text: right.to_owned() }],
+    })
+}
+
+/// Where the same memory is freed before.
+fn freed_before(context: &ModuleContext<'_>, event: &Event, buffer: &Buffer) -> Option<Label> {
+    let first = context.facts.events.iter().find(|other| {
+        let EventKind::Free { argument, .. } = &other.kind else { return false };
+        let Pointer::Into { buffer: freed, .. } = &argument.pointer else { return false };
+        freed.site == buffer.site && freed.id == buffer.id && other.site != event.site
+    })?;
+    Some(Label { place: context.place_of(first.site), message: "freed here".to_owned() })
+}
