@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
-use common::{allocations, config, copies, events, launches, sides};
+use common::{allocations, config, copies, events, launches, pointer, sides};
+use cudalint_replay::facts::{EventKind, Pointer};
 
 #[test]
 fn sizes_follow_locals_and_macros() {
@@ -202,4 +203,38 @@ int main() {
         sides(&events),
         [("Device d 16384+576".into(), "Host h 4096+0".into()), ("Host h 4096+0".into(), "Device d 16384+0".into())]
     );
+}
+
+/// What each `free` gets: the function, and the pointer with whether it was freed before.
+fn frees(text: &str) -> Vec<String> {
+    let freed = |at: &Pointer| matches!(at, Pointer::Into { buffer, .. } if buffer.freed);
+    events(text)
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Free { api, argument } => {
+                let again = if freed(&argument.pointer) { " again" } else { "" };
+                Some(format!("{api} {}{again}", pointer(&argument.pointer)))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn memory_of_cuda_is_freed_by_whoever_frees_it() {
+    // `free` and `delete` of the host's own memory are nobody's business.
+    assert_eq!(
+        frees(
+            "void f() { float *a, *b, *h = (float*)malloc(8); cudaMallocHost(&a, 64); cudaMalloc(&b, 32); free(a); delete[] b; free(h); delete new int; }"
+        ),
+        ["free Pinned a 64+0", "delete Device b 32+0"]
+    );
+    assert_eq!(frees("void f() { float *h = (float*)malloc(8); cudaFree(h); }"), ["cudaFree Host h 8+0"]);
+}
+
+#[test]
+fn memory_is_freed_from_its_start_alone() {
+    let program = |first| format!("void f() {{ int *p; cudaMalloc(&p, 64); cudaFree({first}); cudaFree(p); }}");
+    assert_eq!(frees(&program("p")), ["cudaFree Device p 64+0", "cudaFree Device p 64+0 again"]);
+    assert_eq!(frees(&program("p + 4")), ["cudaFree Device p 64+16", "cudaFree Device p 64+0"]);
 }
