@@ -102,7 +102,7 @@ fn examples_are_up_to_date() {
         std::fs::write(&path, &fresh).unwrap();
     }
     assert!(committed == fresh, "docs/formats.md was stale and has been rewritten: look at the change and commit it");
-    for format in Format::ALL {
+    for format in Format::all() {
         assert!(names.iter().any(|name| name == format.name()), "no example of {}", format.name());
     }
 }

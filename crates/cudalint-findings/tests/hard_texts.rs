@@ -35,7 +35,7 @@ fn every_place_of_odd_texts_is_shown_by_every_format() {
                 // Ends before starts and offsets inside characters are meant.
                 #[allow(clippy::reversed_empty_ranges)]
                 let report = report(text, &[start..end, 0..text.len()]);
-                for format in Format::ALL {
+                for format in Format::all() {
                     let out = format.render(&report, &Options::default());
                     assert!(!out.is_empty());
                     assert!(!out.contains(['\u{1b}', '\u{202e}']) || !format.is_for_people());

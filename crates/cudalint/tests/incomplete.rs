@@ -6,15 +6,14 @@
 
 mod common;
 
+use cudalint_findings::format::Format;
 use common::{EMPTY_GRID, Sandbox, finished};
 use std::process::Command;
-
-const FORMATS: [&str; 9] = ["full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "lsp"];
 
 /// The run finds what it finds, says why `path` is incomplete, and marks it in every format.
 #[track_caller]
 fn marked(sandbox: &Sandbox, path: &str, reason: &str) {
-    for format in FORMATS {
+    for format in Format::names() {
         let ran = sandbox.run(&[".", "--output-format", format]);
         assert_eq!(ran.code, 1, "{format}: {ran:?}");
         assert!(ran.stderr.contains(&format!("cudalint: warning: {path}: {reason}")), "{format}: {ran:?}");
@@ -81,7 +80,7 @@ fn names_reach_no_terminal_and_no_log_raw() {
     let names = ["::error::gone.cu", "\u{1b}[31mred\u{202e}.cu", "a\n::error::b.cu", "##[error]c.cu", "-d.cu"];
     let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, EMPTY_GRID)).collect();
     let sandbox = Sandbox::new(&files);
-    for format in FORMATS {
+    for format in Format::names() {
         let ran = sandbox.run(&[".", "--output-format", format]);
         assert_eq!(ran.code, 1, "{format}: {ran:?}");
         let commands = ran.stdout.lines().filter(|line| line.trim_start().starts_with("::")).count();

@@ -43,53 +43,50 @@ pub enum Format {
     Lsp,
 }
 
+/// What a format is called on the command line, whether it is for people, and what writes a report.
+type Row = (Format, &'static str, bool, fn(&Report, &Options) -> String);
+
+/// Every format, in the order of its variants, which is that of help.
+const ROWS: [Row; 9] = [
+    (Format::Full, "full", true, full::render),
+    (Format::Concise, "concise", true, concise::render),
+    (Format::Json, "json", false, json::render),
+    (Format::JsonLines, "json-lines", false, json::render_lines),
+    (Format::Sarif, "sarif", false, sarif::render),
+    (Format::Github, "github", false, github::render),
+    (Format::Gitlab, "gitlab", false, gitlab::render),
+    (Format::Junit, "junit", false, junit::render),
+    (Format::Lsp, "lsp", false, lsp::render),
+];
+
 impl Format {
     /// Every format, in the order that help shows.
-    pub const ALL: &'static [Self] = &[
-        Self::Full,
-        Self::Concise,
-        Self::Json,
-        Self::JsonLines,
-        Self::Sarif,
-        Self::Github,
-        Self::Gitlab,
-        Self::Junit,
-        Self::Lsp,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().map(|row| row.0)
+    }
 
     /// Names of all formats, in the same order.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::ALL.iter().map(|format| format.name())
+        ROWS.iter().map(|row| row.1)
     }
 
-    /// Its name on the command line, whether it is for people, and what writes a report.
-    fn row(self) -> (&'static str, bool, fn(&Report, &Options) -> String) {
-        match self {
-            Self::Full => ("full", true, full::render),
-            Self::Concise => ("concise", true, concise::render),
-            Self::Json => ("json", false, json::render),
-            Self::JsonLines => ("json-lines", false, json::render_lines),
-            Self::Sarif => ("sarif", false, sarif::render),
-            Self::Github => ("github", false, github::render),
-            Self::Gitlab => ("gitlab", false, gitlab::render),
-            Self::Junit => ("junit", false, junit::render),
-            Self::Lsp => ("lsp", false, lsp::render),
-        }
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        self.row().0
+        self.row().1
     }
 
     /// Whether the format is for people, so that colour and a closing summary have a place in it.
     pub fn is_for_people(self) -> bool {
-        self.row().1
+        self.row().2
     }
 
     /// Writes a report.
     pub fn render(self, report: &Report, options: &Options) -> String {
-        self.row().2(report, options)
+        self.row().3(report, options)
     }
 }
 
@@ -105,7 +102,7 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        let found = Self::ALL.iter().find(|format| format.name() == name);
-        found.copied().ok_or_else(|| UnknownFormat { name: name.to_owned() })
+        let found = Self::all().find(|format| format.name() == name);
+        found.ok_or_else(|| UnknownFormat { name: name.to_owned() })
     }
 }

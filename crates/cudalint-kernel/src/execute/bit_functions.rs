@@ -56,6 +56,7 @@ impl Machine<'_> {
                 let byte = |at: u32| ((both >> ((which >> (4 * at) & 7) * 8)) & 0xff) << (8 * at);
                 (0..4).map(byte).sum::<u64>() as i64
             }),
+            Bits::SumOfDifference => self.of_known(what, ty, values, |[x, y, more]| (x - y).abs() + more),
         }
     }
 

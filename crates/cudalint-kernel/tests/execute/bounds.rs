@@ -148,6 +148,8 @@ fn functions_of_bits_are_computed() {
         ("__byte_perm(t, 0, 0x4404)", 1024),
         ("__popc(t) << 8", 1024),
         ("__umulhi(t << 24, 1u << 16)", 1024),
+        ("__usad(0, t << 7, t << 7)", 1024),
+        ("__sad(t << 7, -128, 0)", 1024),
     ] {
         kernel(&format!("__global__ void k(float* x) {{ unsigned t = threadIdx.x; x[{index}] = 0; }}"))
             .block(2)

@@ -402,6 +402,7 @@ pub enum Bits {
     FunnelLeft,
     FunnelRight,
     PickBytes,
+    SumOfDifference,
 }
 
 /// Among which threads something holds.

@@ -8,6 +8,7 @@ fn given(code: &str, arguments: &str) -> String {
         "
 import numpy as np
 import cupy as cp
+import cupyx
 from numba import cuda
 
 @cuda.jit
@@ -98,6 +99,7 @@ fn functions_of_the_catalogue_by_their_paths() {
     assert_eq!(given("a = np.zeros_like(np.ones((2, 3), np.float32), dtype=np.int8)", "a"), "a+0 of 6 held; 2:8; 3:8)");
     assert_eq!(given("a = cp.full((2, 3), 0)", "a"), "a+0 of 48 held; 2:8; 3:8)");
     assert_eq!(given("a = cuda.device_array((2, 3), dtype=np.int16, order='C')", "a"), "a+0 of 12 held; 2:8; 3:8)");
+    assert_eq!(given("a = cupyx.zeros_like_pinned(np.ones((2, 3), np.float32))", "a"), "a+0 of 24 held; 2:8; 3:8)");
     assert_eq!(given("a = np.identity(n=4)", "a"), "a+0 of 128; 4:8; 4:8)");
     assert_eq!(given("a = np.linspace(0, 1, num=5)", "a"), "a+0 of 40; 5:8)");
     assert_eq!(given("a = np.random.normal(0, 1, size=(4, 2))", "a"), "a+0 of 64; 4:8; 2:8)");

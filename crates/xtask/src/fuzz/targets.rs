@@ -142,7 +142,7 @@ fn linted(engine: &Engine, work: &Path) -> Vec<u64> {
         eprintln!("{}: {}", fault.path, fault.message);
         std::process::abort();
     }
-    for format in Format::ALL {
+    for format in Format::all() {
         format.render(&outcome.report, &Options::default());
     }
     let statistics = &outcome.statistics;
@@ -179,7 +179,7 @@ fn document(text: &str) -> Vec<u64> {
         let rule = rules.iter().find(|rule| rule.info.name == entry.rule).or(rules.first());
         rule.map_or_else(|| unreachable!("there are rules"), |rule| &rule.info)
     });
-    let texts = Format::ALL.iter().map(|format| format.render(&report, &Options::default()).len());
+    let texts = Format::all().map(|format| format.render(&report, &Options::default()).len());
     vec![mark(&(report.findings.len(), texts.sum::<usize>().checked_ilog2()))]
 }
 
