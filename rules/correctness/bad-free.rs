@@ -39,9 +39,10 @@ enum Owner {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
-        // A condition may find out whose memory it is, or whether it was freed.
+        // A condition may find out whose memory it is, or whether it was freed; a check, that it was never allocated.
         if let EventKind::Free { api, argument } = &event.kind
             && !event.conditional
+            && !event.failed
         {
             sink.report_some(finding(context, event, api, argument));
         }

@@ -147,6 +147,9 @@ impl Dump<'_> {
         if event.conditional {
             self.line(2, "under a condition that nothing decides");
         }
+        if event.failed {
+            self.line(2, "where a call has failed");
+        }
     }
 
     fn launch(&mut self, launch: &LaunchFact) {

@@ -47,6 +47,8 @@ pub struct Event {
     /// Whether it stands under a condition of its own function that nothing decides: then that condition may be about
     /// the very values that this event uses.
     pub conditional: bool,
+    /// Whether it stands where a call has failed, or a pointer is null that should not be: what was allocated before may not be.
+    pub failed: bool,
 }
 
 impl Event {

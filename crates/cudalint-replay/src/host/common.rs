@@ -54,6 +54,8 @@ pub(crate) struct Common<'p, L, O, R> {
     pub budget: Budget,
     pub log: EventLog,
     pub path: PathState,
+    /// How many checks stand around of which this is the side where a call has failed or a pointer is null.
+    pub failed: u32,
 }
 
 impl<'p, L, O, R> Common<'p, L, O, R> {
@@ -75,6 +77,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
             budget,
             log: EventLog::default(),
             path: PathState::default(),
+            failed: 0,
         }
     }
 
@@ -146,8 +149,9 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let Some(function) = frame.function else { return };
         let function = (frame.module, function);
         let conditional = frame.undecided > 0;
-        let conditions = self.path.conditions();
-        self.log.events.push(Event { kind, site, function, path, assumptions: None, conditions, conditional });
+        let (conditions, failed) = (self.path.conditions(), self.failed > 0);
+        let assumptions = None;
+        self.log.events.push(Event { kind, site, function, path, assumptions, conditions, conditional, failed });
     }
 
     /// The calls from the entry to here; `nameless` stands for a function without a name.

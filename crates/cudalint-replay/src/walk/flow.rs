@@ -58,6 +58,7 @@ impl Walker<'_> {
                 let before = self.pendings.len();
                 let banned = self.path.excluded().len();
                 let aside = self.memory.step_aside();
+                self.failed += 1;
                 if taken {
                     self.alternative(mark, otherwise);
                     self.leave_aside(aside, before, banned);
@@ -107,6 +108,7 @@ impl Walker<'_> {
     /// The end of a path of which nothing comes.
     fn leave_aside(&mut self, aside: Aside, pendings: usize, banned: usize) {
         self.memory.step_back(aside);
+        self.failed -= 1;
         self.pendings.truncate(pendings);
         self.path.readmit(banned);
     }
