@@ -220,9 +220,8 @@ fn lsp() {
 #[test]
 fn empty_reports() {
     let options = Options::default();
-    let all: Vec<String> = Format::all()
-        .map(|format| format!("--- {}\n{}", format.name(), format.render(&empty(), &options)))
-        .collect();
+    let all: Vec<String> =
+        Format::all().map(|format| format!("--- {}\n{}", format.name(), format.render(&empty(), &options))).collect();
     assert_snapshot!(all.join(""));
     validate(
         &cudalint_findings::schema::document(),

@@ -6,8 +6,8 @@
 
 mod common;
 
-use cudalint_findings::format::Format;
 use common::{EMPTY_GRID, Sandbox, finished};
+use cudalint_findings::format::Format;
 use std::process::Command;
 
 /// The run finds what it finds, says why `path` is incomplete, and marks it in every format.
