@@ -28,4 +28,4 @@ pub use crowd::Entry;
 pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
 pub use project::{Project, ProjectOptions};
-pub use scope::Scope;
+pub use scope::{Evaluate, Scope};

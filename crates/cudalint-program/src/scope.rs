@@ -8,9 +8,21 @@ use crate::ir::{
 };
 use crate::name::Name;
 use crate::project::Project;
-use crate::types::{Argument, Ty, TypeEnv};
+use crate::types::{Argument, Ty, TypeEnv, last_segment};
+use cudalint_numbers::Quantity;
 use std::cell::Cell;
 use std::sync::Arc;
+use typed_index_collections::TiSlice;
+
+/// Who knows what expressions in types mean where the source alone does not say: the walk of host code, whose variables
+/// hold values.
+pub trait Evaluate {
+    /// What an expression stands for, as an extent or a template argument.
+    fn value(&self, expr: ExprId) -> Argument;
+
+    /// The type of an expression.
+    fn type_of(&self, expr: ExprId) -> Ty;
+}
 
 /// A place in a function, or at namespace scope, with what its template parameters stand for.
 #[derive(Debug)]
@@ -44,6 +56,13 @@ impl<'p> Scope<'p> {
         Self { project, module, function, inside, env: env.with(missing), budget: Budget::default() }
     }
 
+    /// The same, where template parameters that `env` does not bind keep their names as types.
+    pub fn open(project: &'p Project, module: ModuleId, function: Option<FunctionId>, env: &TypeEnv) -> Self {
+        let found = function.and_then(|function| project.function_at(module, function));
+        let inside = found.map(|function| function.scope.clone()).unwrap_or_default();
+        Self { project, module, function, inside, env: env.clone(), budget: Budget::default() }
+    }
+
     /// A place inside a record or namespace, for the types of fields and bases.
     pub fn inside(project: &'p Project, module: ModuleId, inside: Path, env: &TypeEnv) -> Self {
         Self { project, module, function: None, inside, env: env.clone(), budget: Budget::default() }
@@ -63,13 +82,33 @@ impl<'p> Scope<'p> {
             inside: &self.inside,
             env: &self.env,
             frame: &[],
+            values: None,
             budget: &self.budget,
         }
+    }
+
+    fn asking<'a>(&'a self, values: &'a dyn Evaluate) -> Context<'a> {
+        Context { values: Some(values), ..self.context() }
     }
 
     /// A type of the module, resolved.
     pub fn resolve(&self, ty: TypeId) -> Ty {
         self.context().resolve(ty)
+    }
+
+    /// The same, with the values that somebody knows.
+    pub fn resolve_by(&self, ty: TypeId, values: &dyn Evaluate) -> Ty {
+        self.asking(values).resolve(ty)
+    }
+
+    /// Template parameters with the arguments that are written for them here; others are not bound.
+    pub fn explicit(&self, params: &[TemplateParam], targs: &[TemplateArg], values: &dyn Evaluate) -> TypeEnv {
+        self.asking(values).explicit(params, targs)
+    }
+
+    /// Binds template parameters of a function that are not bound yet, by the types of a call's arguments and by defaults.
+    pub fn complete(&self, module: ModuleId, function: &Function, env: &mut TypeEnv, args: &[Ty]) {
+        self.context().complete(module, function, env, args);
     }
 
     /// The type that a name with template arguments means; a [`Ty::Library`] of that name where nobody declares it.
@@ -112,6 +151,15 @@ impl<'p> Scope<'p> {
     pub fn field_offsets(&self, ty: &Ty) -> Option<Vec<i64>> {
         let Ty::Record(entry, env) = ty.value() else { return None };
         self.context().field_offsets(*entry, env)
+    }
+
+    /// The type of a field of a record or its bases, or of a lane of a vector.
+    pub fn field(&self, of: &Ty, name: &str) -> Option<Ty> {
+        let context = self.context();
+        if let Ty::Record(entry, env) = of.value() {
+            context.field(*entry, env, name)?;
+        }
+        Some(context.member(of, name)).filter(|ty| *ty != Ty::Unknown || matches!(of.value(), Ty::Record(..)))
     }
 
     /// The type of a member of a record or vector type.
@@ -179,6 +227,8 @@ pub(crate) struct Context<'a> {
     pub env: &'a TypeEnv,
     /// Values of the function's parameters while a call is evaluated.
     pub frame: &'a [Option<Constant>],
+    /// Who knows more of the values of expressions.
+    pub values: Option<&'a dyn Evaluate>,
     pub budget: &'a Budget,
 }
 
@@ -206,7 +256,16 @@ impl<'a> Context<'a> {
     where
         'a: 'b,
     {
-        Context { project: self.project, module, function: None, inside, env, frame: &[], budget: self.budget }
+        Context {
+            project: self.project,
+            module,
+            function: None,
+            inside,
+            env,
+            frame: &[],
+            values: None,
+            budget: self.budget,
+        }
     }
 
     pub fn resolve(&self, ty: TypeId) -> Ty {
@@ -224,8 +283,7 @@ impl<'a> Context<'a> {
             Type::Pointer(to) => Ty::pointer_to(self.resolve(*to)),
             Type::Reference(to) => Ty::Reference(Arc::new(self.resolve(*to))),
             Type::Array(of, count) => {
-                let count = count.and_then(|count| self.eval(count)).and_then(Constant::as_i64);
-                Ty::Array(Arc::new(self.resolve(*of)), count.filter(|count| *count >= 0).into())
+                Ty::Array(Arc::new(self.resolve(*of)), count.map_or(Quantity::Unknown, |count| self.extent(count)))
             }
             Type::Qualified { ty, .. } => self.resolve(*ty),
             Type::Named { path, args } => self.named(path, args),
@@ -238,8 +296,31 @@ impl<'a> Context<'a> {
             },
             Type::Function => Ty::Function,
             Type::Auto => Ty::Auto,
-            Type::DeclType(expr) => self.type_of(*expr),
+            Type::DeclType(expr) => match self.values {
+                Some(values) => values.type_of(*expr),
+                None => self.type_of(*expr),
+            },
             Type::Unknown => Ty::Unknown,
+        }
+    }
+
+    /// How many elements an array has.
+    fn extent(&self, count: ExprId) -> Quantity {
+        match (self.value(count), self.values) {
+            (Argument::Value(Quantity::Known(count)), None) if count < 0 => Quantity::Unknown,
+            (Argument::Value(count), _) => count,
+            _ => Quantity::Unknown,
+        }
+    }
+
+    /// What an expression stands for as a template argument.
+    fn value(&self, expr: ExprId) -> Argument {
+        match self.values {
+            Some(values) => values.value(expr),
+            None => match self.eval(expr).and_then(Constant::as_i64) {
+                Some(value) => Argument::Value(value.into()),
+                None => Argument::Unknown,
+            },
         }
     }
 
@@ -344,16 +425,12 @@ impl<'a> Context<'a> {
     }
 
     pub(crate) fn argument(&self, param: &TemplateParam, arg: &TemplateArg) -> Argument {
-        let value = |expr: ExprId| match self.eval(expr).and_then(Constant::as_i64) {
-            Some(value) => Argument::Value(value.into()),
-            None => Argument::Unknown,
-        };
         match (param.value_type.is_some(), arg) {
             (false, TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => match self.resolve(*ty) {
                 Ty::Unknown => Argument::Unknown,
                 ty => Argument::Type(ty),
             },
-            (true, TemplateArg::Value(expr) | TemplateArg::Ambiguous(_, expr)) => value(*expr),
+            (true, TemplateArg::Value(expr) | TemplateArg::Ambiguous(_, expr)) => self.value(*expr),
             _ => Argument::Unknown,
         }
     }
@@ -361,13 +438,10 @@ impl<'a> Context<'a> {
     pub(crate) fn any_argument(&self, arg: &TemplateArg) -> Argument {
         match arg {
             TemplateArg::Type(ty) => Argument::Type(self.resolve(*ty)),
-            TemplateArg::Value(expr) => self
-                .eval(*expr)
-                .and_then(Constant::as_i64)
-                .map_or(Argument::Unknown, |value| Argument::Value(value.into())),
-            TemplateArg::Ambiguous(ty, expr) => match self.eval(*expr).and_then(Constant::as_i64) {
-                Some(value) => Argument::Value(value.into()),
-                None => Argument::Type(self.resolve(*ty)),
+            TemplateArg::Value(expr) => self.value(*expr),
+            TemplateArg::Ambiguous(ty, expr) => match self.value(*expr) {
+                Argument::Value(Quantity::Unknown) | Argument::Unknown => Argument::Type(self.resolve(*ty)),
+                value => value,
             },
         }
     }
@@ -405,65 +479,83 @@ impl<'a> Context<'a> {
     /// the arguments say, then defaults.
     pub fn bind_call(&self, module: ModuleId, id: FunctionId, targs: &[TemplateArg], args: &[ExprId]) -> TypeEnv {
         let Some(function) = self.project.function_at(module, id) else { return TypeEnv::default() };
-        let mut bound: Vec<(Name, Argument)> = Vec::new();
-        for (index, param) in function.template_params.iter().enumerate() {
-            let explicit = targs.get(index).filter(|_| !param.pack).map(|arg| self.argument(param, arg));
-            let argument = explicit.or_else(|| self.deduced(module, function, param, args)).or_else(|| {
-                let so_far = TypeEnv::new(bound.clone());
-                param.default.as_ref().map(|default| self.at(module, &function.scope, &so_far).argument(param, default))
-            });
-            bound.push((param.name.clone(), argument.unwrap_or(Argument::Unknown)));
+        let params = &function.template_params;
+        if params.is_empty() {
+            return TypeEnv::default();
         }
-        TypeEnv::new(bound)
+        let mut env = self.explicit(params, targs);
+        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(*arg)).collect();
+        self.complete(module, function, &mut env, &types);
+        let bound = |param: &TemplateParam| env.get(&param.name).cloned().unwrap_or(Argument::Unknown);
+        TypeEnv::new(params.iter().map(|param| (param.name.clone(), bound(param))).collect())
     }
 
-    /// A type parameter by the first function parameter that is `T`, `T&`, `T*` or `T**` of it.
-    fn deduced(
-        &self,
-        module: ModuleId,
-        function: &Function,
-        param: &TemplateParam,
-        args: &[ExprId],
-    ) -> Option<Argument> {
-        if param.value_type.is_some() || param.pack {
-            return None;
+    fn explicit(&self, params: &[TemplateParam], targs: &[TemplateArg]) -> TypeEnv {
+        let written = params.iter().zip(targs).take_while(|(param, _)| !param.pack);
+        TypeEnv::new(written.map(|(param, arg)| (param.name.clone(), self.argument(param, arg))).collect())
+    }
+
+    fn complete(&self, module: ModuleId, function: &Function, env: &mut TypeEnv, args: &[Ty]) {
+        for (variable, found) in function.params().iter().zip(args) {
+            self.deduce(&self.project.module(module).types, function, variable.ty, found.value(), env, 0);
         }
-        let types = &self.project.module(module).types;
-        let params = function.params();
-        for (variable, arg) in params.iter().zip(args) {
-            let mut pointers = 0;
-            let mut ty = types.get(variable.ty);
-            let mut is_param = false;
-            for _ in 0..8 {
-                match ty {
-                    Some(Type::Qualified { ty: inner, .. } | Type::Reference(inner)) => ty = types.get(*inner),
-                    Some(Type::Pointer(inner) | Type::Array(inner, _)) => {
-                        pointers += 1;
-                        ty = types.get(*inner);
-                    }
-                    Some(Type::Named { path, args }) => {
-                        is_param = args.is_empty() && *path.segments == [param.name.clone()];
-                        break;
-                    }
-                    _ => break,
+        for param in &function.template_params {
+            if let Some(default) = param.default.as_ref().filter(|_| !param.pack && env.get(&param.name).is_none()) {
+                let argument = self.at(module, &function.scope, env).argument(param, default);
+                env.push(param.name.clone(), argument);
+            }
+        }
+    }
+
+    /// Binds the type parameters that a function's parameter type names, by the type of what is handed over.
+    fn deduce(
+        &self,
+        types: &TiSlice<TypeId, Type>,
+        function: &Function,
+        written: TypeId,
+        found: &Ty,
+        env: &mut TypeEnv,
+        depth: u32,
+    ) {
+        if depth > 8 || matches!(found, Ty::Unknown | Ty::Auto) {
+            return;
+        }
+        match types.get(written) {
+            Some(Type::Qualified { ty, .. } | Type::Reference(ty)) => {
+                self.deduce(types, function, *ty, found, env, depth + 1);
+            }
+            Some(Type::Pointer(to) | Type::Array(to, _)) => {
+                if let Ty::Pointer(inner) | Ty::Array(inner, _) = found {
+                    self.deduce(types, function, *to, inner.value(), env, depth + 1);
                 }
             }
-            if !is_param {
-                continue;
-            }
-            let mut found = self.type_of(*arg).decayed();
-            for _ in 0..pointers {
-                found = match found {
-                    Ty::Pointer(to) => to.value().clone(),
-                    _ => return None,
+            Some(Type::Named { path, args }) => {
+                let Some(name) = path.last() else { return };
+                let is_param = |param: &TemplateParam| param.name == *name && param.value_type.is_none() && !param.pack;
+                if args.is_empty() && path.segments.len() == 1 && function.template_params.iter().any(is_param) {
+                    if env.get(name).is_none() {
+                        env.push(name.clone(), Argument::Type(found.decayed()));
+                    }
+                    return;
+                }
+                let theirs: Vec<&Argument> = match found {
+                    Ty::Record(entry, env)
+                        if self.project.record_at(*entry).is_some_and(|record| record.name == *name) =>
+                    {
+                        env.iter().map(|(_, argument)| argument).collect()
+                    }
+                    Ty::Library(library, args) if last_segment(library) == name.as_str() => args.iter().collect(),
+                    _ => return,
                 };
+                for (arg, value) in args.iter().zip(theirs) {
+                    if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) = (arg, value)
+                    {
+                        self.deduce(types, function, *ty, found, env, depth + 1);
+                    }
+                }
             }
-            return match found {
-                Ty::Unknown | Ty::Auto => None,
-                found => Some(Argument::Type(found)),
-            };
+            _ => {}
         }
-        None
     }
 
     /// The function of the project that a call means, with its bindings.

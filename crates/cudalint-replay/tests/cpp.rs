@@ -156,3 +156,54 @@ fn braces_in_a_configuration_are_an_extent() {
         .collect();
     assert_eq!(extents, ["4 2 1 / 8 4 2", "3 1 1 / 1 1 1"]);
 }
+
+#[test]
+fn types_are_what_the_program_says_they_are() {
+    let program = r"
+enum class Kind : unsigned char { A, B };
+struct Base { double d; char c; };
+struct Part : Base { int i; };
+template <typename T, int N = 4> struct Row { struct Cell { T a, b; }; Cell cells[N]; T *rest; };
+template <typename T> struct Wide { T a; };
+template <> struct Wide<char> { double a; };
+template <typename T> using Pair = Row<T, 2>;
+struct Base2 { double d; int c; int e; };
+struct Part2 : Base2 { short s; };
+int main() {
+    float *a, *b, *c, *d, *e, *f, *g;
+    cudaMalloc(&a, sizeof(Kind));
+    cudaMalloc(&b, sizeof(Row<float>));
+    cudaMalloc(&c, sizeof(Pair<double>));
+    cudaMalloc(&d, sizeof(Row<char>::Cell));
+    cudaMalloc(&e, sizeof(Wide<char>));
+    cudaMalloc(&f, sizeof(Part2));
+    // The tail of a base may hold the next member: that is not computed.
+    cudaMalloc(&g, sizeof(Part));
+}
+";
+    assert_eq!(bytes(program), ["1", "40", "40", "2", "8", "24", "unknown"]);
+}
+
+#[test]
+fn an_object_made_of_another_instance_of_its_template_is_no_copy() {
+    let program = r"
+template <typename T> struct Buffer {
+    Buffer() {}
+    template <typename U> Buffer(const Buffer<U> &other) : size(other.size) { cudaMalloc(&data, size * sizeof(T)); }
+    size_t size;
+    T *data;
+};
+int main() {
+    Buffer<char> small;
+    small.size = 100;
+    cudaMalloc(&small.data, 100);
+    Buffer<float> large(small);
+    Buffer<char> same(small);
+    float host[100];
+    cudaMemcpy(host, large.data, 400, cudaMemcpyDeviceToHost);
+    cudaMemcpy(host, same.data, 100, cudaMemcpyDeviceToHost);
+}
+";
+    let sources: Vec<String> = common::sides(&events(program)).into_iter().map(|(_, source)| source).collect();
+    assert_eq!(sources, ["Device data 400+0", "Device small.data 100+0"]);
+}

@@ -15,25 +15,19 @@ pub(crate) struct Learned {
     pub(super) names: RefCell<FxHashMap<(usize, u32), Found>>,
     /// Whether functions in sight go by a name.
     pub(super) overloaded: RefCell<FxHashMap<usize, bool>>,
-    /// What a name means as a type, asked from a function.
-    pub(super) types: RefCell<FxHashMap<(usize, Option<FunctionId>), TypeName>>,
     /// By function: which locals are given values anywhere but at their declarations.
     pub(super) assigned: RefCell<FxHashMap<(ModuleId, FunctionId), Assigned>>,
     /// What looking at an expression again does.
     pub(super) looks: RefCell<FxHashMap<(ModuleId, ExprId), Look>>,
     /// By the first statement of a loop's body: whether its iterations are worth running one by one.
     pub(super) worth: RefCell<FxHashMap<(ModuleId, u32), bool>>,
-    /// Size and alignment of records without template arguments, where finding them evaluates nothing; none where they
-    /// are not known.
-    pub(super) layouts: RefCell<FxHashMap<Entry, Option<Layout>>>,
+    /// Sizes of records without template arguments; none where they are not known.
+    pub(super) layouts: RefCell<FxHashMap<Entry, Option<i64>>>,
     /// By function: which parameters are only printed.
     pub(super) printed: RefCell<FxHashMap<(ModuleId, FunctionId), Printed>>,
     /// Walks of functions that left no trace.
     pub(super) walks: RefCell<FxHashMap<(ModuleId, FunctionId), Walks>>,
 }
-
-/// Size and alignment.
-type Layout = (i64, i64);
 
 /// By parameter.
 type Printed = Arc<[bool]>;
@@ -80,16 +74,6 @@ pub(crate) enum Found {
     Enumerator(Entry),
     Function(ModuleId, FunctionId),
     Nothing,
-}
-
-/// What the project knows as a type by a name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TypeName {
-    Alias(Entry),
-    Record(Entry),
-    /// By one of its enumerators.
-    Enum(Entry),
-    Other,
 }
 
 /// What looking at an expression again does.

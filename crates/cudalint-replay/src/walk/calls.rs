@@ -292,7 +292,7 @@ impl<'p> Walker<'p> {
         let Invocation { module, id: function_id, mut env, this, closure, exprs, mut args } = invocation;
         let Some(function) = self.project.function_at(module, function_id) else { return Out::unknown() };
         if self.only_checks(module, function, function_id, &args) {
-            let returns = self.resolve_in(module, &Rc::default(), function.returns);
+            let returns = self.resolve_in(module, function, &TypeEnv::default(), function.returns);
             let val = if matches!(returns, Ty::Void) { Val::unknown() } else { Val::from(Kind::Status) };
             return Out::new(val, returns);
         }

@@ -9,7 +9,7 @@ use crate::quantity::{Quantity, union};
 use crate::value::{Kind, Ptr, Val};
 use cudalint_program::api;
 use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, TypeId};
-use cudalint_program::types::{Container, Ty, TypeEnv};
+use cudalint_program::types::{Argument, Container, Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
 
 /// How deep records hold records whose fields are set one by one.
@@ -62,7 +62,12 @@ impl<'p> Walker<'p> {
     }
 
     pub(super) fn same_record(&self, a: &Ty, b: &Ty) -> bool {
-        matches!((a.value(), b.value()), (Ty::Record(a, _), Ty::Record(b, _)) if a == b)
+        let alike = |(a, b): (&(Name, Argument), &(Name, Argument))| {
+            a.1 == b.1 || matches!(a.1, Argument::Unknown) || matches!(b.1, Argument::Unknown)
+        };
+        // `Buffer<float> b(a)` of a `Buffer<char>` is no copy.
+        matches!((a.value(), b.value()), (Ty::Record(a, these), Ty::Record(b, those))
+            if a == b && these.iter().zip(those.iter()).all(alike))
     }
 
     /// What an object without an initializer holds.
@@ -109,13 +114,13 @@ impl<'p> Walker<'p> {
                 break;
             }
             let needs = field.init.is_some() || {
-                let ty = self.resolve_in(entry.module, env, field.ty);
+                let ty = self.part_type(*entry, env, field.ty);
                 matches!(ty, Ty::Record(..) | Ty::Library(..) | Ty::Unknown | Ty::Vector { .. })
             };
             if !needs {
                 continue;
             }
-            let field_ty = self.resolve_in(entry.module, env, field.ty);
+            let field_ty = self.part_type(*entry, env, field.ty);
             let at = self.field_place(place, &field.name);
             match field.init {
                 Some(init) => {
@@ -336,7 +341,7 @@ impl<'p> Walker<'p> {
             return false;
         }
         record.bases.iter().all(|base| {
-            let base = self.resolve_in(entry.module, env, *base);
+            let base = self.part_type(entry, env, *base);
             self.comes_from_host_heap(&base, depth + 1)
         })
     }

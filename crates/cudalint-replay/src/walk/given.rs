@@ -30,7 +30,7 @@ impl Walker<'_> {
         (0..function.param_count as usize)
             .map(|index| {
                 let Some(parameter) = function.locals.get(LocalId::from(index)) else { return Given::Unknown };
-                let ty = self.resolve_in(module, env, parameter.ty);
+                let ty = self.resolve_in(module, function, env, parameter.ty);
                 match args.get(index) {
                     Some(out) => {
                         let ty = if ty.is_unknown() { out.ty.clone() } else { ty };

@@ -77,7 +77,7 @@ impl<'p> Walker<'p> {
                 }
                 let mut total = 0_usize;
                 for field in &record.fields {
-                    let ty = self.resolve_in(entry.module, env, field.ty);
+                    let ty = self.part_type(*entry, env, field.ty);
                     total = total.checked_add(self.scalars(&ty, depth + 1)?)?;
                 }
                 Some(total)

@@ -1,7 +1,7 @@
 //! Questions about code whose answers do not depend on what a walk knows: asked once, then found in the caches.
 
 use super::Walker;
-use super::caches::{Assigned, Look, TypeName};
+use super::caches::{Assigned, Look};
 use cudalint_program::ir::{Block, Expr, ExprId, FunctionId, LocalId, Module, ModuleId, Path, Type, TypeId};
 use cudalint_program::types::Ty;
 use cudalint_program::visit::{Item, walk};
@@ -20,28 +20,6 @@ pub(super) fn plain_type(module: &Module, ty: TypeId) -> Option<Ty> {
 }
 
 impl Walker<'_> {
-    /// A type of the current frame's module under its template arguments.
-    pub fn resolve(&mut self, ty: TypeId) -> Ty {
-        let Some(frame) = self.frames.last() else { return Ty::Unknown };
-        if let Some(plain) = plain_type(self.project.module(frame.module), ty) {
-            return plain;
-        }
-        if !frame.env.is_empty() || self.frames.len() > crate::host::MAX_FRAMES {
-            return self.resolve_at(ty, 0);
-        }
-        let key = (frame.module, frame.function, ty);
-        if let Some(known) = self.caches.resolved.borrow().get(&key) {
-            return known.clone();
-        }
-        let steps = self.budget.steps;
-        let resolved = self.resolve_at(ty, 0);
-        // A count that had to be evaluated may be another one the next time.
-        if self.budget.steps == steps && self.budget.stopped.is_none() {
-            self.caches.resolved.borrow_mut().insert(key, resolved.clone());
-        }
-        resolved
-    }
-
     /// Whether looking at an expression again does nothing.
     pub fn is_plain(&self, expr: ExprId) -> bool {
         self.look_again(expr) != Look::Effects
@@ -71,26 +49,6 @@ impl Walker<'_> {
         let overloaded = !self.project.overloads(self.module_id(), &self.scope(), path).is_empty();
         self.caches.learned.overloaded.borrow_mut().insert(key, overloaded);
         overloaded
-    }
-
-    /// What a name means as a type.
-    pub fn type_named(&self, path: &Path) -> TypeName {
-        let key = (std::ptr::from_ref(path) as usize, self.frames.last().and_then(|frame| frame.function));
-        if let Some(known) = self.caches.learned.types.borrow().get(&key) {
-            return *known;
-        }
-        let (module, inside) = (self.module_id(), self.scope());
-        let found = if let Some(entry) = self.project.alias(module, &inside, path) {
-            TypeName::Alias(entry)
-        } else if let Some(entry) = self.project.record(module, &inside, path) {
-            TypeName::Record(entry)
-        } else if let Some(entry) = self.project.enum_type(module, &inside, path) {
-            TypeName::Enum(entry)
-        } else {
-            TypeName::Other
-        };
-        self.caches.learned.types.borrow_mut().insert(key, found);
-        found
     }
 
     /// Whether a local is given a value anywhere but at its declaration.

@@ -7,11 +7,11 @@ use crate::host::ObjId;
 use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
-use cudalint_program::Name;
 use cudalint_program::api::effects::Library;
 use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
+use cudalint_program::{Name, Scope};
 
 /// What a name stands for.
 pub(crate) enum Meaning {
@@ -63,7 +63,7 @@ impl Walker<'_> {
                 return Meaning::Place(Place::Cell(object, root()), ty);
             }
             Found::Enumerator(entry) => {
-                let q = self.enumerator(entry.module, entry.index).map_or(Quantity::Unknown, Quantity::Known);
+                let q = Scope::open(self.project, entry.module, None, &TypeEnv::default()).enumerator(entry).into();
                 return Meaning::Value(Out::new(Val::typed(q, 4, true), Ty::INT));
             }
             Found::Function(target, function) => {
@@ -224,34 +224,6 @@ impl Walker<'_> {
         }
         self.frames.pop();
         object
-    }
-
-    /// The value of an enumerator.
-    fn enumerator(&mut self, module: ModuleId, index: u32) -> Option<i64> {
-        let list = &self.project.module(module).enumerators;
-        let at = list.get(index as usize)?;
-        let value = match at.value {
-            Some(expr) => self.constant(module, expr)?,
-            None => {
-                let base = list.get((index.checked_sub(at.offset)?) as usize)?;
-                match base.value {
-                    Some(expr) => self.constant(module, expr)?.checked_add(i64::from(at.offset))?,
-                    None => i64::from(at.offset),
-                }
-            }
-        };
-        Some(value)
-    }
-
-    /// The number that an expression of some module means on its own.
-    pub fn constant(&mut self, module: ModuleId, expr: ExprId) -> Option<i64> {
-        if self.frames.len() > crate::host::MAX_FRAMES + 4 {
-            return None;
-        }
-        self.push_frame(module, None, TypeEnv::default(), None);
-        let value = self.eval(expr).val.known();
-        self.frames.pop();
-        value
     }
 
     /// A local's place and type.

@@ -58,7 +58,7 @@ impl Walker<'_> {
             return None;
         }
         let returns = self.project.module(module).types.get(function.returns);
-        if !matches!(returns, Some(Type::Void)) && !self.is_by_value(module, env, function.returns) {
+        if !matches!(returns, Some(Type::Void)) && !self.is_by_value(module, function, env, function.returns) {
             return None;
         }
         let template = env.iter().map(|(_, argument)| match argument {
@@ -84,7 +84,7 @@ impl Walker<'_> {
                 }
                 kind => Plain::kind_of(kind)?,
             };
-            if !self.is_by_value(module, env, param.ty) {
+            if !self.is_by_value(module, function, env, param.ty) {
                 return None;
             }
             let why = if kind == PlainKind::Printed { None } else { out.val.why.clone() };
@@ -182,7 +182,7 @@ impl Walker<'_> {
             self.recording.literals.extend(walked.literals.iter().cloned());
             self.recording.entered.extend(walked.entered.iter().copied());
         }
-        let returns = self.resolve_in(call.module, call.env, call.function.returns);
+        let returns = self.resolve_in(call.module, call.function, call.env, call.function.returns);
         Out::new(walked.value.val(), returns)
     }
 
@@ -324,7 +324,7 @@ impl Walker<'_> {
     }
 
     /// Whether a parameter of the type holds a number or a pointer of its own.
-    fn is_by_value(&mut self, module: ModuleId, env: &TypeEnv, ty: TypeId) -> bool {
+    fn is_by_value(&self, module: ModuleId, function: &Function, env: &TypeEnv, ty: TypeId) -> bool {
         let types = &self.project.module(module).types;
         let mut current = ty;
         for _ in 0..3 {
@@ -334,7 +334,7 @@ impl Walker<'_> {
                     return true;
                 }
                 Some(Type::Named { args, .. }) if args.is_empty() => {
-                    let ty = self.resolve_in(module, env, current);
+                    let ty = self.resolve_in(module, function, env, current);
                     return ty.is_scalar() && !matches!(ty, Ty::Reference(..));
                 }
                 _ => return false,

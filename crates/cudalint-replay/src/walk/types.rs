@@ -1,168 +1,94 @@
-//! Types of the program as the walk's own types, and their sizes.
+//! Types as the walk sees them: the program says what a name means and how records are laid out, the walk what variables
+//! in extents and template arguments hold.
 
-use super::Walker;
-use super::caches::TypeName;
+use super::{Out, Walker};
 use crate::quantity::Quantity;
 use crate::value::Kind;
 use cudalint_numbers::Scalar;
-use cudalint_program::ir::{
-    ExprId, Function, FunctionId, LocalId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
-};
-use cudalint_program::types::{Argument, Container, Ty, TypeEnv, lane_named};
-use cudalint_program::{Entry, Name, layout};
+use cudalint_program::ir::{ExprId, Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
+use cudalint_program::types::{Argument, Container, Ty, TypeEnv, lane_named, last_segment};
+use cudalint_program::{Entry, Evaluate, Name, Scope};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// How deep types may nest.
 const MAX_TYPE_DEPTH: u32 = 24;
 
-impl<'p> Walker<'p> {
-    /// A type of another module on its own, with these template arguments.
-    pub fn resolve_in(&mut self, module: ModuleId, env: &TypeEnv, ty: TypeId) -> Ty {
-        if self.frames.len() > crate::host::MAX_FRAMES + 6 {
-            return Ty::Unknown;
-        }
-        if let Some(plain) = super::lookups::plain_type(self.project.module(module), ty) {
-            return plain;
-        }
-        self.push_frame(module, None, env.clone(), None);
-        let resolved = self.resolve(ty);
-        self.frames.pop();
-        resolved
-    }
+/// A walk that is asked for values while a type is resolved.
+struct Asked<'w, 'p>(RefCell<&'w mut Walker<'p>>);
 
-    /// A type of the current frame's module, this deep inside another.
-    pub fn resolve_at(&mut self, id: TypeId, depth: u32) -> Ty {
-        let module = self.module();
-        let Some(ty) = module.types.get(id) else { return Ty::Unknown };
-        if depth > MAX_TYPE_DEPTH {
-            return Ty::Unknown;
-        }
-        match ty {
-            Type::Void => Ty::Void,
-            Type::Int { bytes, signed } => Ty::Int { bytes: *bytes, signed: *signed },
-            Type::Bool => Ty::Bool,
-            Type::Float { bytes } => Ty::Float { bytes: *bytes },
-            Type::Vector { name, lane, lanes } => Ty::Vector { name: name.clone(), lane: *lane, lanes: *lanes },
-            Type::Pointer(to) => Ty::pointer_to(self.resolve_at(*to, depth + 1)),
-            Type::Reference(to) => Ty::Reference(Arc::new(self.resolve_at(*to, depth + 1))),
-            Type::Array(of, count) => {
-                let inner = self.resolve_at(*of, depth + 1);
-                let count = match count {
-                    Some(count) => self.eval(*count).val.quantity(),
-                    None => Quantity::Unknown,
-                };
-                Ty::Array(Arc::new(inner), count)
-            }
-            Type::Qualified { ty, .. } => self.resolve_at(*ty, depth + 1),
-            Type::Named { path, args } | Type::Member { path, args, .. } => self.resolve_name(path, args, depth),
-            Type::Function => Ty::Function,
-            Type::Auto => Ty::Auto,
-            Type::DeclType(expr) => {
-                self.dry += 1;
-                let mark = self.memory.mark();
-                let ty = self.eval(*expr).ty.value().clone();
-                self.memory.undo(mark);
-                self.dry -= 1;
-                ty
-            }
-            Type::Unknown => Ty::Unknown,
-        }
-    }
-
-    fn resolve_name(&mut self, path: &'p Path, args: &'p [TemplateArg], depth: u32) -> Ty {
-        let Some(last) = path.last() else { return Ty::Unknown };
-        if path.segments.len() == 1
-            && let Some(Argument::Type(ty)) = self.frames.last().and_then(|frame| frame.env.get(last))
-        {
-            return ty.clone();
-        }
-        match self.type_named(path) {
-            TypeName::Alias(entry) => {
-                let Some(alias) = self.project.alias_at(entry) else { return Ty::Unknown };
-                let env = self.bind(&alias.template_params, args, depth);
-                if self.frames.len() > crate::host::MAX_FRAMES + 6 {
-                    return Ty::Unknown;
-                }
-                // A name may be an alias for itself in another scope.
-                self.push_frame(entry.module, None, env, None);
-                let resolved = self.resolve_at(alias.ty, depth + 4);
-                self.frames.pop();
-                resolved
-            }
-            TypeName::Record(entry) => {
-                let Some(record) = self.project.record_at(entry) else { return Ty::Unknown };
-                let env = self.bind(&record.template_params, args, depth);
-                Ty::Record(entry, env)
-            }
-            TypeName::Enum(entry) => {
-                let underlying = self.project.enumerator_at(entry).and_then(|enumerator| enumerator.underlying);
-                underlying.map_or(Ty::INT, |ty| self.resolve_in(entry.module, &TypeEnv::default(), ty))
-            }
-            // Its memory comes from wherever its resource takes it.
-            TypeName::Other if path.segments.iter().any(|segment| *segment == "pmr") => Ty::Unknown,
-            TypeName::Other => self.library_type(last, args, depth),
-        }
-    }
-
-    fn library_type(&mut self, name: &Name, args: &'p [TemplateArg], depth: u32) -> Ty {
-        let mut first = || match args.first() {
-            Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) => self.resolve_at(*ty, depth + 1),
-            _ => Ty::Unknown,
-        };
-        match name.as_str() {
-            "vector" | "host_vector" | "device_vector" if args.len() > 1 => Ty::Unknown,
-            "vector" | "host_vector" | "device_vector" | "device_uvector" | "device_ptr" | "unique_ptr"
-            | "shared_ptr" => Ty::library_of(name, first()),
-            "array" if args.len() == 2 => {
-                let first = Argument::Type(first());
-                let count = match &args[1] {
-                    TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value) => self.eval(*value).val.quantity(),
-                    TemplateArg::Type(_) => Quantity::Unknown,
-                };
-                Ty::Library(name.as_str().into(), [first, Argument::Value(count)].into())
-            }
-            // Handles that are numbers (texture_types.h, surface_types.h).
-            "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
-            "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
-            "cudaStream_t" | "cudaEvent_t" => Ty::pointer_to(opaque(name)),
-            "CUdeviceptr" => Ty::pointer_to(Ty::Void),
-            "cufftComplex" | "cuComplex" | "cuFloatComplex" => complex(name, 4),
-            "cufftDoubleComplex" | "cuDoubleComplex" => complex(name, 8),
-            "cufftReal" => Ty::Float { bytes: 4 },
-            "cufftDoubleReal" => Ty::DOUBLE,
-            _ if self.frames.last().is_some_and(|frame| frame.env.get(name).is_some()) => Ty::Unknown,
-            // `std::size_t`, and what a header in sight says of others.
-            plain => Scalar::of_cpp(plain).map_or_else(|| opaque(name), Ty::of_scalar),
-        }
-    }
-
-    /// Template parameters bound to written arguments; defaults stand in the template's own module and are left open.
-    fn bind(&mut self, params: &[TemplateParam], args: &[TemplateArg], depth: u32) -> TypeEnv {
-        let mut env = TypeEnv::default();
-        for (param, arg) in params.iter().zip(args) {
-            if param.pack {
-                break;
-            }
-            let argument = match (arg, param.value_type.is_some()) {
-                (TemplateArg::Value(value), _) | (TemplateArg::Ambiguous(_, value), true) => self.bound_to(*value),
-                (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), false) => {
-                    Argument::Type(if depth == 0 { self.resolve(*ty) } else { self.resolve_at(*ty, depth + 1) })
-                }
-                (TemplateArg::Type(_), true) => Argument::Unknown,
-            };
-            env.push(param.name.clone(), argument);
-        }
-        env
-    }
-
-    /// What a template argument that is an expression stands for.
-    fn bound_to(&mut self, value: ExprId) -> Argument {
-        let val = self.eval(value).val;
+impl Evaluate for Asked<'_, '_> {
+    fn value(&self, expr: ExprId) -> Argument {
+        let val = self.0.borrow_mut().eval(expr).val;
         match val.kind {
             Kind::Int(int) if val.why.is_none() => Argument::Value(int.q),
             Kind::Function(module, function, env) => Argument::Function(module, function, env),
             _ => Argument::Unknown,
         }
+    }
+
+    fn type_of(&self, expr: ExprId) -> Ty {
+        let mut walker = self.0.borrow_mut();
+        walker.dry += 1;
+        let mark = walker.memory.mark();
+        let ty = walker.eval(expr).ty.value().clone();
+        walker.memory.undo(mark);
+        walker.dry -= 1;
+        ty
+    }
+}
+
+impl<'p> Walker<'p> {
+    /// The place in the code where the walk is.
+    fn here(&self) -> Option<Scope<'p>> {
+        let frame = self.frames.last()?;
+        Some(Scope::open(self.project, frame.module, frame.function, &frame.env))
+    }
+
+    /// A type of the current frame's module under its template arguments.
+    pub fn resolve(&mut self, ty: TypeId) -> Ty {
+        let Some(frame) = self.frames.last() else { return Ty::Unknown };
+        if let Some(plain) = super::lookups::plain_type(self.project.module(frame.module), ty) {
+            return plain;
+        }
+        let key = frame.env.is_empty().then_some((frame.module, frame.function, ty));
+        if let Some(known) = key.and_then(|key| self.caches.resolved.borrow().get(&key).cloned()) {
+            return known;
+        }
+        let Some(here) = self.here() else { return Ty::Unknown };
+        let steps = self.budget.steps;
+        let resolved = as_host(&here.resolve_by(ty, &Asked(RefCell::new(self))), 0);
+        // A count that had to be evaluated may be another one the next time.
+        if let Some(key) = key.filter(|_| self.budget.steps == steps && self.budget.stopped.is_none()) {
+            self.caches.resolved.borrow_mut().insert(key, resolved.clone());
+        }
+        resolved
+    }
+
+    /// A type in the signature of a function, with these template arguments.
+    pub fn resolve_in(&self, module: ModuleId, function: &Function, env: &TypeEnv, ty: TypeId) -> Ty {
+        super::lookups::plain_type(self.project.module(module), ty).unwrap_or_else(|| {
+            as_host(&Scope::inside(self.project, module, function.scope.clone(), env).resolve(ty), 0)
+        })
+    }
+
+    /// The type of a field or base of a record with these template arguments.
+    pub fn part_type(&self, entry: Entry, env: &TypeEnv, ty: TypeId) -> Ty {
+        let module = entry.module;
+        if let Some(plain) = super::lookups::plain_type(self.project.module(module), ty) {
+            return plain;
+        }
+        let key = (module, None, ty);
+        if let Some(known) = self.caches.resolved.borrow().get(&key).filter(|_| env.is_empty()) {
+            return known.clone();
+        }
+        let inside = self.project.record_at(entry).map(|record| record.scope.within(record.name.clone()));
+        let found = Scope::inside(self.project, module, inside.unwrap_or_default(), env).resolve(ty);
+        let found = as_host(&found, 0);
+        if env.is_empty() {
+            self.caches.resolved.borrow_mut().insert(key, found.clone());
+        }
+        found
     }
 
     /// The arguments written at a use of a function template.
@@ -173,78 +99,18 @@ impl<'p> Walker<'p> {
 
     /// Parameters with the arguments that are written for them.
     pub fn explicit(&mut self, params: &[TemplateParam], targs: &[TemplateArg]) -> TypeEnv {
-        self.bind(params, targs, 0)
+        let Some(here) = self.here().filter(|_| !targs.is_empty()) else { return TypeEnv::default() };
+        let env = here.explicit(params, targs, &Asked(RefCell::new(self)));
+        TypeEnv::new(env.iter().map(|(name, argument)| (name.clone(), argument_as_host(argument, 0))).collect())
     }
 
-    /// Completes template arguments from defaults and from the types of call arguments.
-    pub fn deduce(&mut self, module: ModuleId, function: &'p Function, env: &mut TypeEnv, args: &[super::Out]) {
-        for (index, out) in args.iter().enumerate().take(function.param_count as usize) {
-            let Some(param) = function.locals.get(LocalId::from(index)) else { break };
-            self.match_type(module, function, param.ty, out.ty.value(), env, 0);
-        }
-        for param in &function.template_params {
-            if env.get(&param.name).is_some() || param.pack {
-                continue;
-            }
-            match &param.default {
-                Some(TemplateArg::Type(ty)) if param.value_type.is_none() => {
-                    let ty = self.resolve_in(module, &env.clone(), *ty);
-                    env.push(param.name.clone(), Argument::Type(ty));
-                }
-                Some(TemplateArg::Value(value) | TemplateArg::Ambiguous(_, value)) if param.value_type.is_some() => {
-                    let value =
-                        self.constant(module, *value).map_or(Argument::Unknown, |value| Argument::Value(value.into()));
-                    env.push(param.name.clone(), value);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn match_type(
-        &mut self,
-        module: ModuleId,
-        function: &'p Function,
-        id: TypeId,
-        found: &Ty,
-        env: &mut TypeEnv,
-        depth: u32,
-    ) {
-        if depth > 6 || found.is_unknown() {
+    /// Completes template arguments from the types of call arguments and from defaults.
+    pub fn deduce(&self, module: ModuleId, function: &'p Function, env: &mut TypeEnv, args: &[Out]) {
+        if function.template_params.is_empty() {
             return;
         }
-        match self.project.module(module).types.get(id) {
-            Some(Type::Qualified { ty, .. } | Type::Reference(ty)) => {
-                self.match_type(module, function, *ty, found, env, depth + 1);
-            }
-            Some(Type::Pointer(to) | Type::Array(to, _)) => {
-                if let Ty::Pointer(inner) | Ty::Array(inner, _) = found {
-                    self.match_type(module, function, *to, inner, env, depth + 1);
-                }
-            }
-            Some(Type::Named { path, args }) => {
-                let [name] = &*path.segments else { return };
-                let is_param = function.template_params.iter().any(|p| p.name == *name && p.value_type.is_none());
-                if is_param && args.is_empty() {
-                    if env.get(name).is_none() {
-                        env.push(name.clone(), Argument::Type(found.decayed()));
-                    }
-                } else if let (Some((_, inner, _)), Some(TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _))) =
-                    (found.container(), args.first())
-                {
-                    self.match_type(module, function, *ty, inner, env, depth + 1);
-                } else if let Ty::Record(_, theirs) = found {
-                    for (arg, (_, value)) in args.iter().zip(theirs.iter()) {
-                        if let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _), Argument::Type(found)) =
-                            (arg, value)
-                        {
-                            self.match_type(module, function, *ty, found, env, depth + 1);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
+        let types: Vec<Ty> = args.iter().map(|out| out.ty.clone()).collect();
+        Scope::open(self.project, module, None, env).complete(module, function, env, &types);
     }
 
     /// Whether a type of the current module is `const` at its top, or an array of such.
@@ -263,165 +129,119 @@ impl<'p> Walker<'p> {
 
     /// Bytes of a value of the type.
     pub fn size_of(&mut self, ty: &Ty) -> Quantity {
-        self.layout(ty, 0).0
-    }
-
-    /// Size and alignment.
-    fn layout(&mut self, ty: &Ty, depth: u32) -> (Quantity, i64) {
-        let known = |size: i64, align: i64| (Quantity::Known(size), align);
-        if depth > MAX_TYPE_DEPTH {
-            return (Quantity::Unknown, 1);
-        }
-        match ty {
-            Ty::Void | Ty::Bool => known(1, 1),
-            Ty::Int { bytes, .. } | Ty::Float { bytes } | Ty::Enum { bytes, .. } => {
-                known(i64::from(*bytes), i64::from(*bytes))
-            }
-            Ty::Vector { lane, lanes, .. } => layout::vector(i64::from(lane.bytes()), i64::from(*lanes))
-                .map_or((Quantity::Unknown, 1), |layout| known(layout.size, layout.align)),
-            Ty::Pointer(_) | Ty::Function => known(8, 8),
-            Ty::Reference(inner) => self.layout(inner, depth + 1),
-            Ty::Array(inner, count) => {
-                let (size, align) = self.layout(inner, depth + 1);
-                (size.times(count), align)
-            }
-            Ty::Library(name, _) => match ty.container() {
-                Some((Container::Array, inner, count)) => {
-                    let (size, align) = self.layout(inner, depth + 1);
-                    (size.times(&count), align)
-                }
-                Some((Container::DevicePointer, ..)) => known(8, 8),
-                Some((Container::Vector, ..)) => known(24, 8),
-                Some((Container::String, ..)) => known(32, 8),
-                Some(_) => (Quantity::Unknown, 1),
+        match ty.value() {
+            Ty::Void => Quantity::Known(1),
+            Ty::Function => Quantity::Known(8),
+            Ty::Array(inner, count) => self.size_of(inner).times(count),
+            ty @ Ty::Library(name, _) => match ty.container() {
+                Some((Container::Array, inner, count)) => self.size_of(inner).times(&count),
+                Some((Container::DevicePointer, ..)) => Quantity::Known(8),
+                Some((Container::Vector, ..)) => Quantity::Known(24),
+                Some((Container::String, ..)) => Quantity::Known(32),
+                Some(_) => Quantity::Unknown,
                 // Only a template parameter is a type of its own in every instance; a foreign name is just unknown,
                 // but equal to itself as well.
-                None => (self.atoms.size_of(name), 1),
+                None => self.atoms.size_of(name),
             },
-            Ty::Auto | Ty::Unknown => (Quantity::Unknown, 1),
-            Ty::Record(entry, env) => self.record_layout(*entry, env, depth),
-        }
-    }
-
-    fn record_layout(&mut self, entry: Entry, env: &TypeEnv, depth: u32) -> (Quantity, i64) {
-        if !env.is_empty() {
-            return self.lay_out(entry, env, depth);
-        }
-        if let Some(known) = self.caches.learned.layouts.borrow().get(&entry) {
-            return known.map_or((Quantity::Unknown, 1), |(size, align)| (Quantity::Known(size), align));
-        }
-        if let Some((size, align)) = self.type_cache.get(&entry) {
-            return (Quantity::Known(*size), *align);
-        }
-        let before = (self.budget.steps, self.atoms.count());
-        let (size, align) = self.lay_out(entry, env, depth);
-        let known = size.known().map(|size| (size, align));
-        // Where something had to be evaluated it may be something else the next time.
-        let pure = (self.budget.steps, self.atoms.count()) == before && self.budget.stopped.is_none();
-        if pure && (known.is_some() || depth == 0) {
-            self.caches.learned.layouts.borrow_mut().insert(entry, known);
-        } else if let Some(known) = known {
-            self.type_cache.insert(entry, known);
-        }
-        (size, align)
-    }
-
-    fn lay_out(&mut self, entry: Entry, env: &TypeEnv, depth: u32) -> (Quantity, i64) {
-        let module = entry.module;
-        let Some(record) = self.project.record_at(entry) else { return (Quantity::Unknown, 1) };
-        if record.align.is_some() || !record.defined {
-            let align = record.align.and_then(|expr| self.constant(module, expr));
-            if align.is_none() {
-                return (Quantity::Unknown, 1);
+            Ty::Record(entry, env) => {
+                let known = self.caches.learned.layouts.borrow().get(entry).copied().filter(|_| env.is_empty());
+                let size = known.unwrap_or_else(|| {
+                    let size = Scope::inside(self.project, entry.module, Path::default(), env).size_of(ty);
+                    if env.is_empty() {
+                        self.caches.learned.layouts.borrow_mut().insert(*entry, size);
+                    }
+                    size
+                });
+                size.into()
+            }
+            ty => {
+                Scope::inside(self.project, self.module_id(), Path::default(), &TypeEnv::default()).size_of(ty).into()
             }
         }
-        let mut size = 0_i64;
-        let mut align = record.align.and_then(|expr| self.constant(module, expr)).unwrap_or(1).max(1);
-        if record.has_virtual {
-            (size, align) = (8, align.max(8));
-        }
-        let members: Vec<TypeId> = record.bases.iter().copied().chain(record.fields.iter().map(|f| f.ty)).collect();
-        for (at, ty) in members.into_iter().enumerate() {
-            let ty = self.resolve_in(module, env, ty);
-            let (part, part_align) = self.layout(&ty, depth + 2);
-            // Of a record that holds itself many times only the first is followed.
-            let Some(part) = part.known() else { return (Quantity::Unknown, 1) };
-            // An empty base takes no room.
-            if at < record.bases.len() && part == 1 && part_align == 1 {
-                continue;
-            }
-            align = align.max(part_align);
-            if record.is_union {
-                size = size.max(part);
-            } else {
-                size = (size + part_align - 1) / part_align * part_align;
-                size = size.saturating_add(part);
-            }
-        }
-        let size = ((size + align - 1) / align * align).max(1);
-        (Quantity::Known(size), align)
     }
 
     /// The type of a field, searched in bases too.
-    pub fn field_type(&mut self, ty: &Ty, name: &Name) -> Option<Ty> {
+    pub fn field_type(&self, ty: &Ty, name: &Name) -> Option<Ty> {
         match ty.value() {
             Ty::Vector { lane, .. } => lane_named(name).map(|_| Ty::of_scalar(*lane)),
-            Ty::Record(entry, env) => self.record_field(*entry, env, name, 0),
+            Ty::Record(entry, env) => {
+                let record = self.project.record_at(*entry)?;
+                match record.fields.iter().find(|field| field.name == *name) {
+                    Some(field) => Some(self.part_type(*entry, env, field.ty)),
+                    None if record.bases.is_empty() && record.fields.iter().all(|field| !field.name.is_empty()) => None,
+                    None => {
+                        let scope = Scope::inside(self.project, entry.module, Path::default(), env);
+                        scope.field(ty, name).map(|ty| as_host(&ty, 0))
+                    }
+                }
+            }
             _ => None,
         }
     }
 
-    fn record_field(&mut self, entry: Entry, env: &TypeEnv, name: &Name, depth: u32) -> Option<Ty> {
-        let module = entry.module;
-        let record = self.project.record_at(entry)?;
-        if let Some(field) = record.fields.iter().find(|field| field.name == *name) {
-            return Some(self.resolve_in(module, env, field.ty));
-        }
-        if depth > 6 {
-            return None;
-        }
-        for base in &record.bases {
-            if let Ty::Record(base, env) = self.resolve_in(module, env, *base)
-                && let Some(ty) = self.record_field(base, &env, name, depth + 1)
-            {
-                return Some(ty);
-            }
-        }
-        None
-    }
-
     /// Byte offset of a field in its record, where the layout is known.
-    pub fn field_offset(&mut self, ty: &Ty, name: &Name) -> Option<i64> {
+    pub fn field_offset(&self, ty: &Ty, name: &Name) -> Option<i64> {
         match ty.value() {
             Ty::Vector { lane, .. } => Some(i64::from(lane.bytes()) * i64::from(lane_named(name)?)),
             Ty::Record(entry, env) => {
-                let record = self.project.record_at(*entry)?;
-                if record.is_union && record.fields.iter().any(|field| field.name == *name) {
-                    return Some(0);
-                }
-                if !record.bases.is_empty() {
-                    return None;
-                }
-                let mut offset = if record.has_virtual { 8 } else { 0 };
-                for field in &record.fields {
-                    let ty = self.resolve_in(entry.module, env, field.ty);
-                    let (size, align) = self.layout(&ty, 2);
-                    offset = (offset + align - 1) / align * align;
-                    if field.name == *name {
-                        return size.known().map(|_| offset);
-                    }
-                    offset += size.known()?;
-                }
-                None
+                Scope::inside(self.project, entry.module, Path::default(), env).offset_of(ty, name)
             }
             _ => None,
         }
     }
 
     /// The record that a method belongs to, its template parameters unbound.
-    pub fn enclosing_record(&mut self, module: ModuleId, function: &Function) -> Option<Ty> {
+    pub fn enclosing_record(&self, module: ModuleId, function: &Function) -> Option<Ty> {
         let entry = self.project.record(module, &Path::default(), &function.scope)?;
         Some(Ty::Record(entry, TypeEnv::default()))
+    }
+}
+
+/// A type as host code uses it: an enum is its integer, a handle of CUDA what it is made of, and of what is in no file in
+/// sight only containers have arguments.
+fn as_host(ty: &Ty, depth: u32) -> Ty {
+    if depth > MAX_TYPE_DEPTH {
+        return Ty::Unknown;
+    }
+    let inner = |ty: &Ty| Arc::new(as_host(ty, depth + 1));
+    match ty {
+        Ty::Enum { bytes, signed, .. } => Ty::Int { bytes: *bytes, signed: *signed },
+        Ty::Pointer(to) => Ty::Pointer(inner(to)),
+        Ty::Reference(to) => Ty::Reference(inner(to)),
+        Ty::Array(of, count) => Ty::Array(inner(of), count.clone()),
+        // Its memory comes from wherever its resource takes it.
+        Ty::Library(name, _) if name.split("::").any(|segment| segment == "pmr") => Ty::Unknown,
+        Ty::Library(name, args) => library_type(last_segment(name), args, depth),
+        other => other.clone(),
+    }
+}
+
+fn argument_as_host(argument: &Argument, depth: u32) -> Argument {
+    match argument {
+        Argument::Type(ty) => Argument::Type(as_host(ty, depth)),
+        other => other.clone(),
+    }
+}
+
+fn library_type(name: &str, args: &[Argument], depth: u32) -> Ty {
+    match name {
+        "vector" | "host_vector" | "device_vector" if args.len() > 1 => Ty::Unknown,
+        "vector" | "host_vector" | "device_vector" | "device_uvector" | "device_ptr" | "unique_ptr" | "shared_ptr"
+        | "array" => {
+            let args: Vec<Argument> = args.iter().map(|argument| argument_as_host(argument, depth + 1)).collect();
+            Ty::Library(name.into(), args.into())
+        }
+        // Handles that are numbers (texture_types.h, surface_types.h).
+        "cudaTextureObject_t" | "cudaSurfaceObject_t" => Ty::SIZE,
+        "cudaError_t" | "CUresult" | "cudaError" => Ty::INT,
+        "cudaStream_t" | "cudaEvent_t" => Ty::pointer_to(opaque(name)),
+        "CUdeviceptr" => Ty::pointer_to(Ty::Void),
+        "cufftComplex" | "cuComplex" | "cuFloatComplex" => complex(name, 4),
+        "cufftDoubleComplex" | "cuDoubleComplex" => complex(name, 8),
+        "cufftReal" => Ty::Float { bytes: 4 },
+        "cufftDoubleReal" => Ty::DOUBLE,
+        // `std::size_t`, and what a header in sight says of others.
+        plain => Scalar::of_cpp(plain).map_or_else(|| opaque(name), Ty::of_scalar),
     }
 }
 
@@ -431,6 +251,6 @@ fn opaque(name: &str) -> Ty {
 }
 
 /// A pair of floating-point numbers that goes by a name of its own.
-fn complex(name: &Name, bytes: u8) -> Ty {
-    Ty::Vector { name: name.clone(), lane: Scalar::Float { bytes }, lanes: 2 }
+fn complex(name: &str, bytes: u8) -> Ty {
+    Ty::Vector { name: Name::from(name), lane: Scalar::Float { bytes }, lanes: 2 }
 }

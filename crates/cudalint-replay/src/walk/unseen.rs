@@ -8,9 +8,8 @@ use crate::value::{Kind, Val};
 use cudalint_program::ir::{
     Expr, ExprId, Function, FunctionId, FunctionRole, LocalId, Module, ModuleId, Path, Record, Type, TypeId, Variable,
 };
-use cudalint_program::types::Ty;
+use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Entry, Name};
-use std::rc::Rc;
 use typed_index_collections::TiSlice;
 
 /// Most classes between an object's and the one that has a method.
@@ -75,7 +74,7 @@ impl<'p> Walker<'p> {
             outs.iter().any(|out| out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS)));
         self.hand_over(exprs, outs, declared);
         let ty = declared.map_or(Ty::Unknown, |(module, function)| {
-            self.resolve_in(module, &Rc::default(), function.returns).value().clone()
+            self.resolve_in(module, function, &TypeEnv::default(), function.returns).value().clone()
         });
         if from_command_line {
             let val = Val { kind: Kind::Flag(false), why: crate::quantity::assume(NO_ARGUMENTS) };

@@ -8,7 +8,6 @@ use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayO
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
 use crate::value::{Closure, Kind, Val};
-use cudalint_program::Entry;
 use cudalint_program::ir::{ExprId, FunctionId, LocalId, ModuleId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Project};
@@ -87,7 +86,6 @@ pub(crate) struct Walker<'p> {
     pub caches: Rc<Caches>,
     /// Functions walked to their ends from this entry.
     pub visited: rustc_hash::FxHashSet<(ModuleId, FunctionId)>,
-    pub type_cache: FxHashMap<Entry, (i64, i64)>,
     /// Whether launches may be recorded to run later, when memory holds other things.
     pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
@@ -117,7 +115,6 @@ impl<'p> Walker<'p> {
             loops_inside: 0,
             caches: Rc::default(),
             visited: rustc_hash::FxHashSet::default(),
-            type_cache: FxHashMap::default(),
             capturing: false,
             entry_is_called: false,
             making: Making::default(),

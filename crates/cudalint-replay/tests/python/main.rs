@@ -176,3 +176,37 @@ fn functions_of_other_files_are_followed() {
     assert_eq!(seen.told(), ["k [2, 1, 1] [64, 1, 1] (x+0 of 800 held; 100:8)"]);
     assert_eq!(seen.shown(), ["k if []: x[cuda.grid(1)] leaves x at 100"]);
 }
+
+#[test]
+fn paths_meet_where_python_lets_them() {
+    // The `else` of a loop is left by those that did not break out; a list that one path makes stays as that path made it.
+    let launched = |code: &str| {
+        with(&format!("import sys\nimport os\n{code}\nd = cuda.to_device(np.zeros(n))\nguarded[1, 32](d, d)\n")).told()
+    };
+    let sized = |bytes: &str, n: &str| {
+        vec![format!("guarded [1, 1, 1] [32, 1, 1] (d+0 of {bytes} held; {n}:8; d+0 of {bytes} held; {n}:8)")]
+    };
+    assert_eq!(
+        launched(
+            "n = 1\nfor i in range(3):\n    for j in range(3):\n        if j == 1:\n            break\n    else:\n        n = 9\n        continue\n    n += 1"
+        ),
+        sized("32", "4")
+    );
+    assert_eq!(
+        launched(
+            "n = 1\nfor i in range(3):\n    for j in range(3):\n        pass\n    else:\n        n = 5\n        break\n    n = 7"
+        ),
+        sized("40", "5")
+    );
+    assert_eq!(
+        launched(
+            "if os.path.exists('x'):\n    xs = []\n    if os.path.exists('y'):\n        ys = 1\n    xs.append(6)\nelse:\n    sys.exit(1)\nn = xs[0]"
+        ),
+        sized("48", "6")
+    );
+    assert_eq!(
+        launched("def f(a):\n    if os.path.exists(a):\n        return 8\n    return 8\nn = f('x')"),
+        sized("64", "8")
+    );
+    assert_eq!(launched("try:\n    n = 3\nexcept ValueError:\n    sys.exit(1)"), sized("24", "3"));
+}
