@@ -1,5 +1,6 @@
 //! Which files may hold CUDA or GPU Python, by name and by a scan that is much cheaper than parsing.
 
+use crate::lexer::{Kind, Lexer, Step, code};
 use std::path::Path;
 
 /// What a file is by its name.
@@ -49,7 +50,38 @@ pub fn contains_cuda(text: &str) -> bool {
     let candidate = CUDA_MARKS.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some())
         || memchr::memmem::find_iter(bytes, b"cu").any(|at| is_call(bytes, at))
         || memchr::memmem::find_iter(bytes, b"nccl").any(|at| is_call(bytes, at));
-    candidate && crate::lexer::has_cuda_token(text)
+    candidate && has_cuda_token(text)
+}
+
+/// Whether the text has a launch, a CUDA qualifier or a call of a CUDA interface outside comments and literals.
+fn has_cuda_token(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut lexer = Lexer::new(bytes, 0);
+    let mut call = false;
+    while let Some(step) = lexer.next() {
+        let Step::Token(token) = step else { continue };
+        let spelled = &bytes[token.span().range()];
+        match token.kind {
+            Kind::Punct if token.code == code::LAUNCH => return true,
+            Kind::Punct if call && token.code == u16::from(b'(') => return true,
+            Kind::Word if matches!(spelled, b"__global__" | b"__device__" | b"__shared__" | b"__constant__") => {
+                return true;
+            }
+            // Macros that wrap CUDA code are seen by what their bodies say.
+            Kind::Directive if directive_has_cuda(spelled) => return true,
+            _ => {}
+        }
+        call = token.kind == Kind::Word && is_cuda_function(spelled);
+    }
+    false
+}
+
+fn directive_has_cuda(spelled: &[u8]) -> bool {
+    let rest = spelled.get(1..).unwrap_or(&[]).trim_ascii_start();
+    rest.starts_with(b"define")
+        && (memchr::memmem::find(rest, b"<<<").is_some()
+            || memchr::memmem::find(rest, b"__global__").is_some()
+            || memchr::memmem::find(rest, b"__device__").is_some())
 }
 
 /// Whether an identifier that starts at `at` is spelled like a call of a CUDA interface and is followed by `(`.
@@ -63,7 +95,7 @@ fn is_call(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Whether an identifier has the shape of a CUDA function: a known prefix and then a capital letter.
-pub(crate) fn is_cuda_function(word: &[u8]) -> bool {
+fn is_cuda_function(word: &[u8]) -> bool {
     CALL_PREFIXES
         .iter()
         .any(|prefix| word.strip_prefix(*prefix).and_then(<[u8]>::first).is_some_and(u8::is_ascii_uppercase))

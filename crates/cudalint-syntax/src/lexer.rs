@@ -1,7 +1,9 @@
 //! The one hand lexer: C++ bytes to tokens, comments and directives, without expanding anything.
 
-use crate::files::is_cuda_function;
 use crate::span::Span;
+
+/// Brackets nested deeper than this are not parsed.
+pub const MAX_NESTING: usize = 1_000;
 
 /// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -399,35 +401,4 @@ fn lacks_operand(before: &[Token], token: Token) -> bool {
         code::INC | code::DEC => first.kind == Kind::Punct && !matches!(first.code as u8, b')' | b']'),
         code => code < 256 && matches!(code as u8, b'+' | b'-' | b'/' | b'%' | b'!' | b'~' | b'|' | b'^' | b'?'),
     }
-}
-
-/// Whether the text has a launch, a CUDA qualifier or a call of a CUDA interface outside comments and literals.
-pub(crate) fn has_cuda_token(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut lexer = Lexer::new(bytes, 0);
-    let mut call = false;
-    while let Some(step) = lexer.next() {
-        let Step::Token(token) = step else { continue };
-        let spelled = &bytes[token.span().range()];
-        match token.kind {
-            Kind::Punct if token.code == code::LAUNCH => return true,
-            Kind::Punct if call && token.code == u16::from(b'(') => return true,
-            Kind::Word if matches!(spelled, b"__global__" | b"__device__" | b"__shared__" | b"__constant__") => {
-                return true;
-            }
-            // Macros that wrap CUDA code are seen by what their bodies say.
-            Kind::Directive if directive_has_cuda(spelled) => return true,
-            _ => {}
-        }
-        call = token.kind == Kind::Word && is_cuda_function(spelled);
-    }
-    false
-}
-
-fn directive_has_cuda(spelled: &[u8]) -> bool {
-    let rest = spelled.get(1..).unwrap_or(&[]).trim_ascii_start();
-    rest.starts_with(b"define")
-        && (memchr::memmem::find(rest, b"<<<").is_some()
-            || memchr::memmem::find(rest, b"__global__").is_some()
-            || memchr::memmem::find(rest, b"__device__").is_some())
 }

@@ -37,11 +37,12 @@ pub use declarations::{Declaration, Declarations, declarations, words};
 pub use defines::{Condition, Define, Directives, IfBranch, IfGroup, Include, Undef, scan_directives};
 pub use embedded::{CUPY_BODY_FUNCTION, CupyBody, CupyBodyKind, CupyParameter, Embedded, embedded_cuda};
 pub use files::{FileKind, contains_cuda, contains_gpu_python, notebook_may_use_gpu};
+pub use lexer::MAX_NESTING;
 pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
 pub use notebook::Cell;
 pub use parse::{
-    FragmentKind, MAX_NESTING, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
+    FragmentKind, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
     parse_region_without,
 };
 pub use preprocessor::{Build, BuildMacros};

@@ -2,7 +2,7 @@
 
 use crate::defines::Define;
 use crate::kinds::{CudaKind, cuda_kind, cuda_language, python_language};
-use crate::lexer::{Lexed, lex};
+use crate::lexer::{Lexed, MAX_NESTING, lex};
 use crate::macros::MacroTable;
 use crate::mask::{MaskNote, mask_lexed};
 use crate::preprocessor::{BuildMacros, Conditions};
@@ -12,9 +12,6 @@ use crate::span::Span;
 use crate::{indents, respell, runs};
 use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range, Tree};
-
-/// Brackets nested deeper than this are not parsed.
-pub const MAX_NESTING: usize = 1_000;
 
 /// Parsers that are used again. One per thread.
 #[derive(Default)]

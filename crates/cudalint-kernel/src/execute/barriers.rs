@@ -3,22 +3,9 @@
 use super::lanes::{Mask, OFF, SURE};
 use super::machine::{EXIT_MAYBE, EXIT_SURE, Machine};
 use super::memory::Initial;
+use super::state::Absence;
 use crate::code::ExprId;
-use crate::report::{EventKind, Site, Thread};
-
-/// A barrier that some lanes did not come to, whose way goes on: are they leaving the kernel or not?
-pub(super) struct Absence {
-    barrier: Site,
-    calls: Vec<Site>,
-    waits: Thread,
-    /// A lane that is absent, and all of them.
-    absent: usize,
-    lanes: Vec<bool>,
-    condition: Site,
-    same_warp: bool,
-    /// Something that is not sure happened to them since.
-    may_arrive: bool,
-}
+use crate::report::{EventKind, Site};
 
 impl Machine<'_> {
     /// Everything before is ordered before everything after.

@@ -2,8 +2,9 @@
 
 use super::access::unknown_of;
 use super::lanes::OFF;
-use super::machine::{EXIT_MAYBE, EXIT_SURE, Frame, Machine, Slot};
+use super::machine::{EXIT_MAYBE, EXIT_SURE, Machine};
 use super::memory::LocalCells;
+use super::state::{Frame, Slot};
 use super::value::{Data, Val, object_of};
 use crate::code::{Effect, ExprId, FunctionId, Ty, VariableId};
 use std::rc::Rc;

@@ -1,12 +1,12 @@
 //! Reads and writes of memory that several threads see, cell by cell.
 
-use super::access::{ACCUMULATES, Piece, STORES_ONLY};
 use super::events::Unwritten;
 use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory, is_outside};
 use super::races::{Conflicts, Order, values_of};
 use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
+use super::touch::{ACCUMULATES, Piece, STORES_ONLY};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
 use crate::report::{AccessKind, RaceScope, RaceValues};

@@ -1,11 +1,11 @@
 //! Statements: branches and loops as masks of lanes.
 
 use super::bits::Affine;
-use super::divergence::{Divergence, Guard};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::machine::{BREAK_MAYBE, BREAK_SURE, CONTINUE_MAYBE, CONTINUE_SURE, Machine, RETURN_MAYBE, RETURN_SURE};
 use super::record::Iteration;
 use super::scan::leaves;
+use super::state::{Divergence, Guard};
 use super::value::{Data, KNOWN, Tags, Val};
 use crate::code::{Block, Effect, ExprId, Stmt, StmtId};
 use crate::report::OpenKind;

@@ -4,72 +4,16 @@
 //! block (the rounds of a loop) the one with most lanes counts. Steps of several blocks add up for memory that all
 //! blocks see, since nothing orders blocks either, unless one has waited for another.
 
-use super::access::Touch;
-use super::divergence::Limits;
 use super::lanes::{MAYBE, Mask, OFF, SURE};
 use super::machine::Machine;
+use super::state::{Crowd, Passing, Tally};
+use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, SOMEWHERE, Val, object_of};
 use crate::code::{BinaryOp, Expr, ExprId, Place};
-use crate::report::{Access, AccessKind, Event, EventKind, ObjectKind, Site};
+use crate::report::{AccessKind, Event, EventKind, ObjectKind};
 
 /// Most places that are counted at.
 const MOST: usize = 64;
-
-/// An update of an object at one place of the code.
-pub(super) struct Crowd {
-    at: ExprId,
-    index: usize,
-    elements: u64,
-    /// By the first lane that was counted, or that perhaps is.
-    access: Access,
-    guards: Vec<Site>,
-    phase: u32,
-    sure: Tally,
-    /// With those that perhaps pass a range check of the index.
-    passing: Option<Passing>,
-}
-
-/// Lanes that are counted where they pass a range check.
-struct Passing {
-    condition: ExprId,
-    limits: Limits,
-    tally: Tally,
-}
-
-/// Lanes of one step in each block.
-struct Tally {
-    /// The block that is counted, in order of execution.
-    block: usize,
-    /// Of the blocks before it.
-    before: u64,
-    now: u64,
-    /// Whether all blocks see the object.
-    global: bool,
-}
-
-impl Tally {
-    const fn new(global: bool) -> Self {
-        Self { block: 0, before: 0, now: 0, global }
-    }
-
-    /// Whether a step of so many lanes changes anything.
-    const fn is_more(&self, block: usize, lanes: u64) -> bool {
-        lanes > 0 && (block != self.block || lanes > self.now)
-    }
-
-    fn add(&mut self, block: usize, lanes: u64) {
-        if block != self.block {
-            self.before = self.total();
-            self.now = 0;
-            self.block = block;
-        }
-        self.now = self.now.max(lanes);
-    }
-
-    fn total(&self) -> u64 {
-        if self.global { self.before + self.now } else { self.before.max(self.now) }
-    }
-}
 
 impl Machine<'_> {
     /// Counts the lanes that read, change and write back an element of an object, nobody knows which.

@@ -2,9 +2,9 @@
 
 use super::lanes::Mask;
 use super::machine::Machine;
+use super::state::{Divergence, Limits, Unsure};
 use super::value::{Data, KNOWN, NUMBER, Val};
 use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId, Intrinsic, Place, Ty, VariableId};
-use crate::report::Site;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -12,39 +12,6 @@ use std::rc::Rc;
 const MOST_PARTS: usize = 400;
 /// Most tests in a condition.
 const MOST_TESTS: usize = 16;
-
-/// A condition that holds in the active lanes.
-pub(super) struct Guard {
-    pub(super) site: Site,
-    pub(super) divergence: Divergence,
-}
-
-/// Whether lanes passed a condition that is not known there.
-#[derive(Clone)]
-pub(super) enum Divergence {
-    /// None did.
-    None,
-    /// The condition of an `if`.
-    If(Rc<Unsure>),
-    /// Another one.
-    Other,
-}
-
-/// An `if` whose condition is not known in some lanes.
-pub(super) struct Unsure {
-    pub(super) condition: ExprId,
-    /// Lanes that go on are those for which it does not hold.
-    pub(super) negated: bool,
-    /// Lanes that came to it.
-    pub(super) entry: Mask,
-    /// Calls that were running.
-    frames: usize,
-    /// [`Machine::unguarded`] when lanes came to it.
-    unguarded: u32,
-}
-
-/// What a range check compares an index with: bits and tag of each limit.
-pub(super) type Limits = Vec<(i64, u8)>;
 
 impl Machine<'_> {
     /// Why lanes that go on behind a condition are only may-active.

@@ -1,10 +1,11 @@
 //! Expressions, and calls of functions in sight.
 
-use super::access::{Touch, unknown_of};
+use super::access::unknown_of;
 use super::control::DEEPEST;
-use super::divergence::Divergence;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
+use super::state::Divergence;
+use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Shape, Val, mix, pointer};
 use super::{convert, ops};
 use crate::code::{BinaryOp, Builtin, Effect, Expr, ExprId, Place, Ty, VariableId};

@@ -1,9 +1,10 @@
 //! Operations that the executor knows.
 
-use super::access::{ACCUMULATES, STORES_ONLY, Touch, unknown_of};
+use super::access::unknown_of;
 use super::bits::Affine;
 use super::lanes::{Lanes, MAYBE, Mask, OFF};
 use super::machine::Machine;
+use super::touch::{ACCUMULATES, STORES_ONLY, Touch};
 use super::value::{Data, NUMBER, Val, mix, object_of};
 use super::{convert, ops};
 use crate::code::{AtomicOp, BinaryOp, ExprId, FloatMath, Group, Intrinsic, Scope, Ty};

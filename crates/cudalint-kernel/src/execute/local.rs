@@ -1,8 +1,8 @@
 //! A thread's own variables in memory: a value of all lanes for each piece.
 
-use super::access::Piece;
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
+use super::touch::Piece;
 use super::value::{Bits, Data, KNOWN, UNKNOWN, Val, offset_of};
 
 impl Machine<'_> {

@@ -1,25 +1,22 @@
 //! The state of one execution.
 
-use super::access::Touch;
-use super::barriers::Absence;
 use super::bits::{Affine, Extent};
-use super::crowd::Crowd;
-use super::divergence::Guard;
 use super::events::{Events, Pending};
 use super::lanes::{Lanes, MAYBE, Mask, OFF, SURE};
 use super::memory::{Initial, LocalCells, Memory};
 use super::races::Conflicts;
 use super::record::{Record, Trace};
 use super::scan::Scan;
+use super::state::{Absence, Crowd, Frame, Guard};
+use super::touch::Touch;
 use super::uniform::Uniform;
 use super::value::{Data, MAX_OBJECTS, NUMBER, UNKNOWN, Val, mix};
 use super::watch::Watch;
-use crate::code::{Code, ExprId, FunctionId, VariableId};
+use crate::code::{Code, ExprId, VariableId};
 use crate::launch::{Budget, LaunchInput};
 use crate::report::{ObjectKind, Site};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use typed_index_collections::TiVec;
 
 /// A lane has left the kernel.
 pub(super) const EXIT_SURE: u8 = 1;
@@ -39,24 +36,6 @@ pub(super) const CONTINUE_SURE: u8 = 64;
 pub(super) const CONTINUE_MAYBE: u8 = 128;
 
 const SURELY: u8 = EXIT_SURE | RETURN_SURE | BREAK_SURE | CONTINUE_SURE;
-
-/// A register, or the object that a variable in memory is.
-pub(super) struct Slot {
-    pub(super) value: Val,
-    /// Lanes that were active where it came into being: a write by as many writes all.
-    pub(super) declared: u32,
-    /// Its object, once somebody asked for the address; numbered from 1, 0 for none.
-    pub(super) object: u32,
-}
-
-/// A call that is running.
-pub(super) struct Frame {
-    pub(super) function: FunctionId,
-    pub(super) slots: TiVec<VariableId, Slot>,
-    pub(super) result: Val,
-    /// Lanes active at the call.
-    pub(super) lanes: u32,
-}
 
 /// All state of one execution.
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about the running block")]

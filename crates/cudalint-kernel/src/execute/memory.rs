@@ -1,6 +1,6 @@
 //! Objects in memory: what is known of them, and how finely they are shadowed.
 
-use super::reads::NotedRead;
+use super::lanes::Mask;
 use super::shadow::Cells;
 use super::value::{Data, Shape, Val};
 use crate::report::{Object, ObjectKind, Site};
@@ -173,6 +173,20 @@ impl LocalCells {
             }
         }
     }
+}
+
+/// A read that the cells do not know of yet.
+pub(super) struct NotedRead {
+    pub(super) address: Val,
+    pub(super) mask: Mask,
+    /// Whether a few lanes stand for all, which read the same place.
+    pub(super) alike: bool,
+    pub(super) bytes: u32,
+    pub(super) stamp: u32,
+    pub(super) interval_start: u32,
+    pub(super) block_start: u32,
+    /// First stamp since the last barrier of each warp, where that is not the block's.
+    pub(super) warp_start: Option<Box<[u32]>>,
 }
 
 /// An object that pointers can point into.

@@ -5,6 +5,7 @@
 //! access is compared with the one before it: what no barrier parts, and what conflicts, is a race.
 
 mod access;
+mod answers;
 mod barriers;
 mod bit_functions;
 mod bits;
@@ -28,10 +29,13 @@ mod races;
 mod reads;
 mod record;
 mod relevance;
+mod reporting;
 mod scan;
 mod shadow;
+mod state;
 mod sweep;
 mod symbols;
+mod touch;
 mod uniform;
 mod value;
 mod warp;

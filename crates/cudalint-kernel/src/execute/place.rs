@@ -1,8 +1,9 @@
 //! Sets a launch up and runs its blocks.
 
 use super::lanes::Mask;
-use super::machine::{Frame, Machine, Slot};
+use super::machine::Machine;
 use super::memory::{Initial, Memory};
+use super::state::{Frame, Slot};
 use super::value::{Data, Shape, Val, mix, pointer};
 use super::watch::Watch;
 use crate::code::{FunctionId, ObjectSpace, Ty, VariableId};

@@ -1,11 +1,10 @@
 //! Which two accesses nothing orders, and what two conflicting ones make of memory.
 
-use super::access::Touch;
-use super::machine::Machine;
 use super::record::Trace;
 use super::shadow::{BY_WARP, CHANGED, Cell, KEPT};
+use super::touch::Touch;
 use super::value::{KNOWN, NUMBER};
-use crate::report::{Access, AccessKind, EventKind, RaceScope, RaceValues};
+use crate::report::{AccessKind, RaceScope, RaceValues};
 
 /// Where one access stands in time, for comparing it with those that touched the same cell.
 pub(super) struct Order<'o> {
@@ -163,20 +162,20 @@ pub(super) const fn values_of(a: (i64, u8), b: (i64, u8)) -> RaceValues {
 /// Conflicts that one access met, those with one earlier access together.
 #[derive(Default)]
 pub(super) struct Conflicts {
-    found: Vec<Conflict>,
+    pub(super) found: Vec<Conflict>,
     /// Earlier access and offset of every one, where they are collected.
-    collected: Option<Vec<Conflict>>,
+    pub(super) collected: Option<Vec<Conflict>>,
 }
 
 #[derive(Clone, Copy)]
-struct Conflict {
-    stamp: u32,
-    other: u16,
-    lane: u16,
-    scope: RaceScope,
-    offset: i64,
-    values: RaceValues,
-    count: u64,
+pub(super) struct Conflict {
+    pub(super) stamp: u32,
+    pub(super) other: u16,
+    pub(super) lane: u16,
+    pub(super) scope: RaceScope,
+    pub(super) offset: i64,
+    pub(super) values: RaceValues,
+    pub(super) count: u64,
 }
 
 /// Most different earlier accesses that one access is compared with in reports.
@@ -213,64 +212,5 @@ pub(super) const fn strength(values: RaceValues) -> u8 {
         RaceValues::Same => 0,
         RaceValues::Unknown => 1,
         RaceValues::Differ => 2,
-    }
-}
-
-impl Machine<'_> {
-    /// Makes events of the conflicts that the last access met.
-    pub(super) fn report_conflicts(&mut self, touch: Touch<'_>, index: usize, bytes: u32) {
-        if self.conflicts.found.is_empty() {
-            return;
-        }
-        for conflict in self.conflicts.collected.take().unwrap_or_default() {
-            let other =
-                self.trace.record(conflict.stamp).filter(|record| !record.kind.writes()).map(|record| record.site);
-            let own = (!touch.kind.writes()).then(|| self.code.expr(touch.at).site);
-            let lanes = [(other, conflict.lane), (own, conflict.other)];
-            for (read, stores) in lanes {
-                let stores = Some(stores).filter(|_| conflict.scope != RaceScope::Grid);
-                if let Some(read) = read {
-                    self.collect(read, index, conflict.offset, stores);
-                }
-            }
-        }
-        let found = std::mem::take(&mut self.conflicts.found);
-        for conflict in &found {
-            let Some(record) = self.trace.record(conflict.stamp).cloned() else { continue };
-            let second = self.access_of(touch, usize::from(conflict.lane), conflict.offset, bytes);
-            let block = self.blocks_run.get(record.block as usize).copied().unwrap_or_default();
-            let first = Access {
-                thread: self.thread_in(block, usize::from(conflict.other)),
-                kind: record.kind,
-                site: record.site,
-                calls: record.calls.to_vec(),
-                offset: conflict.offset,
-                size: record.size.min(bytes),
-                element: record.element,
-                interval: record.interval,
-                iteration: self.iteration_of(record.iteration),
-            };
-            let own = self.trace.records.last().cloned();
-            let across = match (&own, conflict.scope) {
-                (Some(own), RaceScope::Block | RaceScope::Warp) => self.trace.across(&record, own),
-                _ => None,
-            };
-            let barrier_between = conflict.scope == RaceScope::Grid && first.interval != second.interval;
-            let object = self.objects[index].object.clone();
-            self.event(
-                EventKind::Race {
-                    object,
-                    first,
-                    second,
-                    scope: conflict.scope,
-                    values: conflict.values,
-                    across,
-                    barrier_between,
-                },
-                conflict.count,
-            );
-        }
-        self.conflicts.found = found;
-        self.conflicts.found.clear();
     }
 }

@@ -1,30 +1,16 @@
 //! Reads of memory that nobody has written in this launch: what lies there has a name, which the place tells, and who read
 //! it matters only once somebody writes. Most inputs of a kernel are never written, so that no cell is made for them.
 
-use super::access::Piece;
 use super::cells::{foretold, name_there, seed_of};
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
-use super::memory::{Initial, Memory};
+use super::memory::{Initial, Memory, NotedRead};
 use super::races::Order;
 use super::shadow::{LINE, Line, line_of};
 use super::sweep::is_line;
+use super::touch::Piece;
 use super::value::{Bits, Data, NUMBER, Tags, Val, object_of, offset_of};
 use crate::report::AccessKind;
-
-/// A read that the cells do not know of yet.
-pub(super) struct NotedRead {
-    address: Val,
-    mask: Mask,
-    /// Whether a few lanes stand for all, which read the same place.
-    alike: bool,
-    bytes: u32,
-    stamp: u32,
-    interval_start: u32,
-    block_start: u32,
-    /// First stamp since the last barrier of each warp, where that is not the block's.
-    warp_start: Option<Box<[u32]>>,
-}
 
 impl Memory {
     /// Whether of what was there before only names are known, so that reading it is no defect either.

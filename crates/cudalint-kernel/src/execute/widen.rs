@@ -1,8 +1,8 @@
 //! Loops that are not followed round by round: what their rounds may do, all at once, and their last round.
 
-use super::divergence::Divergence;
 use super::lanes::{Lanes, Mask, OFF};
 use super::machine::Machine;
+use super::state::Divergence;
 use super::value::{KNOWN, SOMEWHERE, Shape, UNKNOWN, Val, object_of, somewhere};
 use crate::code::{BinaryOp, Block, Expr, ExprId, Place, StmtId, Ty, VariableId};
 

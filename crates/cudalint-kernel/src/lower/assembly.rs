@@ -1,6 +1,6 @@
 //! Inline assembly: the instructions that matter to synchronization, and the rest as something unknown.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Intrinsic, Scope, Stmt};
 use crate::report::Site;
 use cudalint_program::api::ApiId;

@@ -1,7 +1,7 @@
 //! Stores: assignments, compound assignments, increments.
 
 use super::operators::{assignment_name, binary_name};
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, BinaryOp, Effect, Expr, Place};
 use crate::report::Site;
 use cudalint_program::types::Ty;

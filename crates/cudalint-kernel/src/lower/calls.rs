@@ -1,14 +1,11 @@
 //! Calls of functions in sight.
 
-use super::instances::Key;
 use super::meaning::FUNCTION;
-use super::overloads::Found;
-use super::{At, Context, Lowerer, Out};
+use super::state::{At, Context, Found, Key, Lowerer, Out};
 use crate::code::{Effect, Expr, ExprId};
 use crate::report::Site;
 use cudalint_program::ir::{self, FunctionId, FunctionRole, ModuleId, Path, TemplateArg, Type};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl<'p> Lowerer<'p> {
@@ -252,16 +249,7 @@ impl<'p> Lowerer<'p> {
         default: ir::ExprId,
         ty: &Ty,
     ) -> ExprId {
-        let context = Context {
-            scope: super::Scope::new(self.project, *module, Some(*function), env),
-            module: *module,
-            ir: self.project.module(*module),
-            function: self.project.function_at(*module, *function),
-            bindings: FxHashMap::default(),
-            this: None,
-            closure: None,
-            names: FxHashMap::default(),
-        };
+        let context = Context::of_function(self.project, (*module, *function), env);
         self.elsewhere(context, |this| {
             let value = this.value_of_type(default, ty.value());
             this.convert(&value, ty)

@@ -1,43 +1,14 @@
 //! Lambdas: a closure is an aggregate of what it captures, and its body is a function that gets the closure's address.
 
-use super::instances::Key;
-use super::overloads::Found;
-use super::{At, Bound, Lowerer, Out};
+use super::state::{At, Bound, Capture, Closure, Found, How, Key, Lowerer, Out};
 use crate::code::{self, Expr, Leaf};
 use crate::report::Site;
 use cudalint_program::Name;
-use cudalint_program::ir::{FunctionId, ModuleId};
-use cudalint_program::types::{Argument, Ty, TypeEnv};
+use cudalint_program::ir::FunctionId;
+use cudalint_program::types::{Argument, Ty};
 
 /// The name of the type that stands for a closure: its number.
 const CLOSURE: &str = "<closure>";
-
-/// A lambda expression with what it captures.
-#[derive(Clone, Debug)]
-pub(super) struct Closure {
-    module: ModuleId,
-    function: FunctionId,
-    env: TypeEnv,
-    captures: Vec<Capture>,
-    pub bytes: u32,
-}
-
-#[derive(Clone, Debug)]
-struct Capture {
-    name: Name,
-    offset: u32,
-    ty: Ty,
-    volatile: bool,
-    how: How,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
-    Value,
-    Reference,
-    /// Static storage needs no capture.
-    Object(code::ObjectId),
-}
 
 impl Lowerer<'_> {
     /// The closure that a type stands for.

@@ -1,6 +1,6 @@
 //! Conversions: arithmetic ones, to and from records, and the binding of references.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId};
 use cudalint_program::types::Ty;
 

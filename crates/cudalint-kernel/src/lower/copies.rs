@@ -1,7 +1,7 @@
 //! `Record r = a[i];` reads what is used of it: the compiler drops the rest, and so must the executor, or other threads
 //! that write other fields would race with it.
 
-use super::Lowerer;
+use super::state::Lowerer;
 use crate::code::{self, Expr, ExprId, Leaf, Place, VariableId};
 
 /// Deepest address that is looked through.

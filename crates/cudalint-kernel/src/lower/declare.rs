@@ -1,7 +1,7 @@
 //! Local variables coming into being.
 
+use super::state::{At, Binding, Bound, Lowerer, Out};
 use super::types::is_volatile;
-use super::{At, Binding, Bound, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Intrinsic, Stmt};
 use crate::report::Site;
 use cudalint_numbers::Quantity;

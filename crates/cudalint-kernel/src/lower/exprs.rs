@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr};
 use crate::report::Site;
 use cudalint_program::ir;

@@ -1,6 +1,6 @@
 //! The value of lowered expressions that are constant, for conditions of templates and for labels.
 
-use super::Lowerer;
+use super::state::Lowerer;
 use crate::code::{self, BinaryOp, Expr, ExprId, UnaryOp};
 use cudalint_numbers::{self as numbers, Integer};
 

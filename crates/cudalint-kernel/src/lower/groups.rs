@@ -1,6 +1,6 @@
 //! Cooperative groups, by the static type of the group.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use crate::code::{self, BinaryOp, Builtin, Effect, Expr, ExprId, Group, Intrinsic, Shuffle, Vote};
 use crate::report::Site;
 use cudalint_program::ir::Path;

@@ -1,66 +1,16 @@
 //! Function instances: a function with its template parameters bound, lowered once and called by number.
 
+use super::state::{At, Binding, Body, Bound, Context, Field, Instance, Key, Lowerer, Out, Param};
 use super::types::{canonical, is_const_reference, is_volatile};
-use super::{At, Binding, Body, Bound, Context, Lowerer, MAX_INSTANCES, Out};
 use crate::code::{self, Expr, Function, Place, Stmt, VariableId};
 use crate::report::Site;
-use cudalint_program::ir::{self, FunctionId, FunctionRole, LocalId, ModuleId};
+use cudalint_program::ir::{self, FunctionRole, LocalId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
-use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
-use std::sync::Arc;
 use typed_index_collections::TiVec;
 
-/// What tells one instance of a function from another.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    pub module: ModuleId,
-    pub function: FunctionId,
-    pub env: TypeEnv,
-    /// The record whose object `this` is.
-    pub this: Option<Ty>,
-    /// The closure whose body this is.
-    pub closure: Option<usize>,
-    /// Types of parameters that only the call tells: `auto`, and functions known by name.
-    pub by_argument: Vec<(u32, Ty)>,
-}
-
-impl Key {
-    /// A function that is no method.
-    pub fn plain(module: ModuleId, function: FunctionId, env: TypeEnv) -> Self {
-        Self { module, function, env, this: None, closure: None, by_argument: Vec::new() }
-    }
-}
-
-/// An instance as its callers see it.
-#[derive(Clone, Debug)]
-pub(super) struct Instance {
-    pub id: code::FunctionId,
-    /// As declared: may be a reference. [`Ty::Unknown`] while an `auto` is not deduced.
-    pub returns: Ty,
-    pub params: Arc<[Param]>,
-}
-
-/// A parameter of an instance.
-#[derive(Clone, Debug)]
-pub(super) struct Param {
-    /// As declared: may be a reference.
-    pub ty: Ty,
-    /// `const T&`.
-    pub is_const_reference: bool,
-    pub default: Option<ir::ExprId>,
-}
-
-/// All instances of a kernel.
-#[derive(Default)]
-pub(super) struct Instances {
-    known: FxHashMap<(u32, u32), Vec<(Key, Instance)>>,
-    count: usize,
-    queue: VecDeque<(Key, Instance)>,
-    nesting: u32,
-}
-
+/// Most function instances of one kernel.
+const MAX_INSTANCES: usize = 64;
 /// Deepest nesting of functions that are lowered for what they return.
 const MAX_NESTED_BODIES: u32 = 6;
 
@@ -142,16 +92,7 @@ impl<'p> Lowerer<'p> {
     fn body(&mut self, key: &Key, instance: &Instance, deduced: bool) -> Ty {
         let Some(function) = self.project.function_at(key.module, key.function) else { return Ty::Unknown };
         let ir = self.project.module(key.module);
-        let context = Context {
-            scope: Scope::new(self.project, key.module, Some(key.function), &key.env),
-            module: key.module,
-            ir,
-            function: Some(function),
-            bindings: FxHashMap::default(),
-            this: None,
-            closure: None,
-            names: FxHashMap::default(),
-        };
+        let context = Context::of_function(self.project, (key.module, key.function), &key.env);
         let outer_context = std::mem::replace(&mut self.context, context);
         let returns = if deduced { None } else { Some(instance.returns.clone()) };
         let outer_body = std::mem::replace(&mut self.body, Body { returns, ..Body::default() });
@@ -285,7 +226,7 @@ impl<'p> Lowerer<'p> {
                 continue;
             }
             let Some(offset) = self.base_offset(own, &base) else { break };
-            let field = super::types::Field { offset, ty: base.clone() };
+            let field = Field { offset, ty: base.clone() };
             let target = self.own_field(&field, site);
             self.initialize_field(&target, &base, values, site, block);
             return;
@@ -300,7 +241,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A field of the object that `this` points to.
-    pub(super) fn own_field(&mut self, field: &super::types::Field, site: Site) -> Out {
+    pub(super) fn own_field(&mut self, field: &Field, site: Site) -> Out {
         let element = self.size_of(&field.ty).unwrap_or(0);
         let this = self.this_pointer(site);
         let address = self.load(&this);
@@ -310,16 +251,7 @@ impl<'p> Lowerer<'p> {
 
     /// The inside of a record as a place to look names up in.
     pub(super) fn record_context(&self, entry: cudalint_program::Entry, env: &TypeEnv) -> Option<Context<'p>> {
-        Some(Context {
-            scope: self.scope_in(entry, env)?,
-            module: entry.module,
-            ir: self.project.module(entry.module),
-            function: None,
-            bindings: FxHashMap::default(),
-            this: None,
-            closure: None,
-            names: FxHashMap::default(),
-        })
+        Some(Context::of(self.scope_in(entry, env)?, self.project, entry.module))
     }
 
     /// The value of a variable that is a pointer in a register.

@@ -1,6 +1,6 @@
 //! Barriers, atomics, warp operations and memory intrinsics by name.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use crate::code::{AtomicOp, Effect, Expr, Intrinsic, Scope, Shuffle, Vote};
 use crate::report::Site;
 use cudalint_program::api::ApiId;

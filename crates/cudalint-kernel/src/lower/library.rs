@@ -1,7 +1,7 @@
 //! Functions of CUDA and of the C and C++ libraries, by name.
 
 use super::numbers::{LONG, number_type};
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Intrinsic};
 use crate::report::Site;
 use cudalint_program::api::ApiId;

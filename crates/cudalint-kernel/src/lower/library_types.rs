@@ -1,6 +1,6 @@
 //! Objects of library classes: barriers and pipelines of `libcu++`, atomics, CUB's collectives.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, AtomicOp, Effect, Expr, Intrinsic, Scope};
 use crate::report::Site;
 use cudalint_numbers::Quantity;

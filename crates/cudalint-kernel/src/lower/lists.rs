@@ -1,7 +1,7 @@
 //! Braced lists: elements and fields in order. The braces around inner arrays, records and vectors may be missing: such a part
 //! takes as many items as it has members.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use crate::code;
 use crate::report::Site;
 use cudalint_numbers::Quantity;

@@ -1,36 +1,15 @@
 //! What a name means where it is used.
 
-use super::{Lowerer, Out};
+use super::state::{Context, Lowerer, Meaning, Out};
 use crate::code::{self, Builtin, Effect, Expr};
 use crate::report::Site;
 use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, FunctionId, ModuleId, Path, TemplateArg};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
-use cudalint_program::{Entry, Name, Project};
+use cudalint_program::{Entry, Name, Project, Scope};
 
 /// The name of the type that stands for a function known by name: module, function, then explicit template arguments.
 pub(super) const FUNCTION: &str = "<function>";
-
-/// What a name of one segment means in a function; found once.
-#[derive(Clone, Debug)]
-pub(super) enum Meaning {
-    /// `threadIdx` and the like.
-    Lanes(fn(u8) -> Builtin, &'static str),
-    WarpSize,
-    /// A number: template parameter, enumerator, constant.
-    Number(i64, Ty),
-    /// A constant that is no integer.
-    Constant(Entry),
-    Field(super::types::Field),
-    Global(code::ObjectId, Ty, bool),
-    /// A variable that device code can only mean by words that are not understood: its place is not known.
-    Elsewhere(Ty),
-    Function(ModuleId, FunctionId),
-    /// A template parameter that stands for a function.
-    Callable(Ty),
-    Captured,
-    Nothing,
-}
 
 impl<'p> Lowerer<'p> {
     /// A name that is no local variable.
@@ -187,7 +166,7 @@ impl<'p> Lowerer<'p> {
 
     fn global(&mut self, id: ir::ExprId, entry: Entry) -> Meaning {
         let Some(found) = self.project.global_at(entry) else { return Meaning::Nothing };
-        let scope = super::Scope::inside(self.project, entry.module, found.scope.clone(), &TypeEnv::default());
+        let scope = Scope::inside(self.project, entry.module, found.scope.clone(), &TypeEnv::default());
         let ty = super::types::canonical(scope.resolve(found.ty));
         if matches!(ty, Ty::Int { .. } | Ty::Bool | Ty::Enum { .. } | Ty::Auto)
             && let Some(value) = self.context.scope.eval(id)
@@ -212,18 +191,9 @@ impl<'p> Lowerer<'p> {
         let Some((found, init)) = value else {
             return self.unknown(Vec::new(), Effect::None, Ty::Unknown, site);
         };
-        let scope = super::Scope::inside(self.project, entry.module, found.scope.clone(), &TypeEnv::default());
+        let scope = Scope::inside(self.project, entry.module, found.scope.clone(), &TypeEnv::default());
         let ty = super::types::canonical(scope.resolve(found.ty));
-        let context = super::Context {
-            scope,
-            module: entry.module,
-            ir: self.project.module(entry.module),
-            function: None,
-            bindings: rustc_hash::FxHashMap::default(),
-            this: None,
-            closure: None,
-            names: rustc_hash::FxHashMap::default(),
-        };
+        let context = Context::of(scope, self.project, entry.module);
         let id = self.elsewhere(context, |this| {
             let value = this.value_of_type(init, &ty);
             this.convert(&value, &ty)

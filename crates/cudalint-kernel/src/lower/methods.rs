@@ -1,7 +1,6 @@
 //! Methods, operators and conversions of records.
 
-use super::overloads::Found;
-use super::{Lowerer, Out};
+use super::state::{At, Found, Key, Lowerer, Out};
 use crate::code::ExprId;
 use crate::report::Site;
 use cudalint_program::ir::{FunctionId, FunctionRole, ModuleId, Path};
@@ -173,11 +172,11 @@ impl Lowerer<'_> {
             }
             // What a pointer or reference refers to may be of a derived class.
             let whole = match object.at {
-                super::At::Memory { address, .. } => matches!(
+                At::Memory { address, .. } => matches!(
                     self.kind(address),
                     Some(crate::code::Expr::VariableAddress(_) | crate::code::Expr::ObjectAddress(_))
                 ),
-                super::At::Register { .. } | super::At::Value(_) => true,
+                At::Register { .. } | At::Value(_) => true,
             };
             let is_virtual =
                 (arrow || !whole) && self.project.record_at(entry).is_some_and(|record| record.has_virtual);
@@ -236,7 +235,7 @@ impl Lowerer<'_> {
         let mut best: Option<(u32, Found)> = None;
         for found in self.conversions(object) {
             let function = self.project.function_at(found.module, found.function)?;
-            let key = super::instances::Key {
+            let key = Key {
                 module: found.module,
                 function: found.function,
                 env: found.env.clone(),

@@ -1,6 +1,6 @@
 //! Functions and intrinsics that compute a number from numbers.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use crate::code::{FloatMath, Intrinsic};
 use crate::report::Site;
 use cudalint_numbers::Scalar;

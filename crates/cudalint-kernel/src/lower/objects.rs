@@ -1,12 +1,12 @@
 //! Memory with static storage: shared arrays, constants, variables of the device.
 
-use super::Lowerer;
+use super::state::{Context, Lowerer};
 use crate::code::{ObjectId, ObjectSpace, StaticObject};
 use crate::report::Site;
 use cudalint_numbers::Quantity;
-use cudalint_program::Entry;
 use cudalint_program::ir::{self, Space};
-use cudalint_program::types::Ty;
+use cudalint_program::types::{Ty, TypeEnv};
+use cudalint_program::{Entry, Scope};
 use std::sync::Arc;
 
 /// Most values of a table that are kept.
@@ -130,22 +130,8 @@ impl<'p> Lowerer<'p> {
     /// The object of a variable at namespace scope, or of a static member.
     pub(super) fn global_object(&mut self, entry: Entry) -> Option<(ObjectId, Ty, bool)> {
         let found = self.project.global_at(entry)?;
-        let scope = cudalint_program::Scope::inside(
-            self.project,
-            entry.module,
-            found.scope.clone(),
-            &cudalint_program::types::TypeEnv::default(),
-        );
-        let context = super::Context {
-            scope,
-            module: entry.module,
-            ir: self.project.module(entry.module),
-            function: None,
-            bindings: rustc_hash::FxHashMap::default(),
-            this: None,
-            closure: None,
-            names: rustc_hash::FxHashMap::default(),
-        };
+        let scope = Scope::inside(self.project, entry.module, found.scope.clone(), &TypeEnv::default());
+        let context = Context::of(scope, self.project, entry.module);
         let known = self.globals.get(&(entry.module.0, entry.index)).copied();
         Some(self.elsewhere(context, |this| {
             let ty = this.counted(this.resolve(found.ty), found.init);

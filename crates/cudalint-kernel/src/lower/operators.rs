@@ -1,6 +1,6 @@
 //! Arithmetic, comparison and the operators that programs define for their own types.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use crate::code::{self, BinaryOp, Effect, Expr, UnaryOp};
 use crate::report::Site;
 use cudalint_program::types::Ty;

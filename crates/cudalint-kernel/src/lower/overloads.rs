@@ -1,30 +1,9 @@
 //! Which function a call means, by the types of its arguments.
 
-use super::{Lowerer, Out};
+use super::state::{Found, Lowerer, Out, Pick};
+use cudalint_program::Scope;
 use cudalint_program::ir::{Function, FunctionId, ModuleId, Path};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
-use cudalint_program::{Entry, Scope};
-
-/// A function that a call means.
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub module: ModuleId,
-    pub function: FunctionId,
-    pub env: TypeEnv,
-    /// The record that it is a method of.
-    pub record: Option<(Entry, TypeEnv)>,
-}
-
-/// An answer that was found before.
-#[derive(Debug)]
-pub(super) struct Pick {
-    module: ModuleId,
-    inside: Path,
-    path: Path,
-    explicit: Vec<Argument>,
-    args: Vec<Ty>,
-    found: Option<Found>,
-}
 
 /// How well an argument fits whose type is the parameter's.
 const EXACT: u32 = 8;

@@ -1,7 +1,7 @@
 //! `new (at) T(args)`: objects that come into being in memory that is there already.
 
+use super::state::{Lowerer, Out};
 use super::types::canonical;
-use super::{Lowerer, Out};
 use crate::code::{self, Effect, Expr, Stmt};
 use crate::report::Site;
 use cudalint_program::ir;

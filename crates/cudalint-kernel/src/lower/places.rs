@@ -1,6 +1,6 @@
 //! Places: reading, taking addresses, members and elements.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, ExprId, Place};
 use crate::report::Site;
 use cudalint_numbers::Quantity;

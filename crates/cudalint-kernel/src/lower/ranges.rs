@@ -1,6 +1,6 @@
 //! Loops over ranges.
 
-use super::{At, Lowerer, Out};
+use super::state::{At, Lowerer, Out};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_numbers::Quantity;

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Binding, Bound, Lowerer};
+use super::state::{Binding, Bound, Lowerer};
 use crate::code::{self, Effect, Expr, Place, Stmt};
 use crate::report::Site;
 use cudalint_program::ir::{self, LoopKind};

@@ -1,6 +1,6 @@
 //! Template parameters: explicit arguments, deduction from the types of arguments, defaults.
 
-use super::{Lowerer, Out};
+use super::state::{Lowerer, Out};
 use cudalint_program::ir::{self, Expr, FunctionId, Module, ModuleId, TemplateArg, TemplateParam, Type, TypeId};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
 use cudalint_program::{Name, Scope};

@@ -1,32 +1,13 @@
 //! Types of the program form as types of [`crate::code`], with the layout of aggregates.
 
-use super::Lowerer;
+use super::state::{Field, Lowerer};
 use crate::code::{self, Layout, Leaf, MAX_LEAVES};
 use cudalint_numbers::Quantity;
 use cudalint_program::ir::{self, Type, TypeId};
 use cudalint_program::layout::vector as vector_layout;
 use cudalint_program::types::{Argument, Ty, TypeEnv, lane_named};
 use cudalint_program::{Entry, Name, Scope};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// What was found out about records.
-#[derive(Debug, Default)]
-pub(super) struct Cache {
-    layouts: FxHashMap<(u32, u32), Vec<(TypeEnv, code::Ty)>>,
-    fields: FxHashMap<(u32, u32, Name), Vec<KnownField>>,
-}
-
-/// A field for one binding of the record's template parameters.
-type KnownField = (TypeEnv, Option<Field>);
-
-/// A field of a record or a lane of a vector.
-#[derive(Clone, Debug)]
-pub(super) struct Field {
-    pub offset: u32,
-    /// As declared: may be a reference.
-    pub ty: Ty,
-}
 
 /// Deepest nesting of records and arrays.
 const MAX_NESTING: u32 = 24;

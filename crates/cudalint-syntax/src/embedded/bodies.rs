@@ -277,7 +277,7 @@ fn blank(text: &mut [u8]) {
 /// Whether brackets match, and none is closed that was not opened.
 fn balanced(code: &[u8]) -> bool {
     let lexed = lex(code, 0);
-    if lexed.depth > crate::parse::MAX_NESTING {
+    if lexed.depth > crate::lexer::MAX_NESTING {
         return false;
     }
     let mut open: Vec<u8> = Vec::new();

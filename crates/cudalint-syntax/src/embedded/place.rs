@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Whether a text is a program: its brackets match, and a function of the device has a body, or something is launched.
 pub(super) fn is_program(program: &Program) -> bool {
     let lexed = lex(&program.code, 0);
-    if lexed.depth > crate::parse::MAX_NESTING {
+    if lexed.depth > crate::lexer::MAX_NESTING {
         return false;
     }
     let mut open: Vec<u8> = Vec::new();

@@ -290,6 +290,13 @@ impl<'t> Edit<'t> {
         self.kill(from, to);
     }
 
+    /// Blanks and kills tokens `from..=to`, and notes it.
+    pub fn erase(&mut self, from: usize, to: usize) {
+        let span = self.between(from, to);
+        self.drop_tokens(from, to);
+        self.note(span, MaskKind::Other);
+    }
+
     /// Respells a token in place: same length, given word.
     pub fn respell(&mut self, i: usize, word: W) {
         if let Some(token) = self.tokens.get_mut(i) {

@@ -50,12 +50,6 @@ fn punct(edit: &mut Edit<'_>, i: usize) {
     }
 }
 
-pub(super) fn erase(edit: &mut Edit<'_>, from: usize, to: usize) {
-    let span = edit.between(from, to);
-    edit.drop_tokens(from, to);
-    edit.note(span, MaskKind::Other);
-}
-
 /// End of `A::B<..>::C` that starts at `i`: the index after it.
 fn qualified_end(edit: &Edit<'_>, i: usize) -> usize {
     let mut at = i;
@@ -110,7 +104,7 @@ fn list_end(edit: &Edit<'_>, open: usize) -> Option<usize> {
 fn typename(edit: &mut Edit<'_>, i: usize) {
     let Some(before) = i.checked_sub(1) else { return };
     if edit.is_word(before, W::Using) {
-        erase(edit, i, i);
+        edit.erase(i, i);
         return;
     }
     let value = match edit.kind(before) {
@@ -123,13 +117,13 @@ fn typename(edit: &mut Edit<'_>, i: usize) {
     };
     let end = qualified_end(edit, i + 1);
     if value && (edit.is(end, b'{') || edit.is(end, b'(')) {
-        erase(edit, i, i);
+        edit.erase(i, i);
     }
 }
 
 fn template(edit: &mut Edit<'_>, i: usize) {
     if i > 0 && edit.punct(i - 1) == code::SCOPE {
-        erase(edit, i, i);
+        edit.erase(i, i);
         return;
     }
     if edit.is(i + 1, b'<') {
@@ -139,7 +133,7 @@ fn template(edit: &mut Edit<'_>, i: usize) {
     let starts = edit.starts_statement(i) || i > 0 && edit.is_word(i - 1, W::Extern);
     if starts && edit.kind(i + 1) == Some(Kind::Word) {
         let from = if i > 0 && edit.is_word(i - 1, W::Extern) { i - 1 } else { i };
-        erase(edit, from, i);
+        edit.erase(from, i);
     }
 }
 
@@ -149,7 +143,7 @@ fn extern_macro(edit: &mut Edit<'_>, i: usize) {
         let close = edit.mate(i + 2);
         let caps = crate::keywords::is_caps(edit.text(i + 1));
         if close != NONE && caps && (edit.is(close + 1, b';') || edit.newline_after(close)) {
-            erase(edit, i, i);
+            edit.erase(i, i);
         }
     }
 }
@@ -170,7 +164,7 @@ fn decltype(edit: &mut Edit<'_>, i: usize) {
         _ => false,
     };
     if value && (edit.is(close + 1, b'{') || edit.is(close + 1, b'(')) {
-        erase(edit, i, i);
+        edit.erase(i, i);
     }
 }
 
@@ -189,9 +183,9 @@ fn new_pointers(edit: &mut Edit<'_>, i: usize) {
         at += 1;
     }
     if at > start && (edit.is(at, b'[') || edit.is(at, b'(') || edit.is(at, b';')) {
-        erase(edit, start, at - 1);
+        edit.erase(start, at - 1);
         if qualified {
-            erase(edit, i + 1, i + 1);
+            edit.erase(i + 1, i + 1);
         }
     }
 }
@@ -252,7 +246,7 @@ fn operator_template(edit: &mut Edit<'_>, i: usize) {
         && edit.is(end + 1, b'(')
         && !(i > 0 && (edit.is(i - 1, b'.') || edit.punct(i - 1) == code::ARROW || edit.is_word(i - 1, W::Template)))
     {
-        erase(edit, i + 3, end);
+        edit.erase(i + 3, end);
     }
 }
 
@@ -272,7 +266,7 @@ fn after_equals(edit: &mut Edit<'_>, i: usize) {
             }
         }
     } else if edit.is_word(i + 1, W::Delete) && edit.is(i + 2, b';') && edit.scope(i) == Scope::Namespace {
-        erase(edit, i, i + 1);
+        edit.erase(i, i + 1);
     }
 }
 
@@ -394,7 +388,7 @@ fn unnamed_bit_field(edit: &mut Edit<'_>, i: usize) {
         start -= 1;
     }
     if edit.starts_statement(start) {
-        erase(edit, start, i + 2);
+        edit.erase(start, i + 2);
     }
 }
 
@@ -420,7 +414,7 @@ fn old_style_parameters(edit: &mut Edit<'_>, close: usize) {
                 let c = edit.punct(j);
                 if c == p(b'{') {
                     if edit.is(j - 1, b';') {
-                        erase(edit, close + 1, j - 1);
+                        edit.erase(close + 1, j - 1);
                     }
                     return;
                 }

@@ -8,87 +8,17 @@ mod builtin;
 mod edit;
 mod gaps;
 mod less;
+mod note;
 mod places;
 mod semicolons;
 mod unread;
 
 use crate::defines::Define;
-use crate::lexer::{Lexed, Token, lex};
+use crate::lexer::{Lexed, MAX_NESTING, Token, lex};
 use crate::macros::MacroTable;
 use crate::preprocessor::{BuildMacros, Conditions};
 use crate::span::Span;
-
-/// What was changed at a place of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MaskKind {
-    /// `__align__(N)` was blanked or became `alignas`; the span is that of the expression `N`.
-    Align,
-    /// Execution space of a lambda was blanked; the span is that of the words.
-    LambdaSpace(SpaceBits),
-    /// The third argument of `__launch_bounds__`; the span is that of the expression.
-    LaunchBoundsThird,
-    /// `__cluster_dims__`, `__block_size__` or `__maxnreg__`; the span is that of the whole attribute.
-    KernelAttribute,
-    /// A macro that stands for attributes was overlaid by words that fit or blanked; the span is that of the macro's use.
-    AttributeMacro(SpaceBits),
-    /// A preprocessor branch that was not chosen; blanked.
-    Branch,
-    /// `<` was overlaid by `<=` so that it is no template bracket; read the operator from the raw text.
-    LessThan,
-    /// A `;` was written after a macro call.
-    Semicolon,
-    /// Arguments of a macro that are statements became a block.
-    StatementArguments,
-    /// Braces of a launch configuration became parentheses (`{8, 8}` to `(8, 8)`) or, when empty, `0`; read the raw text.
-    LaunchBraces,
-    /// An argument that is a type or an operator was respelled.
-    Argument,
-    /// Any other gap of the grammar that was closed by blanks or by a spelling of the same length.
-    Other,
-}
-
-/// Execution space and storage words that a masked place stood for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SpaceBits(pub u16);
-
-impl SpaceBits {
-    /// `__global__`.
-    pub const GLOBAL: Self = Self(1);
-    /// `__device__`.
-    pub const DEVICE: Self = Self(2);
-    /// `__host__`.
-    pub const HOST: Self = Self(4);
-    /// `__shared__`.
-    pub const SHARED: Self = Self(8);
-    /// `__constant__`.
-    pub const CONSTANT: Self = Self(16);
-
-    /// `__managed__`.
-    pub const MANAGED: Self = Self(32);
-    /// `__launch_bounds__`.
-    pub const LAUNCH_BOUNDS: Self = Self(64);
-    /// `__restrict__`.
-    pub const RESTRICT: Self = Self(128);
-
-    /// Whether nothing is said of where a function runs.
-    pub const fn is_silent(self) -> bool {
-        self.0 & (Self::GLOBAL.0 | Self::DEVICE.0 | Self::HOST.0) == 0
-    }
-
-    /// Whether all words of `other` are among these.
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-/// One entry of the mask's side table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MaskNote {
-    /// Where, in the raw text.
-    pub span: Span,
-    /// What was done there.
-    pub kind: MaskKind,
-}
+pub use note::{MaskKind, MaskNote, SpaceBits};
 
 /// A masked text.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +37,7 @@ pub struct Masked {
 pub fn mask(text: &str, region: Span, macros: &MacroTable, file_defines: &[Define]) -> Masked {
     let raw = text.as_bytes().get(region.range()).unwrap_or(&[]);
     let lexed = lex(raw, 0);
-    if lexed.depth > crate::parse::MAX_NESTING {
+    if lexed.depth > MAX_NESTING {
         return Masked { text: raw.to_vec(), ..Masked::default() };
     }
     mask_lexed(raw, region.start, lexed, macros, file_defines, BuildMacros::of_default())

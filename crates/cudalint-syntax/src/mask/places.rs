@@ -83,14 +83,14 @@ pub(super) fn strings(edit: &mut Edit<'_>, i: usize) {
             && (literal_follows || closes || edit.is_name(end + 1))
             && !edit.is_word(i.wrapping_sub(1), W::Extern)
         {
-            super::gaps::erase(edit, i + 1, end);
+            edit.erase(i + 1, end);
         }
     }
     // Before the literal.
     if i >= 2 && edit.is_name(i - 1) && edit.tokens[i - 1].end > edit.tokens[i - 1].start {
         let c = edit.punct(i - 2);
         if c == p(b'(') || c == p(b',') || c == p(b'=') || c == p(b':') && edit.scope(i) == Scope::Group {
-            super::gaps::erase(edit, i - 1, i - 1);
+            edit.erase(i - 1, i - 1);
         }
     }
 }
