@@ -1,7 +1,7 @@
 //! Which record a class template means for given arguments: the template itself, or one of its specializations.
 
+use crate::constant::Constant;
 use crate::crowd::Entry;
-use crate::eval::Constant;
 use crate::ir::{Expr, ExprId, Path, Record, Specialization, TemplateArg, TemplateParam, Type, TypeId};
 use crate::name::Name;
 use crate::scope::{Context, inner_path};

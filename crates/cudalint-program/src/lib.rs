@@ -4,10 +4,11 @@
 pub mod api;
 pub mod arch;
 mod configuration;
+mod constant;
 mod crowd;
 pub mod cuda;
 mod dump;
-pub mod eval;
+mod eval;
 mod expr_types;
 pub mod guard;
 mod ids;
@@ -21,6 +22,7 @@ pub mod project;
 pub mod python;
 mod resolve;
 mod scope;
+mod tables;
 pub mod types;
 pub mod visit;
 

@@ -15,7 +15,7 @@ use crate::ir::{FunctionId, Module, ModuleId};
 use crate::name::Name;
 use crate::python::LocalPackages;
 use crate::python::modules::PythonModules;
-use crate::resolve::Tables;
+use crate::tables::Tables;
 use cudalint_syntax::preprocessor::Meaning;
 use cudalint_syntax::{BuildMacros, Span};
 use rustc_hash::FxHashMap;

@@ -2,63 +2,15 @@
 
 use crate::crowd::{Crowd, Entry, Wanted, is_member, segments};
 use crate::ir::{
-    Alias, Enumerator, Function, FunctionId, FunctionRole, Module, ModuleId, Path, Record, Space, StmtId, Variable,
+    Alias, Enumerator, Function, FunctionId, FunctionRole, ModuleId, Path, Record, Space, StmtId, Variable,
 };
 use crate::name::Name;
 use crate::project::Project;
 use crate::scope::Scope;
+use crate::tables::{CROWDED, Table};
 use crate::types::{Ty, TypeEnv};
-use cudalint_syntax::Language;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// Things by the last segment of their names.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    functions: Table,
-    /// Functions of the names that very many have, by the last segment of their scopes too.
-    crowds: FxHashMap<Name, Crowd>,
-    records: Table,
-    /// Specializations of class templates, by the template's name.
-    specializations: Table,
-    aliases: Table,
-    enumerators: Table,
-    enums: Table,
-    globals: Table,
-}
-
-/// Names that more have than this are looked up by scope too: template libraries have thousands of `operator()`.
-const CROWDED: usize = 32;
-
-type Table = FxHashMap<Name, Vec<Entry>>;
-
-impl Tables {
-    /// Adds what a module of C++ defines. Python's names are found by its own rules.
-    pub(crate) fn add(&mut self, id: ModuleId, module: &Module) {
-        fn add<'m>(table: &mut Table, id: ModuleId, names: impl Iterator<Item = &'m Name>) {
-            for (index, name) in names.enumerate() {
-                if !name.is_empty() {
-                    table.entry(name.clone()).or_default().push(Entry { module: id, index: index as u32 });
-                }
-            }
-        }
-        if module.language != Language::Cuda {
-            return;
-        }
-        add(&mut self.functions, id, module.functions.iter().map(|it| &it.name));
-        add(&mut self.records, id, module.records.iter().map(|it| &it.name));
-        for (index, record) in module.records.iter().enumerate() {
-            if let Some(of) = &record.specializes {
-                let entry = Entry { module: id, index: index as u32 };
-                self.specializations.entry(of.template.clone()).or_default().push(entry);
-            }
-        }
-        add(&mut self.aliases, id, module.aliases.iter().map(|it| &it.name));
-        add(&mut self.enumerators, id, module.enumerators.iter().map(|it| &it.name));
-        add(&mut self.enums, id, module.enumerators.iter().map(|it| &it.of));
-        add(&mut self.globals, id, module.globals.iter().map(|it| &it.name));
-    }
-}
 
 fn of<'t>(table: &'t Table, path: &Path) -> &'t [Entry] {
     path.last().and_then(|name| table.get(name.as_str())).map_or(&[], Vec::as_slice)

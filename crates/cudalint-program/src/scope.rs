@@ -1,7 +1,7 @@
 //! Where an expression or type stands: what is needed to resolve, type, size and evaluate it without running anything.
 
+use crate::constant::Constant;
 use crate::crowd::Entry;
-use crate::eval::Constant;
 use crate::ir::{
     Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId,
     Variable,

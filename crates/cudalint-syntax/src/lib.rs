@@ -42,8 +42,7 @@ pub use macros::MacroTable;
 pub use mask::{MaskKind, MaskNote, Masked, SpaceBits, mask};
 pub use notebook::Cell;
 pub use parse::{
-    FragmentKind, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region,
-    parse_region_without,
+    FragmentKind, ParsedFragment, ParsedRegion, ParserPool, Refusal, parse_fragment, parse_region, parse_region_without,
 };
 pub use preprocessor::{Build, BuildMacros};
 pub use python_mask::{PythonChevron, python_chevrons};

@@ -1,8 +1,8 @@
 //! `new` and `delete`.
 
-use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Expr, ExprId, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

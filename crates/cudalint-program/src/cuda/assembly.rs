@@ -1,9 +1,9 @@
 //! Inline assembly.
 
-use super::Lowerer;
 use super::fields::{Field, field};
 use super::literals;
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Block, Expr, Stmt};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

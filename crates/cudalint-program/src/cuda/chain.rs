@@ -4,9 +4,9 @@
 //! precedence. So the list is taken from the tree in order, misread casts and templates are put back as operands and
 //! operators, and precedence is applied again.
 
-use super::Lowerer;
 use super::fields::{Field, around, callee_and_list, cast_parts, field, infix, prefix};
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{BinaryOp, Expr, ExprId, TemplateArg, UnaryOp};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

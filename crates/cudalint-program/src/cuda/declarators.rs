@@ -1,8 +1,8 @@
 //! Declarators: from `*p[4]` around a base type to a name and a type.
 
-use super::Lowerer;
 use super::fields::{Field, field, picked};
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

@@ -1,7 +1,7 @@
 //! Comments that stand where code would be: `// ... allocate as before ...`.
 
-use super::Lowerer;
 use super::source::Src;
+use super::state::Lowerer;
 use crate::ir::{Block, Stmt};
 use crate::name::Name;
 use cudalint_syntax::Node;

@@ -1,9 +1,9 @@
 //! Expressions.
 
-use super::Lowerer;
 use super::fields::{Field, around, callee_and_list, exactly, field, picked};
 use super::literals;
 use super::source::{Argument, Src, children, first_child, is_expression_kind, named_children};
+use super::state::Lowerer;
 use crate::api::ApiId;
 use crate::ir::{Expr, ExprId, TemplateArgs, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -256,7 +256,7 @@ impl Lowerer<'_> {
     fn call<'t>(&mut self, s: Src<'t>, node: Node<'t>, function: Node<'t>, list: Node<'t>) -> ExprId {
         // A configuration stands between the two.
         if function.end_byte() < list.start_byte()
-            && let Some(config) = super::launches::configuration(node)
+            && let Some(config) = super::fields::configuration(node)
         {
             return self.chevron(s, node, function, config);
         }
@@ -276,7 +276,7 @@ impl Lowerer<'_> {
                         return self.unknown(s, list);
                     }
                 }
-                if self.is_type(s, name) || matches!(self.lookup(name), Some(super::scopes::Meaning::Type(_))) {
+                if self.is_type(s, name) || matches!(self.lookup(name), Some(super::state::Meaning::Type(_))) {
                     let ty = self.specifier(s, function);
                     return self.construct_or_cast(s, ty, list, span);
                 }

@@ -1,6 +1,6 @@
 //! Field numbers of the grammar, looked up once.
 
-use super::source::Src;
+use super::source::{Src, child_of_kind, first_child};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind, cuda_language};
 use std::sync::OnceLock;
@@ -195,4 +195,22 @@ pub(crate) fn fields(node: Node<'_>, field: Field) -> Vec<Node<'_>> {
         }
     }
     found
+}
+
+/// What an expression statement holds. The mask writes a `!` into the blank before some calls, so that the grammar is in
+/// no question whether a declaration starts there: no such operator stands in the text.
+pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Option<Node<'t>> {
+    let inner = match picked(statement, 2, [0]) {
+        Some([inner]) if inner.is_named() && cuda_kind(inner) != CudaKind::Comment => inner,
+        _ => first_child(statement)?,
+    };
+    if cuda_kind(inner) == CudaKind::UnaryExpression && s.is_blank(inner.start_byte()) {
+        return picked(inner, 2, [1]).map(|[argument]| argument).or_else(|| field(inner, Field::Argument));
+    }
+    Some(inner)
+}
+
+/// The configuration of a launch, if a call is one.
+pub(super) fn configuration(node: Node<'_>) -> Option<Node<'_>> {
+    child_of_kind(node, CudaKind::KernelCallSyntax)
 }

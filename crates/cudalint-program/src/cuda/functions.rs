@@ -1,11 +1,11 @@
 //! Functions, kernels, methods and lambdas.
 
-use super::Lowerer;
 use super::declarators::Declared;
 use super::fields::{Field, field, parameters_of};
 use super::parts::Parts;
-use super::scopes::{Frame, Meaning};
 use super::source::{Src, all_children, child_of_kind, children, first_child, named_children};
+use super::state::Lowerer;
+use super::state::{Frame, Meaning};
 use super::storage::Storage;
 use crate::ir::{
     ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,

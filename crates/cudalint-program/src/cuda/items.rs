@@ -1,9 +1,9 @@
 //! Declarations at namespace scope.
 
-use super::Lowerer;
-use super::fields::{Field, field, parameters_of};
+use super::fields::{Field, field, parameters_of, statement_expression};
 use super::parts::Parts;
-use super::source::{Src, children, statement_expression};
+use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Alias, Expr, ExprId, Instantiation, Path, Type, Variable};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -345,7 +345,7 @@ impl Lowerer<'_> {
     fn add_alias(&mut self, name: Name, ty: crate::ir::TypeId, template_params: Vec<crate::ir::TemplateParam>) {
         if !self.frames.is_empty() {
             // An alias inside a function is what it stands for.
-            self.bind(name, super::scopes::Meaning::Type(ty));
+            self.bind(name, super::state::Meaning::Type(ty));
             return;
         }
         self.types.insert(name.clone());

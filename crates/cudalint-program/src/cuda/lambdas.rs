@@ -1,9 +1,9 @@
 //! Lambdas.
 
-use super::Lowerer;
 use super::fields::{Field, field};
-use super::scopes::Frame;
 use super::source::{Src, child_of_kind, children, first_child};
+use super::state::Frame;
+use super::state::Lowerer;
 use super::storage::Storage;
 use crate::ir::{Block, ExecutionSpace, Expr, ExprId, FunctionRole, Space, Stmt, Type};
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

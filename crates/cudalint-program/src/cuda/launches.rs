@@ -1,13 +1,12 @@
 //! Kernel launches: `<<<…>>>` and the calls of the runtime that launch.
 
-use super::Lowerer;
 use super::fields::{Field, field};
-use super::source::{Src, child_of_kind, children};
+use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::api::ApiId;
 use crate::ir::{Expr, ExprId, LaunchExpr};
 use cudalint_syntax::Node;
 use cudalint_syntax::Span;
-use cudalint_syntax::kinds::CudaKind;
 
 impl Lowerer<'_> {
     /// `kernel<<<grid, block, shared, stream>>>(args)`.
@@ -69,9 +68,4 @@ impl Lowerer<'_> {
         }
         None
     }
-}
-
-/// The configuration of a launch, if a call is one.
-pub(super) fn configuration(node: Node<'_>) -> Option<Node<'_>> {
-    child_of_kind(node, CudaKind::KernelCallSyntax)
 }

@@ -1,9 +1,9 @@
 //! Declarations in functions.
 
-use super::Lowerer;
 use super::fields::{Field, field, parameters_of, value_of};
 use super::parts::Parts;
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, StmtId, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

@@ -121,7 +121,7 @@ pub(super) fn rest_of<'t>(s: Src<'t>, list: Node<'t>, arguments: Vec<Argument<'t
     let pieces = split(s.text.get(inner_start..inner_end).unwrap_or(""));
     // An argument that stands for several is no piece of this text.
     let launches: Vec<Node<'t>> = if pieces.len() == arguments.len() {
-        children(list).into_iter().filter(|node| super::launches::configuration(*node).is_some()).collect()
+        children(list).into_iter().filter(|node| super::fields::configuration(*node).is_some()).collect()
     } else {
         Vec::new()
     };

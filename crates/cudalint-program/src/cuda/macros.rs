@@ -5,13 +5,13 @@
 //! a string; a body with `##` is put together as text and parsed for that call. A macro that is statements becomes
 //! [`Expr::Statements`], and what it declares stays in the scope of the call.
 
-use super::Lowerer;
-use super::MAX_EXPANSIONS;
+use super::builtin_types::looks_like_type;
 use super::macro_text::{
     ATTACHED, STRINGIZED, argument_text, arguments_of, body_text, looks_like_statements, rest_of, substitute,
 };
 use super::source::{Argument, Bindings, Src};
-use crate::ir::{Block, ExpansionId, Expr, ExprId, Stmt, TemplateArgs, TypeId};
+use super::state::{Lowerer, Prepared};
+use crate::ir::{Block, Expr, ExprId, Stmt, TemplateArgs, TypeId};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Define, FragmentKind, Node, ParsedFragment, Span, parse_fragment};
@@ -22,6 +22,9 @@ use std::rc::Rc;
 /// Macros inside macros deeper than this stay calls.
 const MAX_NESTED: usize = 24;
 
+/// Macro expansions of one file; what comes after stays a call.
+const MAX_EXPANSIONS: u32 = 30_000;
+
 /// Fragments that a thread remembers, and the longest text among them.
 const MAX_REMEMBERED: usize = 2_000;
 const MAX_REMEMBERED_TEXT: usize = 2_000;
@@ -30,31 +33,6 @@ type Remembered = FxHashMap<FragmentKind, FxHashMap<Box<str>, Option<Rc<ParsedFr
 
 thread_local! {
     static FRAGMENTS: RefCell<Remembered> = RefCell::default();
-}
-
-/// The macros being expanded, and what is kept of those that were.
-#[derive(Debug, Default)]
-pub(crate) struct Macros {
-    active: Vec<Name>,
-    outer: Option<ExpansionId>,
-    expansions: u32,
-    prepared: FxHashMap<(usize, bool), Option<Prepared>>,
-}
-
-/// A body made ready.
-#[derive(Clone, Debug)]
-enum Prepared {
-    /// A number: no parser is needed to see that.
-    Number(Expr),
-    /// Anything else.
-    Fragment { fragment: Rc<ParsedFragment>, is_expression: bool },
-}
-
-impl Macros {
-    /// The outermost macro being expanded.
-    pub fn outermost(&self) -> Option<ExpansionId> {
-        self.outer
-    }
 }
 
 impl<'a> Lowerer<'a> {
@@ -70,9 +48,9 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a name is an object-like macro whose body is not a type.
     pub(super) fn is_object_value(&self, name: &str) -> bool {
-        self.view.definition(name, u32::MAX, self.is_host_only()).is_some_and(|define| {
-            define.params.is_none() && !define.body.is_empty() && !super::types::looks_like_type(&define.body)
-        })
+        self.view
+            .definition(name, u32::MAX, self.is_host_only())
+            .is_some_and(|define| define.params.is_none() && !define.body.is_empty() && !looks_like_type(&define.body))
     }
 
     /// Whether only the host's pass compiles what is being lowered.
@@ -291,7 +269,7 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a name is an object-like macro for a type.
     pub(super) fn is_type_macro(&mut self, text: &str) -> bool {
-        self.type_macro_body(text).is_some_and(|body| super::types::looks_like_type(body) || self.types.contains(body))
+        self.type_macro_body(text).is_some_and(|body| looks_like_type(body) || self.types.contains(body))
     }
 
     fn type_macro_body(&mut self, text: &str) -> Option<&'a str> {

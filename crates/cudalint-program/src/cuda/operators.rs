@@ -1,10 +1,10 @@
 //! Operators other than binary ones.
 
-use super::Lowerer;
+use super::builtin_types;
 use super::chain::binary_op;
 use super::fields::{Field, around, cast_parts, exactly, field, infix, prefix};
 use super::source::{Src, children};
-use super::types;
+use super::state::Lowerer;
 use crate::ir::{Expr, ExprId, UnaryOp};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
@@ -119,7 +119,7 @@ impl Lowerer<'_> {
                 let text = s.text(inner);
                 // `unsigned int` may have been respelled as one identifier for the grammar.
                 // A name that nobody here declares as a value is a type of a header far more often than a variable.
-                self.is_type(s, text) || types::looks_like_type(text) || !self.is_known_value(s, text)
+                self.is_type(s, text) || builtin_types::looks_like_type(text) || !self.is_known_value(s, text)
             }
             CudaKind::TemplateFunction => field(inner, Field::Name).is_some_and(|name| self.is_type(s, s.text(name))),
             _ => false,

@@ -1,9 +1,9 @@
 //! The children of a declaration, fetched once for all that ask for them: the grammar's library looks each of them up from
 //! the first on, and a child by its field for even more.
 
-use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::source::{Src, all_children};
+use super::state::Lowerer;
 use crate::ir::{Type, TypeId};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

@@ -1,8 +1,8 @@
 //! `#if` groups that stand in the tree: which branch is the program.
 
-use super::Lowerer;
 use super::fields::{Field, field};
 use super::source::{Src, named_children};
+use super::state::Lowerer;
 use crate::configuration::Grounds;
 use crate::ir::Supposed;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

@@ -1,10 +1,10 @@
 //! Structs, classes, unions and enums.
 
-use super::Lowerer;
 use super::fields::{Field, field, fields};
 use super::parts::Parts;
-use super::scopes::Meaning;
 use super::source::{Src, all_children, child_of_kind, children, first_child};
+use super::state::Lowerer;
+use super::state::Meaning;
 use crate::ir::{Enumerator, Expr, ExprId, Path, Record, Space, Specialization, Type, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Node;

@@ -1,8 +1,8 @@
 //! Silent misreadings of the grammar inside functions, undone from what the names are known to be.
 
-use super::Lowerer;
 use super::fields::{Field, callee_and_list, field, infix, prefix};
 use super::source::{Src, children};
+use super::state::Lowerer;
 use crate::ir::{Block, Expr, ExprId, Space, Stmt, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

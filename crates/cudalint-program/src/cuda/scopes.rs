@@ -1,59 +1,9 @@
 //! Functions being lowered, with their local names.
 
-use super::Lowerer;
-use crate::ir::{FunctionId, LocalId, Space, TypeId, Variable};
+use super::state::{Lowerer, Meaning};
+use crate::ir::{LocalId, Space, TypeId, Variable};
 use crate::name::Name;
 use cudalint_syntax::Span;
-use rustc_hash::FxHashMap;
-use typed_index_collections::TiVec;
-
-/// What a local name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    /// A variable.
-    Local(LocalId),
-    /// A type known only inside this function.
-    Type(TypeId),
-    /// A value that is no variable: a template parameter, an enumerator.
-    Value,
-}
-
-/// One function being lowered.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    pub function: FunctionId,
-    pub name: Name,
-    pub is_lambda: bool,
-    /// Whether the function surely runs on the host alone, so that only the host's pass decides what is in it.
-    pub host_only: bool,
-    pub locals: TiVec<LocalId, Variable>,
-    pub captures: Vec<(Name, Option<LocalId>)>,
-    pub damaged: bool,
-    names: FxHashMap<Name, Meaning>,
-    /// Shadowed meanings, to restore at the end of a scope.
-    undo: Vec<(Name, Option<Meaning>)>,
-}
-
-impl Frame {
-    pub fn new(function: FunctionId, name: Name, is_lambda: bool, host_only: bool) -> Self {
-        Self {
-            function,
-            name,
-            is_lambda,
-            host_only,
-            locals: TiVec::new(),
-            captures: Vec::new(),
-            damaged: false,
-            names: FxHashMap::default(),
-            undo: Vec::new(),
-        }
-    }
-
-    fn bind(&mut self, name: Name, meaning: Meaning) {
-        let before = self.names.insert(name.clone(), meaning);
-        self.undo.push((name, before));
-    }
-}
 
 /// A mark to leave a scope by.
 #[derive(Clone, Copy)]

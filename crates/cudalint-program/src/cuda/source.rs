@@ -93,7 +93,7 @@ impl<'t> Src<'t> {
         self.map(span)
     }
 
-    fn is_blank(self, at: usize) -> bool {
+    pub fn is_blank(self, at: usize) -> bool {
         self.text.as_bytes().get(at).is_some_and(u8::is_ascii_whitespace)
     }
 
@@ -120,10 +120,10 @@ impl<'t> Src<'t> {
     pub fn parameter_is_type(self, name: &str) -> Option<bool> {
         let argument = self.argument(name)?;
         Some(match argument {
-            Argument::Text(text, _, _) => super::types::looks_like_type(text),
+            Argument::Text(text, _, _) => super::builtin_types::looks_like_type(text),
             Argument::Node(node, s) => {
                 let text = s.text(*node);
-                super::types::looks_like_type(text) || s.parameter_is_type(text).unwrap_or(false)
+                super::builtin_types::looks_like_type(text) || s.parameter_is_type(text).unwrap_or(false)
             }
             Argument::Rest(_) => false,
         })
@@ -228,21 +228,6 @@ pub(crate) fn first_child(node: Node<'_>) -> Option<Node<'_>> {
     (0..node.named_child_count() as u32)
         .filter_map(|index| node.named_child(index))
         .find(|child| cuda_kind(*child) != CudaKind::Comment)
-}
-
-/// What an expression statement holds. The mask writes a `!` into the blank before some calls, so that the grammar is in
-/// no question whether a declaration starts there: no such operator stands in the text.
-pub(crate) fn statement_expression<'t>(s: Src<'t>, statement: Node<'t>) -> Option<Node<'t>> {
-    let inner = match super::fields::picked(statement, 2, [0]) {
-        Some([inner]) if inner.is_named() && cuda_kind(inner) != CudaKind::Comment => inner,
-        _ => first_child(statement)?,
-    };
-    if cuda_kind(inner) == CudaKind::UnaryExpression && s.is_blank(inner.start_byte()) {
-        return super::fields::picked(inner, 2, [1])
-            .map(|[argument]| argument)
-            .or_else(|| super::fields::field(inner, super::fields::Field::Argument));
-    }
-    Some(inner)
 }
 
 /// The first child of a kind.

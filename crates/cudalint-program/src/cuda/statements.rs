@@ -1,8 +1,8 @@
 //! Statements.
 
-use super::Lowerer;
-use super::fields::{Field, clause_parts, field, if_parts, picked};
-use super::source::{Argument, Src, children, first_child, is_expression, statement_expression};
+use super::fields::{Field, clause_parts, field, if_parts, picked, statement_expression};
+use super::source::{Argument, Src, children, first_child, is_expression};
+use super::state::Lowerer;
 use crate::ir::{Block, Expr, ExprId, LoopKind, Space, Stmt, SwitchCase, Type};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};

@@ -1,9 +1,9 @@
 //! The words in front of a declaration.
 
-use super::Lowerer;
 use super::fields::{Field, field};
 use super::parts::Parts;
 use super::source::Src;
+use super::state::Lowerer;
 use crate::ir::{ExecutionSpace, Space};
 use cudalint_syntax::kinds::CudaKind;
 use cudalint_syntax::{MaskKind, SpaceBits, Span};

@@ -1,44 +1,14 @@
 //! Types as written, and the names of types that every CUDA program knows.
 
-use super::Lowerer;
+use super::builtin_types::builtin;
 use super::fields::{Field, field};
 use super::parts::Parts;
-use super::scopes::Meaning;
 use super::source::{Argument, Src, all_children, child_of_kind, children, first_child};
+use super::state::{Lowerer, Meaning, TypeKey};
 use crate::ir::{Path, TemplateArg, Type, TypeId};
 use cudalint_numbers::{Scalar, cuda_vector};
 use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
-
-/// A type named by one identifier that needs no declaration.
-pub(crate) fn builtin(name: &str) -> Option<Type> {
-    match name {
-        "void" => Some(Type::Void),
-        "auto" => Some(Type::Auto),
-        _ => Scalar::of_cpp(name).map(Type::of_scalar),
-    }
-}
-
-/// Whether an identifier is a type in every CUDA program.
-pub(crate) fn is_builtin_type_name(name: &str) -> bool {
-    builtin(name).is_some()
-        || cuda_vector(name).is_some()
-        || (name.starts_with("cuda") && name.ends_with("_t"))
-        || matches!(name, "FILE" | "CUdeviceptr" | "CUresult" | "string" | "curandState" | "cuComplex")
-        || name == "cudaDeviceProp"
-}
-
-/// Whether a piece of text can only be a type: it ends in `*` or begins with a word of types.
-pub(crate) fn looks_like_type(text: &str) -> bool {
-    let text = text.trim();
-    let word_end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let (word, rest) = text.split_at(word_end);
-    let known =
-        is_builtin_type_name(word) || matches!(word, "const" | "volatile" | "struct" | "class" | "typename" | "enum");
-    let rest = rest.trim();
-    let plain = rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '*' | '&' | ':' | '<' | '>' | ','));
-    known && plain
-}
 
 impl Lowerer<'_> {
     /// A type that one identifier names.
@@ -69,7 +39,7 @@ impl Lowerer<'_> {
 
     fn named_vector(&mut self, ty: Type) -> TypeId {
         let Type::Vector { name, .. } = &ty else { return self.push_type(ty) };
-        let key = super::TypeKey::Named(name.clone());
+        let key = TypeKey::Named(name.clone());
         if let Some(id) = self.plain_types.get(&key) {
             return *id;
         }
@@ -292,24 +262,5 @@ impl Lowerer<'_> {
         }
         self.leave();
         args
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integer_spellings() {
-        assert_eq!(builtin("uint16_t"), Some(Type::Int { bytes: 2, signed: false }));
-    }
-
-    #[test]
-    fn text_that_can_only_be_a_type() {
-        assert!(looks_like_type("float*"));
-        assert!(looks_like_type("unsigned int"));
-        assert!(looks_like_type("const T &"));
-        assert!(!looks_like_type("int(3)"));
-        assert!(!looks_like_type("n * 4"));
     }
 }
