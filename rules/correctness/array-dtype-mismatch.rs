@@ -1,32 +1,18 @@
 //! An array whose elements are of another type than the kernel reads.
 
-use crate::words::{fault_finding, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::words::{fault_finding, places, report_faults};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Method, Shows};
 use cudalint_replay::facts::{CopyProblem, PythonFault, PythonFaultKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "array-dtype-mismatch",
-        group: Group::Correctness,
-        summary: "An array is handed to a kernel, or copied into an array, that takes its elements for another type.",
-        page: include_str!("array-dtype-mismatch.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: Some(843),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for fault in &context.facts.python {
-        sink.report_some(finding(context, fault).or_else(|| refused(context, fault)));
-    }
-}
+pub static RULE: Rule = rule!("array-dtype-mismatch", Correctness, Output)
+    .summary("An array is handed to a kernel, or copied into an array, that takes its elements for another type.")
+    .cwe(843)
+    .facts(|context, sink| {
+        report_faults(context, sink, |context, fault| finding(context, fault).or_else(|| refused(context, fault)));
+    });
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::ElementType { kernel, parameter, declared, wanted, given, text, made } = &fault.kind else {

@@ -1,32 +1,17 @@
 //! A barrier that only a part of a block reaches, while the rest lives on.
 
 use crate::runs::words::{self, label, other_thread, text, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "barrier-in-divergent-branch",
-        group: Group::Correctness,
-        summary: "Some threads of a block wait at a barrier that others, which go on elsewhere, do not reach.",
-        page: include_str!("barrier-in-divergent-branch.md"),
-        method: Method::Synccheck,
-        guideline: Some("1.14"),
-        cwe: Some(833),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::DivergentBarrier) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("barrier-in-divergent-branch", Correctness, Synccheck)
+    .summary("Some threads of a block wait at a barrier that others, which go on elsewhere, do not reach.")
+    .guideline("1.14")
+    .cwe(833)
+    .facts(|context, sink| report(context, sink, Defect::DivergentBarrier, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let EventKind::DivergentBarrier { barrier, calls, waits, absent, goes_on, condition, .. } = &shown.event.kind

@@ -1,24 +1,14 @@
 //! A launch in CUDA C++ spelling in a Python file.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Shows, Witness};
 use cudalint_program::python::{ChevronLaunch, Framework};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "chevron-launch-in-python",
-        group: Group::Correctness,
-        summary: "A kernel is launched with `<<<…>>>` in Python, which is a syntax error.",
-        page: include_str!("chevron-launch-in-python.md"),
-        method: Method::Exception,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("chevron-launch-in-python", Correctness, Exception)
+    .summary("A kernel is launched with `<<<…>>>` in Python, which is a syntax error.")
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let Some(names) = &context.module.python_names else { return };

@@ -1,33 +1,17 @@
 //! A kernel writes to constant memory.
 
 use crate::runs::words::{self, add_access, add_object, does, element_of, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::AccessFault;
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "constant-memory-written",
-        group: Group::Correctness,
-        summary: "A kernel writes to `__constant__` memory, which device code can only read.",
-        page: include_str!("constant-memory-written.md"),
-        method: Method::None,
-        guideline: None,
-        cwe: Some(471),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::ConstantWritten) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("constant-memory-written", Correctness, None)
+    .summary("A kernel writes to `__constant__` memory, which device code can only read.")
+    .cwe(471)
+    .facts(|context, sink| report(context, sink, Defect::ConstantWritten, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let EventKind::ConstantWritten { object, access } = &shown.event.kind else { return None };

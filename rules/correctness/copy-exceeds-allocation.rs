@@ -2,9 +2,9 @@
 
 use crate::counts::{miscount, short_allocation};
 use crate::words::{allocation_label, assumptions, event_finding, fault_finding};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Method, Shows};
 use cudalint_replay::facts::{
     Amount, Buffer, CopyProblem, CountShape, Event, EventKind, Pointer, PointerArgument, PythonFault, PythonFaultKind,
     Rows,
@@ -12,20 +12,10 @@ use cudalint_replay::facts::{
 use cudalint_replay::quantity::{Comparison, Quantity, union};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "copy-exceeds-allocation",
-        group: Group::Correctness,
-        summary: "A copy or memset moves more bytes than its source or destination holds.",
-        page: include_str!("copy-exceeds-allocation.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(787),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("copy-exceeds-allocation", Correctness, ApiError)
+    .summary("A copy or memset moves more bytes than its source or destination holds.")
+    .cwe(787)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

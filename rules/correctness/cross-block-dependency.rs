@@ -2,32 +2,17 @@
 
 use crate::runs::races::{self, race};
 use crate::runs::words::{self, kernel, text};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "cross-block-dependency",
-        group: Group::Correctness,
-        summary: "A block reads or overwrites what another block of the same launch works on, and nothing orders blocks.",
-        page: include_str!("cross-block-dependency.md"),
-        method: Method::Watchpoint,
-        guideline: None,
-        cwe: Some(362),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::CrossBlock) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("cross-block-dependency", Correctness, Watchpoint)
+    .summary("A block reads or overwrites what another block of the same launch works on, and nothing orders blocks.")
+    .cwe(362)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::CrossBlock, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     if let EventKind::GridSyncWithoutCooperation { site } = &shown.event.kind {

@@ -1,25 +1,17 @@
 //! Two dynamic shared arrays of one kernel are used as if they were distinct.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_syntax::Language;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "dynamic-shared-arrays-alias",
-        group: Group::Correctness,
-        summary: "Two dynamic shared arrays of a kernel both begin at the same address.",
-        page: include_str!("dynamic-shared-arrays-alias.md"),
-        method: Method::Output,
-        guideline: Some("CUDA-3.4"),
-        cwe: Some(119),
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("dynamic-shared-arrays-alias", Correctness, Output)
+    .summary("Two dynamic shared arrays of a kernel both begin at the same address.")
+    .guideline("CUDA-3.4")
+    .cwe(119)
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for (id, summary) in &context.facts.kernels {

@@ -4,26 +4,16 @@ use crate::runs::bounds::{self, Overrun};
 use crate::runs::words::{does, element, label, named, thread};
 use crate::runs::{Defect, Shown, shown};
 use crate::words::{assumptions, event_finding, known, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchSpelling, Site};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "dynamic-shared-size-too-small",
-        group: Group::Correctness,
-        summary: "A kernel uses more dynamic shared memory than the launch gives it.",
-        page: include_str!("dynamic-shared-size-too-small.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(787),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("dynamic-shared-size-too-small", Correctness, Memcheck)
+    .summary("A kernel uses more dynamic shared memory than the launch gives it.")
+    .cwe(787)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

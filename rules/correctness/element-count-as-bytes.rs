@@ -2,27 +2,17 @@
 
 use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
 use crate::words::{allocation_label, assumptions, event_finding, is_python};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Method, Place, RuleInfo, Shows};
+use cudalint_findings::{Finding, Place, Shows};
 use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
 use cudalint_replay::quantity::Quantity;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "element-count-as-bytes",
-        group: Group::Correctness,
-        summary: "A byte count holds a number of elements, or the size of something else.",
-        page: include_str!("element-count-as-bytes.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: Some(131),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("element-count-as-bytes", Correctness, Output)
+    .summary("A byte count holds a number of elements, or the size of something else.")
+    .cwe(131)
+    .facts(check);
 
 /// The bytes that are not reached hold what they held before.
 const EXTENT: Shows<Place> = Shows::Memory { difference: Difference::Extent };

@@ -1,26 +1,16 @@
 //! A launch with no blocks.
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::Shows;
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{EventKind, LaunchSpelling};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "empty-grid",
-        group: Group::Correctness,
-        summary: "A kernel is launched with a grid of zero blocks, so it never runs.",
-        page: include_str!("empty-grid.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(1335),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("empty-grid", Correctness, ApiError)
+    .summary("A kernel is launched with a grid of zero blocks, so it never runs.")
+    .cwe(1335)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

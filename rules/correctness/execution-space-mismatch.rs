@@ -1,24 +1,16 @@
 //! A call from device code to host code, or the reverse.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "execution-space-mismatch",
-        group: Group::Correctness,
-        summary: "Device code calls a host function, or host code calls a device function.",
-        page: include_str!("execution-space-mismatch.md"),
-        method: Method::None,
-        guideline: Some("CUDA-3.1"),
-        cwe: Some(758),
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("execution-space-mismatch", Correctness, None)
+    .summary("Device code calls a host function, or host code calls a device function.")
+    .guideline("CUDA-3.1")
+    .cwe(758)
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.space_faults {

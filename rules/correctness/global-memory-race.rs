@@ -1,32 +1,17 @@
 //! Two threads, one element of global memory, and nothing that orders them.
 
 use crate::runs::races::{self, race};
-use crate::runs::{Defect, Shown, shown, words};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use crate::runs::{Defect, Shown, report, words};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::runs::report::{AccessKind, RaceScope};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "global-memory-race",
-        group: Group::Correctness,
-        summary: "Two threads touch one element of global memory, nothing orders them, and one of them writes.",
-        page: include_str!("global-memory-race.md"),
-        method: Method::Watchpoint,
-        guideline: None,
-        cwe: Some(362),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::GlobalRace) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("global-memory-race", Correctness, Watchpoint)
+    .summary("Two threads touch one element of global memory, nothing orders them, and one of them writes.")
+    .cwe(362)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::GlobalRace, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let race = race(shown.event)?;

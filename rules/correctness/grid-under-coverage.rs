@@ -1,28 +1,18 @@
 //! A grid that has fewer threads than there are elements.
 
 use crate::words::{assumptions, event_finding, launch_witness, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Shows};
 use cudalint_replay::facts::{Amount, CoverageClaim, Event, EventKind, LaunchFact};
 use cudalint_replay::given::{Given, HeldContents};
 use cudalint_replay::quantity::{Comparison, Quantity};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "grid-under-coverage",
-        group: Group::Correctness,
-        summary: "A launch has fewer threads than the kernel's own bound says there are elements.",
-        page: include_str!("grid-under-coverage.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: Some(682),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("grid-under-coverage", Correctness, Output)
+    .summary("A launch has fewer threads than the kernel's own bound says there are elements.")
+    .cwe(682)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

@@ -3,24 +3,15 @@
 use crate::runs::bounds::{self, Overrun};
 use crate::runs::words::text;
 use crate::runs::{Defect, Shown, shown, vacuous};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Finding};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "guard-does-not-cover-access",
-        group: Group::Correctness,
-        summary: "A condition tests the index, but lets one through that lies outside of the array.",
-        page: include_str!("guard-does-not-cover-access.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(787),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("guard-does-not-cover-access", Correctness, Memcheck)
+    .summary("A condition tests the index, but lets one through that lies outside of the array.")
+    .cwe(787)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::GuardTooWide) {

@@ -1,31 +1,16 @@
 //! An index that wraps around its type on the way to an address.
 
 use crate::runs::bounds::{self, Overrun};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "index-overflow",
-        group: Group::Correctness,
-        summary: "An index wraps around the range of its type, and the access lands outside of the array.",
-        page: include_str!("index-overflow.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(190),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::IndexOverflow) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("index-overflow", Correctness, Memcheck)
+    .summary("An index wraps around the range of its type, and the access lands outside of the array.")
+    .cwe(190)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::IndexOverflow, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let overrun = Overrun::of(shown)?;

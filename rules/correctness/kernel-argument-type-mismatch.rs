@@ -1,32 +1,16 @@
 //! A number for a kernel parameter of another type.
 
-use crate::words::{fault_finding, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::words::{fault_finding, places, report_faults};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Method, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind, TypeProblem};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "kernel-argument-type-mismatch",
-        group: Group::Correctness,
-        summary: "A number is handed to a CUDA C++ kernel as another type than its parameter has.",
-        page: include_str!("kernel-argument-type-mismatch.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: Some(843),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for fault in &context.facts.python {
-        sink.report_some(finding(context, fault));
-    }
-}
+pub static RULE: Rule = rule!("kernel-argument-type-mismatch", Correctness, Output)
+    .summary("A number is handed to a CUDA C++ kernel as another type than its parameter has.")
+    .cwe(843)
+    .facts(|context, sink| report_faults(context, sink, finding));
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::ArgumentType { kernel, parameter, declared, wanted, given, text, problem } = &fault.kind

@@ -1,24 +1,15 @@
 //! A kernel called like a function.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_replay::facts::SpaceFaultKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "kernel-called-without-launch",
-        group: Group::Correctness,
-        summary: "A kernel is called like a function, without a launch configuration.",
-        page: include_str!("kernel-called-without-launch.md"),
-        method: Method::None,
-        guideline: None,
-        cwe: Some(758),
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("kernel-called-without-launch", Correctness, None)
+    .summary("A kernel is called like a function, without a launch configuration.")
+    .cwe(758)
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.space_faults {

@@ -1,26 +1,16 @@
 //! A block larger than the kernel's `__launch_bounds__`.
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, Site};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "launch-bounds-violated",
-        group: Group::Correctness,
-        summary: "A kernel is launched with more threads a block than its `__launch_bounds__` allow.",
-        page: include_str!("launch-bounds-violated.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(628),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("launch-bounds-violated", Correctness, ApiError)
+    .summary("A kernel is launched with more threads a block than its `__launch_bounds__` allow.")
+    .cwe(628)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

@@ -1,28 +1,18 @@
 //! A launch that no device in the set can run.
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchFact};
 use cudalint_replay::quantity::Assumptions;
 use cudalint_syntax::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "launch-exceeds-device-limit",
-        group: Group::Correctness,
-        summary: "A block or grid is larger than any device can launch.",
-        page: include_str!("launch-exceeds-device-limit.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(628),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("launch-exceeds-device-limit", Correctness, ApiError)
+    .summary("A block or grid is larger than any device can launch.")
+    .cwe(628)
+    .facts(check);
 
 // The same on every architecture since sm_30: CUDA C++ Programming Guide, "Technical Specifications per Compute
 // Capability".

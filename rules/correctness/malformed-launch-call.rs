@@ -1,24 +1,13 @@
 //! A launch from Python whose configuration or arguments have the wrong form.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Label, Shows, Witness};
 use cudalint_program::python::{Dimensions, Framework, LaunchProblem, MalformedLaunch};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "malformed-launch-call",
-        group: Group::Correctness,
-        summary: "A kernel is launched from Python in a form that its framework refuses.",
-        page: include_str!("malformed-launch-call.md"),
-        method: Method::Exception,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("malformed-launch-call", Correctness, Exception)
+    .summary("A kernel is launched from Python in a form that its framework refuses.")
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let Some(names) = &context.module.python_names else { return };

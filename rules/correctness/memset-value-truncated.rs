@@ -1,26 +1,16 @@
 //! A memset whose value is not the same in every byte of an element.
 
 use crate::words::{assumptions, event_finding, is_python, known};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Group, Method, RuleInfo, Shows};
 use cudalint_replay::facts::{Event, EventKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "memset-value-truncated",
-        group: Group::Correctness,
-        summary: "A byte-wise memset is given a value that is not the same in every byte of an element.",
-        page: include_str!("memset-value-truncated.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: Some(704),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("memset-value-truncated", Correctness, Output)
+    .summary("A byte-wise memset is given a value that is not the same in every byte of an element.")
+    .cwe(704)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

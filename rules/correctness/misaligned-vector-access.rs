@@ -1,33 +1,17 @@
 //! A vector access at an address that is no multiple of its size.
 
 use crate::runs::words::{self, add_access, add_object, does, named, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::AccessFault;
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "misaligned-vector-access",
-        group: Group::Correctness,
-        summary: "An access goes to an address that is not a multiple of what its type needs.",
-        page: include_str!("misaligned-vector-access.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(704),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::Misaligned) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("misaligned-vector-access", Correctness, Memcheck)
+    .summary("An access goes to an address that is not a multiple of what its type needs.")
+    .cwe(704)
+    .facts(|context, sink| report(context, sink, Defect::Misaligned, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let EventKind::Misaligned { object, access, align } = &shown.event.kind else { return None };

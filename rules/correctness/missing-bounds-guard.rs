@@ -2,31 +2,16 @@
 
 use crate::runs::bounds::{self, Overrun};
 use crate::runs::words::is_python;
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "missing-bounds-guard",
-        group: Group::Correctness,
-        summary: "A launch has more threads than an array has elements, and no condition keeps the others out.",
-        page: include_str!("missing-bounds-guard.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(787),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::MissingGuard) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("missing-bounds-guard", Correctness, Memcheck)
+    .summary("A launch has more threads than an array has elements, and no condition keeps the others out.")
+    .cwe(787)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::MissingGuard, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let overrun = Overrun::of(shown)?;

@@ -2,32 +2,17 @@
 
 use crate::runs::races::{self, race};
 use crate::runs::words::{self, add_object, add_place, assume, element_of, label, named, other_thread, text, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "non-atomic-read-modify-write",
-        group: Group::Correctness,
-        summary: "Several threads add to, or otherwise update, one element without an atomic operation.",
-        page: include_str!("non-atomic-read-modify-write.md"),
-        method: Method::Watchpoint,
-        guideline: None,
-        cwe: Some(362),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::ReadModifyWrite) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("non-atomic-read-modify-write", Correctness, Watchpoint)
+    .summary("Several threads add to, or otherwise update, one element without an atomic operation.")
+    .cwe(362)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::ReadModifyWrite, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let mut finding = match &shown.event.kind {

@@ -1,25 +1,14 @@
 //! A shared or local array of a Numba kernel whose shape is not constant.
 
 use crate::{python, words};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Label, Shows, Witness};
 use cudalint_program::python::compiled::{FaultKind, Reason, faults};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "non-constant-array-shape",
-        group: Group::Correctness,
-        summary: "A shared or local array in a Numba kernel has a shape that is not a constant.",
-        page: include_str!("non-constant-array-shape.md"),
-        method: Method::Exception,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("non-constant-array-shape", Correctness, Exception)
+    .summary("A shared or local array in a Numba kernel has a shape that is not a constant.")
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in faults(context.module) {

@@ -1,27 +1,18 @@
 //! A kernel parameter that is more than plain data.
 
 use crate::words::{assumptions, event_finding};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};
 use cudalint_program::ir::{LocalId, Type};
 use cudalint_replay::facts::{Event, EventKind, ParameterFault, ParameterFaultKind, Site};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "non-trivial-kernel-argument",
-        group: Group::Correctness,
-        summary: "A kernel argument is more than plain data: its bytes alone do not work on the device.",
-        page: include_str!("non-trivial-kernel-argument.md"),
-        method: Method::Memcheck,
-        guideline: Some("CUDA-1.8"),
-        cwe: Some(664),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("non-trivial-kernel-argument", Correctness, Memcheck)
+    .summary("A kernel argument is more than plain data: its bytes alone do not work on the device.")
+    .guideline("CUDA-1.8")
+    .cwe(664)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in &context.facts.parameter_faults {

@@ -1,24 +1,15 @@
 //! A name that Numba's CUDA target or `CuPy` does not have.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};
 use cudalint_program::python::{NameUsage, UnknownName, tables};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "nonexistent-gpu-api",
-        group: Group::Correctness,
-        summary: "A Python program uses a name that Numba's CUDA target or CuPy does not have, or a plain function as a kernel.",
-        page: include_str!("nonexistent-gpu-api.md"),
-        method: Method::Exception,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("nonexistent-gpu-api", Correctness, Exception)
+    .summary(
+        "A Python program uses a name that Numba's CUDA target or CuPy does not have, or a plain function as a kernel.",
+    )
+    .facts(check);
 
 /// Names that do not exist, and what to write instead.
 const MEANT: &[(&str, &str)] = &[

@@ -2,26 +2,15 @@
 
 use crate::counts::miscount;
 use crate::runs::{Defect, Shown, shown, unwritten};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_replay::facts::{self, Pointer};
 use cudalint_replay::runs::report::{EventKind, ObjectKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "partial-initialization",
-        group: Group::Correctness,
-        summary: "Only a part of a device buffer is filled, and a kernel reads more of it.",
-        page: include_str!("partial-initialization.md"),
-        method: Method::Initcheck,
-        guideline: None,
-        cwe: Some(908),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("partial-initialization", Correctness, Initcheck)
+    .summary("Only a part of a device buffer is filled, and a kernel reads more of it.")
+    .cwe(908)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::PartialInitialization) {

@@ -2,31 +2,15 @@
 
 use crate::runs::bounds::{self, Overrun};
 use crate::runs::words::{does, element, extent, named, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::Finding;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "shared-index-out-of-range",
-        group: Group::Correctness,
-        summary: "A thread reads or writes beyond a shared array.",
-        page: include_str!("shared-index-out-of-range.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(787),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::SharedIndex) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("shared-index-out-of-range", Correctness, Memcheck)
+    .summary("A thread reads or writes beyond a shared array.")
+    .cwe(787)
+    .facts(|context, sink| report(context, sink, Defect::SharedIndex, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let Overrun { run, object, access, .. } = Overrun::of(shown)?;

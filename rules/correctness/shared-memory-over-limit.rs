@@ -1,28 +1,18 @@
 //! More shared memory than a block may have.
 
 use crate::words::{assumptions, event_finding, known, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Finding, Group, Method, Place, RuleInfo, Shows, Witness};
+use cudalint_findings::{Confidence, Finding, Place, Shows, Witness};
 use cudalint_program::arch;
 use cudalint_replay::facts::{Event, EventKind, KernelSummary, LaunchSpelling};
 use cudalint_syntax::Language;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "shared-memory-over-limit",
-        group: Group::Correctness,
-        summary: "A kernel asks for more shared memory than a block may have.",
-        page: include_str!("shared-memory-over-limit.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(770),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("shared-memory-over-limit", Correctness, ApiError)
+    .summary("A kernel asks for more shared memory than a block may have.")
+    .cwe(770)
+    .facts(check);
 
 /// Shared memory of a block without opting in, on every architecture: CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability".

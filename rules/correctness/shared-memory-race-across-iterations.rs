@@ -2,31 +2,16 @@
 
 use crate::runs::races::{self, race};
 use crate::runs::words::{barrier, label};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "shared-memory-race-across-iterations",
-        group: Group::Correctness,
-        summary: "A loop writes shared memory again while other threads still use it from the iteration before.",
-        page: include_str!("shared-memory-race-across-iterations.md"),
-        method: Method::Racecheck,
-        guideline: None,
-        cwe: Some(362),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::SharedRaceAcross) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("shared-memory-race-across-iterations", Correctness, Racecheck)
+    .summary("A loop writes shared memory again while other threads still use it from the iteration before.")
+    .cwe(362)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::SharedRaceAcross, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let race = race(shown.event)?;

@@ -1,27 +1,17 @@
 //! A pointer is handed to the device before anything has given it a value.
 
 use crate::words::{assumptions, event_finding};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, Place, RuleInfo, Shows};
+use cudalint_findings::{Finding, Label, Place, Shows};
 use cudalint_replay::facts::{Event, EventKind, Pointer};
 use cudalint_syntax::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "uninitialized-device-pointer",
-        group: Group::Correctness,
-        summary: "A pointer that nothing has given a value is used as device memory.",
-        page: include_str!("uninitialized-device-pointer.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(824),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("uninitialized-device-pointer", Correctness, Memcheck)
+    .summary("A pointer that nothing has given a value is used as device memory.")
+    .cwe(824)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let mut reported = Vec::new();

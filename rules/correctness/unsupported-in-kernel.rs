@@ -1,25 +1,14 @@
 //! Something in a Numba kernel that Numba cannot compile for the GPU.
 
 use crate::{python, words};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Label, Shows, Witness};
 use cudalint_program::python::compiled::{FaultKind, Unsupported, faults};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "unsupported-in-kernel",
-        group: Group::Correctness,
-        summary: "A Numba kernel contains something that cannot be compiled for the GPU, or returns a value.",
-        page: include_str!("unsupported-in-kernel.md"),
-        method: Method::Exception,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("unsupported-in-kernel", Correctness, Exception)
+    .summary("A Numba kernel contains something that cannot be compiled for the GPU, or returns a value.")
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for fault in faults(context.module) {

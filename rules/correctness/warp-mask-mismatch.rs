@@ -1,32 +1,18 @@
 //! The mask of a warp-wide operation does not fit the lanes that take part.
 
 use crate::runs::words::{self, add_place, label, other_thread, thread};
-use crate::runs::{Defect, Shown, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use crate::runs::{Defect, Shown, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::report::{EventKind, MaskFault};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "warp-mask-mismatch",
-        group: Group::Correctness,
-        summary: "The mask of a warp-wide operation names lanes that do not take part, or leaves out one that does.",
-        page: include_str!("warp-mask-mismatch.md"),
-        method: Method::Synccheck,
-        guideline: Some("2.1"),
-        cwe: Some(833),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::WarpMask) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("warp-mask-mismatch", Correctness, Synccheck)
+    .summary("The mask of a warp-wide operation names lanes that do not take part, or leaves out one that does.")
+    .guideline("2.1")
+    .cwe(833)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::WarpMask, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let EventKind::WarpMask { site, name, mask, by, fault, condition } = &shown.event.kind else { return None };

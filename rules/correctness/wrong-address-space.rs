@@ -1,9 +1,9 @@
 //! Memory is touched from the side that cannot reach it.
 
 use crate::words::{allocation_label, assumptions, event_finding, is_python, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::User;
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Finding, Method, Shows};
 use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
     Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
@@ -11,20 +11,10 @@ use cudalint_replay::facts::{
 use cudalint_replay::quantity::Quantity;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "wrong-address-space",
-        group: Group::Correctness,
-        summary: "Host code dereferences a device pointer, or a kernel is given a pointer to host memory.",
-        page: include_str!("wrong-address-space.md"),
-        method: Method::Memcheck,
-        guideline: None,
-        cwe: Some(822),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("wrong-address-space", Correctness, Memcheck)
+    .summary("Host code dereferences a device pointer, or a kernel is given a pointer to host memory.")
+    .cwe(822)
+    .facts(check);
 
 /// Since CUDA 12.2 some Linux systems let kernels read pageable memory (heterogeneous memory management, Grace): CUDA C++
 /// Programming Guide, unified memory, `pageableMemoryAccess`.

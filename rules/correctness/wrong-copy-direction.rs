@@ -1,27 +1,18 @@
 //! A copy whose `cudaMemcpyKind` contradicts where its pointers point.
 
 use crate::words::{allocation_label, event_finding};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
-use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Applicability, Edit, Finding, Fix, Method, Shows};
 use cudalint_program::api::ApiId;
 use cudalint_replay::facts::{CopyKind, Event, EventKind, MemorySpace, Pointer, PointerArgument, Site};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "wrong-copy-direction",
-        group: Group::Correctness,
-        summary: "The direction given to a copy contradicts where its pointers point.",
-        page: include_str!("wrong-copy-direction.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(628),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: Some(Applicability::Unsafe),
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("wrong-copy-direction", Correctness, ApiError)
+    .summary("The direction given to a copy contradicts where its pointers point.")
+    .cwe(628)
+    .fix(Applicability::Unsafe)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

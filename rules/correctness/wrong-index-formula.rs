@@ -2,31 +2,18 @@
 
 use crate::runs::races::{race, weighed};
 use crate::runs::words::{self, add_access, add_object, beyond_label, both, element_of, label, text};
-use crate::runs::{Defect, Mistake, Shown, bounds, shown};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use crate::runs::{Defect, Mistake, Shown, bounds, report};
+use cudalint_engine::{ModuleContext, Rule, rule};
+use cudalint_findings::{Confidence, Finding, Shows};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "wrong-index-formula",
-        group: Group::Correctness,
-        summary: "An index is computed from the wrong built-in variables, so that threads share elements or leave the array.",
-        page: include_str!("wrong-index-formula.md"),
-        method: Method::Watchpoint,
-        guideline: None,
-        cwe: Some(682),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::IndexFormula) {
-        sink.report_some(finding(context, &shown));
-    }
-}
+pub static RULE: Rule = rule!("wrong-index-formula", Correctness, Watchpoint)
+    .summary(
+        "An index is computed from the wrong built-in variables, so that threads share elements or leave the array.",
+    )
+    .cwe(682)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .facts(|context, sink| report(context, sink, Defect::IndexFormula, finding));
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let run = shown.run;

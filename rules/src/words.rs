@@ -1,6 +1,6 @@
 //! Words that several rules use: quantities, places and witnesses put the same way everywhere.
 
-use cudalint_engine::{ModuleContext, Rule};
+use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
 use cudalint_replay::facts::{
     Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Pointer, PythonFault, Site,
@@ -162,4 +162,15 @@ pub fn fault_finding(
         .unwrap_or_default();
     finding.witness = Some(Witness { assumptions: assumed, path: context.steps(&fault.path), ..Witness::default() });
     Some(finding)
+}
+
+/// Reports what a rule makes of each thing that goes wrong between Python and a kernel.
+pub fn report_faults(
+    context: &ModuleContext<'_>,
+    sink: &mut Sink<'_>,
+    finding: impl Fn(&ModuleContext<'_>, &PythonFault) -> Option<Finding>,
+) {
+    for fault in &context.facts.python {
+        sink.report_some(finding(context, fault));
+    }
 }

@@ -1,23 +1,15 @@
 //! Errors of running kernels that nobody can see.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Fault, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Fault, Label, Shows, Witness};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "async-error-never-observed",
-        group: Group::Suspicious,
-        summary: "After the last launch, no call waits for the device and has its status checked.",
-        page: include_str!("async-error-never-observed.md"),
-        method: Method::FaultInjection,
-        guideline: Some("CUDA-1.2"),
-        cwe: Some(391),
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("async-error-never-observed", Suspicious, FaultInjection)
+    .summary("After the last launch, no call waits for the device and has its status checked.")
+    .guideline("CUDA-1.2")
+    .cwe(391)
+    .confidence(&[Confidence::Likely])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {

@@ -1,32 +1,16 @@
 //! A variable that a kernel has made a constant of.
 
-use crate::words::{fault_finding, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::words::{fault_finding, places, report_faults};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind, Site};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "captured-global-mutated",
-        group: Group::Suspicious,
-        summary: "A variable changes after a kernel that reads it has been compiled: the kernel keeps the old value.",
-        page: include_str!("captured-global-mutated.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for fault in &context.facts.python {
-        sink.report_some(finding(context, fault));
-    }
-}
+pub static RULE: Rule = rule!("captured-global-mutated", Suspicious, Output)
+    .summary("A variable changes after a kernel that reads it has been compiled: the kernel keeps the old value.")
+    .confidence(&[Confidence::Likely])
+    .facts(|context, sink| report_faults(context, sink, finding));
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::CapturedChanged { kernel, function, name, before, after, compiled, launch } = &fault.kind

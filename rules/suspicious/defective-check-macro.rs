@@ -1,25 +1,17 @@
 //! Macros that should check statuses and fail to.
 
 use crate::words::places;
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Fault, Finding, Group, Label, Method, RuleInfo, Shows, Witness};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Confidence, Fault, Finding, Label, Shows, Witness};
 use cudalint_replay::facts::{Checker, CheckerDefect};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "defective-check-macro",
-        group: Group::Suspicious,
-        summary: "The macro that checks statuses drops the call, makes it twice, or reports the wrong error.",
-        page: include_str!("defective-check-macro.md"),
-        method: Method::FaultInjection,
-        guideline: Some("CUDA-1.3"),
-        cwe: Some(617),
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("defective-check-macro", Suspicious, FaultInjection)
+    .summary("The macro that checks statuses drops the call, makes it twice, or reports the wrong error.")
+    .guideline("CUDA-1.3")
+    .cwe(617)
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for checker in &context.facts.checkers {

@@ -1,37 +1,21 @@
 //! A computed index below 0, which Numba counts from the end.
 
 use crate::runs::words::{add_place, assume, finding as run_finding, label, text, thread};
-use crate::runs::{Defect, Shown, shown};
+use crate::runs::{Defect, Shown, report};
 use crate::words::places;
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
-use cudalint_findings::{Confidence, Finding, Group, Method, RuleInfo, Shows};
+use cudalint_findings::{Confidence, Finding, Shows};
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "negative-index-wraparound",
-        group: Group::Suspicious,
-        summary: "A computed index is negative, and Numba takes it from the end of the array.",
-        page: include_str!("negative-index-wraparound.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("negative-index-wraparound", Suspicious, Output)
+    .summary("A computed index is negative, and Numba takes it from the end of the array.")
+    .confidence(&[Confidence::Likely])
+    .facts(|context, sink| report(context, sink, Defect::NegativeIndex, finding));
 
 /// Words by which programs say that they mean it.
 const MEANT: [&str; 6] = ["period", "wrap", "circular", "cyclic", "torus", "toroid"];
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for shown in shown(context, Defect::NegativeIndex) {
-        sink.report_some(finding(context, &shown));
-    }
-}
 
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let EventKind::NegativeIndex { site, computed, calls, array, axis, thread: who, index, extent, .. } =

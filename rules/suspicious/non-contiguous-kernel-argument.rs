@@ -1,32 +1,16 @@
 //! A view with gaps for a kernel that knows of none.
 
-use crate::words::{fault_finding, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::words::{fault_finding, places, report_faults};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "non-contiguous-kernel-argument",
-        group: Group::Suspicious,
-        summary: "A transposed or strided view is handed to a CUDA C++ kernel, which sees the memory below it.",
-        page: include_str!("non-contiguous-kernel-argument.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for fault in &context.facts.python {
-        sink.report_some(finding(context, fault));
-    }
-}
+pub static RULE: Rule = rule!("non-contiguous-kernel-argument", Suspicious, Output)
+    .summary("A transposed or strided view is handed to a CUDA C++ kernel, which sees the memory below it.")
+    .confidence(&[Confidence::Likely])
+    .facts(|context, sink| report_faults(context, sink, finding));
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::NotContiguous { kernel, parameter, declared, text, view, transposed } = &fault.kind else {

@@ -1,32 +1,16 @@
 //! A result that stays on the device.
 
-use crate::words::{fault_finding, places};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use crate::words::{fault_finding, places, report_faults};
+use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{PythonFault, PythonFaultKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "result-not-copied-back",
-        group: Group::Suspicious,
-        summary: "A kernel changes the device copy of an array, and the host goes on with its own.",
-        page: include_str!("result-not-copied-back.md"),
-        method: Method::Output,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
-
-fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    for fault in &context.facts.python {
-        sink.report_some(finding(context, fault));
-    }
-}
+pub static RULE: Rule = rule!("result-not-copied-back", Suspicious, Output)
+    .summary("A kernel changes the device copy of an array, and the host goes on with its own.")
+    .confidence(&[Confidence::Likely])
+    .facts(|context, sink| report_faults(context, sink, finding));
 
 fn finding(context: &ModuleContext<'_>, fault: &PythonFault) -> Option<Finding> {
     let PythonFaultKind::NotCopiedBack { kernel, host, device, transfer, launch } = &fault.kind else { return None };

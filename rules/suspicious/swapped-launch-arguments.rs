@@ -1,26 +1,17 @@
 //! Grid and block in each other's place.
 
 use crate::words::{event_finding, launch_witness};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
-use cudalint_findings::{Confidence, Finding, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Confidence, Finding, Label, Shows};
 use cudalint_replay::facts::{Event, EventKind, LaunchSpelling};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "swapped-launch-arguments",
-        group: Group::Suspicious,
-        summary: "The number of blocks is given as the number of threads a block.",
-        page: include_str!("swapped-launch-arguments.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(683),
-    },
-    confidence: &[Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("swapped-launch-arguments", Suspicious, ApiError)
+    .summary("The number of blocks is given as the number of threads a block.")
+    .cwe(683)
+    .confidence(&[Confidence::Likely])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {

@@ -1,28 +1,19 @@
 //! Statuses of GPU library calls that nobody looks at.
 
 use crate::words::places;
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{
-    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Shows, Witness,
-};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::ir::FunctionRole;
 use cudalint_replay::facts::{FunctionStatus, StatusCall, StatusUse, StatusWeight};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "unchecked-api-call",
-        group: Group::Suspicious,
-        summary: "The status of a CUDA call is dropped, so that its failure goes unnoticed.",
-        page: include_str!("unchecked-api-call.md"),
-        method: Method::FaultInjection,
-        guideline: Some("CUDA-1.3"),
-        cwe: Some(252),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely, Confidence::Possible],
-    fix: Some(Applicability::Unsafe),
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("unchecked-api-call", Suspicious, FaultInjection)
+    .summary("The status of a CUDA call is dropped, so that its failure goes unnoticed.")
+    .guideline("CUDA-1.3")
+    .cwe(252)
+    .confidence(&[Confidence::Definite, Confidence::Likely, Confidence::Possible])
+    .fix(Applicability::Unsafe)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {

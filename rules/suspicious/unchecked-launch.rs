@@ -1,29 +1,19 @@
 //! Launches after which nobody asks whether they were accepted.
 
 use crate::words::places;
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{
-    Applicability, Confidence, Edit, Fault, Finding, Fix, Group, Label, Method, RuleInfo, Severity, Shows, Witness,
-};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::Name;
 use cudalint_replay::facts::{FunctionStatus, LaunchStatus};
 use cudalint_syntax::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "unchecked-launch",
-        group: Group::Suspicious,
-        summary: "Nobody asks whether a kernel launch was accepted.",
-        page: include_str!("unchecked-launch.md"),
-        method: Method::FaultInjection,
-        guideline: Some("CUDA-1.4"),
-        cwe: Some(391),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: Some(Applicability::Safe),
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("unchecked-launch", Suspicious, FaultInjection)
+    .summary("Nobody asks whether a kernel launch was accepted.")
+    .guideline("CUDA-1.4")
+    .cwe(391)
+    .fix(Applicability::Safe)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for function in &context.facts.status {

@@ -2,27 +2,16 @@
 
 use crate::runs::words::buffer;
 use crate::runs::{Defect, Shown, shown, unwritten};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_program::api::effects::Library;
 use cudalint_replay::facts::Origin;
 use cudalint_replay::runs::report::EventKind;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "uninitialized-device-memory",
-        group: Group::Suspicious,
-        summary: "A kernel reads or adds to fresh device memory that nothing has filled.",
-        page: include_str!("uninitialized-device-memory.md"),
-        method: Method::Initcheck,
-        guideline: None,
-        cwe: Some(908),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("uninitialized-device-memory", Suspicious, Initcheck)
+    .summary("A kernel reads or adds to fresh device memory that nothing has filled.")
+    .cwe(908)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::UninitializedMemory) {

@@ -1,24 +1,13 @@
 //! Shared memory that no thread has written is read.
 
 use crate::runs::{Defect, shown, unwritten};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "uninitialized-shared-read",
-        group: Group::Suspicious,
-        summary: "A thread reads an element of shared memory that no thread of its block has written.",
-        page: include_str!("uninitialized-shared-read.md"),
-        method: Method::Watchpoint,
-        guideline: None,
-        cwe: Some(908),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("uninitialized-shared-read", Suspicious, Watchpoint)
+    .summary("A thread reads an element of shared memory that no thread of its block has written.")
+    .cwe(908)
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for shown in shown(context, Defect::UninitializedShared) {

@@ -1,23 +1,14 @@
 //! A suppression comment that names no rule, or one that does not exist.
 
-use cudalint_engine::{Check, IgnoreContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo, Shows};
+use cudalint_engine::{IgnoreContext, Rule, Sink, rule};
+use cudalint_findings::{Applicability, Confidence, Edit, Fix, Shows};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "unknown-rule-in-ignore",
-        group: Group::Suspicious,
-        summary: "A suppression comment names a rule that does not exist, or none at all, so it suppresses nothing.",
-        page: include_str!("unknown-rule-in-ignore.md"),
-        method: Method::None,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite],
-    fix: Some(Applicability::Unsafe),
-    check: Check::Ignores(check),
-};
+pub static RULE: Rule = rule!("unknown-rule-in-ignore", Suspicious, None)
+    .summary("A suppression comment names a rule that does not exist, or none at all, so it suppresses nothing.")
+    .confidence(&[Confidence::Definite])
+    .fix(Applicability::Unsafe)
+    .ignores(check);
 
 fn check(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
     for comment in context.comments {

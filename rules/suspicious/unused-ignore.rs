@@ -1,23 +1,14 @@
 //! A suppression comment that suppresses nothing.
 
-use cudalint_engine::{Check, IgnoreContext, Rule, Sink};
-use cudalint_findings::{Applicability, Confidence, Edit, Fix, Group, Method, RuleInfo, Shows};
+use cudalint_engine::{IgnoreContext, Rule, Sink, rule};
+use cudalint_findings::{Applicability, Confidence, Edit, Fix, Shows};
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "unused-ignore",
-        group: Group::Suspicious,
-        summary: "A suppression comment names a rule that reports nothing there.",
-        page: include_str!("unused-ignore.md"),
-        method: Method::None,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite],
-    fix: Some(Applicability::Safe),
-    check: Check::Ignores(check),
-};
+pub static RULE: Rule = rule!("unused-ignore", Suspicious, None)
+    .summary("A suppression comment names a rule that reports nothing there.")
+    .confidence(&[Confidence::Definite])
+    .fix(Applicability::Safe)
+    .ignores(check);
 
 fn check(context: &IgnoreContext<'_>, sink: &mut Sink<'_>) {
     for comment in context.comments {

@@ -13,11 +13,6 @@ pub const GROUPS: [(&str, Group); 6] = [
     ("preview", Group::Preview),
 ];
 
-/// The name of a group.
-pub fn group_name(group: Group) -> &'static str {
-    GROUPS.iter().find(|(_, other)| *other == group).map_or("", |(name, _)| name)
-}
-
 /// What a selector names, from the widest to the most specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selector {

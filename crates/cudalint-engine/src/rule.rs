@@ -1,6 +1,7 @@
 //! What a rule is, and what it is given.
 
-use cudalint_findings::{Applicability, Claim, Confidence, Finding, Group, Label, Place, RuleInfo, Severity, Witness};
+use cudalint_findings::{Applicability, Claim, Confidence, Finding, Label, Place, RuleInfo, Severity, Witness};
+pub use cudalint_findings::{Group, Method};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_replay::facts::{Facts, Site, Step};
@@ -18,6 +19,90 @@ pub struct Rule {
     pub fix: Option<Applicability>,
     /// What it listens to.
     pub check: Check,
+}
+
+/// A rule by its name, group and method; its page lies beside its file. What else there is to say of it follows, at last what
+/// it listens to:
+///
+/// ```text
+/// pub static RULE: Rule = rule!("empty-grid", Correctness, ApiError).summary("…").cwe(1335).facts(check);
+/// ```
+#[macro_export]
+macro_rules! rule {
+    ($name:literal, $group:ident, $method:ident) => {
+        $crate::rule::Declaration::new($name, $crate::rule::Group::$group, $crate::rule::Method::$method)
+            .page(include_str!(concat!($name, ".md")))
+    };
+}
+
+/// A rule that does not listen to anything yet. It may be *definite* or *likely* and offers no fix, unless it says otherwise.
+pub struct Declaration {
+    info: RuleInfo,
+    confidence: &'static [Confidence],
+    fix: Option<Applicability>,
+}
+
+impl Declaration {
+    /// With a name, a group, and how a GPU run shows it.
+    pub const fn new(name: &'static str, group: Group, method: Method) -> Self {
+        Self {
+            info: RuleInfo { name, group, summary: "", page: "", method, guideline: None, cwe: None },
+            confidence: &[Confidence::Definite, Confidence::Likely],
+            fix: None,
+        }
+    }
+
+    /// The whole page, Markdown.
+    #[must_use]
+    pub const fn page(mut self, page: &'static str) -> Self {
+        self.info.page = page;
+        self
+    }
+
+    /// What is wrong, in one sentence.
+    #[must_use]
+    pub const fn summary(mut self, summary: &'static str) -> Self {
+        self.info.summary = summary;
+        self
+    }
+
+    /// The guideline of NVIDIA's CUDA C++ Guidelines for Robust and Safety Critical Programming that it matches.
+    #[must_use]
+    pub const fn guideline(mut self, guideline: &'static str) -> Self {
+        self.info.guideline = Some(guideline);
+        self
+    }
+
+    /// CWE number.
+    #[must_use]
+    pub const fn cwe(mut self, cwe: u32) -> Self {
+        self.info.cwe = Some(cwe);
+        self
+    }
+
+    /// The confidences that it may report.
+    #[must_use]
+    pub const fn confidence(mut self, confidence: &'static [Confidence]) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Its findings may carry a fix, of this kind at best.
+    #[must_use]
+    pub const fn fix(mut self, fix: Applicability) -> Self {
+        self.fix = Some(fix);
+        self
+    }
+
+    /// It listens to the facts of each module.
+    pub const fn facts(self, check: fn(&ModuleContext<'_>, &mut Sink<'_>)) -> Rule {
+        Rule { info: self.info, confidence: self.confidence, fix: self.fix, check: Check::Facts(check) }
+    }
+
+    /// It listens to the suppression comments of each file.
+    pub const fn ignores(self, check: fn(&IgnoreContext<'_>, &mut Sink<'_>)) -> Rule {
+        Rule { info: self.info, confidence: self.confidence, fix: self.fix, check: Check::Ignores(check) }
+    }
 }
 
 /// The rules that there are, and which of them no GPU has confirmed yet.

@@ -2,6 +2,7 @@
 //! whoever decides anything goes by the claim. It is written once for both uses: with byte ranges inside of a run
 //! (`Claim<Place>`), and with lines and columns in the findings document (`Claim<Site>`).
 
+use crate::spelled::spelled;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,16 +175,16 @@ pub struct Access<S> {
     pub site: S,
 }
 
-/// Kinds of memory accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AccessKind {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// An atomic operation.
-    Atomic,
+spelled! {
+    /// Kinds of memory accesses.
+    pub enum AccessKind {
+        /// Reads.
+        Read = "read",
+        /// Writes.
+        Write = "write",
+        /// An atomic operation.
+        Atomic = "atomic",
+    }
 }
 
 /// A kernel launch.

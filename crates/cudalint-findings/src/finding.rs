@@ -1,63 +1,70 @@
 //! The finding: data only. Positions are byte ranges of a file until a format turns them into lines.
 
 use crate::claim::{self, Claim};
+use crate::spelled::spelled;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Good to know.
-    Info,
-    /// Should be looked at.
-    Warning,
-    /// A defect.
-    Error,
+spelled! {
+    /// How bad it is.
+    pub enum Severity {
+        /// Good to know.
+        Info = "info",
+        /// Should be looked at.
+        Warning = "warning",
+        /// A defect.
+        Error = "error",
+    }
 }
 
-/// How sure it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Confidence {
-    /// Off by default.
-    Possible,
-    /// Rests on exactly the assumptions listed in the witness.
-    Likely,
-    /// The witness follows from facts in the source.
-    Definite,
+spelled! {
+    /// How sure it is.
+    pub enum Confidence {
+        /// Off by default.
+        Possible = "possible",
+        /// Rests on exactly the assumptions listed in the witness.
+        Likely = "likely",
+        /// The witness follows from facts in the source.
+        Definite = "definite",
+    }
 }
 
-/// The group of a rule, which sets the level of its findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Group {
-    /// Wrong on every machine: definite findings are errors.
-    Correctness,
-    /// Very probably wrong: warnings.
-    Suspicious,
-    /// Wrong on some architectures or settings: warnings.
-    Portability,
-    /// Slow: off until asked for.
-    Performance,
-    /// A matter of taste: off until asked for.
-    Pedantic,
-    /// New: off until asked for.
-    Preview,
+spelled! {
+    /// The group of a rule, which sets the level of its findings.
+    pub enum Group {
+        /// Wrong on every machine: definite findings are errors.
+        Correctness = "correctness",
+        /// Very probably wrong: warnings.
+        Suspicious = "suspicious",
+        /// Wrong on some architectures or settings: warnings.
+        Portability = "portability",
+        /// Slow: off until asked for.
+        Performance = "performance",
+        /// A matter of taste: off until asked for.
+        Pedantic = "pedantic",
+        /// New: off until asked for.
+        Preview = "preview",
+    }
 }
 
-/// How a GPU run would show the defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum Method {
-    Memcheck,
-    Racecheck,
-    Initcheck,
-    Synccheck,
-    Leakcheck,
-    ApiError,
-    Exception,
-    Output,
-    Watchpoint,
-    FaultInjection,
-    None,
+spelled! {
+    /// How a GPU run would show the defect.
+    #[allow(missing_docs)]
+    pub enum Method {
+        Memcheck = "memcheck",
+        Racecheck = "racecheck",
+        Initcheck = "initcheck",
+        Synccheck = "synccheck",
+        Leakcheck = "leakcheck",
+        ApiError = "api-error",
+        Exception = "exception",
+        Output = "output",
+        Watchpoint = "watchpoint",
+        FaultInjection = "fault-injection",
+        None = "none",
+    }
 }
 
 /// A place: a byte range of a file.
@@ -94,15 +101,16 @@ pub struct Witness {
     pub path: Vec<Label>,
 }
 
-/// Whether a fix keeps the meaning of a correct program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Applicability {
-    /// It does.
-    Safe,
-    /// It needs review.
-    Unsafe,
-    /// For reading only.
-    Display,
+spelled! {
+    /// Whether a fix keeps the meaning of a correct program.
+    pub enum Applicability {
+        /// It does.
+        Safe = "safe",
+        /// It needs review.
+        Unsafe = "unsafe",
+        /// For reading only.
+        Display = "display",
+    }
 }
 
 /// A change of text.
@@ -144,50 +152,31 @@ pub struct RuleInfo {
     pub cwe: Option<u32>,
 }
 
-/// What a GPU run said about a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
-    /// Evidence of this kind at this kernel and line.
-    Confirmed,
-    /// It ran, and nothing was seen.
-    NotObserved,
-    /// The witness's own access ran and was in bounds, or its call succeeded. Never for races and orderings.
-    Refuted,
-    /// No program could be built.
-    Unviable,
-    /// It ran out of time.
-    Timeout,
-    /// No device, tool or architecture for it.
-    Unsupported,
-}
-
-/// One report of a tool about a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EvidenceRecord {
-    /// What the tool calls it.
-    pub kind: String,
-    /// The kernel, where the tool names one.
-    pub kernel: Option<String>,
-    /// The file, relative to the outcome folder.
-    pub path: Option<String>,
-    /// Its cell, in a notebook, from 0 among all cells; lines count from the cell's first.
-    pub cell: Option<u32>,
-    /// Line, from 1.
-    pub line: Option<u32>,
-    /// Block index.
-    pub block: Option<[u64; 3]>,
-    /// Thread index.
-    pub thread: Option<[u64; 3]>,
-    /// The tool's words.
-    pub text: String,
+spelled! {
+    /// What a GPU run said about a finding.
+    pub enum Verdict {
+        /// Evidence of this kind at this kernel and line.
+        Confirmed = "confirmed",
+        /// It ran, and nothing was seen.
+        NotObserved = "not-observed",
+        /// The witness's own access ran and was in bounds, or its call succeeded. Never for races and orderings.
+        Refuted = "refuted",
+        /// No program could be built.
+        Unviable = "unviable",
+        /// It ran out of time.
+        Timeout = "timeout",
+        /// No device, tool or architecture for it.
+        Unsupported = "unsupported",
+    }
 }
 
 /// What a verdict rests on. Paths are relative to the outcome folder.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Tool and version.
     pub back_end: String,
-    /// The GPU; none where nothing ran.
+    /// The GPU; null where nothing ran.
     pub device: Option<String>,
     /// What the tool reported.
     pub records: Vec<EvidenceRecord>,
@@ -199,6 +188,29 @@ pub struct Evidence {
     pub reproducer: Option<String>,
 }
 
+/// One report of a tool about a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceRecord {
+    /// What the tool calls it.
+    pub kind: String,
+    /// The kernel, where the tool names one.
+    pub kernel: Option<String>,
+    /// The file, relative to the outcome folder.
+    pub path: Option<String>,
+    /// Its cell, in a notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Block index.
+    pub block: Option<[u64; 3]>,
+    /// Thread index.
+    pub thread: Option<[u64; 3]>,
+    /// The tool's words.
+    pub text: String,
+}
+
 /// A verdict with its evidence: filled by a verifying run only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
@@ -208,6 +220,16 @@ pub struct Verification {
     pub reason: String,
     /// What it rests on.
     pub evidence: Evidence,
+}
+
+impl Verification {
+    /// `confirmed on NVIDIA H200`, `not-observed on NVIDIA H200`, `unsupported`.
+    pub fn words(&self) -> String {
+        match &self.evidence.device {
+            Some(device) => format!("{} on {device}", self.verdict.name()),
+            None => self.verdict.name().to_owned(),
+        }
+    }
 }
 
 /// One defect, reported.

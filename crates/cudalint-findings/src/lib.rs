@@ -7,11 +7,11 @@ pub mod fingerprint;
 pub mod format;
 pub mod lines;
 pub mod model;
-mod names;
 pub mod plain;
 pub mod report;
 pub mod schema;
 pub mod sources;
+mod spelled;
 
 pub use claim::{AccessKind, Claim, Fault, Shows};
 pub use finding::*;

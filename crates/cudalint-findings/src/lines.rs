@@ -1,13 +1,20 @@
 //! Byte offsets as lines and columns.
 
-/// A line and a column, both from 1; columns count Unicode scalar values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A character of a file: a line and a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Position {
     /// In a notebook the cell, from 0 among all its cells; lines count from the cell's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,
-    /// Line, from 1.
+    /// From 1.
+    #[schemars(range(min = 1))]
     pub line: u32,
-    /// Column, from 1, in Unicode scalar values.
+    /// From 1, in Unicode scalar values.
+    #[schemars(range(min = 1))]
     pub column: u32,
 }
 

@@ -28,13 +28,12 @@ pub struct Incomplete {
 }
 
 /// How many findings a report has at each level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
 pub struct Summary {
-    /// Errors.
     pub error: usize,
-    /// Warnings.
     pub warning: usize,
-    /// Notes.
     pub info: usize,
 }
 

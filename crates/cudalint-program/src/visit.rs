@@ -4,7 +4,7 @@
 use crate::ir::{Block, Expr, ExprId, LocalId, Module, Stmt, StmtId, TemplateArg};
 
 /// Calls `visit` for each direct operand of an expression, in order of evaluation. Statements inside (statement
-/// expressions) are left to [`statements_inside`]; lambda bodies are functions of their own.
+/// expressions) are left out; lambda bodies are functions of their own.
 pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
     match expr {
         Expr::Int { .. }
@@ -67,14 +67,6 @@ pub fn operands(expr: &Expr, mut visit: impl FnMut(ExprId)) {
         Expr::Place { at, count, args, .. } => {
             std::iter::once(at).chain(count).chain(args).copied().for_each(visit);
         }
-    }
-}
-
-/// The statements of a statement expression.
-pub fn statements_inside(expr: &Expr) -> &[StmtId] {
-    match expr {
-        Expr::Statements(block) => block,
-        _ => &[],
     }
 }
 

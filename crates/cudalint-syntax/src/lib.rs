@@ -30,6 +30,7 @@ mod runs;
 mod source;
 mod span;
 mod stretches;
+mod tree;
 mod vendors;
 
 pub use comments::{Comment, comments};
@@ -50,5 +51,6 @@ pub use region::{Language, Region, regions};
 pub use source::{MAX_SOURCE_BYTES, SourceProblem, SourceText};
 pub use span::Span;
 pub use stretches::{FileText, Stretch};
+pub use tree::{each_node, named_children};
 pub use tree_sitter::{Node, Tree, TreeCursor};
 pub use vendors::{is_for_hip, meaning_for_hip};

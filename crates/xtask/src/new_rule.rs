@@ -39,24 +39,14 @@ pub fn create(root: &Path, group: &str, name: &str) -> Result<(), String> {
 
 const CODE: &str = r#"//! Says in one sentence what this rule finds.
 
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
-use cudalint_findings::{Confidence, Group, Method, RuleInfo};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
+use cudalint_findings::Confidence;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "{name}",
-        group: Group::{Group},
-        summary: "One sentence that says what is wrong.",
-        page: include_str!("{name}.md"),
-        method: Method::None,
-        guideline: None,
-        cwe: None,
-    },
-    confidence: &[Confidence::Definite],
-    fix: None,
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("{name}", {Group}, None)
+    .summary("One sentence that says what is wrong.")
+    .confidence(&[Confidence::Definite])
+    .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     let _ = (context, sink);

@@ -8,7 +8,8 @@ pub mod words;
 
 pub use cudalint_replay::runs::defects::{Defect, Formula, Mistake};
 
-use cudalint_engine::ModuleContext;
+use cudalint_engine::{ModuleContext, Sink};
+use cudalint_findings::Finding;
 use cudalint_replay::runs::KernelRun;
 use cudalint_replay::runs::report::Event;
 use races::Harm;
@@ -42,4 +43,16 @@ pub fn shown<'a>(context: &'a ModuleContext<'_>, wanted: Defect) -> impl Iterato
             harm: fact.harm,
         })
     })
+}
+
+/// Reports what a rule makes of each defect of one kind.
+pub fn report(
+    context: &ModuleContext<'_>,
+    sink: &mut Sink<'_>,
+    wanted: Defect,
+    finding: impl Fn(&ModuleContext<'_>, &Shown<'_>) -> Option<Finding>,
+) {
+    for shown in shown(context, wanted) {
+        sink.report_some(finding(context, &shown));
+    }
 }

@@ -26,7 +26,7 @@ use cudalint_findings::LineIndex;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::ir::{FunctionId, Module, ModuleId};
 use cudalint_program::{Project, ProjectOptions};
-use cudalint_syntax::{FileKind, Language, ParsedRegion, Region, Span};
+use cudalint_syntax::{FileKind, ParsedRegion, Region, Span};
 use neighbours::Neighbours;
 use std::sync::{Arc, OnceLock};
 
@@ -126,11 +126,6 @@ impl Subject {
     /// The stretch of a finding.
     pub fn stretch_of(&self, finding: &FindingEntry) -> Option<&Stretch> {
         self.stretch_at(finding.range.start.line)
-    }
-
-    /// The language at a finding's place.
-    pub fn language_of(&self, finding: &FindingEntry) -> Option<Language> {
-        self.stretch_of(finding).map(|stretch| stretch.region.language)
     }
 
     /// The program of a stretch; none for Python.

@@ -204,7 +204,7 @@ fn properties(finding: &Finding) -> Map<String, Value> {
     verification.insert("method".into(), finding.method.unwrap_or(finding.rule.method).name().into());
     verification.insert("verdict".into(), finding.verification.as_ref().map(|done| done.verdict.name()).into());
     if let Some(done) = &finding.verification {
-        let evidence = crate::model::Evidence::from(&done.evidence);
+        let evidence = &done.evidence;
         verification.insert("evidence".into(), serde_json::to_value(evidence).unwrap_or_default());
     }
     out.insert("verification".into(), verification.into());

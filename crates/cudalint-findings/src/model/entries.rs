@@ -1,18 +1,16 @@
 //! Findings as entries of the findings document: byte ranges become lines and columns.
 
 use super::{
-    Document, Edit, Evidence, EvidenceRecord, Files, FindingEntry, Fix, Position, Range, Related, Site, Step, Summary,
-    Tool, VERSION, Verification, Witness, WitnessAccess, WitnessLaunch,
+    Document, Edit, Files, FindingEntry, Fix, Range, Related, Site, Step, Tool, VERSION, Verification, Witness,
+    WitnessAccess, WitnessLaunch,
 };
 use crate::finding::{self, Finding, Place};
-use crate::lines;
 use crate::report::{FileCounts, Report};
 use crate::sources::Sources;
 
 impl Document {
     /// The document of a report. Pages of rules lie below `rules_url`.
     pub fn new(report: &Report, rules_url: &str) -> Self {
-        let summary = report.summary();
         Self {
             version: VERSION,
             tool: Tool { name: crate::TOOL.to_owned(), version: crate::TOOL_VERSION.to_owned() },
@@ -22,7 +20,7 @@ impl Document {
                 .map(|finding| FindingEntry::new(finding, &report.sources, rules_url))
                 .collect(),
             files: Files::of(report),
-            summary: Summary { error: summary.error, warning: summary.warning, info: summary.info },
+            summary: report.summary(),
             incomplete: report.incomplete.clone(),
         }
     }
@@ -41,9 +39,9 @@ impl FindingEntry {
     pub fn new(finding: &Finding, sources: &Sources, rules_url: &str) -> Self {
         Self {
             rule: finding.rule.name.to_owned(),
-            group: finding.rule.group.into(),
-            severity: finding.severity.into(),
-            confidence: finding.confidence.into(),
+            group: finding.rule.group,
+            severity: finding.severity,
+            confidence: finding.confidence,
             message: finding.message.clone(),
             path: finding.place.path.to_string(),
             range: range(&finding.place, sources),
@@ -61,7 +59,7 @@ impl FindingEntry {
             witness: finding.witness.as_ref().map(|witness| Witness::new(finding, witness, sources)),
             verification: Verification::new(finding),
             fix: finding.fix.as_ref().map(|fix| Fix {
-                applicability: fix.applicability.into(),
+                applicability: fix.applicability,
                 message: fix.message.clone(),
                 edits: fix
                     .edits
@@ -124,43 +122,12 @@ impl Verification {
     fn new(finding: &Finding) -> Self {
         let done = finding.verification.as_ref();
         let method = finding.method.unwrap_or(finding.rule.method);
-        Self {
-            method: method.into(),
-            verdict: done.map(|done| done.verdict.into()),
-            evidence: done.map(|done| Evidence::from(&done.evidence)),
-        }
-    }
-}
-
-impl From<&finding::Evidence> for Evidence {
-    fn from(evidence: &finding::Evidence) -> Self {
-        Self {
-            back_end: evidence.back_end.clone(),
-            device: evidence.device.clone(),
-            records: evidence
-                .records
-                .iter()
-                .map(|record| EvidenceRecord {
-                    kind: record.kind.clone(),
-                    kernel: record.kernel.clone(),
-                    path: record.path.clone(),
-                    cell: record.cell,
-                    line: record.line,
-                    block: record.block,
-                    thread: record.thread,
-                    text: record.text.clone(),
-                })
-                .collect(),
-            command: evidence.command.clone(),
-            log: evidence.log.clone(),
-            reproducer: evidence.reproducer.clone(),
-        }
+        Self { method, verdict: done.map(|done| done.verdict), evidence: done.map(|done| done.evidence.clone()) }
     }
 }
 
 /// A place as lines and columns.
 fn range(place: &Place, sources: &Sources) -> Range {
-    let position = |at: lines::Position| Position { cell: at.cell, line: at.line, column: at.column };
     let (start, end) = sources.positions(place);
-    Range { start: position(start), end: position(end) }
+    Range { start, end }
 }

@@ -5,8 +5,9 @@ mod entries;
 mod restore;
 
 use crate::claim::{self, AccessKind, Claim};
-use crate::finding;
-use crate::report::Incomplete;
+pub use crate::finding::{Applicability, Confidence, Evidence, EvidenceRecord, Group, Method, Severity, Verdict};
+pub use crate::lines::Position;
+pub use crate::report::{Incomplete, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -56,16 +57,6 @@ pub struct Files {
     /// Files and folders in `incomplete`.
     #[serde(default)]
     pub incomplete: usize,
-}
-
-/// Findings by level.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Summary {
-    pub error: usize,
-    pub warning: usize,
-    pub info: usize,
 }
 
 /// One defect.
@@ -121,21 +112,6 @@ impl Range {
         let whole = self.end.column <= 1 && self.end.line > self.start.line;
         (self.start.line, if whole { self.end.line - 1 } else { self.end.line })
     }
-}
-
-/// A character of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Position {
-    /// In a notebook the cell, from 0 among all its cells; lines count from the cell's first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    /// From 1.
-    #[schemars(range(min = 1))]
-    pub line: u32,
-    /// From 1, in Unicode scalar values.
-    #[schemars(range(min = 1))]
-    pub column: u32,
 }
 
 /// A place.
@@ -261,47 +237,6 @@ pub struct Verification {
     pub evidence: Option<Evidence>,
 }
 
-/// What a verdict rests on. Paths are relative to the outcome folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Evidence {
-    /// Tool and version.
-    pub back_end: String,
-    /// The GPU; null where nothing ran.
-    pub device: Option<String>,
-    /// What the tool reported.
-    pub records: Vec<EvidenceRecord>,
-    /// The command that ran.
-    pub command: Option<String>,
-    /// File with its output.
-    pub log: Option<String>,
-    /// Program that shows the defect again.
-    pub reproducer: Option<String>,
-}
-
-/// One report of a tool about a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EvidenceRecord {
-    /// What the tool calls it.
-    pub kind: String,
-    /// The kernel, where the tool names one.
-    pub kernel: Option<String>,
-    /// The file.
-    pub path: Option<String>,
-    /// Its cell, in a notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    /// Line, from 1.
-    pub line: Option<u32>,
-    /// Block index.
-    pub block: Option<[u64; 3]>,
-    /// Thread index.
-    pub thread: Option<[u64; 3]>,
-    /// The tool's words.
-    pub text: String,
-}
-
 /// A proposed change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -324,85 +259,6 @@ pub struct Edit {
     pub range: Range,
     /// By what.
     pub text: String,
-}
-
-/// A closed set of words that mirrors an enum of [`finding`].
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
-
-        impl From<finding::$name> for $name {
-            fn from(value: finding::$name) -> Self {
-                match value { $(finding::$name::$variant => Self::$variant),* }
-            }
-        }
-
-        impl From<$name> for finding::$name {
-            fn from(value: $name) -> Self {
-                match value { $($name::$variant => Self::$variant),* }
-            }
-        }
-    };
-}
-
-words! {
-    /// How bad a finding is.
-    Severity { /** Should not be there. */ Error, /** Should be looked at. */ Warning, /** Good to know. */ Info }
-}
-words! {
-    /// How sure a finding is.
-    Confidence {
-        /// The witness follows from facts in the source.
-        Definite,
-        /// Rests on exactly the assumptions listed.
-        Likely,
-        /// Off by default.
-        Possible,
-    }
-}
-words! {
-    /// Group of a rule.
-    #[allow(missing_docs)]
-    Group { Correctness, Suspicious, Portability, Performance, Pedantic, Preview }
-}
-words! {
-    /// How a GPU run would show a finding.
-    #[allow(missing_docs)]
-    Method {
-        Memcheck, Racecheck, Initcheck, Synccheck, Leakcheck, ApiError, Exception, Output, Watchpoint, FaultInjection,
-        None,
-    }
-}
-words! {
-    /// How far a fix can be trusted.
-    Applicability {
-        /// A correct program keeps its meaning.
-        Safe,
-        /// Needs review.
-        Unsafe,
-        /// For reading only.
-        Display,
-    }
-}
-words! {
-    /// What a GPU run said.
-    Verdict {
-        /// Evidence of this kind at this kernel and line.
-        Confirmed,
-        /// It ran, and nothing was seen.
-        NotObserved,
-        /// The witness's own access ran and was in bounds, or its call succeeded.
-        Refuted,
-        /// No program could be built.
-        Unviable,
-        /// It ran out of time.
-        Timeout,
-        /// No device, tool or architecture for it.
-        Unsupported,
-    }
 }
 
 /// Bindings as an object in their own order. A name that comes twice keeps its first value.

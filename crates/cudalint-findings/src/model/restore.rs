@@ -1,8 +1,8 @@
 //! Entries of the findings document as findings again, so that a document written elsewhere can be shown in every format:
 //! lines and columns become byte ranges of the texts that are here.
 
-use super::{Document, Evidence, FindingEntry, Position, Range, Verification};
-use crate::finding::{self, Edit, EvidenceRecord, Finding, Fix, Label, Place, RuleInfo, Witness};
+use super::{Document, FindingEntry, Position, Range, Verification};
+use crate::finding::{self, Edit, Finding, Fix, Label, Place, RuleInfo, Witness};
 use crate::report::{FileCounts, Report};
 use crate::sources::Sources;
 
@@ -30,8 +30,8 @@ impl FindingEntry {
         };
         Finding {
             rule,
-            severity: self.severity.into(),
-            confidence: self.confidence.into(),
+            severity: self.severity,
+            confidence: self.confidence,
             message: self.message.clone(),
             place: place(&self.path, self.range),
             label: String::new(),
@@ -41,7 +41,7 @@ impl FindingEntry {
                 .iter()
                 .map(|related| Label { place: place(&related.path, related.range), message: related.message.clone() })
                 .collect(),
-            method: Some(self.verification.method.into()).filter(|method| *method != rule.method),
+            method: Some(self.verification.method).filter(|method| *method != rule.method),
             claim: self.claim.map(&|site| place(&site.path, site.range)),
             witness: self.witness.as_ref().map(|witness| Witness {
                 bindings: witness.bindings.clone(),
@@ -54,7 +54,7 @@ impl FindingEntry {
             }),
             help: None,
             fix: self.fix.as_ref().map(|fix| Fix {
-                applicability: fix.applicability.into(),
+                applicability: fix.applicability,
                 message: fix.message.clone(),
                 edits: fix
                     .edits
@@ -71,35 +71,9 @@ impl FindingEntry {
 impl Verification {
     /// What a run said, without its reason, which a document does not hold; none after a check alone.
     pub fn restore(&self) -> Option<finding::Verification> {
-        let verdict = self.verdict?.into();
-        let evidence = self.evidence.as_ref().map(Evidence::restore).unwrap_or_default();
+        let verdict = self.verdict?;
+        let evidence = self.evidence.clone().unwrap_or_default();
         Some(finding::Verification { verdict, reason: String::new(), evidence })
-    }
-}
-
-impl Evidence {
-    fn restore(&self) -> finding::Evidence {
-        finding::Evidence {
-            back_end: self.back_end.clone(),
-            device: self.device.clone(),
-            records: self
-                .records
-                .iter()
-                .map(|record| EvidenceRecord {
-                    kind: record.kind.clone(),
-                    kernel: record.kernel.clone(),
-                    path: record.path.clone(),
-                    cell: record.cell,
-                    line: record.line,
-                    block: record.block,
-                    thread: record.thread,
-                    text: record.text.clone(),
-                })
-                .collect(),
-            command: self.command.clone(),
-            log: self.log.clone(),
-            reproducer: self.reproducer.clone(),
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! stand where C++ makes them. What lowering could not read is an [`Expr::Opaque`] or [`Stmt::Opaque`] with its children
 //! kept.
 
+mod fold;
 mod operations;
 mod parts;
 

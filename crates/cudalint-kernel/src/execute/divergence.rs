@@ -4,7 +4,7 @@ use super::lanes::Mask;
 use super::machine::Machine;
 use super::state::{Divergence, Limits, Unsure};
 use super::value::{Data, KNOWN, NUMBER, Val};
-use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId, Intrinsic, Place, Ty, VariableId};
+use crate::code::{BinaryOp, Builtin, Child, Code, Expr, ExprId, Intrinsic, Place, Ty, VariableId};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -209,30 +209,11 @@ fn walk(code: &Code, id: ExprId, mut visit: impl FnMut(&Expr)) -> Option<()> {
         }
         let expr = &code.expr(id).kind;
         visit(expr);
-        let mut place = |place: &Place| {
-            if let Place::Memory { address, .. } = place {
-                open.push(*address);
+        expr.parts(&mut |part| {
+            if let Child::Expr(part) = part {
+                open.push(part);
             }
-        };
-        match expr {
-            Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::VariableAddress(_) | Expr::ObjectAddress(_) => {}
-            Expr::Read(at) => place(at),
-            Expr::Write(at, value) | Expr::Update { place: at, value, .. } => {
-                place(at);
-                open.push(*value);
-            }
-            Expr::Offset { base: a, index: b, .. } | Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
-                open.extend([*a, *b]);
-            }
-            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(a) | Expr::Leaves { of: a, .. } => open.push(*a),
-            Expr::Select(a, b, c) => open.extend([*a, *b, *c]),
-            Expr::Aggregate(parts)
-            | Expr::Sequence(parts)
-            | Expr::Call(_, parts)
-            | Expr::Intrinsic(_, parts)
-            | Expr::Opaque { children: parts, .. } => open.extend(parts),
-            Expr::Statements(_, value) => open.extend(value),
-        }
+        });
     }
     Some(())
 }

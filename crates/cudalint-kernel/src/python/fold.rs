@@ -1,8 +1,7 @@
 //! What lowered expressions always are: their value where it is constant, and whether they can be negative.
 
 use super::lower::Lowerer;
-use crate::code::{BinaryOp, Bits, Expr, ExprId, Intrinsic, Place, Ty, UnaryOp};
-use cudalint_numbers as numbers;
+use crate::code::{BinaryOp, Bits, Expr, ExprId, Intrinsic, Place, Ty};
 
 /// Deepest nesting that is looked into.
 const MAX_NESTING: u32 = 24;
@@ -10,51 +9,7 @@ const MAX_NESTING: u32 = 24;
 impl Lowerer<'_> {
     /// The integer that an expression always is.
     pub(super) fn fold(&self, id: ExprId) -> Option<i64> {
-        self.fold_within(id, 0)
-    }
-
-    fn fold_within(&self, id: ExprId, nesting: u32) -> Option<i64> {
-        if nesting > MAX_NESTING {
-            return None;
-        }
-        let node = self.code.exprs.get(id)?;
-        let below = |id: ExprId| self.fold_within(id, nesting + 1);
-        let value = match &node.kind {
-            Expr::Int(value) => *value,
-            Expr::Convert(inner) if !matches!(self.ty_of(*inner), Ty::Float { .. }) => below(*inner)?,
-            Expr::Not(inner) => i64::from(below(*inner)? == 0),
-            Expr::Unary(UnaryOp::Minus, inner) => below(*inner)?.checked_neg()?,
-            Expr::Unary(UnaryOp::BitNot, inner) => !below(*inner)?,
-            Expr::Select(condition, yes, no) => below(if below(*condition)? == 0 { *no } else { *yes })?,
-            Expr::And(a, b) => match (below(*a)?, below(*b)) {
-                (0, _) => 0,
-                (_, b) => i64::from(b? != 0),
-            },
-            Expr::Or(a, b) => match (below(*a)?, below(*b)) {
-                (0, b) => i64::from(b? != 0),
-                _ => 1,
-            },
-            Expr::Intrinsic(Intrinsic::FloorRem, parts) => match parts.as_slice() {
-                [a, b] => numbers::floor_rem(below(*a)?, below(*b)?)?,
-                _ => return None,
-            },
-            Expr::Intrinsic(which @ (Intrinsic::Min | Intrinsic::Max), parts) => match parts.as_slice() {
-                [a, b] if *which == Intrinsic::Min => below(*a)?.min(below(*b)?),
-                [a, b] => below(*a)?.max(below(*b)?),
-                _ => return None,
-            },
-            Expr::Binary(op, a, b) => {
-                if matches!(self.ty_of(*a), Ty::Float { .. }) {
-                    return None;
-                }
-                numbers::python(*op, below(*a)?, below(*b)?)?
-            }
-            _ => return None,
-        };
-        Some(match node.ty {
-            Ty::Int { .. } | Ty::Bool => node.ty.wrap(value),
-            _ => return None,
-        })
+        self.code.fold(id, |op, _, a, b| cudalint_numbers::python(op, a, b))
     }
 
     /// Whether an integer is surely not negative.

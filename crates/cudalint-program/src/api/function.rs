@@ -129,11 +129,6 @@ impl Function {
             && (self.flags & MEMORY != 0 || self.role == ErrorRole::Launches || self.effects.iter().any(effect))
     }
 
-    /// Whether it sets an attribute of a kernel.
-    pub fn sets_attribute(&self) -> bool {
-        self.effects.iter().any(|effect| matches!(effect, Effect::SetsAttribute { .. }))
-    }
-
     /// Whether it hands a `__device__` variable to the host: what it names can be written from there.
     pub fn reaches_symbol(&self) -> bool {
         self.effects.iter().any(|effect| match effect {

@@ -8,7 +8,7 @@ use super::{NameUsage, PointerAsArray, PythonNames, UnknownName};
 use crate::api::ApiId;
 use crate::api::packages::{Compiler, Making, PythonOp};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{Node, Span};
+use cudalint_syntax::{Node, Span, named_children};
 use rustc_hash::FxHashSet;
 
 /// Looks at imports, attributes, keywords and array conversions.
@@ -145,8 +145,7 @@ fn keywords<'t>(file: &File<'t>, scope: usize, call: Node<'t>, function: &str, n
     if device || guarded(file, call) {
         return;
     }
-    for index in 0..arguments.named_child_count() {
-        let Some(argument) = arguments.named_child(index as u32) else { continue };
+    for argument in named_children(arguments) {
         if python_kind(argument) != PythonKind::KeywordArgument {
             continue;
         }

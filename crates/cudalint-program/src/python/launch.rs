@@ -7,7 +7,7 @@ use super::{ChevronLaunch, Dimensions, Framework, LaunchProblem, MalformedLaunch
 use crate::api::ApiId;
 use crate::api::effects::Effect;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{Node, PythonChevron, Span};
+use cudalint_syntax::{Node, PythonChevron, Span, named_children};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A launch under examination.
@@ -377,8 +377,7 @@ impl<'t> LaunchReader<'_, 't> {
     fn pycuda(&self, names: &mut PythonNames) {
         let Some(arguments) = self.call.child_by_field_name("arguments") else { return };
         let mut block = None;
-        for index in 0..arguments.named_child_count() {
-            let Some(argument) = arguments.named_child(index as u32) else { continue };
+        for argument in named_children(arguments) {
             match python_kind(argument) {
                 PythonKind::DictionarySplat => return,
                 PythonKind::KeywordArgument

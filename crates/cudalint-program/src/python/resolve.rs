@@ -6,7 +6,7 @@ use crate::api::ApiId;
 use crate::api::effects::Library;
 use crate::api::packages::{Compiler, PythonOp};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{Node, Span};
+use cudalint_syntax::{Node, Span, named_children};
 
 /// How far names are followed through other names.
 const MAX_HOPS: usize = 4;
@@ -240,8 +240,7 @@ impl<'t> File<'t> {
     /// Kernel or device function, by the keyword `device`.
     fn target(&self, options: Node<'t>, framework: Framework, place: Span) -> Option<Callable> {
         let arguments = options.child_by_field_name("arguments")?;
-        for index in 0..arguments.named_child_count() {
-            let Some(argument) = arguments.named_child(index as u32) else { continue };
+        for argument in named_children(arguments) {
             match python_kind(argument) {
                 PythonKind::DictionarySplat | PythonKind::ListSplat => return None,
                 PythonKind::KeywordArgument => {
@@ -297,10 +296,7 @@ pub(super) fn decorators_of(definition: Node<'_>) -> Vec<Node<'_>> {
     if python_kind(parent) != PythonKind::DecoratedDefinition {
         return Vec::new();
     }
-    (0..parent.named_child_count())
-        .filter_map(|index| parent.named_child(index as u32))
-        .filter(|child| python_kind(*child) == PythonKind::Decorator)
-        .collect()
+    named_children(parent).filter(|child| python_kind(*child) == PythonKind::Decorator).collect()
 }
 
 /// The root identifier of a dotted expression and its attributes, innermost first.

@@ -1,8 +1,8 @@
 //! Scopes and bindings of a Python file, and the places where GPU names may stand: one walk over the tree.
 
 use super::LocalPackages;
-use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, each_node, named_children};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Packages whose names are followed.
@@ -107,12 +107,9 @@ impl<'t> File<'t> {
     }
 
     fn walk(&mut self, root: Node<'t>, local: &LocalPackages) {
-        let mut cursor = root.walk();
-        let mut depth = 0usize;
-        // The scopes around the cursor, each with the depth of its node.
+        // The scopes around a node, each with the depth of its own.
         let mut around = vec![(0usize, 0usize)];
-        loop {
-            let node = cursor.node();
+        each_node(root, |node, depth| {
             while around.len() > 1 && around.last().is_some_and(|(at, _)| *at >= depth) {
                 around.pop();
             }
@@ -120,17 +117,7 @@ impl<'t> File<'t> {
             if let Some(new) = self.enter(node, scope, local) {
                 around.push((depth, new));
             }
-            if cursor.goto_first_child() {
-                depth += 1;
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                depth -= 1;
-            }
-        }
+        });
     }
 
     /// Takes note of a node; the answer is the scope that it opens.
@@ -151,8 +138,7 @@ impl<'t> File<'t> {
             PythonKind::Lambda => return Some(self.open(scope, false, node)),
             PythonKind::Decorator => self.decorators.push((node, scope)),
             PythonKind::Parameters | PythonKind::LambdaParameters => {
-                for index in 0..node.named_child_count() {
-                    let Some(parameter) = node.named_child(index as u32) else { continue };
+                for parameter in named_children(node) {
                     let name = parameter.child_by_field_name("name").unwrap_or(parameter);
                     self.bind_pattern(scope, name, node);
                 }
@@ -170,27 +156,16 @@ impl<'t> File<'t> {
                     self.bind(scope, name, node, Value::Unknown);
                 }
             }
-            PythonKind::AsPatternTarget => {
-                for index in 0..node.named_child_count() {
-                    if let Some(child) = node.named_child(index as u32) {
-                        self.bind_pattern(scope, child, node);
-                    }
-                }
-            }
-            PythonKind::DeleteStatement => {
-                for index in 0..node.named_child_count() {
-                    if let Some(child) = node.named_child(index as u32) {
-                        self.bind_pattern(scope, child, node);
-                    }
+            PythonKind::AsPatternTarget | PythonKind::DeleteStatement => {
+                for child in named_children(node) {
+                    self.bind_pattern(scope, child, node);
                 }
             }
             PythonKind::GlobalStatement | PythonKind::NonlocalStatement => {
-                for index in 0..node.named_child_count() {
-                    if let Some(name) = node.named_child(index as u32) {
-                        let text = self.text_of(name);
-                        if let Some(scope) = self.scopes.get_mut(scope) {
-                            scope.globals.push(text);
-                        }
+                for name in named_children(node) {
+                    let text = self.text_of(name);
+                    if let Some(scope) = self.scopes.get_mut(scope) {
+                        scope.globals.push(text);
                     }
                 }
             }
@@ -234,6 +209,8 @@ impl<'t> File<'t> {
             match python_kind(next) {
                 PythonKind::Identifier => self.bind(scope, next, node, Value::Unknown),
                 PythonKind::Attribute => self.stored.push((next, scope)),
+                PythonKind::TypedParameter => open.extend(next.named_child(0)),
+                // `del a, b` holds its targets in a list of expressions.
                 PythonKind::Tuple
                 | PythonKind::List
                 | PythonKind::PatternList
@@ -241,16 +218,8 @@ impl<'t> File<'t> {
                 | PythonKind::ListPattern
                 | PythonKind::ListSplatPattern
                 | PythonKind::DictionarySplatPattern
-                | PythonKind::TypedParameter
-                | PythonKind::ParenthesizedExpression => {
-                    let count =
-                        if python_kind(next) == PythonKind::TypedParameter { 1 } else { next.named_child_count() };
-                    open.extend((0..count).filter_map(|index| next.named_child(index as u32)));
-                }
-                // `del a, b` holds its targets in a list of expressions.
-                PythonKind::ExpressionList => {
-                    open.extend((0..next.named_child_count()).filter_map(|index| next.named_child(index as u32)));
-                }
+                | PythonKind::ExpressionList
+                | PythonKind::ParenthesizedExpression => open.extend(named_children(next)),
                 _ => {}
             }
         }
@@ -338,10 +307,8 @@ impl<'t> File<'t> {
             return;
         }
         let Some(arguments) = call.child_by_field_name("arguments") else { return };
-        for index in 0..arguments.named_child_count() {
-            if let Some(argument) = arguments.named_child(index as u32)
-                && python_kind(argument) == PythonKind::String
-            {
+        for argument in named_children(arguments) {
+            if python_kind(argument) == PythonKind::String {
                 let word = self.text_of(argument).trim_matches(['"', '\'', 'r', 'u', 'b']);
                 self.asked.insert(word);
             }

@@ -5,8 +5,8 @@ use crate::api::ApiId;
 use crate::api::effects::{Effect, Library, Size};
 use crate::api::packages::{MathOp, PythonOp};
 use cudalint_numbers::Scalar;
-use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, named_children};
 
 /// How deep expressions and names are followed.
 const MAX_DEPTH: usize = 12;
@@ -30,18 +30,14 @@ pub(super) enum Kind<'t> {
 /// The positional arguments of a call.
 pub(super) fn positional(call: Node<'_>) -> Vec<Node<'_>> {
     let Some(arguments) = call.child_by_field_name("arguments") else { return Vec::new() };
-    (0..arguments.named_child_count())
-        .filter_map(|index| arguments.named_child(index as u32))
+    named_children(arguments)
         .filter(|argument| !matches!(python_kind(*argument), PythonKind::KeywordArgument | PythonKind::Comment))
         .collect()
 }
 
 /// The named children of a bracketed list, without comments; `None` when one is unpacked (`*x`).
 pub(super) fn elements(node: Node<'_>) -> Option<Vec<Node<'_>>> {
-    let all: Vec<_> = (0..node.named_child_count())
-        .filter_map(|index| node.named_child(index as u32))
-        .filter(|child| python_kind(*child) != PythonKind::Comment)
-        .collect();
+    let all: Vec<_> = named_children(node).filter(|child| python_kind(*child) != PythonKind::Comment).collect();
     (!all.iter().any(|child| python_kind(*child) == PythonKind::ListSplat)).then_some(all)
 }
 

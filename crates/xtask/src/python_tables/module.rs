@@ -1,7 +1,7 @@
 //! What one module of a package binds, read from its Python tree or line by line from Cython.
 
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{Language, MacroTable, Node, ParserPool, Region, Span, parse_region};
+use cudalint_syntax::{Language, MacroTable, Node, ParserPool, Region, Span, named_children, parse_region};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of one module of one version.
@@ -139,7 +139,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn children(node: Node<'t>, open: &mut Vec<Node<'t>>) {
-        open.extend((0..node.named_child_count()).filter_map(|index| node.named_child(index as u32)));
+        open.extend(named_children(node));
     }
 
     fn targets(&mut self, left: Node<'t>) {
@@ -188,11 +188,9 @@ impl<'t> Reader<'_, 't> {
     fn parameters(&mut self, node: Node<'t>, function: &str) {
         let Some(parameters) = node.child_by_field_name("parameters") else { return };
         let mut found = BTreeSet::new();
-        for index in 0..parameters.named_child_count() {
-            if let Some(parameter) = parameters.named_child(index as u32) {
-                let name = parameter.child_by_field_name("name").unwrap_or(parameter);
-                found.insert(self.text(name).to_owned());
-            }
+        for parameter in named_children(parameters) {
+            let name = parameter.child_by_field_name("name").unwrap_or(parameter);
+            found.insert(self.text(name).to_owned());
         }
         for part in self.text(node).split("kws.get(").chain(self.text(node).split("targetoptions[")).skip(1) {
             let word: String = part
@@ -212,8 +210,7 @@ impl<'t> Reader<'_, 't> {
         self.module.names.insert(class.to_owned());
         let Some(body) = node.child_by_field_name("body") else { return };
         let mut members = BTreeSet::new();
-        for index in 0..body.named_child_count() {
-            let Some(mut member) = body.named_child(index as u32) else { continue };
+        for mut member in named_children(body) {
             if python_kind(member) == PythonKind::DecoratedDefinition {
                 member = member.child_by_field_name("definition").unwrap_or(member);
             }
@@ -305,7 +302,7 @@ impl<'t> Reader<'_, 't> {
         if !matches!(python_kind(right), PythonKind::List | PythonKind::Tuple) {
             return;
         }
-        let words = (0..right.named_child_count()).filter_map(|index| right.named_child(index as u32));
+        let words = named_children(right);
         let strings: Option<BTreeSet<String>> = words
             .filter(|word| python_kind(*word) != PythonKind::Comment)
             .map(|word| {

@@ -14,7 +14,7 @@ use crate::subject::{Stretch, Subject};
 use camino::{Utf8Path, Utf8PathBuf};
 use cudalint_findings::model::{FindingEntry, Launch, Method};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{FileKind, Node, Span};
+use cudalint_syntax::{FileKind, Node, Span, named_children};
 use std::collections::BTreeSet;
 
 /// What is among the exceptions of a finding that leaves open which of its compilers' passes Numba refuses the kernel in.
@@ -454,7 +454,7 @@ impl Script<'_> {
         if let Some(free) = sheet.free_before(sheet.first()) {
             return sheet.place(free, 0, statement);
         }
-        let statements = (0..self.root.named_child_count()).filter_map(|index| self.root.named_child(index as u32));
+        let statements = named_children(self.root);
         let import = statements
             .filter(|node| matches!(python_kind(*node), PythonKind::ImportStatement | PythonKind::ImportFromStatement))
             .map(|node| self.subject.line_of(node.start_byte() as u32))

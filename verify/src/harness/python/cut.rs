@@ -1,6 +1,6 @@
 //! What matters of a script, cut out of it: the flagged statement alone, with the imports and definitions that it needs.
 
-use super::names::{Names, Needs, each_node, reads};
+use super::names::{Names, Needs, reads};
 use super::packages::package;
 use super::prediction::{Fact, raise};
 use super::sheet::Sheet;
@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use cudalint_findings::model::FindingEntry;
 use cudalint_program::python::{Framework, LaunchProblem, MalformedLaunch, NameUsage, PythonNames, UnknownName};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{Node, Span};
+use cudalint_syntax::{Node, Span, each_node, named_children};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The program that shows a fact alone.
@@ -152,8 +152,7 @@ impl<'t> Cutter<'t> {
         let mut indifferent = BTreeSet::new();
         if let Some(arguments) = call.child_by_field_name("arguments") {
             let mut position = 0;
-            for index in 0..arguments.named_child_count() {
-                let Some(argument) = arguments.named_child(index as u32) else { continue };
+            for argument in named_children(arguments) {
                 let keyword = argument.child_by_field_name("name").map(|name| self.subject.slice(Span::from(name)));
                 let matters = match launch.framework {
                     _ if launch.problem == LaunchProblem::NotSubscriptable => false,
@@ -444,7 +443,7 @@ pub(super) fn defined_name<'t>(definition: Node<'t>, text: &'t str) -> Option<&'
 /// The launches `name[…](…)`.
 pub(super) fn launches_of(root: Node<'_>, name: &str, text: &str) -> Vec<Span> {
     let mut found = Vec::new();
-    each_node(root, |node| {
+    each_node(root, |node, _| {
         if python_kind(node) == PythonKind::Call
             && let Some(function) = node.child_by_field_name("function")
             && python_kind(function) == PythonKind::Subscript

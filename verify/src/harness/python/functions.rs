@@ -1,8 +1,7 @@
 //! The functions of a Python file: which are kernels, who launches them, and what each does with its parameters.
 
-use super::names::each_node;
-use cudalint_syntax::Node;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, each_node, named_children};
 
 /// Calls that a parameter is followed through, at most.
 const MAX_DEPTH: usize = 3;
@@ -71,7 +70,7 @@ impl<'t> Functions<'t> {
     /// Reads a tree. `text` is the whole file's.
     pub fn read(root: Node<'t>, text: &'t str) -> Self {
         let mut all: Vec<Function<'t>> = Vec::new();
-        each_node(root, |node| {
+        each_node(root, |node, _| {
             if python_kind(node) != PythonKind::FunctionDefinition {
                 return;
             }
@@ -144,7 +143,7 @@ impl<'t> Functions<'t> {
     fn places(&self, index: usize) -> Vec<(usize, Node<'t>)> {
         let Some(function) = self.all.get(index) else { return Vec::new() };
         let mut found = Vec::new();
-        each_node(self.root, |node| {
+        each_node(self.root, |node, _| {
             if python_kind(node) == PythonKind::Call
                 && let Some(callee) = node.child_by_field_name("function")
                 && let Some(arguments) = node.child_by_field_name("arguments")
@@ -233,10 +232,7 @@ impl<'t> Functions<'t> {
     fn note_argument(&self, node: Node<'t>, list: Node<'t>, usage: &mut Usage, depth: usize) {
         let Some(callee) = list.parent().and_then(|call| call.child_by_field_name("function")) else { return };
         let written = self.text.get(callee.byte_range()).unwrap_or("");
-        let position = (0..list.named_child_count())
-            .filter_map(|index| list.named_child(index as u32))
-            .position(|child| child.id() == node.id())
-            .unwrap_or(0);
+        let position = named_children(list).position(|child| child.id() == node.id()).unwrap_or(0);
         if written == "len" || written.ends_with("to_device") || (written.contains("atomic") && position == 0) {
             usage.array = true;
             return;
@@ -271,7 +267,7 @@ impl<'t> Functions<'t> {
     pub fn arrays_on(&self, index: usize, line_of: impl Fn(u32) -> u32, line: u32) -> Vec<&'t str> {
         let mut found = Vec::new();
         if let Some(function) = self.all.get(index) {
-            each_node(function.node, |node| {
+            each_node(function.node, |node, _| {
                 if python_kind(node) == PythonKind::Subscript
                     && line_of(node.start_byte() as u32) == line
                     && let Some(array) = node.child_by_field_name("value")
@@ -324,8 +320,7 @@ fn role(decorators: &str) -> Role {
 fn required<'t>(function: Node<'t>, text: &'t str) -> Vec<&'t str> {
     let mut found = Vec::new();
     let Some(parameters) = function.child_by_field_name("parameters") else { return found };
-    for index in 0..parameters.named_child_count() {
-        let Some(parameter) = parameters.named_child(index as u32) else { continue };
+    for parameter in named_children(parameters) {
         let name = match python_kind(parameter) {
             PythonKind::Identifier => parameter,
             PythonKind::TypedParameter => match parameter.named_child(0) {

@@ -16,7 +16,7 @@ use crate::subject::{Stretch, Subject};
 use camino::Utf8PathBuf;
 use cudalint_findings::model::{FindingEntry, Launch, Method};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
-use cudalint_syntax::{FileKind, Node};
+use cudalint_syntax::{FileKind, Node, named_children};
 use packages::imported_packages;
 use whole::{beside, lines, whole};
 
@@ -60,7 +60,7 @@ fn acts(root: Node<'_>, subject: &Subject) -> bool {
     if (0..functions.all.len()).any(|index| functions.is_used_at_module_level(index)) {
         return true;
     }
-    (0..root.named_child_count()).filter_map(|index| root.named_child(index as u32)).any(|statement| {
+    named_children(root).any(|statement| {
         match python_kind(statement) {
             PythonKind::ImportStatement
             | PythonKind::ImportFromStatement

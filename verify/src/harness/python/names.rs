@@ -1,8 +1,7 @@
 //! Which statements of a Python file give a name its value: what a piece of it needs to run alone.
 
-use cudalint_syntax::Node;
-use cudalint_syntax::Span;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, Span, each_node, named_children};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece that needs more statements than this is not cut out.
@@ -118,11 +117,8 @@ impl<'t> Names<'t> {
     /// Reads a tree once. `text` is the whole file's.
     pub fn read(root: Node<'t>, text: &'t str) -> Self {
         let mut names = Self { text, bindings: Vec::new(), functions: Vec::new() };
-        let mut cursor = root.walk();
-        let mut depth = 0usize;
         let mut around: Vec<(usize, usize)> = Vec::new();
-        loop {
-            let node = cursor.node();
+        each_node(root, |node, depth| {
             while around.last().is_some_and(|(at, _)| *at >= depth) {
                 around.pop();
             }
@@ -130,20 +126,8 @@ impl<'t> Names<'t> {
             if let Some(opened) = names.note(node, scope) {
                 around.push((depth, opened));
             }
-            if cursor.goto_first_child() {
-                depth += 1;
-                continue;
-            }
-            loop {
-                if cursor.goto_next_sibling() {
-                    break;
-                }
-                if !cursor.goto_parent() {
-                    return names;
-                }
-                depth -= 1;
-            }
-        }
+        });
+        names
     }
 
     fn text_of(&self, node: Node<'t>) -> &'t str {
@@ -364,8 +348,7 @@ pub(super) fn identifiers<'t>(target: Node<'t>, text: &'t str) -> Vec<&'t str> {
     let named = |node: Node<'t>| text.get(node.byte_range()).unwrap_or("");
     match python_kind(target) {
         PythonKind::Identifier => vec![named(target)],
-        PythonKind::PatternList | PythonKind::TuplePattern | PythonKind::ListPattern => (0..target.named_child_count())
-            .filter_map(|index| target.named_child(index as u32))
+        PythonKind::PatternList | PythonKind::TuplePattern | PythonKind::ListPattern => named_children(target)
             .filter_map(|child| match python_kind(child) {
                 PythonKind::ListSplatPattern => child.named_child(0),
                 _ => Some(child),
@@ -388,8 +371,7 @@ pub(super) fn reads_itself(assignment: Node<'_>, name: &str, text: &str) -> bool
 
 fn targets_of_parameters<'t>(parameters: Node<'t>, text: &'t str) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
-    for index in 0..parameters.named_child_count() {
-        let Some(parameter) = parameters.named_child(index as u32) else { continue };
+    for parameter in named_children(parameters) {
         let name = parameter.child_by_field_name("name").or_else(|| match python_kind(parameter) {
             PythonKind::Identifier => Some(parameter),
             _ => parameter.named_child(0),
@@ -404,7 +386,7 @@ fn targets_of_parameters<'t>(parameters: Node<'t>, text: &'t str) -> BTreeSet<&'
 /// What loops, `with` statements and comprehensions of a function bind.
 fn loop_variables<'t>(function: Node<'t>, text: &'t str) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
-    each_node(function, |node| {
+    each_node(function, |node, _| {
         let target = match python_kind(node) {
             PythonKind::ForStatement | PythonKind::ForInClause => node.child_by_field_name("left"),
             PythonKind::AsPatternTarget => Some(node),
@@ -438,7 +420,7 @@ fn imported<'t>(statement: Node<'t>, text: &'t str, whole: bool) -> Vec<&'t str>
 
 /// Calls `visit` for each identifier that is a name by itself.
 pub(super) fn each_identifier<'t>(root: Node<'t>, mut visit: impl FnMut(Node<'t>)) {
-    each_node(root, |node| {
+    each_node(root, |node, _| {
         if python_kind(node) != PythonKind::Identifier {
             return;
         }
@@ -456,29 +438,4 @@ pub(super) fn each_identifier<'t>(root: Node<'t>, mut visit: impl FnMut(Node<'t>
             visit(node);
         }
     });
-}
-
-/// Calls `visit` for each node of a tree, parents first.
-pub(super) fn each_node<'t>(root: Node<'t>, mut visit: impl FnMut(Node<'t>)) {
-    let mut cursor = root.walk();
-    let mut depth = 0usize;
-    loop {
-        visit(cursor.node());
-        if cursor.goto_first_child() {
-            depth += 1;
-            continue;
-        }
-        loop {
-            if depth == 0 {
-                return;
-            }
-            if cursor.goto_next_sibling() {
-                break;
-            }
-            if !cursor.goto_parent() {
-                return;
-            }
-            depth -= 1;
-        }
-    }
 }

@@ -2,9 +2,9 @@
 //! the names in them their values. Compilers of kernels stop at the first statement that they refuse, so that this is how the
 //! others are shown.
 
-use super::names::{each_node, identifiers, reads, reads_itself};
-use cudalint_syntax::Node;
+use super::names::{identifiers, reads, reads_itself};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
+use cudalint_syntax::{Node, each_node};
 use std::collections::BTreeSet;
 
 /// Statements that one statement may need, at most.
@@ -113,7 +113,7 @@ impl<'t> Cutter<'t> {
         for (around, block) in heads {
             if self.kept.insert((around.start_byte(), block.start_byte())) {
                 let of_block = (block.start_byte(), block.end_byte());
-                each_node(around, |inner| {
+                each_node(around, |inner, _| {
                     let inside = of_block.0 <= inner.start_byte() && inner.end_byte() <= of_block.1;
                     if python_kind(inner) == PythonKind::Identifier && !inside {
                         self.open.insert(self.text.get(inner.byte_range()).unwrap_or(""));
@@ -145,7 +145,7 @@ fn is_declaration(statement: Node<'_>) -> bool {
 /// The statements of a body that bind names, loops by their variables.
 fn bindings<'t>(body: Node<'t>, text: &'t str) -> Vec<(Node<'t>, Vec<&'t str>)> {
     let mut found = Vec::new();
-    each_node(body, |node| {
+    each_node(body, |node, _| {
         if node.parent().is_some_and(|parent| python_kind(parent) == PythonKind::Block) {
             let names = bound(node, text);
             if !names.is_empty() {
@@ -187,7 +187,7 @@ fn bound<'t>(statement: Node<'t>, text: &'t str) -> Vec<&'t str> {
 /// The identifiers of an import or a declaration, each of which it may bind.
 fn reads_of_import<'t>(statement: Node<'t>, text: &'t str) -> Vec<&'t str> {
     let mut found = Vec::new();
-    each_node(statement, |node| {
+    each_node(statement, |node, _| {
         if python_kind(node) == PythonKind::Identifier {
             found.push(text.get(node.byte_range()).unwrap_or(""));
         }
@@ -313,7 +313,7 @@ def kinds(a, n):
         let subject = Subject::read(root, "k.py", &[])?;
         let tree = subject.stretches.first().and_then(|stretch| stretch.parsed.root()).ok_or("no tree")?;
         let mut found = None;
-        super::each_node(tree, |node| {
+        cudalint_syntax::each_node(tree, |node, _| {
             if python_kind(node) == PythonKind::DecoratedDefinition {
                 found = Some(node);
             }
