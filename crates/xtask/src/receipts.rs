@@ -273,8 +273,7 @@ fn entry(
 
 /// One line about a finding: its line in the example, the verdict, why, by what, and the first record.
 fn words(line: u32, outcome: &Outcome, sources: &Utf8PathBuf) -> String {
-    let verdict =
-        outcome.verification.verdict.map_or("none", |verdict| Verdict::from(verdict).name());
+    let verdict = outcome.verification.verdict.map_or("none", |verdict| Verdict::from(verdict).name());
     let evidence = outcome.verification.evidence.as_ref();
     let back_end = evidence.map_or("none", |evidence| evidence.back_end.as_str());
     let record = evidence
