@@ -151,8 +151,7 @@ impl<'t> Cutter<'t> {
         let mut needed = reads(function, text);
         let mut indifferent = BTreeSet::new();
         if let Some(arguments) = call.child_by_field_name("arguments") {
-            let mut position = 0;
-            for argument in named_children(arguments) {
+            for (position, argument) in named_children(arguments).enumerate() {
                 let keyword = argument.child_by_field_name("name").map(|name| self.subject.slice(Span::from(name)));
                 let matters = match launch.framework {
                     _ if launch.problem == LaunchProblem::NotSubscriptable => false,
@@ -160,7 +159,6 @@ impl<'t> Cutter<'t> {
                     Framework::CupyRaw => keyword.map_or(position < 2, |keyword| keyword != "args"),
                     Framework::PyCuda => keyword.is_some(),
                 };
-                position += 1;
                 if matters { &mut needed } else { &mut indifferent }.extend(reads(argument, text));
             }
         }
