@@ -91,7 +91,7 @@ pub fn run(root: &Path, rules: &[String], out: &Path, jobs: Option<usize>) -> Re
         }
         let receipt = Receipt {
             rule: sheet.rule.info.name.to_owned(),
-            method: sheet.rule.info.method.into(),
+            method: sheet.rule.info.method,
             date: jiff::Zoned::now().date().to_string(),
             device: machine.devices.first().map(|device| device.name.clone()).unwrap_or_default(),
             tools: tools(&machine, sheet),
@@ -273,7 +273,7 @@ fn entry(
 
 /// One line about a finding: its line in the example, the verdict, why, by what, and the first record.
 fn words(line: u32, outcome: &Outcome, sources: &Utf8PathBuf) -> String {
-    let verdict = outcome.verification.verdict.map_or("none", |verdict| Verdict::from(verdict).name());
+    let verdict = outcome.verification.verdict.map_or("none", Verdict::name);
     let evidence = outcome.verification.evidence.as_ref();
     let back_end = evidence.map_or("none", |evidence| evidence.back_end.as_str());
     let record = evidence

@@ -119,9 +119,9 @@ fn root_of(document: &Document, file: &Path, told: Option<&Path>) -> Result<Utf8
 
 /// What is known of an entry's rule. A rule that this cudalint does not have is described by the entry.
 fn info(engine: &Engine, entry: &FindingEntry) -> &'static RuleInfo {
-    let group = entry.group.into();
+    let group = entry.group;
     if let Some(rule) = engine.rules().iter().find(|rule| rule.info.name == entry.rule)
-        && rule.info.method == entry.verification.method.into()
+        && rule.info.method == entry.verification.method
         && rule.info.group == group
     {
         return &rule.info;
@@ -132,7 +132,7 @@ fn info(engine: &Engine, entry: &FindingEntry) -> &'static RuleInfo {
         group,
         summary: "",
         page: "",
-        method: entry.verification.method.into(),
+        method: entry.verification.method,
         guideline: None,
         cwe: None,
     }))
