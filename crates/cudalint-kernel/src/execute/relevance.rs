@@ -5,9 +5,9 @@
 //! what nobody has written, and nobody looks at what they make of it. In these executions nothing gets a name that hides
 //! what it was made of: what depends on such a value has one of its names, or is unknown, and unknown is never nowhere.
 
-use super::access::Touch;
 use super::lanes::{Lanes, Mask, OFF, SURE};
 use super::machine::Machine;
+use super::touch::Touch;
 use super::value::{Data, KNOWN, NUMBER, Val, mix, object_of, offset_of};
 use super::watch::{Variation, Watch};
 use crate::report::{AccessKind, Event, EventKind, ExecutionReport, ObjectKind, Site};
