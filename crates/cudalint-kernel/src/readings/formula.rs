@@ -2,7 +2,7 @@
 //! read off the code of an access that an execution has shown to go wrong; a formula alone is no defect.
 
 use super::source::Source;
-use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId};
+use crate::code::{BinaryOp, Builtin, Code, Expr, ExprId, Item};
 use crate::report::Site;
 
 /// Nesting of expressions and definitions that is followed.
@@ -58,6 +58,26 @@ pub fn is_made_of(code: &Code, access: Site, names: &[String]) -> bool {
     let Some((source, access, address)) = Source::around(code, access) else { return false };
     let (_, indices) = source.indices(access, address);
     !indices.is_empty() && indices.iter().all(|index| source.is_free(*index, names))
+}
+
+/// Whether a condition has a parameter of one of these names in it, as the caller gives it.
+pub fn asks_for(code: &Code, condition: Site, names: &[String]) -> bool {
+    code.functions.iter().any(|function| {
+        let source = Source::new(code, function);
+        let mut found = false;
+        code.walk(&function.body, |item| {
+            if let Item::Expr(id) = item
+                && code.expr(id).site == condition
+            {
+                code.walk_expr(id, |part, _| {
+                    found |= source.parameter(part).is_some_and(|it| names.iter().any(|name| name == source.name(it)));
+                    !found
+                });
+            }
+            !found
+        });
+        found
+    })
 }
 
 /// A term of a sum: its factors that are built-in variables, whether it has others, and where it stands.

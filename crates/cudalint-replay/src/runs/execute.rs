@@ -6,8 +6,8 @@ use super::choose::{Assignment, assignments, is_loose};
 use super::collect::{ModuleLaunches, Seen};
 use super::counts::Counts;
 use super::defects::{DefectFact, defects};
-use super::numbers::{Cause, Choice, Numbers, fixed, free, numbers};
-use super::repetitions::drop_repetitions;
+use super::numbers::{Cause, Choice, Numbers, chosen, fixed, numbers};
+use super::repetitions::{drop_combinations, drop_repetitions};
 use super::solve::proposals;
 use super::{Basis, KernelRun, report};
 use crate::facts::{LaunchFact, Site};
@@ -258,6 +258,7 @@ impl Module<'_> {
                 self.counts.accesses += u64::from(best.accesses);
                 self.counts.known_accesses += u64::from(best.known);
             }
+            drop_combinations(&mut runs);
             drop_repetitions(&mut runs);
             for (binding, run) in runs {
                 codes.push(self.code(*kernel, &binding));
@@ -356,6 +357,7 @@ fn make_run(
             }
         }
     }
+    let (chosen, free) = assignment.map(|_| chosen(seen.fact, function)).unwrap_or_default();
     KernelRun {
         kernel,
         name: name_of(function, &seen.fact.env),
@@ -372,7 +374,9 @@ fn make_run(
         block: launch.block,
         dynamic_shared: launch.dynamic_shared,
         bindings,
-        free: assignment.map_or_else(Vec::new, |_| free(seen.fact, function)),
+        free,
+        chosen,
+        decided: fixed(seen.event).len(),
         buffers,
         assumptions,
         path: seen.event.path.clone(),

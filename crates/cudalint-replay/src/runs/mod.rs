@@ -75,6 +75,11 @@ pub struct KernelRun {
     pub bindings: Vec<(String, i64)>,
     /// Integer parameters with a value that was chosen, on which no size and no part of the configuration depends.
     pub free: Vec<String>,
+    /// How many inputs the conditions on the way to the launch give a value: `case 8:` of one and `case 16:` of another. Whether
+    /// a caller ever gives two of them together is not known.
+    pub decided: usize,
+    /// All integer parameters with a value that was chosen.
+    pub chosen: Vec<String>,
     /// The memory that the report's buffer numbers mean.
     pub buffers: Vec<RunBuffer>,
     /// What the numbers rest on: empty when all of them follow from the source. An assignment of inputs is one

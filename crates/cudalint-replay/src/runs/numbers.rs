@@ -126,8 +126,9 @@ pub(super) fn numbers(fact: &LaunchFact, kernel: &Function, choice: &Choice) -> 
     Ok(Numbers { launch, buffers: run, bindings, complete, used })
 }
 
-/// Integer parameters that are inputs, or computed from inputs, on which no size and no part of the configuration depends.
-pub(super) fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
+/// Integer parameters that are inputs, or computed from inputs, and those of them on which no size and no part of the
+/// configuration depends.
+pub(super) fn chosen(fact: &LaunchFact, kernel: &Function) -> (Vec<String>, Vec<String>) {
     let inputs = |amount: &Amount| match &amount.quantity {
         Quantity::Symbolic(poly) => poly.bases().0,
         _ => BTreeSet::new(),
@@ -138,14 +139,16 @@ pub(super) fn free(fact: &LaunchFact, kernel: &Function) -> Vec<String> {
     fact.given.iter().filter(|given| !integer(given)).for_each(|given| collect(given, &mut sizes));
     let sized: BTreeSet<_> = sizes.iter().flat_map(inputs).collect();
     let names = parameters(fact, kernel).into_iter().zip(&fact.given);
-    let free = names.filter(|(_, given)| match given {
-        Given::Int { amount, .. } => {
-            let own = inputs(amount);
-            !own.is_empty() && own.is_disjoint(&sized)
+    let (mut all, mut free) = (Vec::new(), Vec::new());
+    for ((name, _), given) in names {
+        let Given::Int { amount, .. } = given else { continue };
+        let own = inputs(amount);
+        if !own.is_empty() {
+            all.push(name.to_string());
+            free.extend(own.is_disjoint(&sized).then(|| name.to_string()));
         }
-        _ => false,
-    });
-    free.map(|((name, _), _)| name.to_string()).collect()
+    }
+    (all, free)
 }
 
 /// The parameters of a kernel's code by name, each with the number of the argument that it belongs to.

@@ -1,4 +1,4 @@
-//! What several executions of a kernel show alike is told once.
+//! What several executions of a kernel show, together: alike, it is told once; in one combination of inputs alone, not at all.
 
 use super::binding::Binding;
 use super::{KernelRun, report};
@@ -13,6 +13,18 @@ pub(super) fn drop_repetitions(runs: &mut [(Binding, KernelRun)]) {
             run.report.events.retain(|event| !sure.contains(&key(event)));
         }
         sure.extend(run.report.events.iter().map(key));
+    }
+}
+
+/// Drops what shows in some combinations of what several inputs select and not in others: a caller may never give these together.
+pub(super) fn drop_combinations(runs: &mut [(Binding, KernelRun)]) {
+    let selects = |run: &KernelRun| run.decided > 1;
+    let key = |event: &report::Event| (std::mem::discriminant(&event.kind), places(&event.kind));
+    let shown: Vec<_> = runs.iter().map(|(_, run)| run.report.events.iter().map(key).collect::<Vec<_>>()).collect();
+    let of: Vec<_> = runs.iter().map(|(_, run)| (selects(run), run.launch, run.name.clone(), run.block)).collect();
+    for ((_, run), own) in runs.iter_mut().zip(&of) {
+        let others = || of.iter().zip(&shown).filter(|(other, _)| other.0 && *other != own).map(|(_, shown)| shown);
+        run.report.events.retain(|event| !own.0 || others().all(|shown| shown.contains(&key(event))));
     }
 }
 

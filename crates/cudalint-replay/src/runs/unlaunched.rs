@@ -73,6 +73,8 @@ impl Module<'_> {
             dynamic_shared: None,
             bindings: Vec::new(),
             free: Vec::new(),
+            chosen: Vec::new(),
+            decided: 0,
             buffers,
             assumptions: assume(text),
             path: first.map(|seen| seen.event.path.clone()).unwrap_or_default(),

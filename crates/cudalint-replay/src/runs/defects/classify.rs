@@ -15,6 +15,8 @@ const WARP: u32 = 32;
 pub(super) fn classify(own: Executed<'_>, event: &Event, group: Group) -> Option<(Defect, Option<Formula>)> {
     let defect = match &event.kind {
         EventKind::OutOfBounds { object, access, wrapped, .. } => match object.kind {
+            // The callers know how many elements there are: a larger number can always be chosen here.
+            ObjectKind::Shared | ObjectKind::Local if is_let_in_by_callers(own, event) => return None,
             ObjectKind::Shared => Defect::SharedIndex,
             ObjectKind::DynamicShared => Defect::DynamicShared,
             ObjectKind::Local => Defect::LocalIndex,
@@ -115,6 +117,13 @@ fn race_by_formula(own: Executed<'_>, race: &Race<'_>) -> Option<Formula> {
         // An update of what all blocks share wants an atomic operation, not another index.
         Mistake::NoBlock(_) => plain(race.first.kind) && plain(race.second.kind),
     })
+}
+
+/// Whether a condition lets a thread through for a number that was chosen here.
+fn is_let_in_by_callers(own: Executed<'_>, event: &Event) -> bool {
+    let chosen = &own.run.chosen;
+    let asks = |code| event.guards.iter().any(|guard| formula::asks_for(code, *guard, chosen));
+    own.run.assumptions.is_some() && !chosen.is_empty() && own.code.is_some_and(asks)
 }
 
 fn extent(extents: [u32; 3], axis: u8) -> Option<u32> {
