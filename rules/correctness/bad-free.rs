@@ -1,6 +1,6 @@
 //! Memory is given back to whom it does not belong, from its middle, or twice.
 
-use crate::words::{allocation_label, assumptions, event_finding};
+use crate::words::{allocated_beside, allocation_label, assumptions, event_finding};
 use cudalint_engine::{Check, ModuleContext, Rule, Sink};
 use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Shows};
@@ -39,9 +39,9 @@ enum Owner {
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
-        // A condition may find out whose memory it is, or whether it was freed; a check, that it was never allocated.
+        // A condition may find out whose memory it is, unless that was settled beside it; a check, that there is none.
         if let EventKind::Free { api, argument } = &event.kind
-            && !event.conditional
+            && (!event.conditional || allocated_beside(context, event, &argument.pointer))
             && !event.failed
         {
             sink.report_some(finding(context, event, api, argument));
