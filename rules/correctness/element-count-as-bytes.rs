@@ -5,7 +5,7 @@ use crate::words::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Place, Shows};
-use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, Pointer, PointerArgument};
+use cudalint_replay::facts::{Amount, CountShape, Event, EventKind, MemorySpace, Pointer, PointerArgument};
 use cudalint_replay::quantity::Quantity;
 
 /// The rule.
@@ -40,7 +40,10 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 }
             }
             EventKind::Set { api, destination, bytes, count, rows: None, unit: 1, .. } => {
-                if let Some(why) = miscount(destination, &bytes.quantity, count) {
+                // The address of a variable of the host (`&p` for `p`) is no memory that a set can write, whatever its count.
+                let on_host =
+                    matches!(&destination.pointer, Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Host);
+                if let Some(why) = miscount(destination, &bytes.quantity, count).filter(|_| !on_host) {
                     sink.report_some(finding(context, event, ("sets", api), destination, bytes, count, &why));
                 }
             }

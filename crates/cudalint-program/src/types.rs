@@ -383,6 +383,25 @@ pub fn is_pointer_like(name: &str) -> bool {
     )
 }
 
+/// `std::is_same_v<T, U>` and other questions about types whose answer is known. Of integers only sizes and signs are kept here:
+/// where several types have the same, equal ones may differ.
+pub fn type_trait(name: &str, types: &[Ty]) -> Option<bool> {
+    let is_open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Auto);
+    if types.iter().any(is_open) {
+        return None;
+    }
+    match (name.strip_suffix("_v").unwrap_or(name), types) {
+        ("is_same", [Ty::Int { bytes: 1 | 8, .. }, _]) if types[0] == types[1] => None,
+        ("is_same", [a, b]) => Some(a == b),
+        ("is_floating_point", [ty]) => Some(matches!(ty, Ty::Float { .. })),
+        ("is_integral", [ty]) => Some(matches!(ty, Ty::Int { .. } | Ty::Bool)),
+        ("is_pointer", [ty]) => Some(matches!(ty, Ty::Pointer(_))),
+        ("is_signed", [ty]) => Some(matches!(ty, Ty::Float { .. } | Ty::Int { signed: true, .. })),
+        ("is_unsigned", [ty]) => Some(matches!(ty, Ty::Bool | Ty::Int { signed: false, .. })),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -80,8 +80,8 @@ fn side_of(project: &Project, id: ModuleId, function: &Function) -> Option<Side>
     }
 }
 
-/// Whether something before the name may be a specifier that is not in sight: a word in capitals, or a pragma about
-/// execution spaces.
+/// Whether something before the name may be a specifier that is not in sight: a word in capitals, a keyword that a macro
+/// redefines (`#define inline __device__ __forceinline__`), or a pragma about execution spaces.
 fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> bool {
     let end = function.name_span.start as usize;
     let mut start = end.saturating_sub(SPECIFIER_WINDOW);
@@ -100,6 +100,10 @@ fn hidden_specifier(project: &Project, id: ModuleId, function: &Function) -> boo
         return true;
     }
     before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| {
+        let keyword = matches!(word, "inline" | "static" | "extern" | "friend" | "virtual" | "explicit");
+        if keyword && project.has_macro(id, word) {
+            return true;
+        }
         word.len() >= 2
             && word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
             && word.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit())

@@ -5,7 +5,7 @@ use super::lanes::{Lanes, MAYBE, Mask, SURE};
 use super::machine::Machine;
 use super::memory::{Initial, Memory, is_outside};
 use super::races::{Conflicts, Order, values_of};
-use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, line_of};
+use super::shadow::{ACCUMULATED, BY_WARP, CHANGED, Cell, Cells, INITIAL, KEPT, STILL, line_of};
 use super::touch::{ACCUMULATES, Piece, STORES_ONLY};
 use super::value::{Bits, Data, KNOWN, NUMBER, UNKNOWN, Val, View, mix, offset_of};
 use crate::code::Ty;
@@ -329,11 +329,12 @@ impl<'j> Job<'j> {
     fn read(&mut self, cell: &mut Cell, lane: usize, sure: bool, number: u64, before: Option<i64>) -> (i64, u8) {
         let mut visible = true;
         if cell.write != 0
+            && cell.flags & STILL == 0
             && let Some(scope) = self.order.unordered(cell.write, cell.writer, lane)
         {
             visible = false;
             if sure && self.order.conflict(cell.write, scope, self.piece.touch) {
-                let values = match cell.flags & !BY_WARP {
+                let values = match cell.last_write() {
                     _ if cell.flags & BY_WARP != 0 && scope == RaceScope::Warp => RaceValues::Same,
                     KEPT => RaceValues::Same,
                     CHANGED | ACCUMULATED => RaceValues::Differ,
@@ -415,7 +416,7 @@ impl<'j> Job<'j> {
         let offset = (number << self.grain) as i64;
         let fresh = cell.write > self.forgotten || (self.forgotten == 0 && cell.write == 0 && cell.tag != INITIAL);
         // What the other writer wrote, whoever may have written in between.
-        let same_writes = if self.accumulates || cell.flags & !BY_WARP == ACCUMULATED {
+        let same_writes = if self.accumulates || cell.last_write() == ACCUMULATED {
             // A store before it, or behind it, makes another sum.
             RaceValues::Differ
         } else if cell.class == self.class && cell.tag != INITIAL && stored.1 != UNKNOWN {
@@ -435,15 +436,17 @@ impl<'j> Job<'j> {
         }
         let readers =
             [(cell.read[0], cell.reader[0]), (cell.read[1], cell.reader[1]), (cell.foreign, cell.foreign_reader)];
+        let keeps = self.order.keeps(cell, values, stored.1);
         for (stamp, reader) in readers {
             if stamp != 0
+                && !keeps
                 && let Some(scope) = self.order.unordered(stamp, reader, lane)
                 && self.order.conflict(stamp, scope, self.piece.touch)
             {
                 self.conflicts.add(stamp, reader, lane as u16, scope, offset, values);
             }
         }
-        cell.flags = if self.accumulates { ACCUMULATED } else { self.order.flags_after(cell, values, lane) };
+        cell.flags = if self.accumulates { ACCUMULATED } else { self.order.flags_after(cell, values, stored.1, lane) };
         // A store of the same warp conflicts with more than an atomic operation does: it stays the last write, for other
         // warps to meet.
         let own_store = self.piece.touch.kind == AccessKind::Atomic

@@ -1,7 +1,7 @@
 //! Which two accesses nothing orders, and what two conflicting ones make of memory.
 
 use super::record::Trace;
-use super::shadow::{BY_WARP, CHANGED, Cell, KEPT};
+use super::shadow::{BY_WARP, CHANGED, Cell, KEPT, STILL};
 use super::touch::Touch;
 use super::value::{KNOWN, NUMBER};
 use crate::report::{AccessKind, RaceScope, RaceValues};
@@ -110,14 +110,23 @@ impl Order<'_> {
     /// the same since the barrier, as in the same step, what that did to the cell goes on for other warps. Where lanes of
     /// several warps do, nobody tells who reads what it has stored itself.
     #[inline]
-    pub(super) const fn flags_after(&self, cell: &Cell, values: RaceValues, lane: usize) -> u8 {
+    pub(super) const fn flags_after(&self, cell: &Cell, values: RaceValues, tag: u8, lane: usize) -> u8 {
         let by_warp = cell.write != 0 && cell.write >= self.interval_start && cell.writer as usize / 32 == lane / 32;
         match values {
             RaceValues::Same if by_warp => cell.flags | BY_WARP,
+            RaceValues::Same if self.keeps(cell, values, tag) => KEPT | STILL,
             RaceValues::Same => KEPT,
             RaceValues::Differ => CHANGED,
             RaceValues::Unknown => 0,
         }
+    }
+
+    /// Whether a write of a value with such a tag stores what was in a shared cell before the last barrier, whatever that is:
+    /// whoever reads it meanwhile reads the same.
+    #[inline]
+    pub(super) const fn keeps(&self, cell: &Cell, values: RaceValues, tag: u8) -> bool {
+        let unchanged = cell.write < self.interval_start || cell.flags & STILL != 0;
+        matches!(values, RaceValues::Same) && tag == NUMBER && unchanged && !self.global && !self.copies
     }
 
     /// Remembers a reader of a cell: one, and another of another lane, better of another warp.

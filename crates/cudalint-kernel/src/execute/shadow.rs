@@ -22,7 +22,7 @@ pub(super) struct Cell {
     pub(super) tag: u8,
     /// The type class of the value.
     pub(super) class: u8,
-    /// [`KEPT`], [`CHANGED`], [`ACCUMULATED`] or 0, perhaps with [`BY_WARP`].
+    /// [`KEPT`], [`CHANGED`], [`ACCUMULATED`] or 0, perhaps with [`BY_WARP`] and [`STILL`].
     pub(super) flags: u8,
     /// Stamp of the last write by a lane that was only may-active; 0 for none.
     pub(super) may_write: u32,
@@ -38,6 +38,8 @@ pub(super) const CHANGED: u8 = 2;
 pub(super) const ACCUMULATED: u8 = 3;
 /// Beside one of these: several lanes of one warp stored the same.
 pub(super) const BY_WARP: u8 = 4;
+/// Beside [`KEPT`]: all writes since the barrier stored what was there before it, whatever that is.
+pub(super) const STILL: u8 = 8;
 
 const FRESH: Cell = Cell {
     value: 0,
@@ -116,6 +118,11 @@ impl Line {
 }
 
 impl Cell {
+    /// What the last write did: [`KEPT`] and so on, or 0.
+    pub(super) const fn last_write(&self) -> u8 {
+        self.flags & !(BY_WARP | STILL)
+    }
+
     /// The cell so many places behind this one on a line in step.
     const fn behind(&self, way: u16, value: i64) -> Self {
         Self {

@@ -188,7 +188,7 @@ impl Job<'_> {
             }
         }
         let first = &mut line.cells[0];
-        first.flags = order.flags_after(first, values, lane);
+        first.flags = order.flags_after(first, values, tag, lane);
         first.write = stamp;
         first.writer = lane as u16;
         first.class = self.class;
@@ -262,7 +262,7 @@ impl Job<'_> {
         } else {
             RaceValues::Unknown
         };
-        cell.flags = order.flags_after(cell, values, lane);
+        cell.flags = order.flags_after(cell, values, stored.1, lane);
         cell.write = stamp;
         cell.writer = lane as u16;
         cell.class = self.class;

@@ -312,7 +312,6 @@ impl<'p> Lowerer<'p> {
 
     /// `std::is_same_v<T, U>` and other questions about types whose answer is known.
     fn trait_of(&self, name: &str, targs: &[TemplateArg]) -> Option<bool> {
-        let name = name.strip_suffix("_v").unwrap_or(name);
         if !name.starts_with("is_") {
             return None;
         }
@@ -324,16 +323,7 @@ impl<'p> Lowerer<'p> {
                 _ => None,
             })
             .collect::<Option<_>>()?;
-        match (name, types.as_slice()) {
-            // `const` and signedness of plain characters are not kept: equal types may differ in them.
-            ("is_same", [a, b]) => Some(a == b),
-            ("is_floating_point", [ty]) => Some(matches!(ty, Ty::Float { .. })),
-            ("is_integral", [ty]) => Some(matches!(ty, Ty::Int { .. } | Ty::Bool)),
-            ("is_pointer", [ty]) => Some(matches!(ty, Ty::Pointer(_))),
-            ("is_signed", [ty]) => Some(matches!(ty, Ty::Float { .. } | Ty::Int { signed: true, .. })),
-            ("is_unsigned", [ty]) => Some(matches!(ty, Ty::Bool | Ty::Int { signed: false, .. })),
-            _ => None,
-        }
+        cudalint_program::types::type_trait(name, &types)
     }
 
     fn trait_value(&mut self, path: &Path, site: Site) -> Option<Out> {

@@ -4,7 +4,7 @@ use super::Walker;
 use super::calls::Args;
 use super::creation::is_array;
 use super::heap::{Instance, Obj};
-use super::value::{Dtype, Kind, Val};
+use super::value::{Dtype, Kind, Lib, Val};
 use crate::host::NO_ARGUMENTS;
 use crate::quantity::{AtomKind, ClosedOp};
 use crate::quantity::{Quantity, assume, union};
@@ -264,7 +264,14 @@ impl Walker<'_> {
                 self.binary(BinaryOp::Pow, a, b, id)
             }
             "input" => Val::from(Kind::Str(Rc::new(super::value::Text { text: None, origin: None }))),
-            "isinstance" | "hasattr" => Val::from(Kind::Bool(Quantity::Unknown)),
+            "isinstance" => match args.positional.as_slice() {
+                [value, class] => match instance_of(value, class) {
+                    Some(truth) => Val::boolean(truth).because(&value.why),
+                    None => Val::from(Kind::Bool(Quantity::Unknown)),
+                },
+                _ => return None,
+            },
+            "hasattr" => Val::from(Kind::Bool(Quantity::Unknown)),
             "getattr" => {
                 let name = args.positional.get(1)?.str()?.to_owned();
                 self.attribute(first?, &Name::from(name.as_str()), id)
@@ -441,6 +448,39 @@ fn package_dtype(path: &str, name: &str) -> Option<Dtype> {
             "c_size_t" | "c_uint64" => Some(Dtype::Int { bytes: 8, signed: false }),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// Whether a value is of a class of arrays, or of one of several; `None` where that is not known.
+fn instance_of(value: &Val, class: &Val) -> Option<bool> {
+    match &class.kind {
+        Kind::Tuple(classes) => {
+            let each = || classes.iter().map(|class| instance_of(value, class));
+            if each().any(|is| is == Some(true)) {
+                Some(true)
+            } else {
+                each().all(|is| is == Some(false)).then_some(false)
+            }
+        }
+        Kind::Package(path) => {
+            let lib = match path.rsplit_once('.')? {
+                ("numpy", "ndarray") => Lib::Numpy,
+                ("cupy", "ndarray") => Lib::Cupy,
+                _ => return None,
+            };
+            match &value.kind {
+                Kind::Array(array) => Some(array.lib == lib),
+                Kind::None
+                | Kind::Bool(_)
+                | Kind::Int(_)
+                | Kind::Float(_)
+                | Kind::Str(_)
+                | Kind::Tuple(_)
+                | Kind::List(_) => Some(false),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -400,7 +400,7 @@ impl<'a> Join<'a> {
             .max_by_key(|(span, _)| *span)
     }
 
-    /// What callers do after each function that launches returns: on every one of its call sites.
+    /// What callers do after each function that launches, and each lambda, returns: on every one of its call sites.
     fn settle_exits(&self) -> Vec<After> {
         let handed_out: FxHashSet<&str> = self
             .surveys
@@ -417,12 +417,17 @@ impl<'a> Join<'a> {
                     let targets = &self.targets[index][*call as usize];
                     targets.iter().any(|target| self.effects[*target as usize] & LAUNCHES != 0)
                 });
-                if !calls_launcher {
+                // A lambda is a part of the function around it: what comes after its call there comes after its own calls.
+                let calls = &self.function(index).flow.calls;
+                let is_lambda = |call: u32| matches!(calls[call as usize].callee, Callee::Lambda(_));
+                let followed: Vec<u32> =
+                    self.open[index].iter().copied().filter(|call| calls_launcher || is_lambda(*call)).collect();
+                if followed.is_empty() {
                     continue;
                 }
                 let solved = self.solve(index, *exit);
-                for call in &self.open[index] {
-                    let call = *call as usize;
+                for call in followed {
+                    let call = call as usize;
                     let Some(after) = solved.calls.get(call) else { continue };
                     for target in &self.targets[index][call] {
                         let slot = &mut next[*target as usize];

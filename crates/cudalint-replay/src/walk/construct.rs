@@ -28,6 +28,11 @@ impl<'p> Walker<'p> {
             Some(Expr::InitList(items)) => self.initialize_list(place, ty, items),
             Some(Expr::Construct { ty: written, args, braces }) => {
                 let written = self.resolve(*written);
+                // `T x = U(…)`: an object of another class, from which this one is made.
+                if self.is_another_class(ty, &written) {
+                    let out = self.eval(init);
+                    return self.initialize_with(place, ty, init, out);
+                }
                 let ty = if written.is_unknown() { ty.clone() } else { written };
                 if *braces && matches!(ty.value(), Ty::Array(..)) {
                     self.initialize_list(place, &ty, args);
@@ -40,6 +45,14 @@ impl<'p> Walker<'p> {
                 let out = self.eval(init);
                 self.initialize_with(place, ty, init, out);
             }
+        }
+    }
+
+    /// Whether both are classes whose objects are surely made in different ways.
+    fn is_another_class(&self, ty: &Ty, written: &Ty) -> bool {
+        match (ty.value().container(), written.value().container()) {
+            (Some((one, ..)), Some((other, ..))) => one != other,
+            _ => false,
         }
     }
 

@@ -103,7 +103,10 @@ impl<'p> Walker<'p> {
             Expr::Name { path, targs } => match self.meaning(path, targs) {
                 Meaning::Place(place, ty) => self.look(place, ty),
                 Meaning::Value(out) => out,
-                Meaning::None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
+                Meaning::None => match self.trait_of(path, targs) {
+                    Some(value) => Out::new(Val::boolean(value), Ty::Bool),
+                    None => Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) },
+                },
             },
             Expr::This => self
                 .frames
@@ -140,7 +143,13 @@ impl<'p> Walker<'p> {
                         return out;
                     }
                 }
-                let val = if matches!(ty, Ty::Function) { self.memory.load(&place) } else { self.address(&place, &ty) };
+                let val = if matches!(ty, Ty::Function) {
+                    self.memory.load(&place)
+                } else if self.is_shadow(&place) {
+                    Val::unknown()
+                } else {
+                    self.address(&place, &ty)
+                };
                 Out::new(val, Ty::pointer_to(ty))
             }
             Expr::Call { callee, args } => self.call(id, *callee, args),

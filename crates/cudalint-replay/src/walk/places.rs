@@ -3,7 +3,7 @@
 use super::meaning::Meaning;
 use super::unseen::const_type;
 use super::{Out, Slot, Walker};
-use crate::facts::MemorySpace;
+use crate::facts::{MemorySpace, Origin};
 use crate::memory::{Key, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Int, Kind, Ptr, Val};
@@ -23,6 +23,14 @@ pub(crate) enum Access {
 }
 
 impl<'p> Walker<'p> {
+    /// Whether the address of a place is that of the variable's shadow on the host: all that code for the host gets of `&x` of a
+    /// `__device__` variable.
+    pub(super) fn is_shadow(&self, place: &Place) -> bool {
+        let (Place::Cell(object, _) | Place::Weak(object, _)) = place else { return false };
+        let info = &self.memory.get(*object).info;
+        info.origin == Origin::Global && info.space == MemorySpace::Device
+    }
+
     /// The place an expression names and its type; temporaries get a place of their own.
     pub fn place(&mut self, id: ExprId, access: Access) -> (Place, Ty) {
         if !self.budget.step() || !self.budget.descend() {

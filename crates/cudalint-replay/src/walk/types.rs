@@ -104,6 +104,22 @@ impl<'p> Walker<'p> {
         TypeEnv::new(env.iter().map(|(name, argument)| (name.clone(), argument_as_host(argument, 0))).collect())
     }
 
+    /// What is known of a question about types, `std::is_same_v<T, float>`.
+    pub(super) fn trait_of(&mut self, path: &Path, targs: &[TemplateArg]) -> Option<bool> {
+        let name = path.last().filter(|name| name.starts_with("is_") && !targs.is_empty())?.clone();
+        let mut types = Vec::new();
+        for targ in targs {
+            let (TemplateArg::Type(ty) | TemplateArg::Ambiguous(ty, _)) = targ else { return None };
+            let ty = self.resolve(*ty);
+            // Another name may be a parameter of a template that nobody has bound.
+            if !matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. } | Ty::Pointer(_) | Ty::Vector { .. }) {
+                return None;
+            }
+            types.push(ty);
+        }
+        cudalint_program::types::type_trait(&name, &types)
+    }
+
     /// Completes template arguments from the types of call arguments and from defaults.
     pub fn deduce(&self, module: ModuleId, function: &'p Function, env: &mut TypeEnv, args: &[Out]) {
         if function.template_params.is_empty() {
