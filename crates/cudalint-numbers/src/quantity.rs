@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// An integer as far as the source tells it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// A number.
     Known(i64),
     /// A polynomial that is not constant.
     Symbolic(Poly),
     /// Nothing is known.
+    #[default]
     Unknown,
 }
 

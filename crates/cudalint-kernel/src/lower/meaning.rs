@@ -173,7 +173,7 @@ impl<'p> Lowerer<'p> {
         {
             return Meaning::Number(value, if ty == Ty::Auto { self.context.scope.type_of(id) } else { ty });
         }
-        let constant = found.is_constexpr || super::types::is_const(self.project.module(entry.module), found.ty);
+        let constant = found.is_constexpr || self.project.module(entry.module).is_const(found.ty);
         if constant && found.init.is_some() && matches!(ty, Ty::Float { .. } | Ty::Vector { .. }) {
             return Meaning::Constant(entry);
         }

@@ -55,7 +55,7 @@ impl<'p> Lowerer<'p> {
     }
 
     fn is_const(&self, found: &ir::Variable) -> bool {
-        found.is_constexpr || super::types::is_const(self.context.ir, found.ty)
+        found.is_constexpr || self.context.ir.is_const(found.ty)
     }
 
     /// The integers of an initializer. A `__constant__` table that is not `const` may be overwritten by the host: its values

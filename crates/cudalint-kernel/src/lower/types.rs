@@ -341,16 +341,3 @@ fn library_scalar(name: &str, args: &[Argument]) -> Option<Ty> {
         _ => None,
     }
 }
-
-/// Whether `const` stands at the top of a type as written, or around the elements of an array.
-pub(super) fn is_const(module: &ir::Module, ty: TypeId) -> bool {
-    let mut ty = module.types.get(ty);
-    for _ in 0..8 {
-        match ty {
-            Some(Type::Qualified { is_const: true, .. }) => return true,
-            Some(Type::Qualified { ty: inner, .. } | Type::Array(inner, _)) => ty = module.types.get(*inner),
-            _ => return false,
-        }
-    }
-    false
-}

@@ -87,6 +87,19 @@ impl Module {
         }
     }
 
+    /// Whether `const` stands at the top of a type as written, or around the elements of an array.
+    pub fn is_const(&self, ty: TypeId) -> bool {
+        let mut current = ty;
+        for _ in 0..8 {
+            match self.types.get(current) {
+                Some(Type::Qualified { is_const: true, .. }) => return true,
+                Some(Type::Qualified { ty, .. } | Type::Array(ty, _)) => current = *ty,
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// The macro whose expansion an expression of this module stands in.
     pub fn expansion(&self, node: &ExprNode) -> Option<&Name> {
         self.expanded.get(node.expansion?.0.get() as usize - 1)

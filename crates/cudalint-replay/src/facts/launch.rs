@@ -5,7 +5,7 @@ use cudalint_program::ir::{FunctionId, ModuleId};
 use cudalint_syntax::Span;
 
 /// A launch at an event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LaunchFact {
     /// The kernel, where it is in sight: module and function.
     pub kernel: Option<(ModuleId, FunctionId)>,

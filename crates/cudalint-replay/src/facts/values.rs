@@ -46,7 +46,7 @@ pub enum MemorySpace {
 
 /// An integer with what it rests on. Shown, it is in the names of the source where that can be said: `4 * n`,
 /// `4194304`. Most amounts are never shown, so that no text is kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Amount {
     /// The value.
     pub quantity: Quantity,
@@ -258,7 +258,7 @@ impl Rows {
 }
 
 /// Three extents of a launch, each in its own right.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extent3 {
     /// Along x, y, z.
     pub axes: [Amount; 3],

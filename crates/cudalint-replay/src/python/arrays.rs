@@ -23,6 +23,21 @@ pub(super) struct Made<'a> {
     pub held: Option<Arc<Held>>,
 }
 
+impl Made<'_> {
+    /// What Numba makes for a result: on the device, or for who has only arrays of the host, there.
+    pub(super) fn result(device: bool, dtype: Dtype, shape: Rc<[Dim]>) -> Self {
+        Self {
+            lib: if device { Lib::Numba } else { Lib::Numpy },
+            space: if device { MemorySpace::Device } else { MemorySpace::Host },
+            api: if device { "numba.cuda.device_array" } else { "numpy.empty" },
+            dtype,
+            shape: Some(shape),
+            layout: Layout::C,
+            held: Some(Held::fresh()),
+        }
+    }
+}
+
 impl Walker<'_> {
     /// An array with memory of its own.
     pub(super) fn new_array(&mut self, made: Made<'_>, site: Site) -> Array {
@@ -304,13 +319,7 @@ impl Walker<'_> {
 
     /// The array that an operation on each element gives.
     pub(super) fn elementwise(&mut self, operands: &[Val], dtype: Option<Dtype>) -> Val {
-        let arrays: Vec<Rc<Array>> = operands
-            .iter()
-            .filter_map(|operand| match &operand.kind {
-                Kind::Array(array) => Some(Rc::clone(array)),
-                _ => None,
-            })
-            .collect();
+        let arrays = super::value::arrays_among(operands.iter());
         let Some(first) = arrays.first() else { return Val::unknown() };
         let strange =
             operands.iter().any(|operand| matches!(operand.kind, Kind::Unknown | Kind::Open(_) | Kind::List(_)));

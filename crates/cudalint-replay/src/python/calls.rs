@@ -34,6 +34,16 @@ impl Args {
         self.keywords.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// An argument by its name, unless it is `None`.
+    pub fn given(&self, name: &str) -> Option<&Val> {
+        self.named(name).filter(|value| !matches!(value.kind, Kind::None))
+    }
+
+    /// The positional ones with their expressions.
+    pub fn with_exprs(&self) -> Vec<(Val, Option<ExprId>)> {
+        self.positional.iter().enumerate().map(|(at, value)| (value.clone(), self.exprs.get(at).copied())).collect()
+    }
+
     /// The expression of an argument.
     pub fn expr(&self, position: usize, name: &str) -> Option<ExprId> {
         match self.keywords.iter().position(|(known, _)| known == name) {

@@ -8,10 +8,10 @@ use super::Walker;
 use super::arrays::{Made, broadcast};
 use super::calls::Args;
 use super::launches::extent3;
-use super::value::{Array, Dim, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Val};
+use super::value::{Array, Dim, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Val, arrays_among};
 use crate::facts::{EventKind, LaunchArgument, LaunchFact, LaunchSpelling, MemorySpace};
 use crate::given::{Given, Held};
-use crate::quantity::{Quantity, union};
+use crate::quantity::Quantity;
 use cudalint_kernel::readings::Use;
 use cudalint_program::Name;
 use cudalint_program::cuda::{CupySlot, cupy_slots};
@@ -89,29 +89,15 @@ impl Walker<'_> {
         if given != inputs && given != parameters.len() {
             return None;
         }
-        let mut values: Vec<(Val, Option<ExprId>)> = args
-            .positional
-            .iter()
-            .cloned()
-            .enumerate()
-            .map(|(at, value)| (value, args.exprs.get(at).copied()))
-            .collect();
+        let mut values = args.with_exprs();
         // An array of the host is refused.
         if values.iter().any(|(value, _)| matches!(&value.kind, Kind::Array(array) if array.lib == Lib::Numpy)) {
             return None;
         }
-        let own: Vec<(&CupyParameter, &Val)> =
-            parameters.iter().zip(values.iter().map(|(value, _)| value)).filter(|(p, _)| !p.raw).collect();
-        let arrays: Vec<Rc<Array>> = own
-            .iter()
-            .filter_map(|(_, value)| match &value.kind {
-                Kind::Array(array) => Some(Rc::clone(array)),
-                _ => None,
-            })
-            .collect();
-        let strange = own.iter().any(|(_, value)| matches!(value.kind, Kind::Unknown | Kind::Open(_)));
-        let shape: Option<Rc<[Dim]>> = match args.named("size").cloned().filter(|size| !matches!(size.kind, Kind::None))
-        {
+        let own = parameters.iter().zip(&values).filter(|(parameter, _)| !parameter.raw).map(|(_, (value, _))| value);
+        let arrays = arrays_among(own.clone());
+        let strange = own.clone().any(|value| matches!(value.kind, Kind::Unknown | Kind::Open(_)));
+        let shape: Option<Rc<[Dim]>> = match args.given("size").cloned() {
             // With both `CuPy` raises an exception.
             Some(_) if !arrays.is_empty() => return None,
             Some(size) => {
@@ -227,14 +213,8 @@ impl Walker<'_> {
                 args: args_facts,
                 given,
                 env: env.clone(),
-                cooperative: None,
-                chevron: false,
                 spelling: LaunchSpelling::CupyBody,
-                python: None,
-                launch_bounds: None,
-                kernel_summary: None,
-                parameter_faults: Vec::new(),
-                block_divided_by_grid: None,
+                ..LaunchFact::default()
             };
             let mentioned = self.mentioned(id);
             self.emit(EventKind::Launch(Box::new(fact)), site, &mentioned);
@@ -351,8 +331,7 @@ pub(super) fn placeholders(
 
 /// How many elements a shape has.
 pub(super) fn count(shape: Option<&[Dim]>) -> Dim {
-    let Some(shape) = shape else { return Dim::unknown() };
-    shape.iter().fold(Dim::known(1), |all, dim| Dim { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) })
+    shape.map_or_else(Dim::unknown, |shape| Dim::known(1).times(shape))
 }
 
 pub(super) fn same(array: &Array, shape: Option<&[Dim]>) -> bool {

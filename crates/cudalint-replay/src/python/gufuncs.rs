@@ -9,8 +9,8 @@ use super::calls::Args;
 use super::hand::{Handed, extent};
 use super::launches::FORALL_THREADS;
 use super::value::{Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
-use crate::facts::{EventKind, MemorySpace};
-use crate::given::{Given, Held};
+use crate::facts::EventKind;
+use crate::given::Given;
 use crate::quantity::{Quantity, assume, union};
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, guess_arguments, stated_signatures};
@@ -111,13 +111,8 @@ impl Walker<'_> {
         if args.open || function.param_count as usize != count || stated.len() != count {
             return None;
         }
-        let mut given: Vec<(Val, Option<ExprId>)> = args
-            .positional
-            .iter()
-            .enumerate()
-            .map(|(at, value)| (value.clone(), args.exprs.get(at).copied()))
-            .collect();
-        if let Some(out) = args.named("out").filter(|out| !matches!(out.kind, Kind::None)) {
+        let mut given = args.with_exprs();
+        if let Some(out) = args.given("out") {
             // It stands for all outputs.
             if given.len() != inputs.len() || outputs.len() != 1 {
                 return None;
@@ -145,15 +140,7 @@ impl Walker<'_> {
             // With any array of the device the result stays there.
             let device =
                 parts.iter().any(|part| matches!(&part.value.kind, Kind::Array(array) if array.lib != Lib::Numpy));
-            let made = Made {
-                lib: if device { Lib::Numba } else { Lib::Numpy },
-                space: if device { MemorySpace::Device } else { MemorySpace::Host },
-                api: if device { "numba.cuda.device_array" } else { "numpy.empty" },
-                dtype,
-                shape: Some(outer.iter().chain(&core).cloned().collect()),
-                layout: Layout::C,
-                held: Some(Held::fresh()),
-            };
+            let made = Made::result(device, dtype, outer.iter().chain(&core).cloned().collect());
             let site = self.expr_site(id);
             let value = Val::array(self.new_array(made, site));
             parts.push(Part { value, expr: None, core, looped: true });

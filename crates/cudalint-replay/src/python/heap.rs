@@ -238,9 +238,6 @@ impl BufferInfo {
         }
         let Some(shape) = &self.shape else { return Dim::unknown() };
         let element = Quantity::Known(self.dtype.bytes().unwrap_or(super::dtype::STAND_IN_BYTES));
-        shape.iter().fold(Dim { q: element, why: None }, |all, dim| Dim {
-            q: all.q.times(&dim.q),
-            why: crate::quantity::union(&all.why, &dim.why),
-        })
+        Dim { q: element, why: None }.times(shape)
     }
 }

@@ -18,7 +18,6 @@ use cudalint_kernel::python::{ArgumentType, Constant, Specialization, guess_argu
 use cudalint_kernel::readings::Use;
 use cudalint_program::Name;
 use cudalint_program::ir::{Dialect, Expr, ExprId, FunctionId, LocalId, ModuleId};
-use cudalint_program::types::TypeEnv;
 use cudalint_syntax::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -348,7 +347,6 @@ impl Walker<'_> {
             Dialect::CupyJit => LaunchSpelling::CupyJit,
             _ => LaunchSpelling::Numba,
         };
-        let unknown = || Amount { quantity: Quantity::Unknown, assumptions: None };
         LaunchFact {
             kernel: Some(target),
             kernel_name: configured.name.clone(),
@@ -357,19 +355,14 @@ impl Walker<'_> {
             shared,
             shared_written,
             // Numba and CuPy opt in by themselves or not at all, depending on their version.
-            shared_opt_in: unknown(),
+            shared_opt_in: Amount::default(),
             args,
             given,
-            env: TypeEnv::default(),
-            cooperative: None,
-            chevron: false,
             spelling,
             python: Some(spec),
             config_span: configured.config.span,
-            launch_bounds: None,
-            kernel_summary: None,
-            parameter_faults: Vec::new(),
             block_divided_by_grid: configured.divided,
+            ..LaunchFact::default()
         }
     }
 

@@ -181,11 +181,7 @@ impl Walker<'_> {
             let (shared, shared_written) = self.shared_amount(shared.as_ref());
             let raised = self.project.source(self.module_id()).contains("max_dynamic_shared_size_bytes")
                 || self.project.source(self.module_id()).contains("MAX_DYNAMIC_SHARED");
-            let opt_in = if raised {
-                Amount { quantity: Quantity::Unknown, assumptions: None }
-            } else {
-                super::emit::amount(&super::value::Dim::known(0))
-            };
+            let opt_in = if raised { Amount::default() } else { super::emit::amount(&super::value::Dim::known(0)) };
             let fact = LaunchFact {
                 kernel: native.kernel,
                 kernel_name: name,
@@ -198,17 +194,13 @@ impl Walker<'_> {
                 args: args_facts,
                 given,
                 env: env.clone(),
-                cooperative: None,
-                chevron: false,
                 spelling: match native.maker {
                     Maker::Cupy | Maker::CupyBody | Maker::Driver => LaunchSpelling::CupyRaw,
                     Maker::PyCuda => LaunchSpelling::PyCuda,
                 },
-                python: None,
                 launch_bounds: native.kernel.and_then(|kernel| self.launch_bounds(kernel, &env)),
-                kernel_summary: None,
-                parameter_faults: Vec::new(),
                 block_divided_by_grid: divided,
+                ..LaunchFact::default()
             };
             if native.kernel.is_none() {
                 self.budget.cut("launch of C++ that is not in sight");

@@ -7,7 +7,7 @@ use super::Walker;
 use super::arrays::broadcast;
 use super::calls::Args;
 use super::cupy_bodies::{Call, count, placeholders, same};
-use super::value::{Array, Dim, Kind, Layout, Lib, Val};
+use super::value::{Array, Dim, Kind, Layout, Lib, Val, arrays_among};
 use crate::quantity::Quantity;
 use cudalint_program::ir::ExprId;
 use cudalint_syntax::{CupyBody, CupyParameter};
@@ -32,13 +32,8 @@ impl Walker<'_> {
         if args.keywords.iter().any(|(name, _)| !known(name)) {
             return None;
         }
-        let mut values: Vec<(Val, Option<ExprId>)> = args
-            .positional
-            .iter()
-            .enumerate()
-            .map(|(at, value)| (value.clone(), args.exprs.get(at).copied()))
-            .collect();
-        if let Some(out) = args.named("out").filter(|out| !matches!(out.kind, Kind::None)) {
+        let mut values = args.with_exprs();
+        if let Some(out) = args.given("out") {
             if given != inputs || parameters.len() != inputs + 1 {
                 return None;
             }
@@ -53,13 +48,7 @@ impl Walker<'_> {
         };
         let own: Vec<Val> = parameters.iter().zip(&values).filter_map(own).collect();
         let strange = own.iter().any(|value| matches!(value.kind, Kind::Unknown | Kind::Open(_)));
-        let arrays: Vec<Rc<Array>> = own
-            .iter()
-            .filter_map(|value| match &value.kind {
-                Kind::Array(array) => Some(Rc::clone(array)),
-                _ => None,
-            })
-            .collect();
+        let arrays = arrays_among(own.iter());
         if arrays.is_empty() && !strange {
             return None;
         }

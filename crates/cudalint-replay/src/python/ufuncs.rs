@@ -12,9 +12,9 @@ use super::cupy_bodies::{count, same};
 use super::gufuncs::dtype_of_element;
 use super::hand::{Handed, extent};
 use super::launches::FORALL_THREADS;
-use super::value::{Array, Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val};
-use crate::facts::{EventKind, MemorySpace};
-use crate::given::{Given, Held};
+use super::value::{Array, Configured, Dim, Dims, Dtype, Kernel, Kind, Layout, Lib, Val, arrays_among};
+use crate::facts::EventKind;
+use crate::given::Given;
 use crate::quantity::{Quantity, assume};
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Order, Signature, Specialization, stated_signatures};
@@ -68,30 +68,16 @@ impl Walker<'_> {
                 Some(Input { value: value.clone(), expr: args.exprs.get(at).copied(), element })
             })
             .collect::<Option<_>>()?;
-        let arrays: Vec<Rc<Array>> = inputs
-            .iter()
-            .filter_map(|input| match &input.value.kind {
-                Kind::Array(array) => Some(Rc::clone(array)),
-                _ => None,
-            })
-            .collect();
+        let arrays = arrays_among(inputs.iter().map(|input| &input.value));
         let shape: Option<Rc<[Dim]>> =
             if arrays.is_empty() { Some(Rc::from(vec![Dim::known(1)])) } else { broadcast(&arrays) };
         let shape = shape.filter(|shape| arrays.iter().all(|array| fits(array, shape)))?;
         let dtype = signature.returns.as_ref().map_or(Dtype::Unknown, dtype_of_element);
-        let out = args.named("out").filter(|out| !matches!(out.kind, Kind::None)).cloned();
+        let out = args.given("out").cloned();
         let (result, given_back) = match out {
             None => {
                 let device = arrays.iter().any(|array| array.lib != Lib::Numpy);
-                let made = Made {
-                    lib: if device { Lib::Numba } else { Lib::Numpy },
-                    space: if device { MemorySpace::Device } else { MemorySpace::Host },
-                    api: if device { "numba.cuda.device_array" } else { "numpy.empty" },
-                    dtype,
-                    shape: Some(Rc::clone(&shape)),
-                    layout: Layout::C,
-                    held: Some(Held::fresh()),
-                };
+                let made = Made::result(device, dtype, Rc::clone(&shape));
                 let site = self.expr_site(id);
                 let value = Val::array(self.new_array(made, site));
                 (value.clone(), value)

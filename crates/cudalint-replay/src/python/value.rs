@@ -221,6 +221,12 @@ impl Dim {
     pub fn val(&self) -> Val {
         Val { kind: Kind::Int(self.q.clone()), why: self.why.clone() }
     }
+
+    /// This many of what these extents span.
+    #[must_use]
+    pub fn times(self, extents: &[Self]) -> Self {
+        extents.iter().fold(self, |all, dim| Self { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) })
+    }
 }
 
 impl Array {
@@ -230,8 +236,7 @@ impl Array {
 
     /// How many elements there are.
     pub fn size(&self) -> Dim {
-        let Some(shape) = &self.shape else { return Dim::unknown() };
-        shape.iter().fold(Dim::known(1), |all, dim| Dim { q: all.q.times(&dim.q), why: union(&all.why, &dim.why) })
+        self.shape.as_ref().map_or_else(Dim::unknown, |shape| Dim::known(1).times(shape))
     }
 }
 
@@ -394,6 +399,12 @@ impl Val {
         };
         Self { kind, why }
     }
+}
+
+/// The arrays among values.
+pub(super) fn arrays_among<'v>(values: impl Iterator<Item = &'v Val>) -> Vec<Rc<Array>> {
+    let array = |value: &Val| if let Kind::Array(array) = &value.kind { Some(Rc::clone(array)) } else { None };
+    values.filter_map(array).collect()
 }
 
 fn same_shape(a: Option<&[Dim]>, b: Option<&[Dim]>) -> bool {

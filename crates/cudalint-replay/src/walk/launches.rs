@@ -201,7 +201,6 @@ impl<'p> Walker<'p> {
         LaunchFact {
             given: self.given(kernel, env, &outs),
             env: kernel.map_or_else(TypeEnv::default, |kernel| self.bound(kernel, env)),
-            cooperative: None,
             kernel,
             kernel_name: self.text(launch.kernel),
             grid,
@@ -212,13 +211,12 @@ impl<'p> Walker<'p> {
             args: arguments,
             chevron: launch.chevron,
             spelling: if launch.chevron { LaunchSpelling::Chevron } else { LaunchSpelling::Call },
-            python: None,
             config_span: launch.config_span,
             launch_bounds: self.launch_bounds(kernel, env),
-            kernel_summary: None,
             parameter_faults: kernel
                 .map_or_else(Vec::new, |(module, id)| crate::parameters::parameter_faults(self.project, module, id)),
             block_divided_by_grid: self.divided_by_grid(launch),
+            ..LaunchFact::default()
         }
     }
 
@@ -289,7 +287,7 @@ impl<'p> Walker<'p> {
 
     /// The dynamic shared memory that was asked for before this launch.
     fn opt_in_for(&self, kernel: Option<(ModuleId, FunctionId)>) -> Amount {
-        let unknown = Amount { quantity: Quantity::Unknown, assumptions: None };
+        let unknown = Amount::default();
         let Some(kernel) = kernel else { return unknown };
         match self.opt_in.get(&kernel) {
             Some(val) if !self.unknown_opt_in => self.amount(val),
@@ -321,8 +319,7 @@ pub(super) fn is_launch_config(name: &str) -> bool {
 }
 
 fn unknown_extent(span: Span) -> Extent3 {
-    let unknown = || Amount { quantity: Quantity::Unknown, assumptions: None };
-    Extent3 { axes: [unknown(), unknown(), unknown()], text: String::new(), span }
+    Extent3 { span, ..Extent3::default() }
 }
 
 /// An argument without symbols, whose meaning ends with the walk; too deep ones are not known.

@@ -15,6 +15,14 @@ use cudalint_program::visit::{Item, walk};
 /// Deepest nesting of loops whose first rounds are run by themselves: each level doubles the work.
 const MAX_FIRST_ROUNDS: u32 = 2;
 
+/// What is done in each round of a loop.
+#[derive(Clone, Copy)]
+struct Rounds<'p> {
+    condition: Option<ExprId>,
+    step: Option<ExprId>,
+    body: &'p Block,
+}
+
 /// The last round of a loop that counts.
 struct LastRound {
     /// The counter.
@@ -35,13 +43,14 @@ impl<'p> Walker<'p> {
         body: &'p Block,
     ) -> Flow {
         let known = self.path.known();
-        let flow = self.run_rounds(kind, condition, step, body);
+        let flow = self.run_rounds(kind, Rounds { condition, step, body });
         // What an iteration that was left early says holds for the rest of that iteration.
         self.path.leave_frame(known, 1);
         flow
     }
 
-    fn run_rounds(&mut self, kind: LoopKind, condition: Option<ExprId>, step: Option<ExprId>, body: &'p Block) -> Flow {
+    fn run_rounds(&mut self, kind: LoopKind, rounds: Rounds<'p>) -> Flow {
+        let Rounds { condition, step, body } = rounds;
         let start = self.memory.mark();
         let base = self.pendings.len();
         let mut assumed: crate::quantity::Assumptions = None;
@@ -49,9 +58,9 @@ impl<'p> Walker<'p> {
             let worth = self.is_worth(body);
             let most = if worth { i64::from(self.options.iterations) } else { 6 };
             if kind != LoopKind::DoWhile && self.trips(condition, step).is_some_and(|trips| trips > most) {
-                return self.long_loop(condition, step, body, start, base);
+                return self.long_loop(rounds, start, base);
             }
-            let mut rounds = 0;
+            let mut done = 0;
             let mut first = true;
             let start_steps = self.budget.steps;
             loop {
@@ -60,11 +69,11 @@ impl<'p> Walker<'p> {
                 if tested {
                     // An expensive body leaves something for what comes after the loop.
                     let over = 2 * i64::from(self.budget.steps) - i64::from(start_steps);
-                    let expensive = rounds >= 3 && over < 0;
-                    if rounds >= 3 {
+                    let expensive = done >= 3 && over < 0;
+                    if done >= 3 {
                         self.recording.margins.note_loop(over);
                     }
-                    if rounds >= most || self.iterations_left == 0 || expensive {
+                    if done >= most || self.iterations_left == 0 || expensive {
                         break;
                     }
                     let before = self.memory.mark();
@@ -79,8 +88,8 @@ impl<'p> Walker<'p> {
                         }
                         Truth::Assumed(value, why) => {
                             if !value {
-                                if rounds == 0 {
-                                    return self.skipped_loop(base, condition, step, body, why);
+                                if done == 0 {
+                                    return self.skipped_loop(rounds, why);
                                 }
                                 assumed = crate::quantity::union(&assumed, &why);
                                 return self.end_loop(base, true, start, &assumed);
@@ -89,14 +98,14 @@ impl<'p> Walker<'p> {
                         }
                         Truth::Unknown => {
                             self.memory.undo(before);
-                            if rounds == 0 {
-                                return self.long_loop(condition, step, body, start, base);
+                            if done == 0 {
+                                return self.long_loop(rounds, start, base);
                             }
                             break;
                         }
                     }
                 }
-                rounds += 1;
+                done += 1;
                 self.iterations_left = self.iterations_left.saturating_sub(1);
                 let flow = self.block(body);
                 let (reached, _) =
@@ -115,7 +124,7 @@ impl<'p> Walker<'p> {
                 }
             }
         }
-        self.abstract_loop(condition, step, body, start, base)
+        self.abstract_loop(rounds, start, base)
     }
 
     /// How often a loop `i < n` with both sides known still runs at most: as often as it counts by one, or less where it
@@ -144,17 +153,11 @@ impl<'p> Walker<'p> {
 
     /// A loop that runs too often, or nobody knows how often. Its first round, if there is one, finds everything as it is now:
     /// where that can say something, it is run before what the loop writes is forgotten.
-    fn long_loop(
-        &mut self,
-        condition: Option<ExprId>,
-        step: Option<ExprId>,
-        body: &'p Block,
-        start: Mark,
-        base: usize,
-    ) -> Flow {
+    fn long_loop(&mut self, rounds: Rounds<'p>, start: Mark, base: usize) -> Flow {
+        let Rounds { condition, step, body } = rounds;
         let goes = self.is_worth(body) && self.iterations_left > 0 && self.loops_inside < MAX_FIRST_ROUNDS;
         let Some(written) = goes.then(|| self.written_in_rounds(step, body)).flatten() else {
-            return self.abstract_loop(condition, step, body, start, base);
+            return self.abstract_loop(rounds, start, base);
         };
         let last = condition.zip(step).and_then(|(condition, step)| self.last_of(condition, step, body));
         self.iterations_left -= 1;
@@ -165,7 +168,7 @@ impl<'p> Walker<'p> {
         let mark = self.memory.mark();
         let first = self.alternative(mark, |w| {
             let inside = w.pendings.len();
-            let flow = w.loop_round(condition, step, body);
+            let flow = w.loop_round(rounds);
             let reached = !matches!(flow, Flow::Stop | Flow::Return | Flow::Goto(_));
             let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
             if reached { Flow::Next } else { flow }
@@ -179,7 +182,7 @@ impl<'p> Walker<'p> {
         if self.budget.stopped.is_some() {
             return Flow::Stop;
         }
-        let flow = self.abstract_loop(condition, step, body, start, base);
+        let flow = self.abstract_loop(rounds, start, base);
         if let Some(last) = last.filter(|_| self.dry == 0 && self.iterations_left > 0) {
             self.last_round(&last, body);
             if self.budget.stopped.is_some() {
@@ -286,43 +289,28 @@ impl<'p> Walker<'p> {
     }
 
     /// A loop that is not entered under an assumption: its body is run for what it says, and forgotten.
-    fn skipped_loop(
-        &mut self,
-        base: usize,
-        condition: Option<ExprId>,
-        step: Option<ExprId>,
-        body: &'p Block,
-        why: crate::quantity::Assumptions,
-    ) -> Flow {
+    fn skipped_loop(&mut self, rounds: Rounds<'p>, why: crate::quantity::Assumptions) -> Flow {
         let mark = self.memory.mark();
         let banned = self.path.excluded().len();
         self.path.exclude(&why);
         let other = self.alternative(mark, |w| {
             let start = w.memory.mark();
             let base = w.pendings.len();
-            w.abstract_loop(condition, step, body, start, base)
+            w.abstract_loop(rounds, start, base)
         });
         self.path.readmit(banned);
         let default = self.alternative(mark, |_| Flow::Next);
-        let _ = base;
         self.settle(mark, [default, other], &JoinRule::Current(why))
     }
 
     /// A loop that runs nobody knows how often: what it may write is forgotten first, then its body is run once.
-    fn abstract_loop(
-        &mut self,
-        condition: Option<ExprId>,
-        step: Option<ExprId>,
-        body: &'p Block,
-        start: Mark,
-        base: usize,
-    ) -> Flow {
+    fn abstract_loop(&mut self, rounds: Rounds<'p>, start: Mark, base: usize) -> Flow {
         self.forget_since(start);
         if self.dry == 0 {
             for _ in 0..2 {
                 let mark = self.memory.mark();
                 self.dry += 1;
-                self.loop_round(condition, step, body);
+                self.loop_round(rounds);
                 self.dry -= 1;
                 let written = self.memory.written_since(mark);
                 self.memory.undo(mark);
@@ -347,7 +335,7 @@ impl<'p> Walker<'p> {
         let round = self.alternative(mark, |w| {
             // Paths of iterations that were run one by one wait outside.
             let inside = w.pendings.len();
-            let flow = w.loop_round(condition, step, body);
+            let flow = w.loop_round(rounds);
             let reached = !matches!(flow, Flow::Stop | Flow::Return | Flow::Goto(_));
             let (reached, _) = w.collect(inside, reached, |f| matches!(f, Flow::Continue | Flow::Break));
             if reached { Flow::Next } else { flow }
@@ -359,7 +347,7 @@ impl<'p> Walker<'p> {
         flow
     }
 
-    fn loop_round(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &'p Block) -> Flow {
+    fn loop_round(&mut self, Rounds { condition, step, body }: Rounds<'p>) -> Flow {
         if let Some(condition) = condition {
             self.eval(condition);
         }
@@ -408,7 +396,7 @@ impl<'p> Walker<'p> {
             Ty::Reference(inner) => {
                 // A write through the variable reaches the range's elements.
                 let read_only = match self.module().types.get(local.ty) {
-                    Some(Type::Reference(to)) => self.is_const(*to),
+                    Some(Type::Reference(to)) => self.module().is_const(*to),
                     _ => false,
                 };
                 if !read_only {
@@ -425,7 +413,7 @@ impl<'p> Walker<'p> {
             }
         }
         let known = self.path.known();
-        let flow = self.abstract_loop(None, None, body, start, base);
+        let flow = self.abstract_loop(Rounds { condition: None, step: None, body }, start, base);
         self.path.leave_frame(known, 1);
         flow
     }

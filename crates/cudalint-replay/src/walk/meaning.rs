@@ -200,7 +200,7 @@ impl Walker<'_> {
         };
         let object = self.create_object(info, Val::unknown(), Val::unknown());
         self.globals.insert((module, index), object);
-        let constant = variable.is_constexpr || self.is_const(variable.ty);
+        let constant = variable.is_constexpr || self.module().is_const(variable.ty);
         let begins = space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern;
         if begins || variable.is_constexpr {
             // Objects of other files are constructed before `main` in no known order, but with constants it is the same.

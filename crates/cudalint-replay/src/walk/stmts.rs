@@ -312,7 +312,7 @@ impl<'p> Walker<'p> {
                 // Earlier calls may have changed it, unless it cannot change.
                 let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
                 if let Some(init) = variable.init
-                    && self.is_const(variable.ty)
+                    && self.module().is_const(variable.ty)
                 {
                     self.initialize(&Place::Cell(object, root()), &ty, init);
                 }

@@ -5,7 +5,7 @@ use super::{Out, Walker};
 use crate::quantity::Quantity;
 use crate::value::Kind;
 use cudalint_numbers::Scalar;
-use cudalint_program::ir::{ExprId, Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, Type, TypeId};
+use cudalint_program::ir::{ExprId, Function, FunctionId, ModuleId, Path, TemplateArg, TemplateParam, TypeId};
 use cudalint_program::types::{Argument, Container, Ty, TypeEnv, lane_named, last_segment};
 use cudalint_program::{Entry, Evaluate, Name, Scope};
 use std::cell::RefCell;
@@ -127,20 +127,6 @@ impl<'p> Walker<'p> {
         }
         let types: Vec<Ty> = args.iter().map(|out| out.ty.clone()).collect();
         Scope::open(self.project, module, None, env).complete(module, function, env, &types);
-    }
-
-    /// Whether a type of the current module is `const` at its top, or an array of such.
-    pub fn is_const(&self, ty: TypeId) -> bool {
-        let types = &self.module().types;
-        let mut current = ty;
-        for _ in 0..6 {
-            match types.get(current) {
-                Some(Type::Qualified { is_const: true, .. }) => return true,
-                Some(Type::Qualified { ty, .. } | Type::Array(ty, _)) => current = *ty,
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// Bytes of a value of the type.
