@@ -134,6 +134,9 @@ enum Chore {
         /// Random host programs instead, run without a GPU against a header that stands for the CUDA runtime.
         #[arg(long, conflicts_with_all = ["lint_only", "reread"])]
         host: bool,
+        /// Programs of several files instead, which hold the reading of `#if`, macros and headers to a compiler.
+        #[arg(long, requires = "host")]
+        headers: bool,
     },
     /// Feeds changed sources, settings, documents and reports to their readers, and keeps what fails.
     Fuzz {
@@ -198,8 +201,8 @@ fn main() -> ExitCode {
             blind::run(&root, &blind::Plan { folder, list, round, program, out, verdicts, most, errors, same })
         }
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
-        Chore::Differential { count, seed, out, jobs, host: true, .. } => {
-            differential::host::run(&out, count, seed, jobs)
+        Chore::Differential { count, seed, out, jobs, host: true, headers, .. } => {
+            differential::host::run(&out, count, seed, jobs, headers)
         }
         Chore::Differential { count, seed, out, jobs, lint_only, reread, .. } => {
             let mode = match (lint_only, reread) {

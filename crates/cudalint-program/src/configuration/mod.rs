@@ -2,6 +2,7 @@
 //! of `#if` are the program. Directives are read in the order in which a compiler meets them, headers where they are
 //! included; whoever asks (the mask, the lowering, macros' bodies, other files) gets the same answer.
 
+mod once;
 mod supposed;
 mod tables;
 mod view;

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Conditions around definitions that decide conditions around definitions, and includes in includes.
-const MAX_DEPTH: u32 = 48;
+pub(super) const MAX_DEPTH: u32 = 48;
 
 /// Directives that one file may have looked at; what costs more is not known.
 const MAX_STEPS: u32 = 4_000_000;
@@ -91,16 +91,20 @@ type Steps<'c> = Rc<[(u32, Step<'c>)]>;
 
 /// What a file sees of the program's configuration. What was asked once is kept.
 pub struct View<'c> {
-    program: &'c Configuration<'c>,
+    pub(super) program: &'c Configuration<'c>,
     file: u32,
     for_hip: bool,
+    /// Whether nobody includes the file, so that it is the only program that counts.
+    is_root: bool,
     steps: RefCell<FxHashMap<(u32, &'c str), Steps<'c>>>,
     /// What holds for a name behind a file, as far as the file says it; and what does before its first line.
     behind: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
     before: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
     decisions: RefCell<FxHashMap<(u32, u32, bool), Decision>>,
-    included: RefCell<FxHashMap<(u32, u32), bool>>,
-    depth: Cell<u32>,
+    /// Whether a file was included before another begins; and whether one brings another to those who include it.
+    pub(super) included: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
+    pub(super) brought: RefCell<FxHashMap<(u32, u32, bool), Option<bool>>>,
+    pub(super) depth: Cell<u32>,
     left: Cell<u32>,
 }
 
@@ -153,11 +157,13 @@ impl<'c> View<'c> {
             program,
             file: file as u32,
             for_hip: program.files.get(file).is_some_and(|file| cudalint_syntax::is_for_hip(file.directives)),
+            is_root: program.graph.includers(file as u32).is_empty(),
             steps: RefCell::default(),
             behind: RefCell::default(),
             before: RefCell::default(),
             decisions: RefCell::default(),
             included: RefCell::default(),
+            brought: RefCell::default(),
             depth: Cell::new(0),
             left: Cell::new(MAX_STEPS),
         }
@@ -226,7 +232,7 @@ impl<'c> View<'c> {
     }
 
     /// Whether conditions hold, or are taken to; `None` where programs differ in that.
-    fn live(&self, file: u32, conditions: &[Condition], host: bool) -> Option<bool> {
+    pub(super) fn live(&self, file: u32, conditions: &[Condition], host: bool) -> Option<bool> {
         let mut contested = false;
         for condition in conditions {
             let decision = self.decided(file, condition, host);
@@ -302,7 +308,7 @@ impl<'c> View<'c> {
         self.depth.set(self.depth.get() + 1);
         let steps = self.steps(file, name, events);
         let mut found = Found::Nothing;
-        for (_, step) in steps.iter().rev().skip_while(|(place, _)| *place >= at) {
+        for (place, step) in steps.iter().rev().skip_while(|(place, _)| *place >= at) {
             let Some(left) = self.left.get().checked_sub(1) else {
                 found = Found::Contested;
                 break;
@@ -312,7 +318,15 @@ impl<'c> View<'c> {
                 Step::Event(event) => event.conditions,
                 Step::Include(_, conditions) => conditions,
             };
-            let live = self.live(file, conditions, host);
+            let mut live = self.live(file, conditions, host);
+            if let Step::Include(target, _) = step
+                && live.is_some()
+                && self.is_once(*target)
+            {
+                // What is read once was read at the first of its places.
+                let again = self.is_included_before(*target, file, *place, host);
+                live = live.and_then(|live| again.map(|again| live && !again));
+            }
             if live == Some(false) {
                 continue;
             }
@@ -372,7 +386,12 @@ impl<'c> View<'c> {
     /// What a name is before the first line of a file, by the places that include it.
     fn by_includers(&self, file: u32, name: &'c str, events: &[Event<'c>], host: bool) -> Found<'c> {
         let graph = &self.program.graph;
-        if graph.is_alone(file) || !Configuration::touches(events, u32::MAX, &graph.reach(file).context) {
+        // Headers that it includes itself may have been included before it.
+        let own = graph.reach(if self.is_root { self.file } else { file });
+        let top = if self.is_root { self.file } else { u32::MAX };
+        let is_near = Configuration::touches(events, top, &own.included)
+            || !self.is_root && Configuration::touches(events, top, &own.context);
+        if graph.is_alone(file) || graph.includers(file).is_empty() || !is_near {
             return Found::Nothing;
         }
         let key = (file, name, host);
@@ -380,10 +399,10 @@ impl<'c> View<'c> {
             return *known;
         }
         self.before.borrow_mut().insert(key, Found::Nothing);
-        let once = self.program.files.get(file as usize).is_some_and(|file| file.directives.once);
+        let once = self.is_once(file);
         let mut found: Option<Found<'c>> = None;
         for (includer, at) in self.sites(file, host) {
-            if once && self.is_included_before(file, includer, at, host) {
+            if once && self.is_included_before(file, includer, at, host) == Some(true) {
                 continue;
             }
             let here = self.find(includer, name, at, host);
@@ -398,11 +417,16 @@ impl<'c> View<'c> {
     }
 
     /// The places that include a file.
-    fn sites(&self, file: u32, host: bool) -> Vec<(u32, u32)> {
+    pub(super) fn sites(&self, file: u32, host: bool) -> Vec<(u32, u32)> {
         let program = self.program;
         let mut sites = Vec::new();
         for includer in program.graph.includers(file) {
-            let Some(source) = program.files.get(*includer as usize) else { continue };
+            // Other programs say nothing of this one.
+            let inside =
+                *includer == self.file || program.graph.reach(self.file).included.binary_search(includer).is_ok();
+            let Some(source) = program.files.get(*includer as usize).filter(|_| inside || !self.is_root) else {
+                continue;
+            };
             for (include, target) in source.directives.includes.iter().zip(program.graph.targets(*includer)) {
                 if *target == Some(file) && self.live(*includer, &include.conditions, host) != Some(false) {
                     sites.push((*includer, include.span.start));
@@ -413,35 +437,6 @@ impl<'c> View<'c> {
             }
         }
         sites
-    }
-
-    /// Whether a file was surely included already where a place of an includer is reached.
-    fn is_included_before(&self, file: u32, includer: u32, at: u32, host: bool) -> bool {
-        let program = self.program;
-        let Some(source) = program.files.get(includer as usize) else { return false };
-        let mut earlier = source.directives.includes.iter().zip(program.graph.targets(includer));
-        let brings = |target: u32| target == file || program.graph.reach(target).included.binary_search(&file).is_ok();
-        if earlier.any(|(include, target)| {
-            include.span.start < at
-                && target.is_some_and(brings)
-                && self.live(includer, &include.conditions, host) == Some(true)
-        }) {
-            return true;
-        }
-        if let Some(known) = self.included.borrow().get(&(file, includer)) {
-            return *known;
-        }
-        self.included.borrow_mut().insert((file, includer), false);
-        if self.depth.get() >= MAX_DEPTH {
-            return false;
-        }
-        self.depth.set(self.depth.get() + 1);
-        let sites = self.sites(includer, host);
-        let all =
-            !sites.is_empty() && sites.into_iter().all(|(outer, at)| self.is_included_before(file, outer, at, host));
-        self.depth.set(self.depth.get() - 1);
-        self.included.borrow_mut().insert((file, includer), all);
-        all
     }
 
     /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree.

@@ -88,7 +88,9 @@ impl Lowerer<'_> {
                 && s.is_file()
                 && supposed.is_none()
             {
-                supposed = in_words(text, decision.holds);
+                let contested = decision.grounds == Grounds::Contested && !decision.holds;
+                supposed = in_words(text, decision.holds)
+                    .or_else(|| contested.then(|| format!("`{}` does not hold where it is compiled", text.trim())));
                 chosen = decision.grounds == Grounds::Supposed;
             }
             let mut skip = vec![field(node, Field::Condition), field(node, Field::Name)];

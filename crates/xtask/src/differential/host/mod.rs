@@ -4,6 +4,7 @@
 mod compare;
 mod entries;
 mod generate;
+mod headers;
 mod log;
 
 use crate::random::Random;
@@ -11,12 +12,14 @@ use compare::{Tally, compare};
 use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::Event;
 use cudalint_replay::{ReplayOptions, replay_all};
+use cudalint_syntax::BuildMacros;
+use headers::Program;
 use log::Log;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Flags of the compiler: what C++ does not define ends the run, so that nothing is compared with it.
 const FLAGS: &[&str] = &[
@@ -31,7 +34,7 @@ const FLAGS: &[&str] = &[
 ///
 /// # Errors
 /// When there is no compiler, a program does not build or run, or a fact was not what ran.
-pub fn run(out: &Path, count: usize, seed: u64, jobs: usize) -> Result<(), String> {
+pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, headers: bool) -> Result<(), String> {
     let out = std::path::absolute(out).map_err(|error| error.to_string())?;
     let (features, uses) = (entries::features()?, entries::uses()?);
     prepare(&out)?;
@@ -46,10 +49,13 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize) -> Result<(), Strin
                         break;
                     }
                     let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
-                    let program = if number < features.len() + uses.len() {
-                        generate::alone(&mut random, &features, &uses, number)
+                    let alone = number < features.len() + uses.len();
+                    let program = if headers {
+                        headers::program(&mut random, &format!("host{number:05}"))
+                    } else if alone {
+                        Program { main: generate::alone(&mut random, &features, &uses, number), ..Program::default() }
                     } else {
-                        generate::mixed(&mut random, &features, &uses)
+                        Program { main: generate::mixed(&mut random, &features, &uses), ..Program::default() }
                     };
                     let result = one(&out, number, &program);
                     let Ok(mut total) = total.lock() else { break };
@@ -91,17 +97,23 @@ fn path(out: &Path, number: usize, extension: &str) -> PathBuf {
     out.join(format!("host{number:05}.{extension}"))
 }
 
-fn one(out: &Path, number: usize, program: &str) -> Result<Tally, String> {
+fn one(out: &Path, number: usize, program: &Program) -> Result<Tally, String> {
     let (cuda, host, binary) = (path(out, number, "cu"), path(out, number, "cpp"), path(out, number, "bin"));
     let fail = |what: &str, error: &[u8]| {
         let error = String::from_utf8_lossy(error);
         format!("{}: {what}: {}", host.display(), error.lines().take(3).collect::<Vec<_>>().join(" / "))
     };
-    fs::write(&host, generate::for_host(program)).map_err(|error| fail("not written", error.to_string().as_bytes()))?;
-    fs::write(&cuda, program).map_err(|error| fail("not written", error.to_string().as_bytes()))?;
+    let main = program.main.as_str();
+    let headers = program.headers.iter().map(|(name, text)| (out.join(name), text.clone()));
+    let files: Vec<(PathBuf, String)> =
+        headers.chain([(host.clone(), generate::for_host(main)), (cuda.clone(), main.to_owned())]).collect();
+    for (path, text) in &files {
+        fs::write(path, text).map_err(|error| fail("not written", error.to_string().as_bytes()))?;
+    }
     let built = Command::new("g++")
         .args(FLAGS)
         .args(["-include", "all.h", "-I", "."])
+        .args(program.defines.iter().map(|define| format!("-D{define}")))
         .arg(&host)
         .arg("-o")
         .arg(&binary)
@@ -120,20 +132,28 @@ fn one(out: &Path, number: usize, program: &str) -> Result<Tally, String> {
     }
     let log = Log::read(&String::from_utf8_lossy(&ran.stdout));
     let starts: Vec<u32> = std::iter::once(0)
-        .chain(program.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1))
+        .chain(main.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1))
         .collect();
     let line = |offset: u32| starts.partition_point(|start| *start <= offset) as u32;
     let tally = compare(&events(program), &log, &line);
     let _ = fs::remove_file(&binary);
     if tally.wrong.is_empty() {
-        let _ = fs::remove_file(&host);
-        let _ = fs::remove_file(&cuda);
+        for (path, _) in &files {
+            let _ = fs::remove_file(path);
+        }
     }
     Ok(tally)
 }
 
 /// What the replay sees in the program.
-fn events(text: &str) -> Vec<Event> {
-    let Ok(program) = load_texts(&[("a.cu", text)], &ProjectOptions::default()) else { return Vec::new() };
-    replay_all(&program.project, &ReplayOptions::default()).pop().map(|facts| facts.events).unwrap_or_default()
+fn events(program: &Program) -> Vec<Event> {
+    let main = ("a.cu", program.main.as_str());
+    let headers = program.headers.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let files: Vec<(&str, &str)> = std::iter::once(main).chain(headers).collect();
+    let build = Arc::new(BuildMacros::with_defines(program.defines.iter().map(String::as_str)));
+    let Ok(loaded) = load_texts(&files, &ProjectOptions { build, ..ProjectOptions::default() }) else {
+        return Vec::new();
+    };
+    let facts = replay_all(&loaded.project, &ReplayOptions::default()).into_iter().next();
+    facts.map(|facts| facts.events).unwrap_or_default()
 }
