@@ -1,9 +1,9 @@
 //! Memory is given back to whom it does not belong, from its middle, or twice.
 
 use crate::words::{allocated_beside, allocation_label, assumptions, event_finding};
-use cudalint_engine::{Check, ModuleContext, Rule, Sink};
+use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
-use cudalint_findings::{Applicability, Confidence, Edit, Finding, Fix, Group, Label, Method, RuleInfo, Shows};
+use cudalint_findings::{Applicability, Edit, Finding, Fix, Label, Method, Shows};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
 use cudalint_replay::facts::{Buffer, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Site};
@@ -11,20 +11,11 @@ use cudalint_replay::quantity::Quantity;
 use cudalint_syntax::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
-    info: RuleInfo {
-        name: "bad-free",
-        group: Group::Correctness,
-        summary: "Memory is freed by the wrong function, from its middle, or twice.",
-        page: include_str!("bad-free.md"),
-        method: Method::ApiError,
-        guideline: None,
-        cwe: Some(763),
-    },
-    confidence: &[Confidence::Definite, Confidence::Likely],
-    fix: Some(Applicability::Unsafe),
-    check: Check::Facts(check),
-};
+pub static RULE: Rule = rule!("bad-free", Correctness, ApiError)
+    .summary("Memory is freed by the wrong function, from its middle, or twice.")
+    .cwe(763)
+    .fix(Applicability::Unsafe)
+    .facts(check);
 
 /// Whose memory it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
