@@ -1,6 +1,6 @@
 //! An array whose elements are of another type than the kernel reads.
 
-use crate::words::{fault_finding, places, report_faults};
+use crate::parts::{fault_finding, places, report_faults};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Method, Shows};

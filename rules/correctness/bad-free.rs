@@ -1,6 +1,6 @@
 //! Memory is given back to whom it does not belong, from its middle, or twice.
 
-use crate::words::{allocated_beside, allocation_label, assumptions, event_finding};
+use crate::parts::{allocated_beside, allocation_label, assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Applicability, Edit, Finding, Fix, Label, Method, Shows};

@@ -1,6 +1,6 @@
 //! A barrier that only a part of a block reaches, while the rest lives on.
 
-use crate::runs::words::{self, label, other_thread, text, thread};
+use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Finding, Shows};
@@ -25,12 +25,12 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         text(context, *barrier).trim(),
         other_thread(run, *waits, *absent)
     );
-    let mut finding = words::finding(&RULE, context, shown, *barrier, Shows::Barrier, message)?;
+    let mut finding = parts::finding(&RULE, context, shown, *barrier, Shows::Barrier, message)?;
     finding.label = "not reached by the whole block".to_owned();
     finding.related.push(label(context, *condition, "the threads part here"));
     if let Some(goes_on) = goes_on {
         let message = format!("{} goes on to here", other_thread(run, *waits, *absent));
-        finding.claim.sites.push(words::place(context, *goes_on));
+        finding.claim.sites.push(parts::place(context, *goes_on));
         finding.related.push(label(context, *goes_on, message));
     }
     finding.related.extend(calls.iter().map(|call| label(context, *call, "called from here")));

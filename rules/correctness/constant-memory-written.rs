@@ -1,6 +1,6 @@
 //! A kernel writes to constant memory.
 
-use crate::runs::words::{self, add_access, add_object, does, element_of, thread};
+use crate::runs::parts::{self, add_access, add_object, does, element_of, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::AccessFault;
@@ -21,8 +21,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         does(access.kind),
         element_of(access, object)
     );
-    let claim = Shows::Access { fault: AccessFault::ReadOnly, object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
+    let claim = Shows::Access { fault: AccessFault::ReadOnly, object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(&RULE, context, shown, access.site, claim, message)?;
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);
     finding.help =

@@ -1,7 +1,7 @@
 //! A copy or set that moves more bytes than its source or destination holds.
 
 use crate::counts::{miscount, short_allocation};
-use crate::words::{allocation_label, assumptions, event_finding, fault_finding};
+use crate::parts::{allocation_label, assumptions, event_finding, fault_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Finding, Label, Method, Shows};

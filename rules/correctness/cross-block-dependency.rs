@@ -1,7 +1,7 @@
 //! A block that needs what another block of the same launch does.
 
+use crate::runs::parts::{self, kernel, text};
 use crate::runs::races::{self, race};
-use crate::runs::words::{self, kernel, text};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -21,7 +21,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
             text(context, *site).trim(),
             kernel(context, shown.run)
         );
-        let mut finding = words::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
+        let mut finding = parts::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
         finding.help = Some("launch it with `cudaLaunchCooperativeKernel`".to_owned());
         return Some(finding);
     }

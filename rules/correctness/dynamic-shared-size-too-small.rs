@@ -1,9 +1,9 @@
 //! A kernel with dynamic shared memory is launched without any, or with less than it uses.
 
+use crate::parts::{assumptions, event_finding, known, launch_witness};
 use crate::runs::bounds::{self, Overrun};
-use crate::runs::words::{does, element, label, named, thread};
+use crate::runs::parts::{does, element, label, named, thread};
 use crate::runs::{Defect, Shown, shown};
-use crate::words::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::{Finding, Label, Shows};

@@ -1,7 +1,7 @@
 //! A byte count that counts elements, or the size of something else.
 
 use crate::counts::{Miscount, ShortAllocation, miscount, miscount_of_copy, short_allocation};
-use crate::words::{allocation_label, assumptions, event_finding, is_python};
+use crate::parts::{allocation_label, assumptions, event_finding, is_python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Place, Shows};
@@ -18,7 +18,7 @@ pub static RULE: Rule = rule!("element-count-as-bytes", Correctness, Output)
 const EXTENT: Shows<Place> = Shows::Memory { difference: Difference::Extent };
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for event in &context.facts.events {
         match &event.kind {
             EventKind::Copy { api, destination, source, bytes, count, rows: None, .. } => {
@@ -34,8 +34,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                     .into_iter()
                     .find_map(|(side, other)| Some((other, short_allocation(context, side, other, bytes)?)));
                 // Several copies show the same.
-                if let Some((other, short)) = short.filter(|(_, short)| !told.contains(&short.event.site)) {
-                    told.push(short.event.site);
+                if let Some((other, short)) = short.filter(|(_, short)| !reported.contains(&short.event.site)) {
+                    reported.push(short.event.site);
                     sink.report_some(allocation(context, event, other, &short));
                 }
             }

@@ -1,6 +1,6 @@
 //! A launch with no blocks.
 
-use crate::words::{assumptions, event_finding, known, launch_witness};
+use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Resource;

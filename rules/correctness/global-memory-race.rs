@@ -1,7 +1,7 @@
 //! Two threads, one element of global memory, and nothing that orders them.
 
 use crate::runs::races::{self, race};
-use crate::runs::{Defect, Shown, report, words};
+use crate::runs::{Defect, Shown, parts, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding};
 use cudalint_replay::runs::report::{AccessKind, RaceScope};
@@ -28,7 +28,7 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     finding.help = Some(if of_block {
         "use the operation without `_block`, or `cuda::thread_scope_device`".to_owned()
     } else if in_one_warp {
-        words::warp_help(shown.run)
+        parts::warp_help(shown.run)
     } else if one_block {
         "give each thread its own element, read from one buffer and write to another, or put a barrier between"
             .to_owned()

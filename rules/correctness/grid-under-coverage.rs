@@ -1,6 +1,6 @@
 //! A grid that has fewer threads than there are elements.
 
-use crate::words::{assumptions, event_finding, launch_witness, places};
+use crate::parts::{assumptions, event_finding, launch_witness, places};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Shows};

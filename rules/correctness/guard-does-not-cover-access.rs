@@ -1,7 +1,7 @@
 //! A condition on the index that lets an index beyond the array through.
 
 use crate::runs::bounds::{self, Overrun};
-use crate::runs::words::text;
+use crate::runs::parts::text;
 use crate::runs::{Defect, Shown, shown, vacuous};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Confidence, Finding};

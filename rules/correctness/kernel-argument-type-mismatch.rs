@@ -1,6 +1,6 @@
 //! A number for a kernel parameter of another type.
 
-use crate::words::{fault_finding, places, report_faults};
+use crate::parts::{fault_finding, places, report_faults};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Finding, Label, Method, Shows};

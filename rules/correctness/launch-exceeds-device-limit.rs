@@ -1,6 +1,6 @@
 //! A launch that no device in the set can run.
 
-use crate::words::{assumptions, event_finding, known, launch_witness};
+use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
 use cudalint_findings::{Finding, Shows};

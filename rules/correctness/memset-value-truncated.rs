@@ -1,6 +1,6 @@
 //! A memset whose value is not the same in every byte of an element.
 
-use crate::words::{assumptions, event_finding, is_python, known};
+use crate::parts::{assumptions, event_finding, is_python, known};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::Shows;
 use cudalint_findings::claim::Difference;

@@ -1,6 +1,6 @@
 //! A vector access at an address that is no multiple of its size.
 
-use crate::runs::words::{self, add_access, add_object, does, named, thread};
+use crate::runs::parts::{self, add_access, add_object, does, named, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::AccessFault;
@@ -23,8 +23,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         access.offset,
         named(object)
     );
-    let claim = Shows::Access { fault: AccessFault::Misaligned, object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
+    let claim = Shows::Access { fault: AccessFault::Misaligned, object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(&RULE, context, shown, access.site, claim, message)?;
     finding.label = format!("needs an address that is a multiple of {align}");
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);

@@ -1,7 +1,7 @@
 //! More threads than elements, and no condition that keeps the rest out.
 
 use crate::runs::bounds::{self, Overrun};
-use crate::runs::words::is_python;
+use crate::runs::parts::is_python;
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding};

@@ -1,7 +1,7 @@
 //! Several threads update one element, and some updates are lost.
 
+use crate::runs::parts::{self, add_object, add_place, assume, element_of, label, named, other_thread, text, thread};
 use crate::runs::races::{self, race};
-use crate::runs::words::{self, add_object, add_place, assume, element_of, label, named, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -43,18 +43,18 @@ fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     };
     let coverage = &shown.run.report.coverage;
     let all = shown.run.grid_known && coverage.blocks == coverage.of_blocks;
-    let least = if all || words::is_shared(object) { "" } else { "at least " };
-    let of_block = if words::is_shared(object) { " of a block" } else { "" };
+    let least = if all || parts::is_shared(object) { "" } else { "at least " };
+    let of_block = if parts::is_shared(object) { " of a block" } else { "" };
     let updates = if condition.is_some() { "would read and write back" } else { "read and write back" };
     let message = format!(
         "{least}{threads} threads{of_block} {updates} elements of {}, which has {elements}: some of them meet, and updates are lost",
         named(object)
     );
-    let claim = Shows::Race { object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(&RULE, context, shown, access.site, claim, message)?;
+    let claim = Shows::Race { object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(&RULE, context, shown, access.site, claim, message)?;
     finding.label = format!("{threads} threads, {elements} elements");
     add_object(context, &mut finding, shown.run, object, access);
-    for call in access.calls.iter().take(words::MAX_PLACES) {
+    for call in access.calls.iter().take(parts::MAX_PLACES) {
         add_place(&mut finding, label(context, *call, "called from here"));
     }
     let numbers = [("updating threads", *threads), ("their elements", *elements)];
@@ -71,6 +71,6 @@ fn crowd(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
 
 /// What to do, in the kernel's language.
 fn help(shown: &Shown<'_>) -> String {
-    let atomic = words::atomic_add(shown.run);
+    let atomic = parts::atomic_add(shown.run);
     format!("use an atomic operation such as `{atomic}`, or give each thread an element of its own")
 }

@@ -1,6 +1,6 @@
 //! A shared or local array of a Numba kernel whose shape is not constant.
 
-use crate::{python, words};
+use crate::{parts, python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Label, Shows, Witness};
 use cudalint_program::python::compiled::{FaultKind, Reason, faults};
@@ -23,7 +23,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         let function = context.function_name(fault.function);
         let assumptions: Vec<String> =
             fault.assumes.iter().map(|assumed| python::compile_assumption(*assumed, &function)).collect();
-        let Some(confidence) = words::confidence_for(&assumptions) else { continue };
+        let Some(confidence) = parts::confidence_for(&assumptions) else { continue };
         let claim = Shows::exception(&python::REFUSALS, &[]);
         let mut finding = RULE.finding(confidence, context.place(fault.span), claim, message);
         finding.function = function;

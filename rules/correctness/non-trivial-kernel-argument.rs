@@ -1,6 +1,6 @@
 //! A kernel parameter that is more than plain data.
 
-use crate::words::{assumptions, event_finding};
+use crate::parts::{assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Confidence, Finding, Label, Shows, Witness};

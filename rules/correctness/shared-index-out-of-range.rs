@@ -1,7 +1,7 @@
 //! An access beyond a shared array.
 
 use crate::runs::bounds::{self, Overrun};
-use crate::runs::words::{does, element, extent, named, thread};
+use crate::runs::parts::{does, element, extent, named, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::Finding;

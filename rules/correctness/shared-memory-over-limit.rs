@@ -1,6 +1,6 @@
 //! More shared memory than a block may have.
 
-use crate::words::{assumptions, event_finding, known, launch_witness};
+use crate::parts::{assumptions, event_finding, known, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
 use cudalint_findings::{Confidence, Finding, Place, Shows, Witness};
@@ -70,7 +70,7 @@ fn dynamic_over_limit(context: &ModuleContext<'_>, event: &Event) -> Option<Find
     if event.conditional {
         return None;
     }
-    // Too much static memory is told at the kernel.
+    // Too much static memory is reported at the kernel.
     let dynamic = known(&launch.shared).filter(|bytes| *bytes > 0)?;
     let fixed = launch.kernel_summary.as_ref().and_then(|summary| summary.static_shared).unwrap_or(0);
     let total = dynamic.checked_add(fixed)?;

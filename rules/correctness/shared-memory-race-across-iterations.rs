@@ -1,7 +1,7 @@
 //! Shared memory that a loop uses again before all threads are done with it.
 
+use crate::runs::parts::{barrier, label};
 use crate::runs::races::{self, race};
-use crate::runs::words::{barrier, label};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding};

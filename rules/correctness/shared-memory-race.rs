@@ -1,7 +1,7 @@
 //! Two threads of a block, one element of shared memory, and no barrier between.
 
+use crate::runs::parts::barrier;
 use crate::runs::races::{self, race};
-use crate::runs::words::barrier;
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding};

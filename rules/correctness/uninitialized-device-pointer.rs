@@ -1,6 +1,6 @@
 //! A pointer is handed to the device before anything has given it a value.
 
-use crate::words::{assumptions, event_finding};
+use crate::parts::{assumptions, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Finding, Label, Place, Shows};

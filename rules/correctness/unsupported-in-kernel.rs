@@ -1,6 +1,6 @@
 //! Something in a Numba kernel that Numba cannot compile for the GPU.
 
-use crate::{python, words};
+use crate::{parts, python};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Label, Shows, Witness};
 use cudalint_program::python::compiled::{FaultKind, Unsupported, faults};
@@ -27,7 +27,7 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
         };
         let assumptions: Vec<String> =
             fault.assumes.iter().map(|assumed| python::compile_assumption(*assumed, &name)).collect();
-        let Some(confidence) = words::confidence_for(&assumptions) else { continue };
+        let Some(confidence) = parts::confidence_for(&assumptions) else { continue };
         let claim = Shows::exception(&python::REFUSALS, &[]);
         let mut finding = RULE.finding(confidence, context.place(fault.span), claim, message);
         finding.function = name;

@@ -1,6 +1,6 @@
 //! The mask of a warp-wide operation does not fit the lanes that take part.
 
-use crate::runs::words::{self, add_place, label, other_thread, thread};
+use crate::runs::parts::{self, add_place, label, other_thread, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -42,20 +42,20 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
             "the width is 1, 2, 4, 8, 16 or 32",
         ),
     };
-    let mut finding = words::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
+    let mut finding = parts::finding(&RULE, context, shown, *site, Shows::Barrier, message)?;
     if let Some(condition) = condition {
         finding.related.push(label(context, *condition, "the lanes part here"));
     }
     for event in &shown.alike {
         if let EventKind::WarpMask { site, name, .. } = &event.kind {
-            finding.claim.sites.push(words::place(context, *site));
+            finding.claim.sites.push(parts::place(context, *site));
             add_place(&mut finding, label(context, *site, format!("`{name}` under the same condition")));
         }
     }
     finding.help = Some(help.to_owned());
     // Lanes that have left the kernel may be named; only what is read from them means nothing.
     if matches!(fault, MaskFault::LaneGone(_)) {
-        words::only_possible(&mut finding);
+        parts::only_possible(&mut finding);
     }
     Some(finding)
 }

@@ -1,6 +1,6 @@
 //! Memory is touched from the side that cannot reach it.
 
-use crate::words::{allocation_label, assumptions, event_finding, is_python, launch_witness};
+use crate::parts::{allocation_label, assumptions, event_finding, is_python, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::User;
 use cudalint_findings::{Finding, Method, Shows};
@@ -43,7 +43,7 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,
     };
-    if event.conditional && !crate::words::allocated_beside(context, event, &argument.pointer) {
+    if event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer) {
         return None;
     }
     // Directives run loops on the device, where the pointer is right.

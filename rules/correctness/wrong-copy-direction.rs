@@ -1,6 +1,6 @@
 //! A copy whose `cudaMemcpyKind` contradicts where its pointers point.
 
-use crate::words::{allocation_label, event_finding};
+use crate::parts::{allocation_label, event_finding};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Call;
 use cudalint_findings::{Applicability, Edit, Finding, Fix, Method, Shows};
@@ -68,7 +68,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         (None, Some(actual)) => (source, "source", actual, from),
         (None, None) => return None,
     };
-    if event.conditional && !crate::words::allocated_beside(context, event, &argument.pointer) {
+    if event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer) {
         return None;
     }
     let refused = is_refused(context, event, argument);
@@ -79,7 +79,7 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         actual.word(),
         if refused { ": PyCUDA raises `TypeError`" } else { "" }
     );
-    let assumed = crate::words::assumptions([&event.assumptions]);
+    let assumed = crate::parts::assumptions([&event.assumptions]);
     let claim = if refused {
         Shows::exception(&["TypeError"], &[])
     } else {
@@ -124,7 +124,7 @@ fn is_refused(context: &ModuleContext<'_>, event: &Event, argument: &PointerArgu
         ["memcpy_htod", "memcpy_dtoh"].iter().any(|name| api.rsplit('.').next().unwrap_or(api).starts_with(name));
     let is_object =
         matches!(&argument.pointer, Pointer::Into { buffer, .. } if buffer.name.as_str() == argument.text.trim());
-    crate::words::is_python(context, event.site) && of_pycuda && is_object
+    crate::parts::is_python(context, event.site) && of_pycuda && is_object
 }
 
 /// The right direction in the spelling of the wrong one: `CuPy`'s constants, `PyCUDA`'s functions, the runtime's constants.

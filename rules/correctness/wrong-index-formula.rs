@@ -1,7 +1,7 @@
 //! An index formula that mixes up blocks, threads and their numbers.
 
+use crate::runs::parts::{self, add_access, add_object, beyond_label, both, element_of, label, text};
 use crate::runs::races::{race, weighed};
-use crate::runs::words::{self, add_access, add_object, beyond_label, both, element_of, label, text};
 use crate::runs::{Defect, Mistake, Shown, bounds, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -36,8 +36,8 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     };
     let mut finding = if let Some(race) = race(shown.event) {
         let message = format!("{}: {wrong}", both(run, &race));
-        let claim = Shows::Race { object: words::object(race.object), accesses: Vec::new() };
-        let mut finding = words::finding(&RULE, context, shown, race.second.site, claim, message)?;
+        let claim = Shows::Race { object: parts::object(race.object), accesses: Vec::new() };
+        let mut finding = parts::finding(&RULE, context, shown, race.second.site, claim, message)?;
         finding.label = element_of(race.second, race.object);
         add_object(context, &mut finding, run, race.object, race.first);
         add_access(context, &mut finding, race.first, race.object);

@@ -1,6 +1,6 @@
 //! Threads that leave a kernel before a barrier which others wait at.
 
-use crate::runs::words::{self, label, other_thread, text, thread};
+use crate::runs::parts::{self, label, other_thread, text, thread};
 use crate::runs::{Defect, Shown, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -25,12 +25,12 @@ fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
         thread(run, *leaves),
         other_thread(run, *leaves, *waits)
     );
-    let mut finding = words::finding(&RULE, context, shown, *exit, Shows::Barrier, message)?;
-    finding.claim.sites.push(words::place(context, *barrier));
+    let mut finding = parts::finding(&RULE, context, shown, *exit, Shows::Barrier, message)?;
+    finding.claim.sites.push(parts::place(context, *barrier));
     finding.related.push(label(context, *barrier, "the others wait here"));
     finding.help = Some("let all threads reach the barrier, and put the work under the condition instead".to_owned());
     if context.architectures.iter().all(|architecture| *architecture >= BARRIERS_COUNT_LIVE_THREADS) {
-        words::only_possible(&mut finding);
+        parts::only_possible(&mut finding);
     }
     Some(finding)
 }

@@ -2,9 +2,9 @@
 //! pair of files, `<group>/<rule>.rs` and `<group>/<rule>.md`; the table of all rules is derived from the folders.
 
 pub mod counts;
+pub mod parts;
 pub mod python;
 mod registry;
 pub mod runs;
-pub mod words;
 
 pub use registry::{RECEIPTS, RULES, UNPROVEN};

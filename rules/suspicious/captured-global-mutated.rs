@@ -1,6 +1,6 @@
 //! A variable that a kernel has made a constant of.
 
-use crate::words::{fault_finding, places, report_faults};
+use crate::parts::{fault_finding, places, report_faults};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::Difference;
 use cudalint_findings::{Confidence, Finding, Label, Shows};

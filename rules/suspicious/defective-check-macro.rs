@@ -1,6 +1,6 @@
 //! Macros that should check statuses and fail to.
 
-use crate::words::places;
+use crate::parts::places;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Confidence, Fault, Finding, Label, Shows, Witness};
 use cudalint_replay::facts::{Checker, CheckerDefect};

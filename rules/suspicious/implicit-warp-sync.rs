@@ -1,7 +1,7 @@
 //! Lanes of a warp that exchange data without a barrier, as if they ran in step.
 
 use crate::runs::races;
-use crate::runs::{Defect, Shown, report, words};
+use crate::runs::{Defect, Shown, parts, report};
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::{Confidence, Finding};
 
@@ -15,6 +15,6 @@ pub static RULE: Rule = rule!("implicit-warp-sync", Suspicious, Racecheck)
 fn finding(context: &ModuleContext<'_>, shown: &Shown<'_>) -> Option<Finding> {
     let why = "and nothing keeps the lanes of a warp in step";
     let mut finding = races::finding(&RULE, context, shown, why)?;
-    finding.help = Some(words::warp_help(shown.run));
+    finding.help = Some(parts::warp_help(shown.run));
     Some(finding)
 }

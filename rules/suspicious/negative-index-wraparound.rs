@@ -1,8 +1,8 @@
 //! A computed index below 0, which Numba counts from the end.
 
-use crate::runs::words::{add_place, assume, finding as run_finding, label, text, thread};
+use crate::parts::places;
+use crate::runs::parts::{add_place, assume, finding as run_finding, label, text, thread};
 use crate::runs::{Defect, Shown, report};
-use crate::words::places;
 use cudalint_engine::{ModuleContext, Rule, rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::{Confidence, Finding, Shows};

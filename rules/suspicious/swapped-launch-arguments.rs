@@ -1,6 +1,6 @@
 //! Grid and block in each other's place.
 
-use crate::words::{event_finding, launch_witness};
+use crate::parts::{event_finding, launch_witness};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::claim::Resource;
 use cudalint_findings::{Confidence, Finding, Label, Shows};

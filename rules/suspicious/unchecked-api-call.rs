@@ -1,6 +1,6 @@
 //! Statuses of GPU library calls that nobody looks at.
 
-use crate::words::places;
+use crate::parts::places;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::ir::FunctionRole;

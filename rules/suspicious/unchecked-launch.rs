@@ -1,6 +1,6 @@
 //! Launches after which nobody asks whether they were accepted.
 
-use crate::words::places;
+use crate::parts::places;
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_findings::{Applicability, Confidence, Edit, Fault, Finding, Fix, Label, Severity, Shows, Witness};
 use cudalint_program::Name;

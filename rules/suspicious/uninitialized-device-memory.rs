@@ -1,6 +1,6 @@
 //! A buffer that nothing has filled is read.
 
-use crate::runs::words::buffer;
+use crate::runs::parts::buffer;
 use crate::runs::{Defect, Shown, shown, unwritten};
 use cudalint_engine::{ModuleContext, Rule, Sink, rule};
 use cudalint_program::api::effects::Library;

@@ -28,7 +28,7 @@ struct Command {
 }
 
 /// Reads the file of a project, at its root or in `build/`. Nothing is known where there is none; what of it cannot be
-/// used is told in `incomplete`, and the rest is used.
+/// used is said in `incomplete`, and the rest is used.
 pub fn find(root: &Path, incomplete: &mut Vec<Incomplete>) -> Commands {
     let files = [root.join("compile_commands.json"), root.join("build/compile_commands.json")];
     let Some(file) = files.iter().find(|file| file.symlink_metadata().is_ok()) else { return Commands::default() };

@@ -121,7 +121,7 @@ impl Engine {
         look: Option<Look<'_>>,
     ) -> Result<Outcome, UsageError> {
         let fixed = self.fixed(&request.configuration)?;
-        // Wrong names on the command line are told even when no file is found.
+        // Wrong names on the command line are reported even when no file is found.
         Levels::new(&self.table, &Settings::default(), &request.choices).map_err(UsageError)?;
         let architectures = given_architectures(request)?;
         let given = Given { architectures: &architectures, defines: &request.defines };
@@ -473,7 +473,7 @@ fn overrides(rules: &[&Rule], settings: &Loaded, base: &Path) -> Vec<(Globs, Vec
         .iter()
         .map(|entry| {
             let selectors: Vec<_> =
-                entry.ignore.iter().filter_map(|name| crate::names::selector(rules, name).ok()).collect();
+                entry.ignore.iter().filter_map(|name| crate::selectors::selector(rules, name).ok()).collect();
             let off = rules
                 .iter()
                 .enumerate()

@@ -1,8 +1,8 @@
 //! Which rules run and how bad their findings are: defaults by group, then settings, then the command line. Of two
 //! selectors the more specific wins: a rule over its group, a group over `all`.
 
-use crate::names::{Selector, selector};
 use crate::rule::{RuleTable, default_severity};
+use crate::selectors::{Selector, selector};
 use crate::settings::{Level, MinConfidence, Settings};
 use cudalint_findings::{Confidence, Finding, Severity};
 

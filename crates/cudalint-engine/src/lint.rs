@@ -57,7 +57,7 @@ pub(crate) fn lint_project(input: &ProjectInput<'_>) -> Part {
             part.incomplete.extend(refusal.map(|reason| Incomplete { path: path(), reason }));
         }
     }
-    // What went wrong in a file that nobody asked about is told when that file is asked about.
+    // What went wrong in a file that nobody asked about is reported when that file is asked about.
     let reported: FxHashSet<&str> =
         files.iter().filter(|file| file.source.reported).map(|file| &*file.source.path).collect();
     part.faults.retain(|fault| !fault.internal || reported.contains(fault.path.as_str()));

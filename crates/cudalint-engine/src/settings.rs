@@ -1,8 +1,8 @@
 //! The settings file: `cudalint.toml`, or `[tool.cudalint]` in `pyproject.toml`. Read into data, and checked so that
-//! every mistake is told with its file, line, key and the nearest right name.
+//! every mistake is reported with its file, line, key and the nearest right name.
 
-use crate::names;
 use crate::rule::Rule;
+use crate::selectors;
 use cudalint_findings::Severity;
 use cudalint_syntax::preprocessor;
 use schemars::JsonSchema;
@@ -201,15 +201,15 @@ pub fn parse(path: &Path, text: &str, rules: &[&Rule]) -> Result<Option<Settings
     };
     for (key, list) in [("select", &settings.lint.select), ("ignore", &settings.lint.ignore)] {
         for name in list {
-            names::selector(rules, name).map_err(|problem| fail(&["lint", key], name, problem))?;
+            selectors::selector(rules, name).map_err(|problem| fail(&["lint", key], name, problem))?;
         }
     }
     for name in settings.lint.levels.keys() {
-        names::selector(rules, name).map_err(|problem| fail(&["lint", "levels"], name, problem))?;
+        selectors::selector(rules, name).map_err(|problem| fail(&["lint", "levels"], name, problem))?;
     }
     for entry in &settings.overrides {
         for name in &entry.ignore {
-            names::selector(rules, name).map_err(|problem| fail(&["override", "ignore"], name, problem))?;
+            selectors::selector(rules, name).map_err(|problem| fail(&["override", "ignore"], name, problem))?;
         }
         for glob in &entry.paths {
             globset::Glob::new(glob)
@@ -255,7 +255,7 @@ fn describe(document: &DeTable<'_>, at: usize, message: &str) -> String {
         let known: Vec<&str> = quoted.collect();
         let parent = keys.iter().take(keys.len().saturating_sub(1)).map(String::as_str).collect::<Vec<_>>();
         let full = parent.iter().copied().chain([wrong]).collect::<Vec<_>>().join(".");
-        return match names::nearest(wrong, known.iter().copied()) {
+        return match selectors::nearest(wrong, known.iter().copied()) {
             Some(near) => format!("`{full}`: unknown key; did you mean `{near}`?"),
             None => format!("`{full}`: unknown key; known here: {}", known.join(", ")),
         };
@@ -264,7 +264,7 @@ fn describe(document: &DeTable<'_>, at: usize, message: &str) -> String {
         let mut quoted = rest.split('`').skip(1).step_by(2);
         let wrong = quoted.next().unwrap_or_default();
         let known: Vec<&str> = quoted.collect();
-        return match names::nearest(wrong, known.iter().copied()) {
+        return match selectors::nearest(wrong, known.iter().copied()) {
             Some(near) => format!("`{key}`: unknown value `{wrong}`; did you mean `{near}`?"),
             None => format!("`{key}`: unknown value `{wrong}`; known: {}", known.join(", ")),
         };

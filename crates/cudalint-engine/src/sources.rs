@@ -125,7 +125,7 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
 }
 
 /// The kinds of the files that will be linted. Files found below a folder are taken to have GPU code, so that none is
-/// read twice there; of those that were named, the text decides. What cannot be read has to be told about.
+/// read twice there; of those that were named, the text decides. What cannot be read has to be reported.
 pub(crate) fn kinds_to_lint(sources: &[Source], provider: &dyn Provider) -> Vec<FileKind> {
     let linted = |source: &Source| {
         if !source.explicit || matches!(source.kind, FileKind::Cuda | FileKind::Markdown) {

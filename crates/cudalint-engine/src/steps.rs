@@ -11,17 +11,17 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// Counts steps and tells of each.
+/// Counts steps and reports each.
 pub(crate) struct Steps<'a> {
     done: AtomicUsize,
     total: AtomicUsize,
-    tell: &'a (dyn Fn(Progress) + Sync),
+    report: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl<'a> Steps<'a> {
     /// No steps yet.
-    pub fn new(tell: &'a (dyn Fn(Progress) + Sync)) -> Self {
-        Self { done: AtomicUsize::new(0), total: AtomicUsize::new(0), tell }
+    pub fn new(report: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Self { done: AtomicUsize::new(0), total: AtomicUsize::new(0), report }
     }
 
     /// Steps that come into sight.
@@ -32,6 +32,6 @@ impl<'a> Steps<'a> {
     /// One of them is done.
     pub fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        (self.tell)(Progress { done, total: self.total.load(Ordering::Relaxed) });
+        (self.report)(Progress { done, total: self.total.load(Ordering::Relaxed) });
     }
 }

@@ -2,8 +2,8 @@
 //! `// cudalint: file-ignore[rule, …] reason` for a file (`#` in Python). Every comment names its rules; there is no
 //! form that silences all.
 
-use crate::names;
 use crate::rule::{IgnoreComment, IgnoredName, Rule};
+use crate::selectors;
 use cudalint_findings::Finding;
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ impl Suppressions {
                     let near = if rule.is_some() {
                         None
                     } else {
-                        names::nearest(name, rules.iter().map(|rule| rule.info.name)).map(str::to_owned)
+                        selectors::nearest(name, rules.iter().map(|rule| rule.info.name)).map(str::to_owned)
                     };
                     let start = range.start + at;
                     IgnoredName {
@@ -128,7 +128,7 @@ impl Suppressions {
         hit
     }
 
-    /// Says which named rules ran, so that those which suppressed nothing can be told.
+    /// Says which named rules ran, so that those which suppressed nothing can be reported.
     pub fn judge(&mut self, ran: impl Fn(usize) -> bool) {
         for name in self.comments.iter_mut().flat_map(|comment| &mut comment.names) {
             name.judged = name.rule.is_some_and(&ran);

@@ -1,5 +1,5 @@
 //! From the paths on the command line to files: `.gitignore` and hidden files respected, settings' `exclude` globs too,
-//! files named explicitly always taken. What cannot be read is told, and everything else is still found.
+//! files named explicitly always taken. What cannot be read is reported, and everything else is still found.
 
 use crate::outcome::Fault;
 use cudalint_files::{Bounds, can_be_read};
@@ -77,7 +77,7 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
     }
     let parents = base.ancestors().skip(1).all(|above| unreadable_ignores(above).is_none());
     let skipped: Arc<Mutex<Walked>> = Arc::default();
-    let told = Arc::clone(&skipped);
+    let noted = Arc::clone(&skipped);
     let bounds = Bounds::new(Some(marked(&base).unwrap_or(&base)), &[]);
     let entries = ignore::WalkBuilder::new(folder)
         .parents(parents)
@@ -90,11 +90,11 @@ fn walk_folder(folder: &Path, excluded: &dyn Fn(&Path) -> bool, walked: &mut Wal
                 && std::fs::canonicalize(entry.path()).is_ok_and(|real| !bounds.hold(&real));
             let ignores = if folder && !outside { unreadable_ignores(entry.path()) } else { None };
             // Nothing panics while it is held.
-            if let Ok(mut told) = told.lock() {
-                told.faults.extend(ignores.map(|file| not_looked_at(entry.path(), file)));
+            if let Ok(mut noted) = noted.lock() {
+                noted.faults.extend(ignores.map(|file| not_looked_at(entry.path(), file)));
                 if outside {
                     let reason = "not read: this link leads out of the project".to_owned();
-                    told.incomplete.push(Incomplete { path: display(entry.path()), reason });
+                    noted.incomplete.push(Incomplete { path: display(entry.path()), reason });
                 }
             }
             !outside && ignores.is_none()
@@ -248,7 +248,7 @@ pub struct Globs {
 }
 
 impl Globs {
-    /// Compiles globs; those that are none were told about when the settings were read.
+    /// Compiles globs; those that are none were reported when the settings were read.
     pub fn new(folder: &Path, globs: &[String]) -> Self {
         let mut set = GlobSetBuilder::new();
         for text in globs {

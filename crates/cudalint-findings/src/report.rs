@@ -17,7 +17,7 @@ pub struct FileCounts {
     pub damaged: usize,
 }
 
-/// A file, or a part of one, of which findings may be missing, and why. It is told in every format.
+/// A file, or a part of one, of which findings may be missing, and why. Every format says it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incomplete {

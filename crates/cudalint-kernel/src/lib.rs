@@ -14,7 +14,6 @@
 //! read (a damaged statement, a call out of sight) makes values unknown and lanes only may-active; it never makes an event.
 
 pub mod code;
-mod dump;
 mod execute;
 pub mod launch;
 mod lower;

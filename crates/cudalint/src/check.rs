@@ -36,7 +36,7 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
         Some(file) => std::fs::write(file, &text)
             .map_err(|error| format!("--output-file {}: cannot be written: {error}", file.display())),
     };
-    tell(&outcome);
+    report_problems(&outcome);
     if !args.quiet {
         for note in &outcome.notes {
             out::message("note", note);
@@ -68,7 +68,7 @@ pub fn run(engine: &Engine, args: &CheckArgs) -> u8 {
 
 /// Says what was not read or not analysed as a whole, quiet or not: who reads findings has to know where some may be
 /// missing.
-pub fn tell(outcome: &Outcome) {
+pub fn report_problems(outcome: &Outcome) {
     for fault in &outcome.faults {
         out::message("error", &format!("{}: {}", fault.path, fault.message));
     }
@@ -137,7 +137,7 @@ pub fn project(args: &CheckArgs) -> Request {
 pub fn lint(engine: &Engine, args: &CheckArgs, request: &Request) -> Result<Outcome, UsageError> {
     let pool = cudalint_engine::threads(args.threads.map(usize::from))?;
     let progress = progress::Line::new(!args.quiet);
-    let outcome = pool.install(|| engine.check(request, &|step| progress.tell(step)));
+    let outcome = pool.install(|| engine.check(request, &|step| progress.show(step)));
     progress.clear();
     // Nor do the threads need to be wound up.
     std::mem::forget(pool);
@@ -261,6 +261,6 @@ pub fn use_color(choice: ColorChoice) -> bool {
 
 /// Columns of the terminal where the shell tells them, else a page's width.
 pub fn terminal_width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    told.filter(|_| std::io::stdout().is_terminal()).unwrap_or(100).clamp(40, 160)
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    given.filter(|_| std::io::stdout().is_terminal()).unwrap_or(100).clamp(40, 160)
 }

@@ -19,7 +19,7 @@ pub fn explain(engine: &Engine, args: &ExplainArgs) -> u8 {
             if let Some(rule) = engine.rules().iter().find(|rule| rule.info.name == name) {
                 vec![rule]
             } else {
-                let near = names::nearest(name, engine.rules().iter().map(|rule| rule.info.name));
+                let near = selectors::nearest(name, engine.rules().iter().map(|rule| rule.info.name));
                 let advice = near
                     .map_or_else(|| "`cudalint rules` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
                 out::message("error", &format!("there is no rule `{name}`; {advice}"));

@@ -40,7 +40,7 @@ pub fn run(engine: &Engine, args: &FactsArgs) -> u8 {
         });
     }
     let written = out::print(&text);
-    check::tell(&outcome);
+    check::report_problems(&outcome);
     if let Err(problem) = written {
         out::message("error", &problem);
         return TROUBLE;

@@ -4,10 +4,10 @@ mod args;
 mod check;
 mod explain;
 mod facts;
+mod first_word;
 mod out;
 mod progress;
 mod verify;
-mod words;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
@@ -32,9 +32,9 @@ fn main() -> ExitCode {
     if let Some(code) = cudalint_verify::child(std::env::args().skip(1)) {
         return code;
     }
-    // A fault in one file is told in one line and does not end the run; see the engine's faults.
+    // A fault in one file is reported in one line and does not end the run; see the engine's faults.
     cudalint_engine::keep_panics_quiet();
-    let cli = match parse(words::as_meant(std::env::args_os().collect())) {
+    let cli = match parse(first_word::as_meant(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }))
 }
 
-/// Reads the command line. A mistake is told with arguments that cannot steer a terminal: a shell may have put names of
+/// Reads the command line. A mistake is reported with arguments that cannot steer a terminal: a shell may have put names of
 /// files there.
 fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(&arguments).map_err(|error| {

@@ -21,7 +21,7 @@ impl Line {
     }
 
     /// Takes note of a step.
-    pub fn tell(&self, progress: Progress) {
+    pub fn show(&self, progress: Progress) {
         if self.started.is_none_or(|started| started.elapsed() < Duration::from_secs(1)) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Findings about accesses beyond an object: what the rules on bounds share.
 
 use super::Shown;
-use super::words::{self, add_access, add_guards, add_object, beyond, beyond_label, label};
+use super::parts::{self, add_access, add_guards, add_object, beyond, beyond_label, label};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::{Confidence, Finding, Shows};
@@ -26,7 +26,7 @@ pub struct Overrun<'a> {
 }
 
 impl<'a> Overrun<'a> {
-    /// The access that a defect is told by.
+    /// The access that a defect is reported by.
     pub fn of(shown: &Shown<'a>) -> Option<Self> {
         Self::of_event(shown.run, shown.event)
     }
@@ -54,8 +54,8 @@ pub fn finding(
     message: String,
 ) -> Option<Finding> {
     let Overrun { run, object, access, wrapped, guards } = Overrun::of(shown)?;
-    let shows = Shows::Access { fault: AccessFault::OutOfBounds, object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(rule, context, shown, access.site, shows, message)?;
+    let shows = Shows::Access { fault: AccessFault::OutOfBounds, object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(rule, context, shown, access.site, shows, message)?;
     finding.label = beyond_label(access, object);
     if shown.event.count > 1 {
         finding.label = format!("{}, and {} more such accesses", finding.label, shown.event.count - 1);
@@ -72,7 +72,7 @@ pub fn finding(
     // Whether a size that was chosen may exceed an array of fixed size is often tested far away.
     let fixed = matches!(object.kind, ObjectKind::Constant | ObjectKind::Device | ObjectKind::Local);
     if fixed && finding.confidence < Confidence::Definite {
-        words::only_possible(&mut finding);
+        parts::only_possible(&mut finding);
     }
     Some(finding)
 }

@@ -1,10 +1,10 @@
 //! What executed kernels did, handed out to the rules: each asks for its own kind of defect.
 
 pub mod bounds;
+pub mod parts;
 pub mod races;
 pub mod unwritten;
 pub mod vacuous;
-pub mod words;
 
 pub use cudalint_replay::runs::defects::{Defect, Formula, Mistake};
 
@@ -19,7 +19,7 @@ use races::Harm;
 pub struct Shown<'a> {
     /// The execution.
     pub run: &'a KernelRun,
-    /// What is told.
+    /// What is reported.
     pub event: &'a Event,
     /// Other events with the same cause, in the order of their places.
     pub alike: Vec<&'a Event>,

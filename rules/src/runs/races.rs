@@ -1,7 +1,7 @@
 //! Words for races of one execution.
 
 use super::Shown;
-use super::words::{self, add_access, add_object, both, does, label, other_thread, thread};
+use super::parts::{self, add_access, add_object, both, does, label, other_thread, thread};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::{Finding, Shows};
 use cudalint_replay::runs::report::RaceValues;
@@ -40,12 +40,12 @@ pub fn finding_with(
     } else {
         (first, second)
     };
-    let shows = Shows::Race { object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(rule, context, shown, second.site, shows, message)?;
+    let shows = Shows::Race { object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(rule, context, shown, second.site, shows, message)?;
     finding.label = format!("{} {}", other_thread(run, first.thread, second.thread), does(second.kind));
     if first.site != second.site {
         let said = format!("{} {}", thread(run, first.thread), does(first.kind));
-        finding.claim.sites.push(words::place(context, first.site));
+        finding.claim.sites.push(parts::place(context, first.site));
         finding.related.push(label(context, first.site, said));
     }
     add_object(context, &mut finding, run, object, first);
@@ -62,8 +62,8 @@ pub fn finding_with(
 pub fn weighed(mut finding: Finding, harm: Harm) -> Option<Finding> {
     match harm {
         Harm::Surely => {}
-        Harm::WithOtherData => words::assume(&mut finding, "the data is not the same everywhere")?,
-        Harm::Perhaps | Harm::Nowhere => words::only_possible(&mut finding),
+        Harm::WithOtherData => parts::assume(&mut finding, "the data is not the same everywhere")?,
+        Harm::Perhaps | Harm::Nowhere => parts::only_possible(&mut finding),
     }
     Some(finding)
 }

@@ -2,7 +2,7 @@
 
 use super::Shown;
 use super::races::weighed;
-use super::words::{self, add_access, add_object, does, element_of, label, thread};
+use super::parts::{self, add_access, add_object, does, element_of, label, thread};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::{Finding, Shows};
@@ -19,8 +19,8 @@ pub fn finding(
     let EventKind::UninitializedRead { object, access, .. } = &shown.event.kind else { return None };
     let (who, what) = (thread(shown.run, access.thread), element_of(access, object));
     let message = format!("{who} {} {what}, {state}", does(access.kind));
-    let shows = Shows::Access { fault: AccessFault::Unwritten, object: words::object(object), accesses: Vec::new() };
-    let mut finding = words::finding(rule, context, shown, access.site, shows, message)?;
+    let shows = Shows::Access { fault: AccessFault::Unwritten, object: parts::object(object), accesses: Vec::new() };
+    let mut finding = parts::finding(rule, context, shown, access.site, shows, message)?;
     finding.label = "holds whatever was there before".to_owned();
     add_object(context, &mut finding, shown.run, object, access);
     add_access(context, &mut finding, access, object);

@@ -1,6 +1,6 @@
 //! Accesses behind range checks that hold for every number: `b >= 0 or b < n` where `and` is meant.
 
-use super::words::{self, place};
+use super::parts::{self, place};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::{AccessFault, Object, Space};
 use cudalint_findings::{Confidence, Finding, Label, LaunchWitness, Shows, Witness};
@@ -50,7 +50,7 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
     }
     let message = format!(
         "`{index}` may lie outside of `{array}`, which has {count} elements: `{}` holds for every number",
-        words::text(context, *condition).trim()
+        parts::text(context, *condition).trim()
     );
     let shows = Shows::Access {
         fault: AccessFault::OutOfBounds,
@@ -63,9 +63,9 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
     };
     let mut finding = rule.finding(Confidence::Likely, place(context, *access), shows, message);
     finding.label = format!("element {count} of {count}, where `{index}` is {count}");
-    finding.function = words::kernel(context, run);
-    finding.related.push(words::label(context, *condition, "keeps nothing out"));
-    finding.related.push(crate::words::allocation_label(context, allocation));
+    finding.function = parts::kernel(context, run);
+    finding.related.push(parts::label(context, *condition, "keeps nothing out"));
+    finding.related.push(crate::parts::allocation_label(context, allocation));
     let launch = run.launch?;
     finding.related.push(Label { place: context.place_of(launch), message: "launched here".to_owned() });
     finding.claim.kernel = Some(finding.function.clone());
@@ -81,6 +81,6 @@ fn finding(rule: &'static Rule, context: &ModuleContext<'_>, run: &KernelRun, fo
         assumptions: vec![format!("`{index}` is {count}")],
         path: context.steps(&run.path),
     });
-    finding.help = Some(format!("both have to hold: write `{}`", if words::is_python(run) { "and" } else { "&&" }));
+    finding.help = Some(format!("both have to hold: write `{}`", if parts::is_python(run) { "and" } else { "&&" }));
     Some(finding)
 }

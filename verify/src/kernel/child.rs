@@ -26,9 +26,9 @@ pub fn kernel_main(mut arguments: impl Iterator<Item = String>) -> ExitCode {
     };
     report.problem = done.err();
     let mut out = std::io::stdout().lock();
-    let told = out.write_all(report.line().as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(report.line().as_bytes()).and_then(|()| out.flush());
     // Nobody reads it: that is no success.
-    ExitCode::from(if told.is_ok() { report.exit_status() } else { 2 })
+    ExitCode::from(if written.is_ok() { report.exit_status() } else { 2 })
 }
 
 fn read(file: &str) -> Result<Plan, Problem> {

@@ -53,8 +53,8 @@ pub fn probe_main(mut arguments: impl Iterator<Item = String>) -> ExitCode {
         Some("nvrtc") => serde_json::to_string(&nvrtc()),
         _ => return ExitCode::from(2),
     };
-    let told = answer.map(|line| writeln!(std::io::stdout(), "{line}"));
-    if matches!(told, Ok(Ok(()))) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let written = answer.map(|line| writeln!(std::io::stdout(), "{line}"));
+    if matches!(written, Ok(Ok(()))) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Asks the driver.

@@ -19,12 +19,12 @@ impl<'run> Worker<'run> {
         let Some(finding) = self.request.findings.get(task.index) else { return Ok(None) };
         self.observer.started(&task.id, &finding.rule);
         self.folder.fresh(&task.id)?;
-        let tell = |phase| self.observer.phase(&task.id, phase);
+        let report = |phase| self.observer.phase(&task.id, phase);
         let bench = self.lab.bench(&task.id).map_err(|source| {
             let path = self.folder.path.join(&task.id);
             Error::Folder { path, source }
         })?;
-        let bench = bench.watched_by(&tell);
+        let bench = bench.watched_by(&report);
         // A fault of ours in one experiment is that finding's outcome, not the end of the run.
         let mut outcome = match catch_unwind(AssertUnwindSafe(|| self.outcome(task, finding, &bench))) {
             Ok(outcome) => outcome,
@@ -124,9 +124,9 @@ impl<'run> Worker<'run> {
 
 /// What was tried, with places in a notebook's text as cells and lines.
 fn in_cells(mut tried: Tried, subject: &Subject) -> Tried {
-    tried.judgement.reason = subject.told(&tried.judgement.reason);
+    tried.judgement.reason = subject.by_cells(&tried.judgement.reason);
     for attempt in &mut tried.attempts {
-        attempt.reason = subject.told(&attempt.reason);
+        attempt.reason = subject.by_cells(&attempt.reason);
     }
     for record in &mut tried.judgement.evidence.records {
         subject.place_record(record);

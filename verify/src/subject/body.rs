@@ -1,7 +1,7 @@
 //! One function while the uses of its pointers are read: what variables stand for, and what the CUDA runtime and the C
 //! library do with their arguments.
 
-use super::names;
+use super::undeclared;
 
 use super::pointers::{Uses, Var};
 use crate::api;
@@ -75,7 +75,8 @@ impl Body<'_> {
             Some(entry) => (entry.module == self.id).then_some(Var::Global(entry.index)),
             None => {
                 let [name] = &*path.segments else { return None };
-                let undeclared = targs.is_empty() && names::is_undeclared(self.project, self.id, self.function, name);
+                let undeclared =
+                    targs.is_empty() && undeclared::is_undeclared(self.project, self.id, self.function, name);
                 undeclared.then(|| Var::Undeclared(name.clone()))
             }
         }

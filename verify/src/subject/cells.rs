@@ -111,8 +111,8 @@ impl Subject {
     }
 
     /// Words of a run with lines of the text as cells and lines.
-    pub fn told(&self, words: &str) -> String {
-        self.notebook.as_ref().map_or_else(|| words.to_owned(), |notebook| notebook.told(words, &self.path))
+    pub fn by_cells(&self, words: &str) -> String {
+        self.notebook.as_ref().map_or_else(|| words.to_owned(), |notebook| notebook.by_cells(words, &self.path))
     }
 
     /// A record of a run with its line as cell and line.
@@ -123,6 +123,6 @@ impl Subject {
         {
             (record.cell, record.line) = (Some(cell), Some(line));
         }
-        record.text = notebook.told(&record.text, &self.path);
+        record.text = notebook.by_cells(&record.text, &self.path);
     }
 }

@@ -4,13 +4,13 @@
 mod body;
 mod cells;
 mod load;
-mod names;
 mod neighbours;
 mod notebook;
 mod pointers;
 mod reach;
 mod read;
 mod signature;
+mod undeclared;
 mod units;
 mod uses;
 

@@ -48,11 +48,11 @@ impl Notebook {
 
     /// `PATH:12`, `PATH(12)` and `line 12` as the cell and its line. Cells count from 1 for people. A line that a traceback names
     /// (`File "…", line 12`) is the harness's own.
-    pub fn told(&self, words: &str, path: &str) -> String {
-        let mut told = String::with_capacity(words.len());
+    pub fn by_cells(&self, words: &str, path: &str) -> String {
+        let mut by_cells = String::with_capacity(words.len());
         let mut rest = words;
         while !rest.is_empty() {
-            let before = told.chars().next_back();
+            let before = by_cells.chars().next_back();
             let word = before.is_none_or(|letter| !letter.is_alphanumeric() && letter != '_');
             let number = |prefix: &str| {
                 let behind = rest.strip_prefix(prefix)?;
@@ -63,20 +63,20 @@ impl Notebook {
             let in_brackets =
                 || number(&format!("{path}(")).and_then(|(place, rest)| Some((place, rest.strip_prefix(')')?)));
             let by_path = number(&format!("{path}:")).or_else(in_brackets).filter(|_| word);
-            let by_word = number("line ").filter(|_| word && !told.ends_with("\", "));
+            let by_word = number("line ").filter(|_| word && !by_cells.ends_with("\", "));
             if let Some(((cell, line), behind)) = by_path {
-                let _ = write!(told, "{path}:cell {}:{line}", cell + 1);
+                let _ = write!(by_cells, "{path}:cell {}:{line}", cell + 1);
                 rest = behind;
             } else if let Some(((cell, line), behind)) = by_word {
-                let _ = write!(told, "cell {}, line {line}", cell + 1);
+                let _ = write!(by_cells, "cell {}, line {line}", cell + 1);
                 rest = behind;
             } else {
                 let mut letters = rest.chars();
-                told.extend(letters.next());
+                by_cells.extend(letters.next());
                 rest = letters.as_str();
             }
         }
-        told
+        by_cells
     }
 
     pub fn in_words(&self, path: &str) -> String {

@@ -4,10 +4,10 @@ use crate::report::{OpenCondition, OpenKind, Site};
 
 /// How often an assumed answer is given: a condition around a loop's rounds must fail some time.
 pub const ASSUMED_ROUNDS: u32 = 3;
-/// Most conditions that are told of.
+/// Most conditions that are reported.
 const MOST: usize = 16;
 
-/// Most accesses at unknown places that are told of.
+/// Most accesses at unknown places that are reported.
 const MOST_UNPLACED: usize = 32;
 
 /// What is known of such conditions.

@@ -1,5 +1,6 @@
 //! Statements and operators.
 
+use crate::dump::Shown;
 use crate::support::{code, text};
 use insta::assert_snapshot;
 
@@ -81,5 +82,6 @@ fn texture_references_and_alignments_are_no_gaps() {
          template __global__ void k<double>(double*);\n",
     );
     assert!(found.gaps.is_empty(), "{:?}", found.gaps);
-    assert!(found.to_string().contains("opaque none:u64()"), "{found}");
+    let found = Shown(&found).to_string();
+    assert!(found.contains("opaque none:u64()"), "{found}");
 }

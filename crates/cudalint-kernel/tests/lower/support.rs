@@ -1,5 +1,6 @@
 //! One file as a project, and its kernel `k` lowered.
 
+use crate::dump::Shown;
 use cudalint_kernel::{Code, lower};
 use cudalint_program::ir::ModuleId;
 use cudalint_program::types::TypeEnv;
@@ -31,5 +32,5 @@ pub fn try_code(text: &str) -> Option<Code> {
 
 /// The code as text, without the gaps where there are none.
 pub fn text(source: &str) -> String {
-    code(source).to_string()
+    Shown(&code(source)).to_string()
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "../dump/mod.rs"]
+mod dump;
+
 mod arrays;
 mod calls;
 mod cupy;

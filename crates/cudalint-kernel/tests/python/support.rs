@@ -1,5 +1,6 @@
 //! One Python file as a project, its kernel `k` lowered and launched.
 
+use crate::dump::Shown;
 use cudalint_kernel::code::Ty;
 use cudalint_kernel::python::{ArgumentType, Constant, Order, Specialization, guess_arguments};
 use cudalint_kernel::report::{EventKind, RaceScope};
@@ -112,15 +113,15 @@ impl Case {
 
     pub fn code(&self) -> Code {
         let code = lower_python(&self.project, self.module, self.kernel, &self.specialization).expect("code");
-        assert!(!code.damaged, "{code}");
+        assert!(!code.damaged, "{}", Shown(&code));
         code
     }
 
     /// The code as text, and that all of it was understood.
     pub fn text(&self) -> String {
         let code = self.code();
-        assert!(code.gaps.is_empty(), "{:?}\n{code}", code.gaps);
-        code.to_string()
+        assert!(code.gaps.is_empty(), "{:?}\n{}", code.gaps, Shown(&code));
+        Shown(&code).to_string()
     }
 
     pub fn guess(&self) -> Vec<ArgumentType> {

@@ -1,3 +1,4 @@
+use crate::dump::{Shown, ShownTy};
 use crate::support::{F32, F64, kernel};
 use cudalint_kernel::code::Ty;
 
@@ -32,7 +33,7 @@ fn type_behind(statements: &str) -> String {
         .number(F64, 0);
     let code = case.code();
     let found = code.functions.raw[0].variables.iter().find(|variable| variable.name == "y");
-    found.map_or_else(|| panic!("{code}"), |variable| variable.ty.to_string())
+    found.map_or_else(|| panic!("{}", Shown(&code)), |variable| ShownTy(&variable.ty).to_string())
 }
 
 /// Compares with a list of what Numba infers.

@@ -12,6 +12,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "../dump/mod.rs"]
+mod dump;
+#[allow(dead_code)]
+#[path = "../../../xtask/src/random.rs"]
+mod numbers;
 mod random;
 
 use cudalint_kernel::code::Ty;
@@ -154,7 +159,7 @@ impl Setup {
             }
         }
         let code = python_code(text, types);
-        assert!(code.gaps.is_empty() && !code.damaged, "{:?}\n{code}", code.gaps);
+        assert!(code.gaps.is_empty() && !code.damaged, "{:?}\n{}", code.gaps, dump::Shown(&code));
         execute(&code, &self.launch(arguments), &Budget::default())
     }
 }
@@ -288,7 +293,7 @@ fn the_same_kernel_in_both_languages_gives_the_same_facts() {
 
 #[test]
 fn random_kernels_give_the_same_facts_in_both_languages() {
-    let mut random = random::Random::new(20);
+    let mut random = numbers::Random::new(20);
     let mut seen: Vec<(String, u32)> = Vec::new();
     for number in 0..120 {
         let twins = random::twins(&mut random);
@@ -296,7 +301,7 @@ fn random_kernels_give_the_same_facts_in_both_languages() {
         let threads = 64 * blocks as i64;
         let n = threads + random.below(40) as i64 - 30;
         let extent =
-            |random: &mut random::Random| [n - 1, n, threads, threads + 1, 2 * threads][random.below(5) as usize];
+            |random: &mut numbers::Random| [n - 1, n, threads, threads + 1, 2 * threads][random.below(5) as usize];
         let buffers = [("a", extent(&mut random)), ("b", extent(&mut random)), ("out", threads)];
         let setup = Setup {
             grid: [blocks as u32, 1, 1],

@@ -1,26 +1,6 @@
 //! Random kernels written in both languages at once: indices, guards, barriers, loops, shared arrays, right and wrong.
 
-/// Numbers that look random and are the same on every machine (`SplitMix64`).
-pub struct Random(u64);
-
-impl Random {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to `bound - 1`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-}
+use crate::numbers::Random;
 
 /// The two texts of a kernel.
 pub struct Twins {

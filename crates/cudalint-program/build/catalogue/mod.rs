@@ -1,13 +1,13 @@
 //! The catalogue of functions: from the files that people edit to the table that the program is built with. The format
 //! is described in `docs/adding-an-api.md`.
 
-mod words;
+mod vocabulary;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
-use words::{Read, braces, capital, device_op, flag, number, python_op, returned, rounding, side, version};
+use vocabulary::{Read, braces, capital, device_op, flag, number, python_op, returned, rounding, side, version};
 
 /// Slots of the hash table; a power of two, at least one and a half times the names.
 const SLOTS: usize = 16384;

@@ -2,7 +2,7 @@
 
 pub use cudalint_numbers::{BinaryOp, UnaryOp};
 
-use super::names::{ExpansionId, ExprId, FunctionId, LocalId, Path, StmtId, TypeId};
+use super::ids::{ExpansionId, ExprId, FunctionId, LocalId, Path, StmtId, TypeId};
 use super::python::PythonExpr;
 use crate::api::ApiId;
 use crate::name::Name;

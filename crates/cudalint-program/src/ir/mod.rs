@@ -7,11 +7,11 @@
 //! make one.
 
 mod expressions;
-mod names;
+mod ids;
 mod python;
 
 pub use expressions::{BinaryOp, Expansion, Expr, ExprNode, LaunchExpr, TemplateArg, TemplateArgs, UnaryOp};
-pub use names::{Block, ExpansionId, ExprId, FunctionId, LocalId, ModuleId, Path, StmtId, TypeId};
+pub use ids::{Block, ExpansionId, ExprId, FunctionId, LocalId, ModuleId, Path, StmtId, TypeId};
 pub use python::{
     Comprehension, Dialect, ForClause, FormatPart, Import, KernelDecorator, PythonExpr, PythonFunction, PythonStmt,
 };

@@ -17,7 +17,7 @@
 //! for it. `parent` is the function around; in the module itself there is none, except where a function uses a variable of
 //! a comprehension there. A lambda's body is one `return`.
 
-use super::names::{Block, ExprId, FunctionId, LocalId, StmtId};
+use super::ids::{Block, ExprId, FunctionId, LocalId, StmtId};
 use crate::name::Name;
 use cudalint_syntax::Span;
 

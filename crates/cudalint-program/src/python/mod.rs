@@ -4,22 +4,22 @@
 
 mod api;
 pub mod compiled;
+mod gpu_uses;
 mod imports;
 mod launch;
 mod lower;
 pub(crate) mod modules;
-mod names;
 mod paths;
 mod resolve;
 mod scope;
 pub mod tables;
 mod value;
 
-pub(crate) use lower::{LowerPython, lower};
-pub use names::{
+pub use gpu_uses::{
     ChevronLaunch, Dimensions, Framework, LaunchProblem, LocalPackages, MalformedLaunch, NameUsage, PointerAsArray,
     PythonNames, UndecoratedKernel, UnknownName,
 };
+pub(crate) use lower::{LowerPython, lower};
 pub use paths::dotted;
 
 use cudalint_syntax::{Node, Span, python_chevrons};

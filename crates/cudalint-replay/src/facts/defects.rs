@@ -9,7 +9,7 @@ pub struct DefectFact {
     pub defect: Defect,
     /// The execution: its position among those of the module.
     pub run: usize,
-    /// What is told: its position among the events of the execution.
+    /// What is reported: its position among the events of the execution.
     pub event: usize,
     /// Other events with the same cause, in the order of their places.
     pub alike: Vec<usize>,

@@ -138,7 +138,7 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         }
     }
 
-    /// Whether what happens is told to anybody.
+    /// Whether what happens is reported.
     pub fn is_told(&self) -> bool {
         self.log.muted == 0 && self.budget.stopped.is_none()
     }

@@ -110,7 +110,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A copy: told to the rules, and done.
+    /// A copy: reported to the rules, and done.
     pub(super) fn copy(&mut self, id: ExprId, call: &CopyCall<'_>) {
         let site = self.expr_site(id);
         if self.wants(site) {
@@ -146,7 +146,7 @@ impl Walker<'_> {
         self.store(&call.to.0, &call.bytes, Some(&call.from.0));
     }
 
-    /// A set: told to the rules, and done.
+    /// A set: reported to the rules, and done.
     pub(super) fn set_elements(&mut self, id: ExprId, call: &SetCall<'_>) {
         let site = self.expr_site(id);
         let bytes = Dim { q: call.count.q.times(&Quantity::Known(call.unit)), why: call.count.why.clone() };

@@ -1,4 +1,4 @@
-//! What several executions of a kernel show, together: alike, it is told once; in one combination of inputs alone, not at all.
+//! What several executions of a kernel show, together: alike, it is reported once; in one combination of inputs alone, not at all.
 
 use super::binding::Binding;
 use super::{KernelRun, report};

@@ -99,10 +99,10 @@ fn paths(document: &Document) -> BTreeSet<&str> {
     all
 }
 
-/// The folder that the document's paths start from: as told, else here, else beside the document.
-fn root_of(document: &Document, file: &Path, told: Option<&Path>) -> Result<Utf8PathBuf, String> {
+/// The folder that the document's paths start from: as given, else here, else beside the document.
+fn root_of(document: &Document, file: &Path, given: Option<&Path>) -> Result<Utf8PathBuf, String> {
     let here = here()?;
-    if let Some(folder) = told {
+    if let Some(folder) = given {
         let folder = here.as_std_path().join(folder);
         if !folder.is_dir() {
             return Err(format!("--sources {}: no such folder", folder.display()));

@@ -1,4 +1,4 @@
-//! `cudalint verify`: findings of a check or of a document, run on a GPU, and told with their verdicts.
+//! `cudalint verify`: findings of a check or of a document, run on a GPU, and shown with their verdicts.
 
 mod again;
 mod bars;
@@ -141,7 +141,7 @@ fn absolute(path: &std::path::Path) -> Result<Utf8PathBuf, String> {
     Utf8PathBuf::from_path_buf(whole).map_err(|path| format!("{}: the path is not UTF-8", path.display()))
 }
 
-/// Puts what the run said into the findings. A finding is told by its place in the document, which has the report's order.
+/// Puts what the run said into the findings. A finding is known by its place in the document, which has the report's order.
 fn fill(report: &mut Report, outcome: &run::RunReport) {
     for (index, outcome) in &outcome.outcomes {
         if let Some(finding) = report.findings.get_mut(*index) {

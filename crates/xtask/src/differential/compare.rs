@@ -117,7 +117,7 @@ struct Counts {
 pub struct Tally {
     /// By class and whether definite.
     claims: BTreeMap<(Class, bool), Counts>,
-    /// Kernels with records of the class of which only a possible finding tells.
+    /// Kernels with records of the class of which only a possible finding speaks.
     weak: BTreeMap<Class, usize>,
     /// Lines of records that some finding of the class is about, and lines that none is.
     found: BTreeMap<Class, usize>,
@@ -198,11 +198,11 @@ impl Tally {
                 .iter()
                 .filter(|claim| class.is_told_by(claim.rule) && inside(&claim.line))
                 .partition(|claim| claim.confidence == Confidence::Possible);
-            let told: BTreeSet<usize> =
+            let reported: BTreeSet<usize> =
                 telling.iter().flat_map(|claim| claim.related.iter().copied().chain([claim.line])).collect();
             let lines: BTreeSet<usize> = records.iter().flatten().copied().collect();
-            *self.found.entry(class).or_default() += lines.intersection(&told).count();
-            let missed: Vec<&usize> = lines.difference(&told).collect();
+            *self.found.entry(class).or_default() += lines.intersection(&reported).count();
+            let missed: Vec<&usize> = lines.difference(&reported).collect();
             *self.missed.entry(class).or_default() += missed.len();
             if !lines.is_empty() {
                 let (kernels, silent) = self.kernels.entry(class).or_default();
@@ -237,7 +237,7 @@ impl fmt::Display for Tally {
             writeln!(
                 f,
                 "{}: the GPU shows it in {kernels} kernels, of which {silent} have no finding ({weak} of these a possible \
-                 one); {found} lines told, {missed} not",
+                 one); {found} lines reported, {missed} not",
                 class.words()
             )?;
         }

@@ -82,7 +82,7 @@ pub fn watch(binary: &Path, tool: Tool, kernels: &[usize]) -> Result<Observed, S
         command.args(["--kill-after=5", "40", "compute-sanitizer", "--tool", tool.word()]);
         match tool {
             Tool::Memcheck => command.args(["--padding", "65536", "--destroy-on-device-error", "kernel"]),
-            // A race whose values happen to be equal is told at this level only.
+            // A race whose values happen to be equal is reported at this level only.
             Tool::Racecheck => command.args(["--racecheck-report", "analysis", "--print-level", "info"]),
             Tool::Synccheck => &mut command,
         };

@@ -1,4 +1,4 @@
-//! The process that feeds inputs one after another. It tells of each before and after; when it dies or falls silent,
+//! The process that feeds inputs one after another. It reports each before and after; when it dies or falls silent,
 //! its parent finds the input where it was written.
 
 use super::mutate::mutate;
@@ -31,12 +31,12 @@ pub fn run(target: Target, work: &Path, seeds: &Path, seed: u64) -> Result<(), S
         let mut known: HashSet<u64> = HashSet::new();
         for number in 0u64.. {
             let input = mutate(&mut random, &pool);
-            tell(&format!("run {number}"));
+            say(&format!("run {number}"));
             let start = Instant::now();
             let marks = target.run(&engine, work, &input);
             let micros = start.elapsed().as_micros();
             let fresh = marks.into_iter().filter(|mark| known.insert(*mark)).count();
-            tell(&format!("did {micros} {} {}", input.len(), known.len()));
+            say(&format!("did {micros} {} {}", input.len(), known.len()));
             if fresh > 0 {
                 if pool.len() < POOL {
                     pool.push(input);
@@ -66,7 +66,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result
     pool.install(work)
 }
 
-fn tell(line: &str) {
+fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}");
     let _ = out.flush();

@@ -57,7 +57,7 @@ impl Shown {
     }
 }
 
-/// Runs every broken program, so many at a time, and tells of each as it ends; those whose change was found first.
+/// Runs every broken program, so many at a time, and reports each as it ends; those whose change was found first.
 pub fn run(all: &[Broken], jobs: usize) -> Vec<Shown> {
     let mut unbroken: BTreeMap<(PathBuf, PathBuf, &'static str), Vec<usize>> = BTreeMap::new();
     for (at, one) in all.iter().enumerate() {
@@ -136,9 +136,12 @@ fn errors(top: &Path, file: &Path, tool: &str) -> Result<u64, String> {
         command.args(&sources).current_dir(&root);
         command.args(["-lcublas", "-lcufft", "-lcurand", "-lcusparse", "-lcusolver", "-lnvrtc", "-lcuda"]);
         command.output().is_ok_and(|output| {
-            let told = String::from_utf8_lossy(&output.stderr);
-            refusal =
-                told.lines().find(|line| line.contains("error") || line.contains("undefined")).unwrap_or("").to_owned();
+            let printed = String::from_utf8_lossy(&output.stderr);
+            refusal = printed
+                .lines()
+                .find(|line| line.contains("error") || line.contains("undefined"))
+                .unwrap_or("")
+                .to_owned();
             output.status.success()
         })
     });

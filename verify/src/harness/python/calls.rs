@@ -2,8 +2,8 @@
 //! it and the call.
 
 use super::arguments::{Argument, Stated, arguments};
+use super::bindings::Names;
 use super::functions::{Functions, Role};
-use super::names::Names;
 use super::packages::{imported_packages, package};
 use super::prediction;
 use super::sheet::Sheet;

@@ -1,6 +1,6 @@
 //! What matters of a script, cut out of it: the flagged statement alone, with the imports and definitions that it needs.
 
-use super::names::{Names, Needs, reads};
+use super::bindings::{Names, Needs, reads};
 use super::packages::package;
 use super::prediction::{Fact, raise};
 use super::sheet::Sheet;
@@ -389,7 +389,7 @@ impl Uses {
 
     /// Looks for a name in a piece of a tree.
     pub fn read(&mut self, root: Node<'_>, name: &str, text: &str) {
-        super::names::each_identifier(root, |node| {
+        super::bindings::each_identifier(root, |node| {
             if text.get(node.byte_range()) != Some(name) {
                 return;
             }

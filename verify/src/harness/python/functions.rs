@@ -178,7 +178,7 @@ impl<'t> Functions<'t> {
         let mut usage = Usage::default();
         let Some(function) = self.all.get(index) else { return usage };
         let Some(body) = function.node.child_by_field_name("body") else { return usage };
-        super::names::each_identifier(body, |node| {
+        super::bindings::each_identifier(body, |node| {
             if self.text.get(node.byte_range()) == Some(parameter) {
                 self.note(node, &mut usage, depth);
             }

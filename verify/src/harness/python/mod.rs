@@ -1,10 +1,10 @@
 //! Programs for Python: the script as written, then what matters cut out of it, with its lines at their own numbers.
 
 mod arguments;
+mod bindings;
 mod calls;
 mod cut;
 mod functions;
-mod names;
 mod packages;
 mod prediction;
 mod sheet;

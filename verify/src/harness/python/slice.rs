@@ -2,7 +2,7 @@
 //! the names in them their values. Compilers of kernels stop at the first statement that they refuse, so that this is how the
 //! others are shown.
 
-use super::names::{identifiers, reads, reads_itself};
+use super::bindings::{identifiers, reads, reads_itself};
 use cudalint_syntax::kinds::{PythonKind, python_kind};
 use cudalint_syntax::{Node, each_node};
 use std::collections::BTreeSet;

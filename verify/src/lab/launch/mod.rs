@@ -49,9 +49,9 @@ pub fn launch_main(arguments: impl IntoIterator<Item = String>) -> ExitCode {
             let reply = take_order();
             let text = serde_json::to_string(&reply).unwrap_or_default();
             let mut out = std::io::stdout().lock();
-            let told = writeln!(out, "{text}").and_then(|()| out.flush());
+            let written = writeln!(out, "{text}").and_then(|()| out.flush());
             // Threads that wait for input end with the process.
-            if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
     }
 }

@@ -181,7 +181,7 @@ fn tried(
         return row(group, part.name(), State::Broken, facts.join("; "), when_broken);
     }
     facts.extend(trials.iter().flatten().filter_map(|trial| trial.as_ref().ok().cloned()));
-    // Others that lie around and do not work are told, in case one of them was meant.
+    // Others that lie around and do not work are named, in case one of them was meant.
     facts.extend(reasons.iter().map(|reason| format!("passed over: {reason}")));
     row(group, part.name(), State::Ok, facts.join("; "), Remedy::None)
 }

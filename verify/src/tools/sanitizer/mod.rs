@@ -7,15 +7,15 @@
 //! `tests/recorded`. An element or line that is not known is passed over, so that a newer tool is still read.
 
 mod classify;
-mod names;
 mod record;
+mod spelling;
 mod text;
 mod xml;
 
-pub use names::{base_name, same_path};
 pub use record::{
     Access, Category, Fault, Frame, Kernel, Nearest, Notice, RaceAccess, Record, SanitizerReport, Side, Space,
 };
+pub use spelling::{base_name, same_path};
 
 impl SanitizerReport {
     /// Reads what a tool left: its XML, where it wrote one, and the text that it printed. Either may be missing, cut off

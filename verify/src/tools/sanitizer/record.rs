@@ -1,6 +1,6 @@
 //! What a report of compute-sanitizer is made of.
 
-use super::names::{self, base_name};
+use super::spelling::{self, base_name};
 use std::fmt;
 
 /// What a report says.
@@ -321,9 +321,9 @@ impl Frame {
     /// Whether the frame stands in a header of the toolkit, in an installed Python package, or in the compiler's glue.
     pub fn is_toolkit(&self) -> bool {
         let Some(file) = self.file.as_deref() else {
-            return !self.function.is_empty() && self.module.as_deref().is_some_and(names::is_toolkit_module);
+            return !self.function.is_empty() && self.module.as_deref().is_some_and(spelling::is_toolkit_module);
         };
-        names::is_toolkit_file(file) || self.is_stub_glue()
+        spelling::is_toolkit_file(file) || self.is_stub_glue()
     }
 
     /// Whether the frame is one of Python's.

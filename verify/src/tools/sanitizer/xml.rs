@@ -14,7 +14,7 @@ const CLOSE: &str = "</record>";
 const DEPTH: usize = 16;
 /// Elements that a record may have.
 const ELEMENTS: usize = 4096;
-/// Problems that are told one by one.
+/// Problems that are named one by one.
 const PROBLEMS: usize = 5;
 
 /// What an XML text says.

@@ -10,7 +10,7 @@ mod functions;
 mod imports;
 mod kernels;
 mod literals;
-mod names;
+mod lookup;
 mod operators;
 mod patterns;
 mod scopes;

@@ -1,7 +1,7 @@
-//! What executed kernels did, classified: each defect is of one kind, and is told once.
+//! What executed kernels did, classified: each defect is of one kind, and is reported once.
 //!
 //! One missing guard lets several accesses out of bounds, one missing barrier makes several pairs race, and one kernel is
-//! executed for several launches. [`defects`] puts what has one cause together, and says which kind of defect tells it best.
+//! executed for several launches. [`defects`] puts what has one cause together, and says which kind of defect says it best.
 
 mod classify;
 mod executed;
@@ -45,16 +45,16 @@ enum Cause {
 
 /// The defects in the executions of a module's kernels, with the code of each: those that rest on facts first.
 pub(super) fn defects(project: &Project, runs: &[KernelRun], codes: &[Option<Arc<Code>>]) -> Vec<DefectFact> {
-    let mut told = Told { beyond: beyond(runs), ..Told::default() };
+    let mut reported = Reported { beyond: beyond(runs), ..Reported::default() };
     let mut found = Vec::new();
     for (number, (run, code)) in runs.iter().zip(codes).enumerate() {
         if run.report.events.is_empty() {
             continue;
         }
         let first = found.len();
-        of_run(Executed { project, run, code: code.as_deref() }, number, &told, &mut found);
+        of_run(Executed { project, run, code: code.as_deref() }, number, &reported, &mut found);
         for fact in found.iter().skip(first) {
-            told.insert(run, fact);
+            reported.insert(run, fact);
         }
     }
     for fact in &mut found {
@@ -64,8 +64,8 @@ pub(super) fn defects(project: &Project, runs: &[KernelRun], codes: &[Option<Arc
     found
 }
 
-/// Adds the defects of one run that are not told yet.
-fn of_run(own: Executed<'_>, number: usize, told: &Told, all: &mut Vec<DefectFact>) {
+/// Adds the defects of one run that are not reported yet.
+fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<DefectFact>) {
     let run = own.run;
     let races = races::Races::of(run);
     let mut places = BTreeSet::new();
@@ -80,7 +80,7 @@ fn of_run(own: Executed<'_>, number: usize, told: &Told, all: &mut Vec<DefectFac
         }
         let group = races.group(index);
         let Some((defect, formula)) = classify::classify(own, event, group) else { continue };
-        if !told.holds(run, defect, event) {
+        if !reported.holds(run, defect, event) {
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
             let elects =
                 |race: &Race<'_>| own.code.is_some_and(|code| election::is_election(code, race.first, race.second));
@@ -104,14 +104,14 @@ fn of_run(own: Executed<'_>, number: usize, told: &Told, all: &mut Vec<DefectFac
     }
     let mut by_cause: BTreeMap<(Defect, Cause), usize> = BTreeMap::new();
     for one in &found {
-        let told_by = best.get(&one.cause).copied().filter(|_| race(one.event).is_some()).unwrap_or(one);
-        let causes = causes(own.project, told_by, one.event);
-        let known = causes.iter().find_map(|cause| by_cause.get(&(told_by.defect, cause.clone())).copied());
+        let shown_by = best.get(&one.cause).copied().filter(|_| race(one.event).is_some()).unwrap_or(one);
+        let causes = causes(own.project, shown_by, one.event);
+        let known = causes.iter().find_map(|cause| by_cause.get(&(shown_by.defect, cause.clone())).copied());
         let at = known.unwrap_or(all.len());
-        by_cause.extend(causes.into_iter().map(|cause| ((told_by.defect, cause), at)));
+        by_cause.extend(causes.into_iter().map(|cause| ((shown_by.defect, cause), at)));
         if all.len() == at {
-            let (defect, formula, harm) = (told_by.defect, told_by.formula.clone(), told_by.harm);
-            all.push(DefectFact { defect, run: number, event: told_by.index, alike: Vec::new(), formula, harm });
+            let (defect, formula, harm) = (shown_by.defect, shown_by.formula.clone(), shown_by.harm);
+            all.push(DefectFact { defect, run: number, event: shown_by.index, alike: Vec::new(), formula, harm });
         }
         let Some(shown) = all.get_mut(at) else { continue };
         if shown.event == one.index {
@@ -140,7 +140,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Which of several races with one cause tells it best: the smaller.
+    /// Which of several races with one cause says it best: the smaller.
     fn rank(&self) -> (Harm, u8) {
         let defect = match self.defect {
             Defect::IndexFormula => 0,
@@ -190,7 +190,7 @@ fn beyond(runs: &[KernelRun]) -> BTreeSet<Site> {
 
 /// What earlier runs have shown: another launch of a kernel shows the same defects once more.
 #[derive(Default)]
-struct Told {
+struct Reported {
     places: BTreeSet<(u8, Site, Site)>,
     /// Accesses beyond their objects, in any run.
     beyond: BTreeSet<Site>,
@@ -202,7 +202,7 @@ struct Told {
 
 type Kernel = (ModuleId, FunctionId);
 
-impl Told {
+impl Reported {
     fn insert(&mut self, run: &KernelRun, fact: &DefectFact) {
         let (kernel, defect) = (run.kernel, fact.defect);
         // Another launch may show more.
@@ -254,7 +254,7 @@ fn place_of(event: &Event) -> (u8, Site, Site) {
     }
 }
 
-/// The causes by which an event may be put to others; `found` is what tells its defect.
+/// The causes by which an event may be put to others; `found` is what reports its defect.
 fn causes(project: &Project, found: &Found<'_>, event: &Event) -> Vec<Cause> {
     if let Some(formula) = &found.formula {
         return vec![Cause::Formula(formula.site)];

@@ -1,4 +1,4 @@
-//! Races of one execution: which events tell of the same pair of accesses, and which pairs have one cause.
+//! Races of one execution: which events are about the same pair of accesses, and which pairs have one cause.
 
 use crate::facts::Harm;
 use crate::runs::KernelRun;
@@ -74,7 +74,7 @@ impl Race<'_> {
         (self.first.site.min(self.second.site), self.first.site.max(self.second.site))
     }
 
-    /// Which of several events about one pair tells it best: the smaller. Two warps of a block need a barrier, which
+    /// Which of several events about one pair says it best: the smaller. Two warps of a block need a barrier, which
     /// is more than two lanes or two blocks need; values that differ do more harm than others.
     fn rank(&self) -> (u8, u8) {
         let scope = match self.scope {
@@ -100,7 +100,7 @@ impl Race<'_> {
 /// What the races of a run say together, by the events' numbers.
 #[derive(Debug, Default)]
 pub(super) struct Races {
-    /// For each pair of accesses the event that tells it best.
+    /// For each pair of accesses the event that says it best.
     best: BTreeMap<(Site, Site), usize>,
     /// For each event the first one with the same cause: races on one object that share a place, and races that one way
     /// around a loop brings together.
@@ -158,7 +158,7 @@ impl Races {
         self.groups.get(&self.cause(index)).copied().unwrap_or_default()
     }
 
-    /// Whether an event is no race, or the one that tells its pair of accesses best.
+    /// Whether an event is no race, or the one that reports its pair of accesses best.
     pub fn is_best(&self, index: usize, event: &Event) -> bool {
         race(event).is_none_or(|race| self.best.get(&race.pair()) == Some(&index))
     }

@@ -1,6 +1,6 @@
-//! [`Code`] as text, for tests and for looking at what lowering made of a kernel.
+//! [`Code`] as text.
 
-use crate::code::{
+use cudalint_kernel::code::{
     Block, Builtin, Code, Effect, Expr, ExprId, Function, Intrinsic, Place, Stmt, StmtId, Ty, UnaryOp, VariableId,
 };
 use cudalint_program::ir::BinaryOp;
@@ -9,48 +9,54 @@ use std::fmt::{self, Write};
 /// Deepest nesting that is written out.
 const MAX_DEPTH: usize = 200;
 
-impl fmt::Display for Ty {
+/// A type as text.
+pub struct ShownTy<'t>(pub &'t Ty);
+
+impl fmt::Display for ShownTy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Void => f.write_str("void"),
-            Self::Bool => f.write_str("bool"),
-            Self::Int { bytes, signed } => write!(f, "{}{}", if *signed { 'i' } else { 'u' }, u32::from(*bytes) * 8),
-            Self::Float { bytes } => write!(f, "f{}", u32::from(*bytes) * 8),
-            Self::Pointer => f.write_str("ptr"),
-            Self::Aggregate(layout) => {
+        match self.0 {
+            Ty::Void => f.write_str("void"),
+            Ty::Bool => f.write_str("bool"),
+            Ty::Int { bytes, signed } => write!(f, "{}{}", if *signed { 'i' } else { 'u' }, u32::from(*bytes) * 8),
+            Ty::Float { bytes } => write!(f, "f{}", u32::from(*bytes) * 8),
+            Ty::Pointer => f.write_str("ptr"),
+            Ty::Aggregate(layout) => {
                 write!(f, "{{{}", layout.bytes)?;
                 for leaf in &layout.leaves {
-                    write!(f, " {}:{}", leaf.offset, leaf.ty)?;
+                    write!(f, " {}:{}", leaf.offset, ShownTy(&leaf.ty))?;
                 }
                 f.write_char('}')
             }
-            Self::Opaque { bytes: Some(bytes) } => write!(f, "?{bytes}"),
-            Self::Opaque { bytes: None } => f.write_char('?'),
+            Ty::Opaque { bytes: Some(bytes) } => write!(f, "?{bytes}"),
+            Ty::Opaque { bytes: None } => f.write_char('?'),
         }
     }
 }
 
 /// Everything, a function after another.
-impl fmt::Display for Code {
+pub struct Shown<'c>(pub &'c Code);
+
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for object in &self.objects {
+        let code = self.0;
+        for object in &code.objects {
             write!(f, "{:?} {}", object.space, object.name)?;
             match object.bytes {
-                Some(bytes) => write!(f, ": {bytes} bytes of {}", object.element)?,
-                None => write!(f, ": of {}", object.element)?,
+                Some(bytes) => write!(f, ": {bytes} bytes of {}", ShownTy(&object.element))?,
+                None => write!(f, ": of {}", ShownTy(&object.element))?,
             }
             if let Some((_, values)) = &object.values {
                 write!(f, " = {:?}", values.get(..values.len().min(8)).unwrap_or(values))?;
             }
             f.write_char('\n')?;
         }
-        for function in &self.functions {
-            Dump { code: self, function, out: f, depth: 0 }.function()?;
+        for function in &code.functions {
+            Dump { code, function, out: f, depth: 0 }.function()?;
         }
-        for (cause, count) in &self.gaps {
+        for (cause, count) in &code.gaps {
             writeln!(f, "gap: {cause} ({count})")?;
         }
-        if self.damaged {
+        if code.damaged {
             f.write_str("damaged\n")?;
         }
         Ok(())
@@ -67,7 +73,7 @@ struct Dump<'c, 'f, 'o> {
 impl Dump<'_, '_, '_> {
     fn function(&mut self) -> fmt::Result {
         let function = self.function;
-        write!(self.out, "{} {}(", function.returns, function.name)?;
+        write!(self.out, "{} {}(", ShownTy(&function.returns), function.name)?;
         for at in 0..function.parameters {
             if at > 0 {
                 self.out.write_str(", ")?;
@@ -80,7 +86,7 @@ impl Dump<'_, '_, '_> {
 
     fn declaration(&mut self, id: VariableId) -> fmt::Result {
         let Some(variable) = self.function.variables.get(id) else { return self.out.write_str("??") };
-        write!(self.out, "{} ", variable.ty)?;
+        write!(self.out, "{} ", ShownTy(&variable.ty))?;
         self.variable(id)?;
         if variable.in_memory { self.out.write_str("@") } else { Ok(()) }
     }
@@ -198,12 +204,13 @@ impl Dump<'_, '_, '_> {
     }
 
     fn expr_inner(&mut self, expr: &Expr, ty: &Ty) -> fmt::Result {
+        let shown = ShownTy(ty);
         match expr {
             Expr::Int(value) => match ty {
                 Ty::Int { bytes: 4, signed: true } | Ty::Bool => write!(self.out, "{value}"),
-                ty => write!(self.out, "{value}:{ty}"),
+                _ => write!(self.out, "{value}:{shown}"),
             },
-            Expr::Float(value) => write!(self.out, "{value:?}:{ty}"),
+            Expr::Float(value) => write!(self.out, "{value:?}:{shown}"),
             Expr::Builtin(builtin) => self.builtin(*builtin),
             Expr::Read(place) => self.place(place, ty),
             Expr::Write(place, value) => {
@@ -216,7 +223,7 @@ impl Dump<'_, '_, '_> {
                     self.out.write_str("old ")?;
                 }
                 self.place(place, ty)?;
-                write!(self.out, " {}:{compute}= ", operator(*op))?;
+                write!(self.out, " {}:{}= ", operator(*op), ShownTy(compute))?;
                 self.expr(*value)
             }
             Expr::VariableAddress(variable) => {
@@ -255,7 +262,7 @@ impl Dump<'_, '_, '_> {
                 self.out.write_char(')')
             }
             Expr::Convert(value) => {
-                write!(self.out, "{ty}(")?;
+                write!(self.out, "{shown}(")?;
                 self.expr(*value)?;
                 self.out.write_char(')')
             }
@@ -295,7 +302,7 @@ impl Dump<'_, '_, '_> {
                 self.out.write_str("})")
             }
             Expr::Opaque { children, effect } => {
-                write!(self.out, "opaque {}:{ty}(", effect_word(*effect))?;
+                write!(self.out, "opaque {}:{shown}(", effect_word(*effect))?;
                 self.list(children)?;
                 self.out.write_char(')')
             }
@@ -330,6 +337,7 @@ impl Dump<'_, '_, '_> {
     }
 
     fn place(&mut self, place: &Place, ty: &Ty) -> fmt::Result {
+        let shown = ShownTy(ty);
         match place {
             Place::Register { variable, first, count } => {
                 self.variable(*variable)?;
@@ -340,7 +348,7 @@ impl Dump<'_, '_, '_> {
                 }
             }
             Place::Memory { address, element, volatile } => {
-                write!(self.out, "{}{ty}", if *volatile { "volatile " } else { "" })?;
+                write!(self.out, "{}{shown}", if *volatile { "volatile " } else { "" })?;
                 if ty.bytes() != Some(*element) {
                     write!(self.out, "/{element}")?;
                 }

@@ -1,4 +1,4 @@
-//! Words that several rules use: quantities, places and witnesses put the same way everywhere.
+//! Parts of findings that several rules make: quantities, places and witnesses, put the same way everywhere.
 
 use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};

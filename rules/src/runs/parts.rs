@@ -1,8 +1,8 @@
-//! Words and witnesses of what executed kernels did: threads, elements, launches put the same way in every rule.
+//! Parts of findings about what executed kernels did: threads, elements, launches put the same way in every rule.
 
 use super::Shown;
 use super::races::Race;
-use crate::words::{allocation_label, assumptions, confidence_for};
+use crate::parts::{allocation_label, assumptions, confidence_for};
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::{self, Space};
 use cudalint_findings::{
