@@ -87,6 +87,14 @@ pub struct Function {
     pub body: Block,
 }
 
+impl Function {
+    /// With nothing in it yet.
+    pub fn new(name: &str, site: Site) -> Self {
+        let name = name.to_owned();
+        Self { name, site, variables: TiVec::new(), parameters: 0, returns: Ty::Void, body: Vec::new() }
+    }
+}
+
 /// A variable of a function.
 #[derive(Clone, Debug)]
 pub struct Variable {

@@ -56,14 +56,7 @@ impl<'p> Lowerer<'p> {
             returns: if deduced { Ty::Unknown } else { returns.clone() },
             params: params.into(),
         };
-        self.code.functions.push(Function {
-            name: function.name.to_string(),
-            site: Site { module: key.module, span: function.name_span },
-            variables: TiVec::new(),
-            parameters: 0,
-            returns: code::Ty::Void,
-            body: Vec::new(),
-        });
+        self.code.functions.push(Function::new(&function.name, Site { module: key.module, span: function.name_span }));
         self.code.damaged |= function.damaged;
         self.instances.count += 1;
         self.instances.known.entry(place).or_default().push((key.clone(), instance.clone()));

@@ -33,14 +33,7 @@ impl<'p> Lowerer<'p> {
         let count = arrays.iter().flatten().find_map(|array| array.shape.first().copied());
         let stated = guess_arguments(self.project, key.module, key.function).unwrap_or_default();
         let Some(count) = count else { return statements(self) };
-        let mut builtin = |which: Builtin| self.push(Expr::Builtin(which), Ty::LONG, site);
-        let (block, size, thread) =
-            (builtin(Builtin::BlockIdx(0)), builtin(Builtin::BlockDim(0)), builtin(Builtin::ThreadIdx(0)));
-        let first = self.push(Expr::Binary(BinaryOp::Mul, block, size), Ty::LONG, site);
-        let element = self.push(Expr::Binary(BinaryOp::Add, first, thread), Ty::LONG, site);
-        let element = self.settle(element);
-        let condition = self.push(Expr::Binary(BinaryOp::Lt, element, count), Ty::Bool, site);
-        let (then, ()) = self.in_block(|this| {
+        self.for_thread(count, site, |this, element| {
             for (index, array) in arrays.into_iter().enumerate() {
                 let Some(array) = array else { continue };
                 let part = this.part_of(&array, stated.get(index), element, site);
@@ -49,6 +42,18 @@ impl<'p> Lowerer<'p> {
             }
             statements(this);
         });
+    }
+
+    /// What each thread does with the element that has its number; those beyond the last do nothing.
+    pub(super) fn for_thread(&mut self, count: ExprId, site: Site, work: impl FnOnce(&mut Self, ExprId)) {
+        let mut builtin = |which: Builtin| self.push(Expr::Builtin(which), Ty::LONG, site);
+        let (block, size, thread) =
+            (builtin(Builtin::BlockIdx(0)), builtin(Builtin::BlockDim(0)), builtin(Builtin::ThreadIdx(0)));
+        let first = self.push(Expr::Binary(BinaryOp::Mul, block, size), Ty::LONG, site);
+        let element = self.push(Expr::Binary(BinaryOp::Add, first, thread), Ty::LONG, site);
+        let element = self.settle(element);
+        let condition = self.push(Expr::Binary(BinaryOp::Lt, element, count), Ty::Bool, site);
+        let (then, ()) = self.in_block(|this| work(this, element));
         self.emit(Stmt::If { condition, then, otherwise: Vec::new() }, site);
     }
 

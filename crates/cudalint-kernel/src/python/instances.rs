@@ -96,14 +96,7 @@ impl<'p> Lowerer<'p> {
         let id = self.code.functions.next_key();
         let at = self.instances.len();
         self.instances.push(Instance { key: key.clone(), id, returns: PyTy::Opaque, wants_literals: false });
-        self.code.functions.push(Function {
-            name: function.name.to_string(),
-            site: Site { module: key.module, span: function.name_span },
-            variables: TiVec::new(),
-            parameters: 0,
-            returns: Ty::Void,
-            body: Vec::new(),
-        });
+        self.code.functions.push(Function::new(&function.name, Site { module: key.module, span: function.name_span }));
         self.code.damaged |= function.damaged;
         let context = Context {
             module: key.module,

@@ -34,14 +34,7 @@ impl<'p> Lowerer<'p> {
         };
         let outer = self.code.functions.next_key();
         let site = Site { module, span: function.name_span };
-        self.code.functions.push(code::Function {
-            name: function.name.to_string(),
-            site,
-            variables: TiVec::new(),
-            parameters: 0,
-            returns: Ty::Void,
-            body: Vec::new(),
-        });
+        self.code.functions.push(code::Function::new(&function.name, site));
         let ir = self.project.module(module);
         let scan = Arc::new(Scan::of(ir, function, self.dialect));
         self.context = Context { module, ir, id, function: Some(function), captured, scan };
@@ -71,16 +64,9 @@ impl<'p> Lowerer<'p> {
     }
 
     fn store_results(&mut self, values: &[(Value, Site)], results: &Array, site: Site) {
-        let mut builtin = |which: Builtin| self.push(Expr::Builtin(which), Ty::LONG, site);
-        let (block, size, thread) =
-            (builtin(Builtin::BlockIdx(0)), builtin(Builtin::BlockDim(0)), builtin(Builtin::ThreadIdx(0)));
-        let first = self.push(Expr::Binary(BinaryOp::Mul, block, size), Ty::LONG, site);
-        let element = self.push(Expr::Binary(BinaryOp::Add, first, thread), Ty::LONG, site);
-        let element = self.settle(element);
         let Some(count) = results.shape.first().copied() else { return };
-        let condition = self.push(Expr::Binary(BinaryOp::Lt, element, count), Ty::Bool, site);
-        let at = Value::Number(element, Ty::LONG);
-        let (then, ()) = self.in_block(|this| {
+        self.for_thread(count, site, |this, element| {
+            let at = Value::Number(element, Ty::LONG);
             let mut given = Vec::new();
             for (value, place) in values {
                 let own = match value {
@@ -95,6 +81,5 @@ impl<'p> Lowerer<'p> {
             let Some((address, element)) = this.element_address(results, &[at], site) else { return };
             this.store(address, &element, &result, site);
         });
-        self.emit(Stmt::If { condition, then, otherwise: Vec::new() }, site);
     }
 }

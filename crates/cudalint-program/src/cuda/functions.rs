@@ -97,7 +97,6 @@ impl Lowerer<'_> {
         let is_specialization = templates.iter().any(|list| list.named_child_count() == 0)
             || declared.name.is_some_and(|name| last_name_kind(name) == CudaKind::TemplateFunction);
         let function = Function {
-            name,
             scope: scope.into(),
             space: storage.space,
             space_written: storage.space_written,
@@ -107,21 +106,15 @@ impl Lowerer<'_> {
             locals: frame.locals,
             param_count,
             variadic,
-            returns,
             member_inits,
             body,
             launch_bounds,
             role,
             is_static: storage.is_static || self.anonymous > 0,
             extern_c: self.extern_c > 0,
-            span,
             name_span,
             damaged: damaged || frame.damaged,
-            parent: None,
-            captures: Vec::new(),
-            captured_otherwise: Vec::new(),
-            made_captures: 0,
-            python: None,
+            ..Function::named(name, returns, span)
         };
         if let Some(slot) = self.module.functions.get_mut(id) {
             *slot = function;
@@ -130,35 +123,8 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn blank_function(&mut self, span: Span) -> Function {
-        let name = self.name("");
-        let returns = self.push_type(Type::Void);
-        Function {
-            name,
-            scope: Path::default(),
-            space: ExecutionSpace::default(),
-            space_written: false,
-            is_constexpr: false,
-            template_params: Vec::new(),
-            is_specialization: false,
-            locals: TiVec::new(),
-            param_count: 0,
-            variadic: false,
-            returns,
-            member_inits: Vec::new(),
-            body: None,
-            launch_bounds: None,
-            role: FunctionRole::Free,
-            is_static: false,
-            extern_c: false,
-            span,
-            name_span: span,
-            damaged: false,
-            parent: None,
-            captures: Vec::new(),
-            captured_otherwise: Vec::new(),
-            made_captures: 0,
-            python: None,
-        }
+        let (name, returns) = (self.name(""), self.push_type(Type::Void));
+        Function::named(name, returns, span)
     }
 
     fn scope_without_class(&self) -> Vec<Name> {

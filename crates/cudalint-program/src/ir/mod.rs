@@ -363,6 +363,37 @@ pub struct Function {
 }
 
 impl Function {
+    /// A free function of which nothing else is known yet.
+    pub fn named(name: Name, returns: TypeId, span: Span) -> Self {
+        Self {
+            name,
+            scope: Path::default(),
+            space: ExecutionSpace::default(),
+            space_written: false,
+            is_constexpr: false,
+            template_params: Vec::new(),
+            is_specialization: false,
+            locals: TiVec::new(),
+            param_count: 0,
+            variadic: false,
+            returns,
+            member_inits: Vec::new(),
+            body: None,
+            launch_bounds: None,
+            role: FunctionRole::Free,
+            is_static: false,
+            extern_c: false,
+            span,
+            name_span: span,
+            damaged: false,
+            parent: None,
+            captures: Vec::new(),
+            captured_otherwise: Vec::new(),
+            made_captures: 0,
+            python: None,
+        }
+    }
+
     /// Its parameters.
     pub fn params(&self) -> &TiSlice<LocalId, Variable> {
         let count = (self.param_count as usize).min(self.locals.len());

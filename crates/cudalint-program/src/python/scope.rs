@@ -251,11 +251,7 @@ impl<'t> File<'t> {
     fn import(&mut self, node: Node<'t>, scope: usize, local: &LocalPackages) {
         let mut cursor = node.walk();
         for name in node.children_by_field_name("name", &mut cursor) {
-            let (path, alias) = match python_kind(name) {
-                PythonKind::AliasedImport => (name.child_by_field_name("name"), name.child_by_field_name("alias")),
-                _ => (Some(name), None),
-            };
-            let Some(path) = path else { continue };
+            let Some((path, alias)) = imported(name) else { continue };
             let dotted = self.text_of(path);
             if let Some((parent, last)) = dotted.rsplit_once('.')
                 && !local.shadow(dotted)
@@ -283,11 +279,7 @@ impl<'t> File<'t> {
         }
         let mut cursor = node.walk();
         for name in node.children_by_field_name("name", &mut cursor) {
-            let (path, alias) = match python_kind(name) {
-                PythonKind::AliasedImport => (name.child_by_field_name("name"), name.child_by_field_name("alias")),
-                _ => (Some(name), None),
-            };
-            let Some(path) = path else { continue };
+            let Some((path, alias)) = imported(name) else { continue };
             let own = self.text_of(path);
             let local_name = alias.map_or(own, |alias| self.text_of(alias));
             if known {
@@ -337,5 +329,13 @@ impl<'t> File<'t> {
 impl<'t> Scope<'t> {
     fn new(parent: Option<usize>, is_class: bool, node: Node<'t>) -> Self {
         Self { parent, is_class, node, names: FxHashMap::default(), globals: Vec::new() }
+    }
+}
+
+/// What an import names, and what it is called here.
+fn imported(name: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>)> {
+    match python_kind(name) {
+        PythonKind::AliasedImport => Some((name.child_by_field_name("name")?, name.child_by_field_name("alias"))),
+        _ => Some((name, None)),
     }
 }

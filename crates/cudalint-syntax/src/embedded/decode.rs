@@ -93,65 +93,40 @@ impl Program {
         let mut at = content.start;
         while let Some(&byte) = text.get(at) {
             let next = text.get(at + 1).copied().unwrap_or(0);
-            match byte {
-                b'\\' if !style.raw => at = self.escape(text, at),
-                b'{' | b'}' if style.braces && next == byte => {
-                    self.push(byte, at + 1);
-                    at += 2;
+            let doubled = style.braces && matches!(byte, b'{' | b'}') || style.percent && byte == b'%';
+            if byte == b'\\' && !style.raw {
+                at = self.escape(text, at);
+                continue;
+            }
+            if doubled && next == byte {
+                self.push(byte, at + 1);
+                at += 2;
+                continue;
+            }
+            // Where a hole ends, and what stands in it.
+            let hole = match byte {
+                b'{' if style.braces => {
+                    bracket_end(text, at).map(|close| (close, field(inside(text, at + 1..close - 1))))
                 }
-                b'{' if style.braces => match bracket_end(text, at) {
-                    Some(close) => {
-                        let inside = text.get(at + 1..close - 1).unwrap_or(&[]);
-                        self.hole(at..close, field(inside), whole, names);
-                        at = close;
-                    }
-                    None => {
-                        self.push(byte, at);
-                        at += 1;
-                    }
-                },
-                b'{' if style.engine && next == b'{' => match memchr::memmem::find(&text[at..], b"}}") {
-                    Some(length) => {
-                        let inside = text.get(at + 2..at + length).unwrap_or(&[]);
-                        self.hole(at..at + length + 2, inside, whole, names);
-                        at += length + 2;
-                    }
-                    None => {
-                        self.push(byte, at);
-                        at += 1;
-                    }
-                },
-                b'%' if style.percent && next == b'%' => {
-                    self.push(byte, at + 1);
-                    at += 2;
-                }
+                b'{' if style.engine && next == b'{' => memchr::memmem::find(&text[at..], b"}}")
+                    .map(|length| (at + length + 2, inside(text, at + 2..at + length))),
                 // `%(name)d` is no C++, whoever fills it in.
-                b'%' if style.percent || next == b'(' => match conversion(text, at) {
-                    Some((close, name)) if style.percent || !name.is_empty() => {
-                        self.hole(at..close, text.get(name).unwrap_or(&[]), whole, names);
-                        at = close;
-                    }
-                    _ => {
-                        self.push(byte, at);
-                        at += 1;
-                    }
-                },
-                b'$' if next == b'{' => match bracket_end(text, at + 1) {
-                    Some(close) => {
-                        self.hole(at..close, text.get(at + 2..close - 1).unwrap_or(&[]), whole, names);
-                        at = close;
-                    }
-                    None => {
-                        self.push(byte, at);
-                        at += 1;
-                    }
-                },
+                b'%' if style.percent || next == b'(' => conversion(text, at)
+                    .filter(|(_, name)| style.percent || !name.is_empty())
+                    .map(|(close, name)| (close, inside(text, name))),
+                b'$' if next == b'{' => bracket_end(text, at + 1).map(|close| (close, inside(text, at + 2..close - 1))),
                 b'$' if next.is_ascii_alphabetic() || next == b'_' => {
                     let close = word_end(text, at + 1);
-                    self.hole(at..close, text.get(at + 1..close).unwrap_or(&[]), whole, names);
+                    Some((close, inside(text, at + 1..close)))
+                }
+                _ => None,
+            };
+            match hole {
+                Some((close, inside)) => {
+                    self.hole(at..close, inside, whole, names);
                     at = close;
                 }
-                _ => {
+                None => {
                     self.push(byte, at);
                     at += 1;
                 }
@@ -267,4 +242,7 @@ fn character(digits: Option<&[u8]>, radix: u32) -> u8 {
         Some(value @ 0x20..=0x7e) => value as u8,
         _ => b'?',
     }
+}
+fn inside(text: &[u8], range: Range<usize>) -> &[u8] {
+    text.get(range).unwrap_or(&[])
 }

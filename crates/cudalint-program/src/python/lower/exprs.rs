@@ -228,32 +228,19 @@ impl<'t> Lowerer<'t> {
     fn slice(&mut self, node: Node<'t>, span: Span) -> ExprId {
         let mut parts = [None, None, None];
         let mut at = 0;
-        let start = self.scratch.len();
-        self.cursor.reset(node);
-        if self.cursor.goto_first_child() {
-            loop {
-                let child = self.cursor.node();
-                if !matches!(python_kind(child), PythonKind::Comment | PythonKind::LineContinuation) {
-                    self.scratch.push(child);
-                }
-                if !self.cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        let children = Children { start, end: self.scratch.len(), torn: false };
-        for index in 0..children.len() {
-            let Some(child) = self.child(children, index) else { continue };
-            if child.is_named() {
-                let part = self.expr(child);
-                if let Some(slot) = parts.get_mut(at) {
-                    *slot = Some(part);
-                }
-            } else {
+        let children = self.children_where(node, |child| {
+            !matches!(python_kind(child), PythonKind::Comment | PythonKind::LineContinuation)
+        });
+        self.each(children, |this, child| {
+            if !child.is_named() {
                 at += 1;
+                return;
             }
-        }
-        self.release(children);
+            let part = this.expr(child);
+            if let Some(slot) = parts.get_mut(at) {
+                *slot = Some(part);
+            }
+        });
         self.push(python(PythonExpr::Slice(parts)), span)
     }
 

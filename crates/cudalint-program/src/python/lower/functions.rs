@@ -30,18 +30,7 @@ enum ParameterKind {
 impl<'t> Lowerer<'t> {
     /// `def`, with the expressions of its decorators. Only methods have no statement that defines them.
     pub(super) fn function(&mut self, node: Node<'t>, decorators: Vec<ExprId>, span: Span, out: Option<&mut Block>) {
-        let children = self.children(node);
-        let (mut name, mut parameters, mut body) = (None, None, None);
-        for index in 0..children.len() {
-            let Some(child) = self.child(children, index) else { continue };
-            match python_kind(child) {
-                PythonKind::Identifier if name.is_none() => name = Some(child),
-                PythonKind::Parameters => parameters = Some(child),
-                PythonKind::Block => body = Some(child),
-                _ => {}
-            }
-        }
-        self.release(children);
+        let [name, body, parameters] = self.definition_parts(node, PythonKind::Parameters);
         let text = name.map_or("", |name| self.text_of(name));
         let name_span = name.map_or(span, Span::from);
         let parameters = parameters.map(|list| self.parameters(list)).unwrap_or_default();
@@ -238,18 +227,7 @@ impl<'t> Lowerer<'t> {
 
     /// `class`.
     pub(super) fn class_definition(&mut self, node: Node<'t>, decorators: Vec<ExprId>, span: Span, out: &mut Block) {
-        let children = self.children(node);
-        let (mut name, mut superclasses, mut body) = (None, None, None);
-        for index in 0..children.len() {
-            let Some(child) = self.child(children, index) else { continue };
-            match python_kind(child) {
-                PythonKind::Identifier if name.is_none() => name = Some(child),
-                PythonKind::ArgumentList => superclasses = Some(child),
-                PythonKind::Block => body = Some(child),
-                _ => {}
-            }
-        }
-        self.release(children);
+        let [name, body, superclasses] = self.definition_parts(node, PythonKind::ArgumentList);
         let text = name.map_or("", |name| self.text_of(name));
         let name_span = name.map_or(span, Span::from);
         let bases = superclasses.map(|list| self.bases(list, out)).unwrap_or_default();

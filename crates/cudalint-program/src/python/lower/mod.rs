@@ -172,33 +172,9 @@ impl<'t> Lowerer<'t> {
     }
 
     fn blank_function(&mut self, name: &'t str, span: Span, name_span: Span) -> Function {
-        Function {
-            name: self.name(name),
-            scope: Path::default(),
-            space: ExecutionSpace { host: true, ..ExecutionSpace::default() },
-            space_written: false,
-            is_constexpr: false,
-            template_params: Vec::new(),
-            is_specialization: false,
-            locals: TiVec::new(),
-            param_count: 0,
-            variadic: false,
-            returns: self.auto,
-            member_inits: Vec::new(),
-            body: None,
-            launch_bounds: None,
-            role: FunctionRole::Free,
-            is_static: false,
-            extern_c: false,
-            span,
-            name_span,
-            damaged: false,
-            parent: None,
-            captures: Vec::new(),
-            captured_otherwise: Vec::new(),
-            made_captures: 0,
-            python: None,
-        }
+        let name = self.name(name);
+        let space = ExecutionSpace { host: true, ..ExecutionSpace::default() };
+        Function { space, name_span, ..Function::named(name, self.auto, span) }
     }
 
     /// The shared name of a text.
@@ -256,25 +232,53 @@ impl<'t> Lowerer<'t> {
     /// Puts a node's children into the scratch room, where [`Self::child`] finds them until they are given back with
     /// [`Self::release`], last taken first.
     fn children(&mut self, node: Node<'t>) -> Children {
-        let start = self.scratch.len();
         let mut torn = false;
+        let mut children = self.children_where(node, |child| {
+            let kind = python_kind(child);
+            let is_error = child.is_named() && kind == PythonKind::Error;
+            torn |= is_error;
+            child.is_named() && !is_error && !matches!(kind, PythonKind::Comment | PythonKind::LineContinuation)
+        });
+        children.torn = torn;
+        children
+    }
+
+    /// The same with those of all children that `keep` holds for.
+    fn children_where(&mut self, node: Node<'t>, mut keep: impl FnMut(Node<'t>) -> bool) -> Children {
+        let start = self.scratch.len();
         self.cursor.reset(node);
-        if self.cursor.goto_first_child() {
-            loop {
-                let child = self.cursor.node();
-                if child.is_named() {
-                    match python_kind(child) {
-                        PythonKind::Comment | PythonKind::LineContinuation => {}
-                        PythonKind::Error => torn = true,
-                        _ => self.scratch.push(child),
-                    }
-                }
-                if !self.cursor.goto_next_sibling() {
-                    break;
-                }
+        let mut more = self.cursor.goto_first_child();
+        while more {
+            let child = self.cursor.node();
+            if keep(child) {
+                self.scratch.push(child);
+            }
+            more = self.cursor.goto_next_sibling();
+        }
+        Children { start, end: self.scratch.len(), torn: false }
+    }
+
+    /// Does something with each child, and gives them back.
+    fn each(&mut self, children: Children, mut work: impl FnMut(&mut Self, Node<'t>)) {
+        for index in 0..children.len() {
+            if let Some(child) = self.child(children, index) {
+                work(self, child);
             }
         }
-        Children { start, end: self.scratch.len(), torn }
+        self.release(children);
+    }
+
+    /// Name, body, and what is of a kind, of a function or class.
+    fn definition_parts(&mut self, node: Node<'t>, other: PythonKind) -> [Option<Node<'t>>; 3] {
+        let (mut name, mut body, mut of_kind) = (None, None, None);
+        let children = self.children(node);
+        self.each(children, |_, child| match python_kind(child) {
+            PythonKind::Identifier if name.is_none() => name = Some(child),
+            PythonKind::Block => body = Some(child),
+            kind if kind == other => of_kind = Some(child),
+            _ => {}
+        });
+        [name, body, of_kind]
     }
 
     fn child(&self, children: Children, index: usize) -> Option<Node<'t>> {

@@ -48,21 +48,10 @@ impl<'t> Lowerer<'t> {
 
     /// As [`Self::children`], with what could not be read.
     fn statements(&mut self, node: Node<'t>) -> Children {
-        let start = self.scratch.len();
-        self.cursor.reset(node);
-        if self.cursor.goto_first_child() {
-            loop {
-                let child = self.cursor.node();
-                let skipped = matches!(python_kind(child), PythonKind::Comment | PythonKind::LineContinuation);
-                if child.is_named() && !skipped {
-                    self.scratch.push(child);
-                }
-                if !self.cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        Children { start, end: self.scratch.len(), torn: false }
+        self.children_where(node, |child| {
+            let skipped = matches!(python_kind(child), PythonKind::Comment | PythonKind::LineContinuation);
+            child.is_named() && !skipped
+        })
     }
 
     pub(super) fn stmt(&mut self, node: Node<'t>, out: &mut Block) {
@@ -338,26 +327,8 @@ impl<'t> Lowerer<'t> {
 
     /// What the grammar could not read among the children of a node.
     fn torn_parts(&mut self, node: Node<'t>, out: &mut Block) {
-        let start = self.scratch.len();
-        self.cursor.reset(node);
-        if self.cursor.goto_first_child() {
-            loop {
-                let child = self.cursor.node();
-                if python_kind(child) == PythonKind::Error {
-                    self.scratch.push(child);
-                }
-                if !self.cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        let children = Children { start, end: self.scratch.len(), torn: false };
-        for index in 0..children.len() {
-            if let Some(child) = self.child(children, index) {
-                self.unknown_statement(child, out);
-            }
-        }
-        self.release(children);
+        let children = self.children_where(node, |child| python_kind(child) == PythonKind::Error);
+        self.each(children, |this, child| this.unknown_statement(child, out));
     }
 
     /// A statement that is not understood, with the statements and expressions in it.
