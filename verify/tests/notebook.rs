@@ -119,9 +119,9 @@ fn a_cell_of_cpp_is_a_program_of_its_own() {
     assert!(program.files.iter().any(|file| file.path == "twice.cuh"));
     assert!(program.flags.contains(&format!("-I{}", place.path)), "{:?}", program.flags);
     // What a compiler says of it is told by cell and line.
-    assert_eq!(notebook.told("nb.ipynb(14): error: x"), "nb.ipynb:cell 5:5: error: x");
-    assert_eq!(notebook.told("nb.ipynb:14:3: error"), "nb.ipynb:cell 5:5:3: error");
-    assert_eq!(notebook.told("at line 18, outline 3"), "at cell 6, line 3, outline 3");
+    assert_eq!(notebook.by_cells("nb.ipynb(14): error: x"), "nb.ipynb:cell 5:5: error: x");
+    assert_eq!(notebook.by_cells("nb.ipynb:14:3: error"), "nb.ipynb:cell 5:5:3: error");
+    assert_eq!(notebook.by_cells("at line 18, outline 3"), "at cell 6, line 3, outline 3");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::args::{ExplainArgs, ListFormat, PageFormat};
 use crate::check::{CLEAN, TROUBLE};
 use crate::out;
-use cudalint_engine::{Engine, Rule, names};
+use cudalint_engine::{Engine, Rule, selectors};
 use cudalint_verify::receipt::Receipt;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! Reads of memory that nobody has written: one witness, whatever kind of memory it is.
 
 use super::Shown;
-use super::races::weighed;
 use super::parts::{self, add_access, add_object, does, element_of, label, thread};
+use super::races::weighed;
 use cudalint_engine::{ModuleContext, Rule};
 use cudalint_findings::claim::AccessFault;
 use cudalint_findings::{Finding, Shows};

@@ -7,7 +7,6 @@ use crate::report::Site;
 use cudalint_program::ir::{self, FunctionRole, LocalId};
 use cudalint_program::types::{Ty, TypeEnv};
 use cudalint_program::{Name, Scope};
-use typed_index_collections::TiVec;
 
 /// Most function instances of one kernel.
 const MAX_INSTANCES: usize = 64;

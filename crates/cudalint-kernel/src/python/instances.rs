@@ -10,7 +10,6 @@ use cudalint_program::Name;
 use cudalint_program::ir::{self, Dialect, LocalId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use typed_index_collections::TiVec;
 
 /// Most function instances of one kernel.
 const MAX_INSTANCES: usize = 64;

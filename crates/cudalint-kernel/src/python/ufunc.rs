@@ -15,11 +15,10 @@ use super::scan::Scan;
 use super::types::Key;
 use super::types::PyTy;
 use super::value::{Array, Value};
-use crate::code::{self, BinaryOp, Builtin, Expr, Stmt, Ty};
+use crate::code::{self, Ty};
 use crate::report::Site;
 use cudalint_program::ir;
 use std::sync::Arc;
-use typed_index_collections::TiVec;
 
 /// What the array of results is called.
 const RESULTS: &str = "out";

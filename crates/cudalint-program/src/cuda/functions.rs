@@ -7,13 +7,10 @@ use super::source::{Src, all_children, child_of_kind, children, first_child, nam
 use super::state::Lowerer;
 use super::state::{Frame, Meaning};
 use super::storage::Storage;
-use crate::ir::{
-    ExecutionSpace, ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type,
-};
+use crate::ir::{ExprId, Function, FunctionId, FunctionRole, LocalId, Path, Space, TemplateArg, TemplateParam, Type};
 use crate::name::Name;
 use cudalint_syntax::kinds::{CudaKind, cuda_kind};
 use cudalint_syntax::{Node, Span};
-use typed_index_collections::TiVec;
 
 impl Lowerer<'_> {
     /// Lowers a function definition or declaration. `templates` are the parameter lists around it, outermost first.

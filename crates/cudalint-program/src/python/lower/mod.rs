@@ -17,8 +17,8 @@ mod scopes;
 mod stmts;
 
 use crate::ir::{
-    Block, ExecutionSpace, Expr, ExprId, ExprNode, Function, FunctionId, FunctionRole, Module, Path, PythonFunction,
-    Stmt, StmtId, StmtNode, Type, TypeId,
+    Block, ExecutionSpace, Expr, ExprId, ExprNode, Function, FunctionId, Module, Path, PythonFunction, Stmt, StmtId,
+    StmtNode, Type, TypeId,
 };
 use crate::name::Name;
 use cudalint_syntax::kinds::{PythonKind, python_kind};
