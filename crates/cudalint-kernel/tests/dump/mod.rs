@@ -42,8 +42,8 @@ impl fmt::Display for Shown<'_> {
         for object in &code.objects {
             write!(f, "{:?} {}", object.space, object.name)?;
             match object.bytes {
-                Some(bytes) => write!(f, ": {bytes} bytes of {}", ShownTy(&object.element))?,
-                None => write!(f, ": of {}", ShownTy(&object.element))?,
+                Some(bytes) => write!(f, ": {bytes} bytes of {}", object.element)?,
+                None => write!(f, ": of {}", object.element)?,
             }
             if let Some((_, values)) = &object.values {
                 write!(f, " = {:?}", values.get(..values.len().min(8)).unwrap_or(values))?;

@@ -172,7 +172,7 @@ impl Case {
 
     #[track_caller]
     pub fn sees(self, expected: &[&str]) {
-        assert_eq!(self.seen(), expected, "{}", self.code());
+        assert_eq!(self.seen(), expected, "{}", Shown(&self.code()));
     }
 
     /// No event, and nothing was given up.
@@ -183,7 +183,7 @@ impl Case {
         assert!(
             coverage.complete && coverage.known == coverage.accesses && coverage.accesses > 0,
             "{coverage:?}\n{}",
-            self.code()
+            Shown(&self.code())
         );
         self.sees(&[]);
     }
