@@ -4,6 +4,7 @@
 //! (`numba.cuda.deviceufunc`). Arrays of the host are copied to the device and back.
 
 use super::Walker;
+use super::arrays::Made;
 use super::calls::Args;
 use super::hand::{Handed, extent};
 use super::launches::FORALL_THREADS;
