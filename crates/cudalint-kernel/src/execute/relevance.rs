@@ -16,18 +16,17 @@ use rustc_hash::FxHashMap;
 /// Most reads of one launch that are looked at one by one.
 const MOST: usize = 4;
 
+/// A launch that cost more is not executed again.
+const MOST_OPERATIONS: u64 = 1 << 23;
+
 /// Marks the events of a report that are about reads which go nowhere. `run` executes the launch once more.
 pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch) -> (ExecutionReport, Watch)) {
     let suspects: Vec<Option<Site>> = report.events.iter().map(suspicious_read).collect();
-    if !report.coverage.complete || suspects.iter().all(Option::is_none) {
+    let expensive = report.coverage.operations > MOST_OPERATIONS;
+    if expensive || !report.coverage.complete || suspects.iter().all(Option::is_none) {
         return;
     }
-    let mut spent = 0;
-    let mut execute = |watch| {
-        let (report, watch) = run(watch);
-        spent += report.coverage.operations;
-        watch
-    };
+    let mut execute = |watch| run(watch).1;
     let Watch::Collects(spots) = execute(Watch::Collects(FxHashMap::default())) else { return };
     let mut goes_nowhere = |one: Option<Site>| {
         let mut digest = |seed| match execute(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
@@ -48,7 +47,6 @@ pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch)
     for (event, read) in report.events.iter_mut().zip(suspects) {
         event.idle = read.is_some_and(|read| idle.contains(&read));
     }
-    report.coverage.operations += spent;
 }
 
 /// The read that an event is about, where what it gives is what makes it a defect.
@@ -123,7 +121,11 @@ impl Machine<'_> {
         let site = self.code.expr(touch.at).site;
         let Watch::Varies(seen) = &mut self.watch else { return value };
         let Some(spots) = seen.spots.get(&site) else { return value };
-        let seed = if seen.one.is_none_or(|one| one == site) { seen.seed } else { 0 };
+        // Another name for what is read elsewhere would hide that it was made of this.
+        if seen.one.is_some_and(|one| one != site) {
+            return value;
+        }
+        let seed = seen.seed;
         let meant = |lane: usize, offset: i64| {
             let mut stored = (offset..offset + i64::from(bytes)).filter_map(|byte| spots.get(&(index as u32, byte)));
             stored.any(|stored| stored.is_none_or(|by| usize::from(by) != lane))

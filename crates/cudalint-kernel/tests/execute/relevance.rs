@@ -62,6 +62,8 @@ fn what_is_used_somewhere() {
         "float v = s[t + 64]; s[t / 2] = v; __syncthreads(); out[t] = s[0];",
         "float v = s[t ^ 32]; s[t] = 1; out[t] = v;",
         "s[0] += 1; __syncthreads(); out[t] = s[0];",
+        // What is read on the way is read in a race, too.
+        "float v = s[t ^ 32]; s[t] = v + 1; float w = s[t ^ 32]; __syncthreads(); s[t] = w; __syncthreads(); out[t] = s[0];",
         "float v = s[t + 64]; asm volatile(\"st.global.f32 [%0], %1;\" :: \"l\"(out), \"f\"(v) : \"memory\");",
     ] {
         assert!(!goes_nowhere(body), "{body}");

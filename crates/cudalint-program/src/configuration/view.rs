@@ -40,6 +40,12 @@ impl Found<'_> {
     }
 }
 
+/// What all say, where they agree.
+fn agreed<'c>(mut all: impl Iterator<Item = Found<'c>>) -> Found<'c> {
+    let first = all.next().unwrap_or(Found::Nothing);
+    if all.all(|other| other.same(first)) { first } else { Found::Contested }
+}
+
 /// Whether two definitions say the same.
 fn is_same(a: &Define, b: &Define) -> bool {
     a.body == b.body && a.params == b.params && a.variadic == b.variadic
@@ -319,14 +325,6 @@ impl<'c> View<'c> {
                 Step::Include(_, conditions) => conditions,
             };
             let mut live = self.live(file, conditions, host);
-            if let Step::Include(target, _) = step
-                && live.is_some()
-                && self.is_once(*target)
-            {
-                // What is read once was read at the first of its places.
-                let again = self.is_included_before(*target, file, *place, host);
-                live = live.and_then(|live| again.map(|again| live && !again));
-            }
             if live == Some(false) {
                 continue;
             }
@@ -334,6 +332,18 @@ impl<'c> View<'c> {
                 Step::Event(event) => event.define.map_or(Found::Undefined, Found::Defined),
                 Step::Include(target, _) => self.leaving(*target, name, events, host),
             };
+            if let Step::Include(target, _) = step
+                && live.is_some()
+                && !matches!(found, Found::Nothing)
+                && self.is_once(*target)
+                && self.others_speak(*target, events)
+            {
+                // What is read once was read at the first of its places.
+                live = self.is_included_before(*target, file, *place, host).map(|again| !again);
+                if live == Some(false) {
+                    found = Found::Nothing;
+                }
+            }
             if live.is_none() && !matches!(found, Found::Nothing) {
                 found = Found::Contested;
             }
@@ -343,6 +353,13 @@ impl<'c> View<'c> {
         }
         self.depth.set(self.depth.get() - 1);
         found
+    }
+
+    /// Whether files that a file does not include say something of a name, too: else it is the same wherever the file was read
+    /// first.
+    fn others_speak(&self, file: u32, events: &[Event<'c>]) -> bool {
+        let included = &self.program.graph.reach(file).included;
+        events.iter().any(|event| event.file != file && included.binary_search(&event.file).is_err())
     }
 
     /// The directives of a file that may say what a name is.
@@ -399,19 +416,18 @@ impl<'c> View<'c> {
             return *known;
         }
         self.before.borrow_mut().insert(key, Found::Nothing);
-        let once = self.is_once(file);
-        let mut found: Option<Found<'c>> = None;
-        for (includer, at) in self.sites(file, host) {
-            if once && self.is_included_before(file, includer, at, host) == Some(true) {
-                continue;
-            }
-            let here = self.find(includer, name, at, host);
-            found = Some(match found {
-                Some(before) if !before.same(here) => Found::Contested,
-                _ => here,
-            });
+        let each: Vec<_> = self
+            .sites(file, host)
+            .into_iter()
+            .map(|(includer, at)| (includer, at, self.find(includer, name, at, host)))
+            .collect();
+        let mut found = agreed(each.iter().map(|(_, _, found)| *found));
+        // Where places differ, those at which a file that is read once was read before do not count.
+        if matches!(found, Found::Contested) && self.is_once(file) {
+            let first =
+                |place: &&(u32, u32, Found<'c>)| self.is_included_before(file, place.0, place.1, host) != Some(true);
+            found = agreed(each.iter().filter(first).map(|(_, _, found)| *found));
         }
-        let found = found.unwrap_or(Found::Nothing);
         self.before.borrow_mut().insert(key, found);
         found
     }
