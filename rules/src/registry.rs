@@ -176,6 +176,7 @@ pub static RULES: &[&Rule] = &[
 pub static RECEIPTS: &[(&str, &str)] = &[
     ("array-dtype-mismatch", include_str!("../correctness/array-dtype-mismatch.receipt.toml")),
     ("async-error-never-observed", include_str!("../suspicious/async-error-never-observed.receipt.toml")),
+    ("bad-free", include_str!("../correctness/bad-free.receipt.toml")),
     ("barrier-in-divergent-branch", include_str!("../correctness/barrier-in-divergent-branch.receipt.toml")),
     ("captured-global-mutated", include_str!("../suspicious/captured-global-mutated.receipt.toml")),
     ("chevron-launch-in-python", include_str!("../correctness/chevron-launch-in-python.receipt.toml")),
@@ -228,4 +229,4 @@ pub static RECEIPTS: &[(&str, &str)] = &[
 ];
 
 /// Rules whose examples no GPU run has confirmed yet, sorted by name: they run only when they are asked for.
-pub static UNPROVEN: &[&str] = &["bad-free"];
+pub static UNPROVEN: &[&str] = &[];

@@ -1,6 +1,6 @@
 //! What parts of the code may do, found out once for each: which registers a statement assigns, whether it always leaves.
 
-use crate::code::{Block, Child, Code, Effect, Expr, ExprId, Intrinsic, Place, Stmt, StmtId, VariableId};
+use crate::code::{Block, Code, Effect, Expr, ExprId, Intrinsic, Place, Stmt, StmtId, VariableId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -113,30 +113,54 @@ impl<'c> Walk<'c> {
         }
     }
 
-    fn part(&mut self, part: Child<'_>, depth: u32) {
-        match part {
-            Child::Expr(expr) => self.expr(expr, depth),
-            Child::Block(block) => self.block(block, depth),
-        }
-    }
-
     fn stmt(&mut self, stmt: StmtId, depth: u32) {
         if depth > DEEPEST {
             return;
         }
-        let code = self.code;
-        let stmt = &code.stmt(stmt).kind;
-        match stmt {
+        let depth = depth + 1;
+        match &self.code.stmt(stmt).kind {
+            Stmt::Expr(expr) => self.expr(*expr, depth),
             Stmt::Declare(variable) => self.note(*variable),
+            Stmt::Block(block) => self.block(block, depth),
+            Stmt::If { condition, then, otherwise } => {
+                self.expr(*condition, depth);
+                self.block(then, depth);
+                self.block(otherwise, depth);
+            }
+            Stmt::Loop { condition, step, body, .. } => {
+                for expr in condition.iter().chain(step) {
+                    self.expr(*expr, depth);
+                }
+                self.loops += 1;
+                self.block(body, depth);
+                self.loops -= 1;
+            }
+            Stmt::Switch { value, cases } => {
+                self.expr(*value, depth);
+                self.loops += 1;
+                for (_, block) in cases {
+                    self.block(block, depth);
+                }
+                self.loops -= 1;
+            }
             Stmt::Break => self.nature.may_leave |= self.calls == 0 && self.loops <= 1,
-            Stmt::Return(_) => self.nature.may_leave |= self.calls == 0,
-            Stmt::Opaque { .. } => self.nature.may_leave = true,
-            _ => {}
+            Stmt::Continue => {}
+            Stmt::Return(value) => {
+                self.nature.may_leave |= self.calls == 0;
+                if let Some(value) = value {
+                    self.expr(*value, depth);
+                }
+            }
+            Stmt::Opaque { exprs, blocks, .. } => {
+                self.nature.may_leave = true;
+                for &expr in exprs {
+                    self.expr(expr, depth);
+                }
+                for block in blocks {
+                    self.block(block, depth);
+                }
+            }
         }
-        let around = u32::from(matches!(stmt, Stmt::Loop { .. } | Stmt::Switch { .. }));
-        self.loops += around;
-        stmt.parts(&mut |part| self.part(part, depth + 1));
-        self.loops -= around;
     }
 
     fn note(&mut self, variable: VariableId) {
@@ -145,31 +169,78 @@ impl<'c> Walk<'c> {
         }
     }
 
+    fn place(&mut self, place: &Place, written: bool, depth: u32) {
+        match place {
+            Place::Register { variable, .. } => {
+                if written {
+                    self.note(*variable);
+                }
+            }
+            Place::Memory { address, volatile, .. } => {
+                self.nature.may_wait |= *volatile && !written;
+                self.expr(*address, depth);
+            }
+        }
+    }
+
     fn expr(&mut self, expr: ExprId, depth: u32) {
         if depth > DEEPEST {
             return;
         }
-        let code = self.code;
-        let expr = &code.expr(expr).kind;
-        expr.parts(&mut |part| self.part(part, depth + 1));
-        match expr {
-            Expr::Read(Place::Memory { volatile, .. }) => self.nature.may_wait |= *volatile,
-            Expr::Write(Place::Register { variable, .. }, _)
-            | Expr::Update { place: Place::Register { variable, .. }, .. } => self.note(*variable),
-            Expr::Opaque { effect: Effect::Anything, .. } => {
-                self.nature.may_wait = true;
-                self.nature.may_leave = true;
+        let depth = depth + 1;
+        match &self.code.expr(expr).kind {
+            Expr::Int(_) | Expr::Float(_) | Expr::Builtin(_) | Expr::VariableAddress(_) | Expr::ObjectAddress(_) => {}
+            Expr::Read(place) => self.place(place, false, depth),
+            Expr::Write(place, value) => {
+                self.expr(*value, depth);
+                self.place(place, true, depth);
             }
-            Expr::Call(function, _) if self.callees => {
+            Expr::Update { place, value, .. } => {
+                self.expr(*value, depth);
+                self.place(place, true, depth);
+            }
+            Expr::Offset { base, index, .. } => {
+                self.expr(*base, depth);
+                self.expr(*index, depth);
+            }
+            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(a) | Expr::Leaves { of: a, .. } => self.expr(*a, depth),
+            Expr::Binary(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+                self.expr(*a, depth);
+                self.expr(*b, depth);
+            }
+            Expr::Select(a, b, c) => {
+                self.expr(*a, depth);
+                self.expr(*b, depth);
+                self.expr(*c, depth);
+            }
+            Expr::Aggregate(parts) | Expr::Sequence(parts) => {
+                for &part in parts {
+                    self.expr(part, depth);
+                }
+            }
+            Expr::Opaque { children, effect } => {
+                self.nature.may_wait |= *effect == Effect::Anything;
+                self.nature.may_leave |= *effect == Effect::Anything;
+                for &part in children {
+                    self.expr(part, depth);
+                }
+            }
+            Expr::Call(function, arguments) => {
+                for &argument in arguments {
+                    self.expr(argument, depth);
+                }
+                if !self.callees {
+                    return;
+                }
                 if self.calls >= 6 {
                     self.nature = Nature { may_wait: true, may_leave: true, has_barrier: true };
-                } else if let Some(function) = code.functions.get(*function) {
+                } else if let Some(function) = self.code.functions.get(*function) {
                     self.calls += 1;
-                    self.block(&function.body, depth + 1);
+                    self.block(&function.body, depth);
                     self.calls -= 1;
                 }
             }
-            Expr::Intrinsic(intrinsic, _) => {
+            Expr::Intrinsic(intrinsic, operands) => {
                 self.nature.may_wait |= matches!(
                     intrinsic,
                     Intrinsic::Atomic { .. }
@@ -196,8 +267,16 @@ impl<'c> Walk<'c> {
                         | Intrinsic::TileLoad
                         | Intrinsic::TileStore
                 );
+                for &operand in operands {
+                    self.expr(operand, depth);
+                }
             }
-            _ => {}
+            Expr::Statements(block, value) => {
+                self.block(block, depth);
+                if let Some(value) = value {
+                    self.expr(*value, depth);
+                }
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ impl Lowerer<'_> {
         let placeholder = self.blank_function(span);
         self.module.functions.push(placeholder);
         let name = self.name("");
-        self.frames.push(Frame::new(id, name, false, storage.is_host_only()));
+        let may_be_hosts = storage.is_open && !storage.space.device && !storage.space.global;
+        self.frames.push(Frame { may_be_hosts, ..Frame::new(id, name, false, storage.is_host_only()) });
         let depth = self.depth;
 
         let template_params = self.template_params(s, templates);

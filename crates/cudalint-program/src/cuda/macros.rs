@@ -40,6 +40,11 @@ impl<'a> Lowerer<'a> {
     fn macro_at(&mut self, name: &str, span: Span) -> Option<&'a Define> {
         let (view, host) = (self.view, self.is_host_only());
         let define = view.definition(name, span.start, host)?;
+        // Where nobody knows whether the host or the device runs this, a macro that differs between them is left alone.
+        let may_be_hosts = !host && self.frames.last().is_some_and(|frame| frame.may_be_hosts);
+        if may_be_hosts && view.definition(name, span.start, true).is_none_or(|other| other.body != define.body) {
+            return None;
+        }
         if !define.conditions.is_empty() && view.is_supposed(define, host) {
             self.suppose_macro(define, span);
         }

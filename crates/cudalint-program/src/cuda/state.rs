@@ -331,6 +331,8 @@ pub(crate) struct Frame {
     pub is_lambda: bool,
     /// Whether the function surely runs on the host alone, so that only the host's pass decides what is in it.
     pub host_only: bool,
+    /// Whether a macro in front of the function may stand for any word: it may be the host's, the device's or both.
+    pub may_be_hosts: bool,
     pub locals: TiVec<LocalId, Variable>,
     pub captures: Vec<(Name, Option<LocalId>)>,
     pub damaged: bool,
@@ -346,6 +348,7 @@ impl Frame {
             name,
             is_lambda,
             host_only,
+            may_be_hosts: false,
             locals: TiVec::new(),
             captures: Vec::new(),
             damaged: false,
