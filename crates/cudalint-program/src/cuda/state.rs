@@ -325,6 +325,7 @@ pub(crate) enum Meaning {
 
 /// One function being lowered.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about the function")]
 pub(crate) struct Frame {
     pub function: FunctionId,
     pub name: Name,
