@@ -416,18 +416,12 @@ impl<'c> View<'c> {
             return *known;
         }
         self.before.borrow_mut().insert(key, Found::Nothing);
-        let each: Vec<_> = self
-            .sites(file, host)
-            .into_iter()
-            .map(|(includer, at)| (includer, at, self.find(includer, name, at, host)))
-            .collect();
-        let mut found = agreed(each.iter().map(|(_, _, found)| *found));
-        // Where places differ, those at which a file that is read once was read before do not count.
-        if matches!(found, Found::Contested) && self.is_once(file) {
-            let first =
-                |place: &&(u32, u32, Found<'c>)| self.is_included_before(file, place.0, place.1, host) != Some(true);
-            found = agreed(each.iter().filter(first).map(|(_, _, found)| *found));
-        }
+        let once = self.is_once(file);
+        let first =
+            |(includer, at): &(u32, u32)| !once || self.is_included_before(file, *includer, *at, host) != Some(true);
+        let sites = self.sites(file, host);
+        let found =
+            agreed(sites.iter().filter(|site| first(site)).map(|(includer, at)| self.find(*includer, name, *at, host)));
         self.before.borrow_mut().insert(key, found);
         found
     }
