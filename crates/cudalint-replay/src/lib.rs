@@ -20,5 +20,5 @@ mod traits;
 mod value;
 mod walk;
 
-pub use host::{ProjectScan, ReplayOptions, Walked};
+pub use host::{NO_ARGUMENTS, ProjectScan, ReplayOptions, Walked};
 pub use merge::{merge, replay_all, walk_module};

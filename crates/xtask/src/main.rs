@@ -1,6 +1,7 @@
-//! Chores of the project: `cargo xtask new-rule`, `sync`, `corpus`, `blind`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
+//! Chores of the project: `cargo xtask agree`, `new-rule`, `sync`, `corpus`, `blind`, `receipts`, `bench`, `fuzz`, `modules`, `python-tables`, `release`. Not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod agree;
 mod bench;
 mod blind;
 mod corpus;
@@ -138,6 +139,28 @@ enum Chore {
         #[arg(long, requires = "host")]
         headers: bool,
     },
+    /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
+    /// compares what the replay holds for facts with what ran.
+    Agree {
+        /// Folders of projects.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// A CUDA toolkit, of which `include` is enough.
+        #[arg(long, default_value = "/usr/local/cuda")]
+        toolkit: PathBuf,
+        /// Folder for logs and the list of wrong facts; what an earlier run left there is taken over.
+        #[arg(long, default_value = "target/agree")]
+        out: PathBuf,
+        /// A macro that programs are built and read with.
+        #[arg(long = "define", value_name = "NAME[=VALUE]")]
+        defines: Vec<String>,
+        /// A macro that they are built with and not read with: shows that the comparison can fail.
+        #[arg(long, value_name = "NAME[=VALUE]", hide = true)]
+        misread: Vec<String>,
+        /// Only programs whose path contains this.
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Feeds changed sources, settings, documents and reports to their readers, and keeps what fails.
     Fuzz {
         /// Folders of sources to change.
@@ -218,6 +241,9 @@ fn main() -> ExitCode {
         Chore::Fuzz { folders, out, seed, minutes, jobs, targets, hang, slow, memory } => {
             let targets = if targets.is_empty() { fuzz::Target::ALL.to_vec() } else { targets };
             fuzz::run(&fuzz::Plan { folders, out, seed, minutes, jobs, targets, hang, slow, memory })
+        }
+        Chore::Agree { folders, toolkit, out, defines, misread, only } => {
+            agree::run(&agree::Plan { folders, out, toolkit, defines, misread, only })
         }
         Chore::FuzzChild { words } => fuzz::child(&words),
         Chore::Bench { python: Some(folder), .. } => bench::python(&folder),

@@ -27,7 +27,7 @@ pub(crate) use store::{Diff, JoinRule, Joined, Mark, Store, Stored};
 pub use walked::Walked;
 
 /// What a program is taken to be started with when nothing says otherwise.
-pub(crate) const NO_ARGUMENTS: &str = "no command-line argument is given";
+pub const NO_ARGUMENTS: &str = "no command-line argument is given";
 
 /// How deep calls are followed.
 pub(crate) const MAX_FRAMES: usize = 9;

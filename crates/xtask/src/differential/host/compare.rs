@@ -1,8 +1,10 @@
 //! Holds the events of the replay to the calls of a run.
 
-use super::log::{Address, Argument, Call, Log};
-use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Pointer};
-use std::collections::BTreeSet;
+use super::log::{Address, Argument, Call, Log, Place};
+use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Origin, Pointer, Site};
+use cudalint_replay::NO_ARGUMENTS;
+use cudalint_replay::quantity::Assumptions;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What came of one program, or of many.
@@ -15,8 +17,23 @@ pub struct Tally {
     /// Numbers and pointers of events that the replay knows for a fact, and those that it does not.
     pub known: u64,
     pub unknown: u64,
-    /// Events of which no call at their place is what the replay says.
-    pub wrong: Vec<String>,
+    /// Of each kind of call, how many ran, and how many at a place where an event of that kind is a fact.
+    pub kinds: BTreeMap<&'static str, (u64, u64)>,
+    /// Events of which no call at their place is what the replay says: where, and what.
+    pub wrong: Vec<(Place, String)>,
+}
+
+/// What the comparison has to know of a program beside its events and its log.
+pub struct Run<'a> {
+    pub log: &'a Log,
+    /// The place of what the replay names, where it is known.
+    pub place: &'a dyn Fn(Site) -> Option<Place>,
+    /// Whether what rests on a start without arguments is a fact.
+    pub without_arguments: bool,
+    /// Whether the log has all that ran.
+    pub complete: bool,
+    /// Whether an event that nothing decides surely ran.
+    pub surely_ran: &'a dyn Fn(&Event) -> bool,
 }
 
 impl Tally {
@@ -25,6 +42,10 @@ impl Tally {
         self.seen += other.seen;
         self.known += other.known;
         self.unknown += other.unknown;
+        for (kind, (calls, known)) in other.kinds {
+            let entry = self.kinds.entry(kind).or_default();
+            *entry = (entry.0 + calls, entry.1 + known);
+        }
         self.wrong.extend(other.wrong);
     }
 }
@@ -44,29 +65,45 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Compares; `line` gives the line of an offset, from 1.
-pub fn compare(events: &[Event], log: &Log, line: &dyn Fn(u32) -> u32) -> Tally {
+/// The calls that stand where an event does: at its line, or, of a macro whose arguments take several lines, where that begins.
+fn calls_at<'a>(log: &'a Log, events: &BTreeSet<Place>, at: Place, event: &EventKind) -> &'a [Call] {
+    let is_first = |line: u32| line == at.1 || !events.contains(&(at.0, line));
+    (at.1.saturating_sub(MACRO_LINES)..=at.1)
+        .rev()
+        .filter(|line| is_first(*line))
+        .filter_map(|line| log.calls.get(&(at.0, line)))
+        .find(|calls| calls.iter().any(|call| kind_of_call(call) == kind_of_event(event)))
+        .or_else(|| log.calls.get(&at))
+        .map_or(&[], Vec::as_slice)
+}
+
+/// Compares.
+pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -> Tally {
     let mut tally = Tally::default();
-    let mut places = BTreeSet::new();
-    for event in events {
-        let at = line(event.site.span.start);
-        if matches!(event.kind, EventKind::HostAccess { .. }) || event.assumptions.is_some() {
-            places.insert(at);
+    let log = run.log;
+    let fact = |assumptions: &Assumptions| {
+        assumptions.as_ref().is_none_or(|list| run.without_arguments && list.iter().all(|why| why == NO_ARGUMENTS))
+    };
+    let events: Vec<(Place, &Event)> =
+        events.into_iter().filter_map(|event| Some(((run.place)(event.site)?, event))).collect();
+    let places: BTreeSet<Place> = events.iter().map(|(at, _)| *at).collect();
+    let mut known: BTreeSet<(Place, &'static str)> = BTreeSet::new();
+    for (at, event) in &events {
+        if matches!(event.kind, EventKind::HostAccess { .. }) || !fact(&event.assumptions) {
             continue;
         }
-        places.insert(at);
-        let calls = log.calls.get(&at).map_or(&[][..], Vec::as_slice);
+        let calls = calls_at(log, &places, *at, &event.kind);
         // What stands under a condition that nothing decides may have happened otherwise, or not at all.
-        let sure = !event.conditional && event.conditions.is_empty();
+        let sure = !event.conditional && !event.failed && event.conditions.is_empty();
         if calls.is_empty() {
-            if sure {
-                tally.wrong.push(format!("line {at}: never ran: {}", Shown(&event.kind)));
+            if sure && (run.surely_ran)(event) {
+                tally.wrong.push((*at, format!("never ran: {}", Shown(&event.kind))));
             }
             continue;
         }
         let mut best: Option<Check<'_>> = None;
         for call in calls {
-            let mut check = Check { log, line, known: 0, unknown: 0, differs: None };
+            let mut check = Check { run, fact: &fact, known: 0, unknown: 0, differs: None };
             check.event(&event.kind, call);
             if best.as_ref().is_none_or(|best| best.differs.is_some() && check.differs.is_none()) {
                 best = Some(check);
@@ -75,24 +112,60 @@ pub fn compare(events: &[Event], log: &Log, line: &dyn Fn(u32) -> u32) -> Tally 
         if let Some(best) = best {
             tally.known += best.known;
             tally.unknown += best.unknown;
+            if best.known > 0 {
+                known.insert((*at, kind_of_event(&event.kind)));
+            }
             if let Some(what) = best.differs
                 && sure
+                && (run.complete || calls.len() == 1)
             {
-                tally.wrong.push(format!("line {at}: {what}: {}, but ran {:?}", Shown(&event.kind), calls));
+                let seen: Vec<String> = calls.iter().take(2).map(|call| format!("{call:?}")).collect();
+                tally.wrong.push((*at, format!("{what}: {}, but ran {}", Shown(&event.kind), seen.join(", "))));
             }
         }
     }
     for (at, calls) in &log.calls {
         tally.calls += calls.len() as u64;
         tally.seen += if places.contains(at) { calls.len() as u64 } else { 0 };
+        for call in calls {
+            let kind = kind_of_call(call);
+            let entry = tally.kinds.entry(kind).or_default();
+            entry.0 += 1;
+            entry.1 += u64::from((0..=MACRO_LINES).any(|more| known.contains(&((at.0, at.1 + more), kind))));
+        }
     }
     tally
 }
 
+/// Lines that a call of a macro may take before an argument.
+const MACRO_LINES: u32 = 4;
+
+const fn kind_of_call(call: &Call) -> &'static str {
+    match call {
+        Call::Allocate { .. } => "allocation",
+        Call::Free(_) => "free",
+        Call::Copy { .. } | Call::Rows { .. } => "copy",
+        Call::Set { .. } => "set",
+        Call::Launch { .. } => "launch",
+    }
+}
+
+const fn kind_of_event(event: &EventKind) -> &'static str {
+    match event {
+        EventKind::Allocate { .. } => "allocation",
+        EventKind::Free { .. } => "free",
+        EventKind::Copy { .. } => "copy",
+        EventKind::Set { .. } => "set",
+        EventKind::Launch(_) => "launch",
+        EventKind::HostAccess { .. } => "access",
+    }
+}
+
 /// One event beside one call.
 struct Check<'a> {
-    log: &'a Log,
-    line: &'a dyn Fn(u32) -> u32,
+    run: &'a Run<'a>,
+    /// Whether what rests on this is a fact.
+    fact: &'a dyn Fn(&Assumptions) -> bool,
     known: u64,
     unknown: u64,
     /// The first value that is another.
@@ -103,9 +176,11 @@ impl Check<'_> {
     fn event(&mut self, event: &EventKind, call: &Call) {
         match (event, call) {
             (EventKind::Allocate { buffer, .. }, Call::Allocate { bytes, space, .. }) => {
-                self.amount("bytes", &buffer.bytes, *bytes);
+                if *space != 'p' {
+                    self.amount("bytes", &buffer.bytes, *bytes);
+                }
                 let spaces = match buffer.space {
-                    MemorySpace::Device => "d",
+                    MemorySpace::Device => "dp",
                     MemorySpace::Managed => "m",
                     MemorySpace::Pinned | MemorySpace::Host => "h",
                 };
@@ -113,10 +188,18 @@ impl Check<'_> {
             }
             (EventKind::Free { argument, .. }, Call::Free(at)) => self.pointer("pointer", &argument.pointer, *at),
             (
-                EventKind::Copy { destination, source, bytes, kind, .. },
-                Call::Copy { to, from, bytes: ran, kind: way },
+                EventKind::Copy { destination, source, bytes, rows, kind, .. },
+                Call::Copy { to, from, kind: way, .. } | Call::Rows { to, from, kind: way, .. },
             ) => {
-                self.amount("bytes", bytes, *ran);
+                match (rows, call) {
+                    (None, Call::Copy { bytes: ran, .. }) => self.amount("bytes", bytes, *ran),
+                    (Some(rows), Call::Rows { width, height, pitches, .. }) => {
+                        self.amount("width", &rows.width, *width);
+                        rows.counts.iter().for_each(|count| self.amount("rows", count, *height));
+                        rows.pitches.iter().zip(pitches).for_each(|(pitch, ran)| self.amount("pitch", pitch, *ran));
+                    }
+                    _ => self.note("kind of call", true),
+                }
                 self.pointer("destination", &destination.pointer, *to);
                 self.pointer("source", &source.pointer, *from);
                 let number = match kind {
@@ -157,7 +240,7 @@ impl Check<'_> {
 
     fn amount(&mut self, what: &'static str, amount: &Amount, ran: i64) {
         match amount.quantity.known() {
-            Some(value) if amount.assumptions.is_none() => self.note(what, value != ran),
+            Some(value) if (self.fact)(&amount.assumptions) => self.note(what, value != ran),
             _ => self.unknown += 1,
         }
     }
@@ -165,9 +248,16 @@ impl Check<'_> {
     fn pointer(&mut self, what: &'static str, pointer: &Pointer, ran: Address) {
         match (pointer, ran) {
             (Pointer::Into { buffer, offset }, Address::Into(number, at)) => {
-                let home = self.log.allocations.get(number);
-                let elsewhere = home.is_some_and(|(line, _)| *line != (self.line)(buffer.site.span.start));
+                let home = self.run.log.allocations.get(number).map(|(place, _)| *place);
+                let site = (self.run.place)(buffer.site);
+                let elsewhere = home.zip(site).is_some_and(|(ran, held)| {
+                    ran.0 != held.0 || ran.1 > held.1 || ran.1 + MACRO_LINES < held.1
+                });
                 self.note(what, elsewhere);
+                self.amount(what, offset, at);
+            }
+            (Pointer::Into { buffer, offset }, Address::Variable(at)) => {
+                self.note(what, !matches!(buffer.origin, Origin::Global | Origin::Local));
                 self.amount(what, offset, at);
             }
             (Pointer::Into { buffer, .. }, ran) => {

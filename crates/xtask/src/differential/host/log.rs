@@ -1,12 +1,17 @@
-//! What a run of a program wrote: the calls in order, as `stand_in.h` gives them.
+//! What a run of a program wrote: the calls in order, as `stand_in.h` and `agree/runtime.cpp` give them.
 
 use std::collections::BTreeMap;
+
+/// A line of a file: which file that is, whoever reads the log knows.
+pub type Place = (u32, u32);
 
 /// A pointer as the run had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Address {
     /// Into an allocation, by its number, at an offset in bytes.
     Into(usize, i64),
+    /// Into a variable of the device, at an offset in bytes.
+    Variable(i64),
     Null,
     /// Into memory that CUDA did not give.
     Elsewhere,
@@ -27,6 +32,7 @@ pub enum Call {
     Allocate { number: usize, bytes: i64, space: char },
     Free(Address),
     Copy { to: Address, from: Address, bytes: i64, kind: i64 },
+    Rows { to: Address, from: Address, width: i64, height: i64, pitches: [i64; 2], kind: i64 },
     Set { to: Address, value: i64, bytes: i64 },
     Launch { grid: [i64; 3], block: [i64; 3], shared: i64, arguments: Vec<Argument> },
 }
@@ -34,19 +40,21 @@ pub enum Call {
 /// The calls of a run.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// By their line, in order.
-    pub calls: BTreeMap<u32, Vec<Call>>,
-    /// The line and the bytes of each allocation.
-    pub allocations: Vec<(u32, i64)>,
+    /// By their place, in order.
+    pub calls: BTreeMap<Place, Vec<Call>>,
+    /// The place and the bytes of each allocation.
+    pub allocations: Vec<(Place, i64)>,
 }
 
 impl Log {
-    /// Reads what a run wrote; a line that is none of the header's is what the program itself wrote.
-    pub fn read(text: &str) -> Self {
+    /// Reads what a run wrote, whose places `place` reads; a line that is no call is what the program itself wrote.
+    pub fn read(text: &str, place: &dyn Fn(&str) -> Option<Place>) -> Self {
         let mut log = Self::default();
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
-            if let Some((at, call)) = call(&words) {
+            if let Some(call) = call(&words)
+                && let Some(at) = words.get(1).and_then(|word| place(word))
+            {
                 if let Call::Allocate { bytes, .. } = call {
                     log.allocations.push((at, bytes));
                 }
@@ -57,8 +65,7 @@ impl Log {
     }
 }
 
-fn call(words: &[&str]) -> Option<(u32, Call)> {
-    let line: u32 = words.get(1)?.parse().ok()?;
+fn call(words: &[&str]) -> Option<Call> {
     let number = |at: usize| words.get(at).and_then(|word| integer(word));
     let pointer = |at: usize| words.get(at).and_then(|word| address(word));
     let call = match *words.first()? {
@@ -70,6 +77,14 @@ fn call(words: &[&str]) -> Option<(u32, Call)> {
         "F" => Call::Free(pointer(2)?),
         "C" => Call::Copy { to: pointer(2)?, from: pointer(3)?, bytes: number(4)?, kind: number(5)? },
         "S" => Call::Set { to: pointer(2)?, value: number(3)?, bytes: number(4)? },
+        "R" => Call::Rows {
+            to: pointer(2)?,
+            from: pointer(3)?,
+            width: number(4)?,
+            height: number(5)?,
+            pitches: [number(6)?, number(7)?],
+            kind: number(8)?,
+        },
         "L" => Call::Launch {
             grid: [number(3)?, number(4)?, number(5)?],
             block: [number(6)?, number(7)?, number(8)?],
@@ -78,7 +93,7 @@ fn call(words: &[&str]) -> Option<(u32, Call)> {
         },
         _ => return None,
     };
-    Some((line, call))
+    Some(call)
 }
 
 /// Of 64 bits, signed or not: the same bits count as the same number.
@@ -91,8 +106,9 @@ fn address(word: &str) -> Option<Address> {
         "null" => Some(Address::Null),
         "?" => Some(Address::Elsewhere),
         _ => {
-            let (number, offset) = word.split_once('+')?;
-            Some(Address::Into(number.parse().ok()?, offset.parse().ok()?))
+            let (number, offset) = word.rsplit_once('+')?;
+            let offset = offset.parse().ok()?;
+            Some(if number.starts_with('@') { Address::Variable(offset) } else { Address::Into(number.parse().ok()?, offset) })
         }
     }
 }

@@ -1,16 +1,16 @@
 //! `cargo xtask differential --host`: random host programs are replayed, built with the host's compiler against a header that
 //! stands for the CUDA runtime, and run. What the replay holds for a fact has to be what ran; no GPU is needed.
 
-mod compare;
+pub mod compare;
 mod entries;
 mod generate;
 mod headers;
-mod log;
+pub mod log;
 
 use crate::random::Random;
-use compare::{Tally, compare};
+use compare::{Run, Tally, compare};
 use cudalint_program::{ProjectOptions, load_texts};
-use cudalint_replay::facts::Event;
+use cudalint_replay::facts::{Event, Site};
 use cudalint_replay::{ReplayOptions, replay_all};
 use cudalint_syntax::BuildMacros;
 use headers::Program;
@@ -61,8 +61,8 @@ pub fn run(out: &Path, count: usize, seed: u64, jobs: usize, headers: bool) -> R
                     let Ok(mut total) = total.lock() else { break };
                     match result {
                         Ok(tally) => {
-                            for wrong in &tally.wrong {
-                                println!("{}: {wrong}", path(&out, number, "cu").display());
+                            for ((_, line), wrong) in &tally.wrong {
+                                println!("{}:{line}: {wrong}", path(&out, number, "cu").display());
                             }
                             total.0.add(tally);
                         }
@@ -130,12 +130,13 @@ fn one(out: &Path, number: usize, program: &Program) -> Result<Tally, String> {
     if !ran.status.success() {
         return Err(fail(&format!("ended with {}", ran.status), &ran.stderr));
     }
-    let log = Log::read(&String::from_utf8_lossy(&ran.stdout));
+    let log = Log::read(&String::from_utf8_lossy(&ran.stdout), &|word| Some((0, word.parse().ok()?)));
     let starts: Vec<u32> = std::iter::once(0)
         .chain(main.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1))
         .collect();
-    let line = |offset: u32| starts.partition_point(|start| *start <= offset) as u32;
-    let tally = compare(&events(program), &log, &line);
+    let place = |site: Site| Some((0, starts.partition_point(|start| *start <= site.span.start) as u32));
+    let run = Run { log: &log, place: &place, without_arguments: false, complete: true, surely_ran: &|_| true };
+    let tally = compare(&events(program), &run);
     let _ = fs::remove_file(&binary);
     if tally.wrong.is_empty() {
         for (path, _) in &files {
