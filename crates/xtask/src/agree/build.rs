@@ -82,7 +82,10 @@ impl Program {
         (&self.source, &self.text, tools.basis).hash(&mut hasher);
         let folder = tools.out.join(format!("{:016x}", hasher.finish()));
         let fail = |built: bool| {
-            move |cause: String| Failure { cause: cause.chars().take(160).collect::<String>().replace('\n', " "), built }
+            move |cause: String| Failure {
+                cause: cause.chars().take(160).collect::<String>().replace('\n', " "),
+                built,
+            }
         };
         if let Ok(cause) = fs::read_to_string(folder.join("cause")) {
             let (built, cause) = cause.split_once(' ').unwrap_or(("", &cause));
@@ -99,7 +102,12 @@ impl Program {
         }
         let read = |name: &str| fs::read(folder.join(name)).map(|text| String::from_utf8_lossy(&text).into_owned());
         let ended_well = read("end").is_ok_and(|end| end == "0");
-        Ok(Built { log: read("log").unwrap_or_default(), places: read("places").unwrap_or_default(), ended_well, folder })
+        Ok(Built {
+            log: read("log").unwrap_or_default(),
+            places: read("places").unwrap_or_default(),
+            ended_well,
+            folder,
+        })
     }
 
     /// The executable.
@@ -161,7 +169,14 @@ fn compile(
             command.args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]).arg(&tools.device);
             command.args(["-include", "prelude.h", "-idirafter"]).arg(&tools.extra);
         }
-        command.args(&tools.defines).args(["-O0", "-gline-tables-only", "-w", "-Wno-error", "-Wno-c++11-narrowing", "-ferror-limit=3"]);
+        command.args(&tools.defines).args([
+            "-O0",
+            "-gline-tables-only",
+            "-w",
+            "-Wno-error",
+            "-Wno-c++11-narrowing",
+            "-ferror-limit=3",
+        ]);
         command.args(["-fno-omit-frame-pointer", "-I"]).arg(tools.toolkit.join("include"));
         for folder in folders.iter() {
             command.arg("-I").arg(folder);

@@ -42,7 +42,8 @@ impl Tools {
         let symbolizer = newest("llvm-symbolizer").ok_or("llvm-symbolizer is needed")?;
         fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
         let mut hasher = DefaultHasher::new();
-        let defines: Vec<String> = plan.defines.iter().chain(&plan.misread).map(|define| format!("-D{define}")).collect();
+        let defines: Vec<String> =
+            plan.defines.iter().chain(&plan.misread).map(|define| format!("-D{define}")).collect();
         (RUNTIME, PRELUDE, &clang, &toolkit, &defines).hash(&mut hasher);
         let basis = hasher.finish();
         let (source, runtime) = (out.join("runtime.cpp"), out.join(format!("runtime-{basis:016x}.o")));

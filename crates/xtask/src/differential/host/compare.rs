@@ -1,8 +1,8 @@
 //! Holds the events of the replay to the calls of a run.
 
 use super::log::{Address, Argument, Call, Log, Place};
-use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Origin, Pointer, Site};
 use cudalint_replay::NO_ARGUMENTS;
+use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Origin, Pointer, Site};
 use cudalint_replay::quantity::Assumptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -250,9 +250,9 @@ impl Check<'_> {
             (Pointer::Into { buffer, offset }, Address::Into(number, at)) => {
                 let home = self.run.log.allocations.get(number).map(|(place, _)| *place);
                 let site = (self.run.place)(buffer.site);
-                let elsewhere = home.zip(site).is_some_and(|(ran, held)| {
-                    ran.0 != held.0 || ran.1 > held.1 || ran.1 + MACRO_LINES < held.1
-                });
+                let elsewhere = home
+                    .zip(site)
+                    .is_some_and(|(ran, held)| ran.0 != held.0 || ran.1 > held.1 || ran.1 + MACRO_LINES < held.1);
                 self.note(what, elsewhere);
                 self.amount(what, offset, at);
             }

@@ -108,7 +108,11 @@ fn address(word: &str) -> Option<Address> {
         _ => {
             let (number, offset) = word.rsplit_once('+')?;
             let offset = offset.parse().ok()?;
-            Some(if number.starts_with('@') { Address::Variable(offset) } else { Address::Into(number.parse().ok()?, offset) })
+            Some(if number.starts_with('@') {
+                Address::Variable(offset)
+            } else {
+                Address::Into(number.parse().ok()?, offset)
+            })
         }
     }
 }
