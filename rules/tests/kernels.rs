@@ -417,3 +417,135 @@ int main() {{
     wait(); __syncthreads(); to[t] = tile[0][255 - t]; tile[1][t] = 1; to[t] += tile[1][63 - t];";
     assert_eq!(said(guarded), ["shared-memory-race"]);
 }
+
+/// What is found in `fill.cu` beside a file that calls `run`.
+fn beside(caller: (&str, &str)) -> usize {
+    let kernel = "__global__ void fill(float *out, int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m) out[i] = n;
+}
+extern \"C\" void run(int n, int m) {
+    float *out;
+    cudaMalloc(&out, n * sizeof(float));
+    fill<<<(m + 255) / 256, 256>>>(out, n, m);
+}
+";
+    let engine = Engine::new(cudalint_rules::RULES);
+    match engine.lint_texts(&[("fill.cu".to_owned(), kernel), (caller.0.to_owned(), caller.1)], None) {
+        Ok(all) => {
+            assert!(all.iter().all(|finding| &*finding.place.path == "fill.cu"));
+            all.iter().filter(|finding| finding.rule.name == "guard-does-not-cover-access").count()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn callers_in_files_without_gpu_code_say_what_functions_are_given() {
+    // Nobody calls it: nothing says that the two have to do with each other.
+    assert_eq!(beside(("other.c", "int other(int n) { return n; }")), 1);
+    assert_eq!(beside(("main.c", "void run(int, int);\nint main(void) { run(1000, 1000); return 0; }")), 0);
+    assert_eq!(beside(("main.c", "void run(int, int);\nint main(void) { run(1000, 1024); return 0; }")), 1);
+    // Through others of the kind, with a number that is read.
+    let through = "#include <stdlib.h>\nvoid run(int, int);\nvoid solve(int size) { run(size, size); }\n\
+                   int main(int argc, char **argv) { solve(atoi(argv[1])); }";
+    assert_eq!(beside(("main.c", through)), 0);
+    assert_eq!(beside(("main.c", &through.replace("run(size, size)", "run(size, size + 8)"))), 1);
+}
+
+#[test]
+fn one_argument_of_the_program_is_one_number() {
+    let text = "#include <cstdlib>
+__global__ void fill(float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 1;
+}
+int main(int argc, char **argv) {
+    if (argc < 3) return 1;
+    int size = atoi(argv[1]);
+    const long count = strtol(argv[1], nullptr, 10);
+    float *out;
+    cudaMalloc(&out, size * sizeof(float));
+    fill<<<(count + 255) / 256, 256>>>(out, count);
+}
+";
+    assert_eq!(of("guard-does-not-cover-access", text).len(), 0);
+    let other = text.replace("strtol(argv[1]", "strtol(argv[2]");
+    assert_eq!(of("guard-does-not-cover-access", &other).len(), 1);
+}
+
+#[test]
+fn updates_that_all_threads_make_alike_do_no_harm() {
+    let kernel = |update: &str| {
+        format!(
+            "__global__ void k(int *out, int n) {{
+    __shared__ int held;
+    if (threadIdx.x == 0) held = 1000;
+    __syncthreads();
+    {update}
+    __syncthreads();
+    out[threadIdx.x] = held;
+}}
+void run(int *out) {{ k<<<1, 64>>>(out, 5); }}
+"
+        )
+    };
+    let sure = |update: &str| {
+        let all = ["shared-memory-race", "non-atomic-read-modify-write"].map(|rule| of(rule, &kernel(update))).concat();
+        all.into_iter().filter(|found| found.confidence > Confidence::Possible).count()
+    };
+    let alike = [
+        "held = min(held, n);",
+        "held |= 4;",
+        "held = held & (n + 1);",
+        "int most = n * 2; held = max(held, most);",
+        "if (held > 10) held = 10;",
+        "if (held != n) { held = n; }",
+    ];
+    for update in alike {
+        assert_eq!(sure(update), 0, "{update}");
+    }
+    let different = [
+        "held = min(held, n - (int)threadIdx.x);",
+        "held |= 1 << threadIdx.x;",
+        "held += 4;",
+        "held = n - held;",
+        "if (held > 10) held = threadIdx.x;",
+        "if (held > 10) { held = 10; out[64] += 1; }",
+        "out[64 + threadIdx.x] = held |= 4;",
+    ];
+    for update in different {
+        assert!(sure(update) > 0, "{update}");
+    }
+}
+
+#[test]
+fn tests_that_are_not_run_say_nothing() {
+    let text = |before: &str, decorator: &str| {
+        format!(
+            "import pytest\nimport unittest\nfrom numba import cuda\nimport numpy as np\n{before}\n
+@cuda.jit
+def fill(a):
+    a[cuda.grid(1)] = 1
+
+{decorator}
+def test_fill():
+    fill[1, 64](cuda.to_device(np.zeros(10, np.float32)))
+"
+        )
+    };
+    let count = |before: &str, decorator: &str| {
+        let text = text(before, decorator);
+        let engine = Engine::new(cudalint_rules::RULES);
+        match engine.lint_texts(&[("test_fill.py".to_owned(), &text)], None) {
+            Ok(all) => all.iter().filter(|finding| finding.rule.name == "missing-bounds-guard").count(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(count("", ""), 1);
+    assert_eq!(count("", "@pytest.mark.skipif(not cuda.is_available(), reason='no GPU')"), 1);
+    for decorator in ["@pytest.mark.skip(reason='later')", "@unittest.skip('later')", "@pytest.mark.xfail"] {
+        assert_eq!(count("", decorator), 0, "{decorator}");
+    }
+    assert_eq!(count("pytestmark = pytest.mark.skip(reason='later')", ""), 0);
+}

@@ -19,6 +19,7 @@ use cudalint_replay::status::{self, StatusTable, Survey};
 use cudalint_replay::{ProjectScan, ReplayOptions, structure};
 use cudalint_syntax::Language;
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A piece of a file. The position in the list of all pieces is its module's id.
@@ -93,10 +94,11 @@ fn wanted<'a>(units: &[Unit<'a>]) -> Vec<Option<&'a Source>> {
     units.iter().map(|unit| Some(unit.source).filter(|source| source.reported || joined(unit))).collect()
 }
 
-/// What comes of each module.
+/// What comes of each module. `called`: functions that are called out of sight.
 pub(crate) fn analyse(
     project: &Project,
     units: &[Unit<'_>],
+    called: &FxHashSet<String>,
     input: &ProjectInput<'_>,
     remains: &mut Remains,
 ) -> Vec<Result<Said, Fault>> {
@@ -105,11 +107,14 @@ pub(crate) fn analyse(
     // Error handling and walks know nothing of each other, so that neither waits where the other joins its modules.
     let (status, walks) = rayon::join(
         || {
-            let (surveys, faults) = each(&wanted, |unit| survey(project, id(unit)));
+            // Code without a word of the GPU looks at none of its errors.
+            let surveyed =
+                units.iter().zip(&wanted).map(|(unit, source)| source.filter(|_| !unit.file.is_of_callers()));
+            let (surveys, faults) = each(&surveyed.collect::<Vec<_>>(), |unit| survey(project, id(unit)));
             (guarded(|| StatusTable::join(project, &surveys)), surveys, faults)
         },
         || {
-            let scan = ProjectScan::new(project);
+            let scan = ProjectScan::new(project, called);
             let options = ReplayOptions::default();
             let (walks, faults) = each(&wanted, |unit| {
                 let walked = cudalint_replay::walk_module(project, &scan, id(unit), &options);

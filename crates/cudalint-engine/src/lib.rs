@@ -2,6 +2,7 @@
 //! rule by name.
 
 mod analyse;
+mod callers;
 pub mod compile_commands;
 mod engine;
 mod levels;

@@ -1,5 +1,6 @@
 //! Reading the sources of a project: which of them matter, and the headers that they include from elsewhere.
 
+use crate::callers::Callers;
 use crate::outcome::{Fault, Part};
 use crate::project::{ProjectInput, Source};
 use crate::provider::Provider;
@@ -16,8 +17,22 @@ use std::sync::Arc;
 pub(crate) struct Loaded {
     pub source: Source,
     pub file: SourceFile,
+    why: Why,
     /// The files that it includes, system headers out of sight left out.
     includes: Vec<Included>,
+}
+
+/// Why a file is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It is one of the project's, and read as far as it has GPU code.
+    Listed,
+    /// A file that is taken includes it.
+    Included,
+    /// It calls what launches kernels.
+    Calls,
+    /// A file that is only read for what it calls includes it.
+    IncludedByCaller,
 }
 
 impl AsRef<SourceFile> for Loaded {
@@ -27,6 +42,11 @@ impl AsRef<SourceFile> for Loaded {
 }
 
 impl Loaded {
+    /// Whether it has no GPU code and is read for what functions with GPU code are given.
+    pub fn is_of_callers(&self) -> bool {
+        matches!(self.why, Why::Calls | Why::IncludedByCaller)
+    }
+
     /// Where the cells of a notebook begin.
     pub fn cells(&self) -> Arc<[CellStart]> {
         self.file.cells.iter().map(|cell| CellStart { start: cell.start, index: cell.index }).collect()
@@ -44,35 +64,48 @@ enum Included {
 /// What became of one file.
 enum Read {
     Taken(Box<Loaded>, bool),
-    /// Of no concern to the GPU.
-    Irrelevant(Source),
+    /// Without GPU code; hashes of what it calls.
+    Irrelevant(Source, Box<[u32]>),
     /// Why, and whether the system refused it.
     Refused(Source, String, bool),
 }
 
-/// Reads everything; the result is sorted by path.
-pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded> {
+/// Most calls from a file without GPU code to a launch that lead through others of the kind.
+const MAX_CALLERS: usize = 4;
+
+/// Reads everything; the result is sorted by path. With it come functions that files call which were not read.
+pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> (Vec<Loaded>, FxHashSet<String>) {
     let mut taken: Vec<Loaded> = Vec::new();
     let mut known: FxHashSet<PathBuf> = input.sources.iter().map(|source| source.real.clone()).collect();
     // Files without GPU code: a header among them is read again when somebody includes it.
     let mut irrelevant: FxHashMap<PathBuf, Source> = FxHashMap::default();
     let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
-    let mut round: Vec<(Source, bool)> = input.sources.iter().map(|source| (source.clone(), false)).collect();
+    let mut round: Vec<(Source, Why)> = input.sources.iter().map(|source| (source.clone(), Why::Listed)).collect();
+    let mut callers = Callers::default();
     let mut bytes = 0;
     let mut rounds = 0;
+    let mut of_callers = 0;
     while !round.is_empty() {
-        let results: Vec<Read> = round.par_drain(..).map(|(source, included)| read(source, included, input)).collect();
+        let results: Vec<Read> = round.par_drain(..).map(|(source, why)| read(source, why, input)).collect();
         let mut fresh: Vec<Loaded> = Vec::new();
         for result in results {
             match result {
                 Read::Taken(loaded, lossy) => {
-                    bytes += loaded.file.text.len() as u64;
+                    let length = loaded.file.text.len() as u64;
+                    bytes += length;
+                    if loaded.why == Why::IncludedByCaller {
+                        callers.spend(length);
+                    }
+                    if matches!(loaded.source.kind, FileKind::Cuda | FileKind::CFamily) {
+                        callers.take(&loaded.source.real, &loaded.file.text, loaded.why == Why::Calls);
+                    }
                     if loaded.source.reported && lossy {
                         part.notes.push(format!("{}: bytes that are not UTF-8 are read as `?`", loaded.source.path));
                     }
                     fresh.push(*loaded);
                 }
-                Read::Irrelevant(source) => {
+                Read::Irrelevant(source, calls) => {
+                    callers.leave(&source.real, calls);
                     let name = source.real.file_name().unwrap_or_default().to_owned();
                     by_name.entry(name).or_default().push(source.real.clone());
                     irrelevant.insert(source.real.clone(), source);
@@ -83,6 +116,11 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
             }
         }
         for (includer, include) in fresh.iter().flat_map(|loaded| loaded.includes.iter().map(move |i| (loaded, i))) {
+            let of_caller = includer.is_of_callers();
+            if of_caller && !callers.have_room(bytes, 0) {
+                continue;
+            }
+            let why = if of_caller { Why::IncludedByCaller } else { Why::Included };
             match include {
                 Included::At(real) if !input.bounds.hold(real) => {
                     let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -91,12 +129,12 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
                 }
                 Included::At(real) => {
                     if let Some(source) = irrelevant.remove(real) {
-                        round.push((Source { reported: false, ..source }, true));
+                        round.push((Source { reported: false, ..source }, why));
                     } else if bytes < input.settings.index.max_bytes && known.insert(real.clone()) {
                         let path = (input.shown)(real).into();
                         let kind = FileKind::of(real).unwrap_or(FileKind::CFamily);
                         let source = Source { path, real: real.clone(), kind, explicit: false, reported: false };
-                        round.push((source, true));
+                        round.push((source, why));
                     }
                 }
                 // Found by its end, as the index does where no include folder is known.
@@ -104,14 +142,22 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
                     let target = Path::new(target.trim_start_matches("../"));
                     let candidates = target.file_name().and_then(|name| by_name.get(name));
                     for real in candidates.into_iter().flatten().filter(|real| real.ends_with(target)) {
-                        round
-                            .extend(irrelevant.remove(real).map(|source| (Source { reported: false, ..source }, true)));
+                        round.extend(irrelevant.remove(real).map(|source| (Source { reported: false, ..source }, why)));
                     }
                 }
             }
         }
         taken.extend(fresh);
         rounds += 1;
+        if round.is_empty() && of_callers < MAX_CALLERS {
+            of_callers += 1;
+            let text = |real: &Path| {
+                let text = FileText::from_bytes(FileKind::CFamily, input.provider.read(real).ok()?).ok()?;
+                Some(text.source.text().to_owned())
+            };
+            let found = callers.next(bytes, text).into_iter().filter_map(|real| irrelevant.remove(&real));
+            round.extend(found.map(|source| (Source { reported: false, ..source }, Why::Calls)));
+        }
     }
     let quiet = irrelevant.values().filter(|source| source.reported).count();
     if quiet > 0 {
@@ -121,7 +167,7 @@ pub(crate) fn read_all(input: &ProjectInput<'_>, part: &mut Part) -> Vec<Loaded>
     taken.sort_by(|a, b| a.source.path.cmp(&b.source.path).then_with(|| a.source.real.cmp(&b.source.real)));
     part.statistics.indexed_files = taken.len();
     part.statistics.indexed_bytes = bytes;
-    taken
+    (taken, callers.into_unread())
 }
 
 /// The kinds of the files that will be linted. Files found below a folder are taken to have GPU code, so that none is
@@ -167,7 +213,7 @@ fn refuse(source: &Source, why: String, by_system: bool, included: bool, part: &
     }
 }
 
-fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
+fn read(source: Source, why: Why, input: &ProjectInput<'_>) -> Read {
     let bytes = match input.provider.read(&source.real) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -177,14 +223,15 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
     };
     // Outputs of a notebook may be long: one that says nothing of the GPU anywhere is not taken apart.
     if source.kind == FileKind::Notebook && !source.explicit && !notebook_may_use_gpu(&bytes) {
-        return Read::Irrelevant(source);
+        return Read::Irrelevant(source, Box::default());
     }
     let text = match FileText::from_bytes(source.kind, bytes) {
         Ok(text) => text,
         Err(problem) => return Read::Refused(source, problem.to_string(), false),
     };
-    if !included && !mentions_gpu(source.kind, &text) {
-        return Read::Irrelevant(source);
+    if why == Why::Listed && !mentions_gpu(source.kind, &text) {
+        let calls = Callers::calls_of(source.kind, text.source.text());
+        return Read::Irrelevant(source, calls);
     }
     let file = SourceFile { reported: source.reported, ..SourceFile::new(Arc::clone(&source.path), &text) };
     let mut includes = Vec::new();
@@ -200,7 +247,7 @@ fn read(source: Source, included: bool, input: &ProjectInput<'_>) -> Read {
             includes.push(found.map_or_else(|| Included::Somewhere(include.path.clone()), Included::At));
         }
     }
-    Read::Taken(Box::new(Loaded { source, file, includes }), text.is_lossy())
+    Read::Taken(Box::new(Loaded { source, file, why, includes }), text.is_lossy())
 }
 
 #[cfg(test)]

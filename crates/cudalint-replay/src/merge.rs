@@ -91,7 +91,7 @@ pub fn merge(project: &Project, walks: Vec<Walked>) -> Vec<Facts> {
 
 /// All of it at once, for small projects and tests.
 pub fn replay_all(project: &Project, options: &ReplayOptions) -> Vec<Facts> {
-    let scan = ProjectScan::new(project);
+    let scan = ProjectScan::new(project, &FxHashSet::default());
     let walks = project.modules().map(|id| walk_module(project, &scan, id, options)).collect();
     merge(project, walks)
 }

@@ -29,7 +29,7 @@ pub(crate) struct Traits {
 pub(crate) struct AllTraits {
     /// By module and function.
     functions: TiVec<ModuleId, TiVec<FunctionId, Traits>>,
-    /// Names that some other function mentions.
+    /// Names that some other function mentions, or code out of sight calls.
     mentioned: FxHashSet<Name>,
 }
 
@@ -47,8 +47,8 @@ const MEMORY: u8 = 2;
 const SHARED: u8 = 4;
 
 impl AllTraits {
-    /// Reads all function bodies once.
-    pub fn new(project: &Project) -> Self {
+    /// Reads all function bodies once. `called`: functions that code out of sight calls.
+    pub fn new(project: &Project, called: &FxHashSet<String>) -> Self {
         let mut numbers: FxHashMap<&Name, u32> = FxHashMap::default();
         // By number of a name: whether a function of another name mentions it.
         let mut by_others: Vec<bool> = Vec::new();
@@ -78,7 +78,7 @@ impl AllTraits {
             }
         }
         settle(&mut open, numbers.len());
-        let mut mentioned = FxHashSet::default();
+        let mut mentioned: FxHashSet<Name> = called.iter().map(|name| Name::from(name.as_str())).collect();
         for (name, number) in numbers {
             if by_others.get(number as usize).is_some_and(|by_others| *by_others) {
                 mentioned.insert(name.clone());

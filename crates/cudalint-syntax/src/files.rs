@@ -101,7 +101,7 @@ fn is_cuda_function(word: &[u8]) -> bool {
         .any(|prefix| word.strip_prefix(*prefix).and_then(<[u8]>::first).is_some_and(u8::is_ascii_uppercase))
 }
 
-fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 

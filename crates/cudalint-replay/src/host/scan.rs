@@ -5,6 +5,7 @@ use crate::walk::Library;
 use cudalint_program::Project;
 use cudalint_program::api;
 use cudalint_program::ir::{FunctionId, ModuleId};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// What a replay needs to know of the whole project, found once.
@@ -22,8 +23,8 @@ pub struct ProjectScan {
 const MAX_ARGUMENT: usize = 2000;
 
 impl ProjectScan {
-    /// Looks through the texts of a project.
-    pub fn new(project: &Project) -> Self {
+    /// Looks through the texts of a project. `called`: functions that code out of sight calls.
+    pub fn new(project: &Project, called: &FxHashSet<String>) -> Self {
         let mut asked = Vec::new();
         for id in project.modules() {
             let text = project.source(id);
@@ -34,7 +35,7 @@ impl ProjectScan {
                 }
             }
         }
-        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project)), library: Arc::default() }
+        Self { asked: Arc::new(asked), traits: Arc::new(AllTraits::new(project, called)), library: Arc::default() }
     }
 
     /// Whether code out of the walk's sight may ask for more dynamic shared memory for a kernel: it names it, or it

@@ -83,9 +83,11 @@ pub(crate) fn walk_module(project: &Project, scan: &ProjectScan, id: ModuleId, o
     }
     walker.as_main = false;
     let declared = declared_globals(module);
+    let skips_tests = skips_all_tests(project.source(id));
     for (index, function) in module.functions.iter().enumerate() {
         let entry = FunctionId(index as u32);
-        if !is_entry(function) || walker.visited.contains(&(id, entry)) {
+        let skipped = skips_tests && function.name.starts_with("test") || is_skipped(project, id, function);
+        if !is_entry(function) || skipped || walker.visited.contains(&(id, entry)) {
             continue;
         }
         // The state is that behind the imports.
@@ -127,6 +129,28 @@ fn is_entry(function: &Function) -> bool {
         && function.role != FunctionRole::Lambda
         // The variables around it are not known.
         && function.parent.is_none()
+}
+
+/// Whether a module marks all of its tests as ones that are not run.
+fn skips_all_tests(source: &str) -> bool {
+    let mut marks = source.lines().filter_map(|line| line.strip_prefix("pytestmark"));
+    marks.any(|mark| mark.contains("mark.skip") && !mark.contains("skipif"))
+}
+
+/// Whether a function is a test that a decorator takes out, or that is known to fail.
+fn is_skipped(project: &Project, id: ModuleId, function: &Function) -> bool {
+    let module = project.module(id);
+    function.python.iter().flat_map(|python| &python.decorators).any(|decorator| {
+        let span = module.exprs.get(*decorator).map(|node| node.span).unwrap_or_default();
+        let name = project.text(id, span).split('(').next().unwrap_or("").trim();
+        let (from, last) = name.rsplit_once('.').unwrap_or(("", name));
+        match last {
+            "skip" => from.is_empty() || from == "unittest" || from.ends_with("mark"),
+            "xfail" => from.ends_with("mark"),
+            "expectedFailure" => true,
+            _ => false,
+        }
+    })
 }
 
 impl Walker<'_> {

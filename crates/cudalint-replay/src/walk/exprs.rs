@@ -393,7 +393,7 @@ impl<'p> Walker<'p> {
             && self.reads_input(value)
         {
             let name = self.place_name(place);
-            let q = self.atoms.fresh(&name, crate::quantity::AtomKind::Input);
+            let q = self.argument_number(value, &name);
             return self.store(place, ty, Val::typed(q, *bytes, *signed));
         }
         self.store(place, ty, val);

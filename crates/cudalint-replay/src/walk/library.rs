@@ -186,9 +186,45 @@ impl<'p> Walker<'p> {
             _ => Ty::LONG,
         };
         let text = self.text(id);
-        let q = self.atoms.fresh(&text, AtomKind::Input);
+        let source = args.first().and_then(|text| self.argument_text(*text)).filter(|_| self.dry == 0);
+        let known = source.and_then(|source| self.started_with.get_mut(source));
+        let q = if let Some((q, uses)) = known {
+            *uses += 1;
+            q.clone()
+        } else {
+            let q = self.atoms.fresh(&text, AtomKind::Input);
+            self.started_with.extend(source.map(|source| (source, (q.clone(), 1))));
+            q
+        };
         let (bytes, signed) = if let Ty::Int { bytes, signed } = ty { (bytes, signed) } else { (8, true) };
         Out::new(Val::typed(q, bytes, signed), ty)
+    }
+
+    /// An argument of the program as it is spelled, `argv[1]`: the same text wherever it is read.
+    fn argument_text(&self, text: ExprId) -> Option<&'p str> {
+        let Some(Expr::Index { base, indices }) = self.kind(self.without_casts(text)) else { return None };
+        let (Some(Expr::Local(local)), [index]) = (self.kind(*base), indices.as_slice()) else { return None };
+        let function = self.function()?;
+        let number = matches!(self.kind(*index), Some(Expr::Int { .. }));
+        let given = local.0 < function.param_count
+            && (function.name == "main" || function.locals.get(*local).is_some_and(|it| it.name == "argv"));
+        (number && given).then(|| self.common.text(*index))
+    }
+
+    /// The number that a program's argument says, where an earlier read has named it; else it is known by `name` from now on.
+    pub fn argument_number(&mut self, value: ExprId, name: &str) -> Quantity {
+        let source = match self.kind(self.without_casts(value)) {
+            Some(Expr::Call { args, .. }) => args.first().and_then(|text| self.argument_text(*text)),
+            _ => None,
+        };
+        match source.and_then(|source| self.started_with.get(source)) {
+            Some((q, uses)) if *uses > 1 => q.clone(),
+            _ => {
+                let q = self.atoms.fresh(name, AtomKind::Input);
+                self.started_with.extend(source.map(|source| (source, (q.clone(), 2))));
+                q
+            }
+        }
     }
 
     /// Memory of the host: allocated, freed, copied, set; `None` where the call lacks arguments for it.

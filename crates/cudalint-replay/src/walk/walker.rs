@@ -90,6 +90,8 @@ pub(crate) struct Walker<'p> {
     pub capturing: bool,
     /// Whether project code in sight calls the entry function, so that its parameters are not free.
     pub entry_is_called: bool,
+    /// What arguments of the program say as numbers, with how often they were read: each is one number wherever it is read.
+    pub(super) started_with: FxHashMap<&'p str, (Quantity, u32)>,
     /// The object whose fields are being set.
     pub(super) making: Making,
     /// What the walks of functions that may be recorded look at.
@@ -117,6 +119,7 @@ impl<'p> Walker<'p> {
             visited: rustc_hash::FxHashSet::default(),
             capturing: false,
             entry_is_called: false,
+            started_with: FxHashMap::default(),
             making: Making::default(),
             recording: Recording::default(),
         }

@@ -13,7 +13,7 @@ pub use races::{Race, race};
 
 use super::KernelRun;
 use cudalint_kernel::Code;
-use cudalint_kernel::readings::election;
+use cudalint_kernel::readings::{election, settled};
 use cudalint_kernel::report::{Event, EventKind, Site, Thread};
 use cudalint_program::Project;
 use cudalint_program::ir::{FunctionId, ModuleId};
@@ -82,12 +82,16 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
         let Some((defect, formula)) = classify::classify(own, event, group) else { continue };
         if !reported.holds(run, defect, event) {
             let in_one_warp = !group.warps && matches!(defect, Defect::ImplicitWarpSync | Defect::GlobalRace);
-            let elects =
-                |race: &Race<'_>| own.code.is_some_and(|code| election::is_election(code, race.first, race.second));
+            let harmless = |race: &Race<'_>| {
+                own.code.is_some_and(|code| {
+                    election::is_election(code, race.first, race.second)
+                        || settled::is_settled(code, race.first, race.second)
+                })
+            };
             let harm = race(event).map_or(if event.idle { Harm::Nowhere } else { Harm::Surely }, |race| {
                 match race.harm(group) {
                     _ if event.idle => Harm::Nowhere,
-                    Harm::Surely if elects(&race) => Harm::Perhaps,
+                    Harm::Surely if harmless(&race) => Harm::Perhaps,
                     harm => harm,
                 }
             });

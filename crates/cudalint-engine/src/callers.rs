@@ -1,0 +1,170 @@
+//! Which files without GPU code belong to the program of those with it: they call functions that launch kernels, so that
+//! what these are given is known there. Found in texts, before anything is parsed.
+
+use cudalint_syntax::{FileKind, called_names, function_texts, may_launch};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+
+/// Bytes of such files that are read in any case.
+const LEAST_BYTES: u64 = 64 << 10;
+/// They and what they include may be so many times smaller than the files with GPU code.
+const SHARE: u64 = 16;
+
+/// Functions that launch kernels, themselves or by what they call, and the files that call them.
+#[derive(Default)]
+pub(crate) struct Callers {
+    /// By file without GPU code, what it calls: hashes of names, in order.
+    quiet: FxHashMap<PathBuf, Box<[u32]>>,
+    /// Functions that launch nothing themselves, with what they call.
+    open: Vec<Function>,
+    /// Names that lead to a launch, by their hashes: the class that has the function, where one has it, for each function
+    /// that other files see.
+    launching: FxHashMap<u32, Vec<(String, Option<String>)>>,
+    /// Names that lead to a launch in any file's sight.
+    reached: FxHashSet<String>,
+    /// Names that files call which were not read.
+    unread: FxHashSet<String>,
+    bytes: u64,
+}
+
+struct Function {
+    name: String,
+    class: Option<String>,
+    /// Whether other files see it, and give it a number.
+    wanted: bool,
+    calls: Vec<String>,
+}
+
+impl Callers {
+    /// The hashes of what a file without GPU code calls.
+    pub fn calls_of(kind: FileKind, text: &str) -> Box<[u32]> {
+        if kind != FileKind::CFamily {
+            return Box::default();
+        }
+        let mut calls: Vec<u32> = called_names(text).map(hash).collect();
+        calls.sort_unstable();
+        calls.dedup();
+        calls.into()
+    }
+
+    /// Takes note of a file without GPU code.
+    pub fn leave(&mut self, real: &Path, calls: Box<[u32]>) {
+        if !calls.is_empty() {
+            self.quiet.insert(real.to_owned(), calls);
+        }
+    }
+
+    /// Takes note of a file that belongs to the program. `caller`: for what it calls.
+    pub fn take(&mut self, real: &Path, text: &str, caller: bool) {
+        self.quiet.remove(real);
+        if !caller && !may_launch(text) {
+            return;
+        }
+        for function in function_texts(text).into_iter().filter(|function| function.name != "main") {
+            let launches = function.launches;
+            let function = Function {
+                name: function.name.to_owned(),
+                class: function.class.map(str::to_owned),
+                wanted: function.takes_integer && !function.hidden,
+                calls: function.calls.into_iter().map(str::to_owned).collect(),
+            };
+            if launches {
+                self.reach(function);
+            } else {
+                self.open.push(function);
+            }
+        }
+    }
+
+    fn reach(&mut self, function: Function) {
+        if function.wanted {
+            let entry = (function.name.clone(), function.class);
+            let known = self.launching.entry(hash(&function.name)).or_default();
+            if !known.contains(&entry) {
+                known.push(entry);
+            }
+        }
+        self.reached.insert(function.name);
+    }
+
+    /// The files that call what was found since, as far as they may be read beside `bytes` of files with GPU code.
+    /// `read` gives the text of one.
+    pub fn next(&mut self, bytes: u64, read: impl Fn(&Path) -> Option<String>) -> Vec<PathBuf> {
+        loop {
+            let (ready, open) = std::mem::take(&mut self.open)
+                .into_iter()
+                .partition(|function| function.calls.iter().any(|call| self.reached.contains(call)));
+            self.open = open;
+            let ready: Vec<Function> = ready;
+            if ready.is_empty() {
+                break;
+            }
+            for function in ready {
+                self.reach(function);
+            }
+        }
+        if self.launching.is_empty() {
+            return Vec::new();
+        }
+        let launching = &self.launching;
+        let calling = |calls: &[u32]| calls.iter().any(|call| launching.contains_key(call));
+        let mut candidates: Vec<PathBuf> =
+            self.quiet.iter().filter(|(_, calls)| calling(calls)).map(|(real, _)| real.clone()).collect();
+        candidates.sort();
+        let mut found = Vec::new();
+        for real in candidates {
+            let Some(calls) = self.quiet.get(&real) else { continue };
+            let names = calls.iter().filter_map(|call| launching.get(call)).flatten();
+            let Some(text) = read(&real) else { continue };
+            let own = function_texts(&text);
+            let calls: FxHashSet<&str> = own.iter().flat_map(|function| function.calls.iter().copied()).collect();
+            // A function of its own is another one, and many classes have a method of one name.
+            let called = |(name, class): &&(String, Option<String>)| {
+                calls.contains(name.as_str())
+                    && own.iter().all(|function| function.name != name)
+                    && class.as_ref().is_none_or(|class| has_word(&text, class))
+            };
+            let mut names = names.filter(called).peekable();
+            if names.peek().is_none() {
+                continue;
+            }
+            if !self.have_room(bytes, text.len() as u64) {
+                self.unread.extend(names.map(|(name, _)| name.clone()));
+                continue;
+            }
+            self.bytes += text.len() as u64;
+            found.push(real);
+        }
+        for real in &found {
+            self.quiet.remove(real);
+        }
+        found
+    }
+
+    /// Whether so many more bytes may be read for callers, beside `bytes` of files with GPU code.
+    pub fn have_room(&self, bytes: u64, more: u64) -> bool {
+        self.bytes + more <= LEAST_BYTES.max(bytes / SHARE)
+    }
+
+    /// Counts what a file costs that a caller includes.
+    pub fn spend(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// Names that files call which were not read: nobody knows what with.
+    pub fn into_unread(self) -> FxHashSet<String> {
+        self.unread
+    }
+}
+
+fn hash(name: &str) -> u32 {
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    (hasher.finish() >> 20) as u32
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| !text[..at].ends_with(part) && !text[at + word.len()..].starts_with(part))
+}
