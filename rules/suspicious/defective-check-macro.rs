@@ -10,7 +10,7 @@ pub static RULE: Rule = rule!("defective-check-macro", Suspicious, FaultInjectio
     .summary("The macro that checks statuses drops the call, makes it twice, or reports the wrong error.")
     .guideline("CUDA-1.3")
     .cwe(617)
-    .confidence(&[Confidence::Definite])
+    .confidence(&[Confidence::Definite, Confidence::Likely])
     .facts(check);
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
@@ -51,7 +51,9 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 CheckerDefect::ReadsLastErrorTwice { .. } => Fault::ClearedError,
             };
             let claim = Shows::UnreadStatus { fault };
-            let mut finding = RULE.finding(Confidence::Definite, context.place(span), claim, message);
+            let assumption = asked_for(defect);
+            let confidence = if assumption.is_some() { Confidence::Likely } else { Confidence::Definite };
+            let mut finding = RULE.finding(confidence, context.place(span), claim, message);
             finding.help = Some(help.to_owned());
             let mut path = Vec::new();
             if let CheckerDefect::ReadsLastErrorTwice { first, .. } = defect {
@@ -63,10 +65,19 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
                 });
             }
             path.push(Label { place: context.place(span), message: format!("`{name}`") });
-            finding.witness = Some(Witness { path, ..Witness::default() });
+            let assumptions = assumption.into_iter().collect();
+            finding.witness = Some(Witness { path, assumptions, ..Witness::default() });
             sink.report(finding);
         }
     }
+}
+
+/// The condition of an empty definition, where somebody has to ask for it: release builds define `NDEBUG`, and what a build
+/// does not define is not defined.
+fn asked_for(defect: &CheckerDefect) -> Option<String> {
+    let CheckerDefect::CompiledOut { condition, .. } = defect else { return None };
+    let by_itself = condition.contains("NDEBUG") || condition.starts_with('!');
+    (!by_itself).then(|| format!("a build with `{condition}`"))
 }
 
 /// Calls written inside `assert(…)` without any macro of the project: one finding a function.

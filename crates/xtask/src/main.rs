@@ -138,6 +138,9 @@ enum Chore {
         /// Programs of several files instead, which hold the reading of `#if`, macros and headers to a compiler.
         #[arg(long, requires = "host")]
         headers: bool,
+        /// Random kernels in all of the device's language instead, run by the host's compiler without a GPU.
+        #[arg(long, conflicts_with_all = ["lint_only", "reread", "host"])]
+        device: bool,
     },
     /// Builds programs of real projects with clang, runs them without a GPU against a library that stands for the CUDA runtime, and
     /// compares what the replay holds for facts with what ran.
@@ -226,6 +229,9 @@ fn main() -> ExitCode {
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
         Chore::Differential { count, seed, out, jobs, host: true, headers, .. } => {
             differential::host::run(&out, count, seed, jobs, headers)
+        }
+        Chore::Differential { count, seed, out, jobs, device: true, .. } => {
+            differential::device::run(&out, count, seed, jobs)
         }
         Chore::Differential { count, seed, out, jobs, lint_only, reread, .. } => {
             let mode = match (lint_only, reread) {

@@ -157,7 +157,8 @@ impl Lowerer<'_> {
     pub(super) fn call_closure(&mut self, index: usize, callee: &Out, args: &[Out], site: Site) -> Option<Out> {
         let closure = self.closures.get(index)?.clone();
         let function = self.project.function_at(closure.module, closure.function)?;
-        if function.variadic || args.len() > function.param_count as usize {
+        // What `[n = …]` makes comes into being with the closure; here it would anew with each call.
+        if function.variadic || args.len() > function.param_count as usize || function.made_captures > 0 {
             return None;
         }
         let env = self.bind((closure.module, closure.function), &closure.env, &[], args);

@@ -213,12 +213,41 @@ impl<'p> Lowerer<'p> {
     pub(super) fn field_defaults(&mut self, target: &Out, entry: Entry, env: &TypeEnv, out: &mut code::Block) {
         let Some(record) = self.project.record_at(entry) else { return };
         for field in &record.fields {
-            let Some(init) = field.init else { continue };
             let Some(found) = self.field(&target.ty, &field.name) else { continue };
             let part = self.part(target, found.offset, &found.ty, target.site);
+            let Some(init) = field.init else {
+                self.deeper(|this| this.default_parts(&part, out));
+                continue;
+            };
             if let Some(context) = self.record_context(entry, env) {
                 self.elsewhere(context, |this| this.initialize(&part, init, out));
             }
+        }
+    }
+
+    /// What an object begins with where nobody gives it a value: that of its fields' declarations and constructors.
+    pub(super) fn default_parts(&mut self, target: &Out, out: &mut code::Block) {
+        match target.ty.clone() {
+            Ty::Record(..) => self.default_initialize(target, out),
+            Ty::Array(of, _) if self.begins_with_values(&of) => self.forget(target, Vec::new(), out),
+            _ => {}
+        }
+    }
+
+    /// Whether an object of a type has values before anybody gives it some.
+    fn begins_with_values(&mut self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Array(of, _) => self.deeper(|this| this.begins_with_values(of)).unwrap_or(true),
+            Ty::Record(entry, _) => {
+                let Some(record) = self.project.record_at(*entry) else { return true };
+                self.has_constructor(*entry)
+                    || record.fields.iter().any(|field| field.init.is_some())
+                    || record.fields.iter().any(|field| match self.field(ty, &field.name) {
+                        Some(found) => self.deeper(|this| this.begins_with_values(&found.ty)).unwrap_or(true),
+                        None => true,
+                    })
+            }
+            _ => false,
         }
     }
 

@@ -33,7 +33,8 @@ impl<'p> Lowerer<'p> {
                 return self.bind_unknown(local, place);
             };
             let init = self.plain_initializer(init);
-            let value = self.expr(init);
+            let reference = matches!(declared, Ty::Reference(_));
+            let value = if reference { self.place_of(init) } else { self.expr(init) };
             let value = Out { volatile: value.volatile || volatile, ..value };
             return self.declare_with(local, &value, site, out);
         }
@@ -41,7 +42,7 @@ impl<'p> Lowerer<'p> {
             let Some(init) = found.init else { return self.bind_unknown(local, place) };
             let target = (**target).clone();
             let init = self.plain_initializer(init);
-            let value = self.expr(init);
+            let value = self.place_of(init);
             return self.declare_reference(local, &value, target, place, out);
         }
         let declared = self.counted(declared, found.init);

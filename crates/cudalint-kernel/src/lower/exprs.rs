@@ -60,17 +60,17 @@ impl<'p> Lowerer<'p> {
                 self.computed(id, Ty::Bool, site)
             }
             ir::Expr::Assign { op: None, target, value } => {
-                let target = self.expr(*target);
+                let target = self.place_of(*target);
                 let value = self.value_of_type(*value, &target.ty);
                 self.assign(&target, &value, site)
             }
             ir::Expr::Assign { op: Some(op), target, value } => {
-                let target = self.expr(*target);
+                let target = self.place_of(*target);
                 let value = self.expr(*value);
                 self.compound(*op, &target, &value, site)
             }
             ir::Expr::Step { prefix, by, target } => {
-                let target = self.expr(*target);
+                let target = self.place_of(*target);
                 self.step(&target, *by, *prefix, site)
             }
             ir::Expr::Select(condition, yes, no) => self.selection(*condition, *yes, *no, site),
@@ -156,6 +156,27 @@ impl<'p> Lowerer<'p> {
             return self.select(&condition, &typed, &b, site);
         }
         self.select(&condition, &a, &b, site)
+    }
+
+    /// An expression whose place is wanted, not its value: of `c ? a : b` that of the one which is chosen.
+    pub(super) fn place_of(&mut self, id: ir::ExprId) -> Out {
+        let Some(ir::Expr::Select(condition, yes, no)) = self.node(id).map(|node| &node.kind) else {
+            return self.expr(id);
+        };
+        let (condition, yes, no) = (*condition, *yes, *no);
+        let site = self.site_of(id);
+        let condition = self.expr(condition);
+        let chosen = self.deeper(|this| (this.place_of(yes), this.place_of(no)));
+        let Some((a, b)) = chosen else { return self.not_read(&[yes, no], "choice of places", Effect::Anything, site) };
+        let is_value = |out: &Out| matches!(out.at, At::Value(_));
+        if a.ty != b.ty || is_value(&a) || is_value(&b) {
+            return self.select(&condition, &a, &b, site);
+        }
+        let condition = self.truth(&condition);
+        let (one, other) = (self.address(&a), self.address(&b));
+        let address = self.push(Expr::Select(condition, one, other), code::Ty::Pointer, site);
+        let element = self.size_of(&a.ty).unwrap_or(0);
+        Out { at: At::Memory { address, element }, ty: a.ty, volatile: a.volatile || b.volatile, site }
     }
 
     fn comma(&mut self, values: &[ir::ExprId], site: Site) -> Out {
@@ -260,7 +281,7 @@ impl<'p> Lowerer<'p> {
     }
 
     fn address_of(&mut self, value: ir::ExprId, site: Site) -> Out {
-        let value = self.expr(value);
+        let value = self.place_of(value);
         if matches!(&value.ty, Ty::Library(name, _) if &**name == super::meaning::FUNCTION) {
             return value;
         }

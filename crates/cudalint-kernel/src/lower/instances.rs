@@ -167,6 +167,20 @@ impl<'p> Lowerer<'p> {
         let Some(record) = self.project.record_at(entry) else { return };
         let own = Ty::Record(entry, env.clone());
         let site = self.site(function.name_span);
+        if let [(name, values)] = function.member_inits.as_slice()
+            && *name == record.name
+        {
+            // `T() : T(1) {}`: another constructor does all of it.
+            let whole = self.own_field(&Field { offset: 0, ty: own }, site);
+            let args: Vec<Out> = values.iter().map(|value| self.expr(*value)).collect();
+            return match self.constructor_call(&whole, entry, &env, &args, site) {
+                Some(call) => {
+                    let stmt = self.push_stmt(Stmt::Expr(call), site);
+                    block.push(stmt);
+                }
+                None => self.forget(&whole, Vec::new(), block),
+            };
+        }
         let mut done: Vec<&Name> = Vec::new();
         for (name, values) in &function.member_inits {
             let Some(field) = self.field(&own, name) else {

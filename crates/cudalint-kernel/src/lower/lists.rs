@@ -157,6 +157,7 @@ impl<'p> Lowerer<'p> {
         let bare = self.is_made_of_parts(of) && !items.rest.iter().all(|item| self.is_braced(*item));
         if bare || count.is_none_or(|count| (items.rest.len() as i64) < count) {
             self.zero(target, out);
+            self.default_parts(target, out);
         }
         let most = match count {
             Some(count) => count,

@@ -89,7 +89,7 @@ impl Lowerer<'_> {
         found
     }
 
-    /// The first of several methods that differ in `const` alone.
+    /// The first of several methods that differ in `const` alone, and do the same: nobody knows here what is `const`.
     fn same_signature(&self, candidates: &[(ModuleId, FunctionId)], args: usize) -> Option<(ModuleId, FunctionId)> {
         let function = |it: &(ModuleId, FunctionId)| self.project.function_at(it.0, it.1);
         let fitting: Vec<&(ModuleId, FunctionId)> = candidates
@@ -104,8 +104,13 @@ impl Lowerer<'_> {
                 params.map(|local| scope.resolve(local.ty)).collect::<Vec<_>>()
             })
         };
-        let expected = types(first);
-        rest.iter().all(|it| types(it) == expected).then_some(**first)
+        let does = |it: &(ModuleId, FunctionId)| {
+            let text = function(it).map(|found| self.project.text(it.0, found.span)).unwrap_or_default();
+            let body = text.find('{').and_then(|at| text.get(at..)).unwrap_or(text);
+            body.replace("const", "").split_whitespace().collect::<String>()
+        };
+        let (expected, done) = (types(first), does(first));
+        rest.iter().all(|it| types(it) == expected && does(it) == done).then_some(**first)
     }
 
     /// A call of a method of the record around by its bare name, or of one of its bases; `Record::method(…)`, and a static
@@ -149,6 +154,24 @@ impl Lowerer<'_> {
         Some(self.context.scope.named(&owner, &[]))
     }
 
+    /// A record of this name: this one or one of its bases.
+    fn base_named(&self, entry: Entry, env: &TypeEnv, name: &str) -> Option<(Entry, TypeEnv)> {
+        let mut left = vec![(entry, env.clone())];
+        for _ in 0..MAX_BASES {
+            let (entry, env) = left.pop()?;
+            let record = self.project.record_at(entry)?;
+            if *record.name == *name {
+                return Some((entry, env));
+            }
+            let scope = self.scope_in(entry, &env)?;
+            left.extend(record.bases.iter().filter_map(|base| match scope.resolve(*base) {
+                Ty::Record(base, base_env) => Some((base, base_env)),
+                _ => None,
+            }));
+        }
+        None
+    }
+
     /// Calls a method on an object.
     pub(super) fn invoke_method(&mut self, found: &Found, object: &Out, args: &[Out], site: Site) -> Option<Out> {
         let function = self.project.function_at(found.module, found.function)?;
@@ -169,6 +192,17 @@ impl Lowerer<'_> {
             if self.field(&object.ty, name).is_some() {
                 let callee = self.member(object, name, site);
                 return self.call_value(&callee, args, site);
+            }
+            if let Some((owner, name)) = name.rsplit_once("::") {
+                let base = self.base_named(entry, &env, owner.rsplit("::").next().unwrap_or(owner));
+                let called = base.and_then(|(base, base_env)| {
+                    let found = self.method_of(base, &base_env, &Name::from(name), &[], args)?;
+                    self.invoke_method(&found, object, args, site)
+                });
+                return called.unwrap_or_else(|| {
+                    let all: Vec<Out> = std::iter::once(object).chain(args).cloned().collect();
+                    self.out_of_sight(&all, "method out of sight", site)
+                });
             }
             // What a pointer or reference refers to may be of a derived class.
             let whole = match object.at {

@@ -159,8 +159,16 @@ impl Lowerer<'_> {
         let condition = self.truth(condition);
         if let Some(value) = self.fold(condition) {
             let ty = Self::select_type(yes, no);
-            let live = if value != 0 { yes } else { no };
+            let (live, other) = if value != 0 { (yes, no) } else { (no, yes) };
             return match ty {
+                // The other one has a say in the type of a number.
+                None if other.ty == Ty::Unknown
+                    && super::convert::is_scalar(&live.ty)
+                    && !matches!(live.ty, Ty::Pointer(_)) =>
+                {
+                    let children = vec![self.load(live)];
+                    self.unknown(children, Effect::None, Ty::Unknown, site)
+                }
                 Some(ty) if ty != live.ty.decayed() => {
                     let id = self.convert(live, &ty);
                     self.computed(id, ty, site)

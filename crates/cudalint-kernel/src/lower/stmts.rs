@@ -177,7 +177,7 @@ impl<'p> Lowerer<'p> {
         let returned = match &self.body.returns {
             Some(Ty::Reference(to)) if !matches!(**to, Ty::Auto) => {
                 let to = (**to).clone();
-                let value = self.expr(value);
+                let value = self.place_of(value);
                 self.bind_reference(&value, &to, false)
             }
             Some(Ty::Void) => {

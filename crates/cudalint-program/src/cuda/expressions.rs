@@ -404,6 +404,10 @@ impl Lowerer<'_> {
         let Some((base, operator, name)) = parts else { return self.unknown(s, node) };
         let arrow = operator == "->";
         let base = self.expr(s, base);
+        // `d.Base::f()` calls the function of that base, whatever `d` has of this name.
+        let is_called = node.parent().is_some_and(|parent| field(parent, Field::Function) == Some(node));
+        let qualified = (is_called && cuda_kind(name) == CudaKind::QualifiedIdentifier)
+            .then(|| s.text(name).split('<').next().unwrap_or_default().replace(' ', ""));
         let mut name = name;
         for _ in 0..8 {
             name = match cuda_kind(name) {
@@ -418,7 +422,10 @@ impl Lowerer<'_> {
             Some(Argument::Text(text, ..)) => text,
             _ => s.text(name),
         };
-        let name = self.name(text);
+        let name = match qualified.filter(|path| path.ends_with(text) && path.contains("::")) {
+            Some(path) => self.name(&path),
+            None => self.name(text),
+        };
         let span = s.span(node);
         self.push(Expr::Member { base, name, arrow }, span)
     }

@@ -222,10 +222,10 @@ fn compiled_out<'a>(
                 && other.looks_at_status
                 && other.params.len() == shape.params.len()
         });
-        // Without CUDA, or on the device, there is no call to lose.
+        // Without CUDA, on the device, or where only the device's code is compiled (NVRTC) there is no call to lose.
         let platform = shape.conditions.iter().any(|condition| {
             let upper = condition.to_ascii_uppercase();
-            ["CUDA", "HIP", "ARCH", "GPU", "WIN", "LINUX", "APPLE", "MSC", "GNUC", "ROCM", "PLATFORM"]
+            ["CUDA", "HIP", "ARCH", "GPU", "WIN", "LINUX", "APPLE", "MSC", "GNUC", "ROCM", "PLATFORM", "RTC"]
                 .iter()
                 .any(|word| upper.contains(word))
         });

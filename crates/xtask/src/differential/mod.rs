@@ -3,6 +3,7 @@
 //! does not is counted.
 
 mod compare;
+pub mod device;
 mod generate;
 pub mod host;
 mod run;

@@ -22,7 +22,11 @@ pub fn uses() -> Result<Vec<Entry>, String> {
     read(include_str!("uses.txt"))
 }
 
-fn read(text: &'static str) -> Result<Vec<Entry>, String> {
+/// Reads entries in the form that `features.txt` explains.
+///
+/// # Errors
+/// When a line is neither a heading nor code.
+pub fn read(text: &'static str) -> Result<Vec<Entry>, String> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut into_global = false;
     for line in text.lines().filter(|line| !line.starts_with("# ") && *line != "#" && !line.is_empty()) {

@@ -57,6 +57,8 @@ pub struct Writer<'a> {
     /// How many features it may still have.
     left: u32,
     used: Vec<&'static str>,
+    /// Whether the innermost numbers are variables where there are any, not constants.
+    of_variables: bool,
 }
 
 /// The names and expressions of one instance of an entry.
@@ -109,7 +111,8 @@ pub fn mixed(random: &mut Random, features: &[Entry], uses: &[Entry]) -> String 
 }
 
 impl<'a> Writer<'a> {
-    fn new(random: &'a mut Random, features: &'a [Entry]) -> Self {
+    /// Nothing is written yet.
+    pub fn new(random: &'a mut Random, features: &'a [Entry]) -> Self {
         Self {
             random,
             features,
@@ -119,7 +122,35 @@ impl<'a> Writer<'a> {
             variables: Vec::new(),
             left: 6,
             used: Vec::new(),
+            of_variables: false,
         }
+    }
+
+    /// The sequence that everything is chosen by.
+    pub const fn random(&mut self) -> &mut Random {
+        self.random
+    }
+
+    /// A function's statements, the number that they compute, and the names of the features in them; the variables are there
+    /// already and hold 0 to 1000. With `alone`, it is made of this one feature.
+    pub fn part(&mut self, variables: &[&str], alone: Option<&Entry>) -> (Vec<String>, String, Vec<&'static str>) {
+        self.variables = variables.iter().map(|name| (*name).to_owned()).collect();
+        self.of_variables = true;
+        self.left = 5;
+        let features = self.features;
+        let value = match alone {
+            Some(feature) => self.instance(feature, MAX_DEPTH),
+            None => {
+                let which = self.random.index(features.len());
+                self.instance(&features[which], 0)
+            }
+        };
+        (std::mem::take(&mut self.body), value, std::mem::take(&mut self.used))
+    }
+
+    /// The declarations that all functions so far need.
+    pub fn into_globals(self) -> Vec<String> {
+        self.globals
     }
 
     /// Adds an entry to the function in writing; its value, an expression in parentheses.
@@ -207,7 +238,11 @@ impl<'a> Writer<'a> {
     /// An expression from 0 to 1000.
     fn number(&mut self, depth: u32) -> String {
         let which = self.random.below(100);
-        if depth >= MAX_DEPTH || self.left == 0 || which < 20 {
+        let innermost = depth >= MAX_DEPTH || self.left == 0;
+        if self.of_variables && innermost && which < 80 && !self.variables.is_empty() {
+            return self.variables[self.random.index(self.variables.len())].clone();
+        }
+        if innermost || which < 20 {
             return self.random.below(1001).to_string();
         }
         if which < 40 && !self.variables.is_empty() {

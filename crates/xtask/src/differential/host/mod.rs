@@ -2,8 +2,8 @@
 //! stands for the CUDA runtime, and run. What the replay holds for a fact has to be what ran; no GPU is needed.
 
 pub mod compare;
-mod entries;
-mod generate;
+pub mod entries;
+pub mod generate;
 mod headers;
 pub mod log;
 
