@@ -47,7 +47,12 @@ fn float(lower: &str, hex: bool) -> Expr {
     } else {
         (lower.trim_end_matches('l'), 8)
     };
-    let value = if hex { hex_float(body) } else { body.parse().ok() };
+    let value = match bytes {
+        _ if hex => hex_float(body).and_then(|value| cudalint_numbers::rounded(value, bytes)),
+        // `0.3f` is the nearest `float`.
+        4 => body.parse::<f32>().ok().map(f64::from),
+        _ => body.parse().ok(),
+    };
     match value {
         Some(value) => Expr::Float { value, bytes },
         None => Expr::Unknown(Vec::new()),
