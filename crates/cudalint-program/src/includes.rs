@@ -1,7 +1,8 @@
 //! Which file includes which, among the files of a project.
 
+use crate::file_set::FileSet;
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// One file as the include graph needs it.
 #[derive(Clone, Debug, Default)]
@@ -32,10 +33,12 @@ pub struct IncludeGraph {
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// Files included, at any depth, sorted; the file itself excluded.
-    pub included: Vec<u32>,
+    pub included: FileSet,
     /// Files that include it, at any depth, and what those include; sorted, without `included` and itself. Empty when
     /// there are too many to speak of one context.
-    pub context: Vec<u32>,
+    pub context: FileSet,
+    /// Whether there are too many includers to speak of one context.
+    pub crowded: bool,
     /// Whether some include of the file or of `included` is out of sight and is no system header.
     pub missing: bool,
 }
@@ -135,7 +138,7 @@ impl IncludeGraph {
 
     /// What a file sees. Computed once and kept.
     pub fn reach(&self, file: u32) -> &Reach {
-        static NOTHING: Reach = Reach { included: Vec::new(), context: Vec::new(), missing: false };
+        static NOTHING: LazyLock<Reach> = LazyLock::new(Reach::default);
         self.reach.get(file as usize).map_or(&NOTHING, |cell| cell.get_or_init(|| self.compute(file)))
     }
 
@@ -143,18 +146,20 @@ impl IncludeGraph {
         if self.is_alone(file) {
             return Reach::default();
         }
-        let included = closure(&[file], &self.edges, usize::MAX);
-        let missing = std::iter::once(&file).chain(&included).any(|f| self.missing.get(*f as usize) == Some(&true));
+        let included = FileSet::new(closure(&[file], &self.edges, usize::MAX));
+        let missing =
+            std::iter::once(&file).chain(included.iter()).any(|f| self.missing.get(*f as usize) == Some(&true));
         let includers = closure(&[file], &self.includers, MAX_CONTEXT);
         let mut context = Vec::new();
-        if includers.len() < MAX_CONTEXT {
+        let crowded = includers.len() >= MAX_CONTEXT;
+        if !crowded {
             context.extend_from_slice(&includers);
             context.extend(closure(&includers, &self.edges, usize::MAX));
             context.sort_unstable();
             context.dedup();
-            context.retain(|f| *f != file && included.binary_search(f).is_err());
+            context.retain(|f| *f != file && !included.has(*f));
         }
-        Reach { included, context, missing }
+        Reach { included, context: FileSet::new(context), crowded, missing }
     }
 }
 

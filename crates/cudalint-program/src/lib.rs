@@ -10,6 +10,7 @@ pub mod cuda;
 mod dump;
 mod eval;
 mod expr_types;
+pub mod file_set;
 pub mod guard;
 mod ids;
 pub mod includes;

@@ -141,9 +141,7 @@ impl Project {
         let Some(files) = self.macros.get(name) else { return false };
         let (own, graph) = (id.0, &self.includes);
         let reach = graph.reach(own);
-        let is_near = |file: &u32| {
-            reach.missing || reach.included.binary_search(file).is_ok() || reach.context.binary_search(file).is_ok()
-        };
+        let is_near = |file: &u32| reach.missing || reach.included.has(*file) || reach.context.has(*file);
         files.iter().any(|file| *file == own || !graph.is_alone(own) && is_near(file))
     }
 

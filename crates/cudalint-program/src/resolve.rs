@@ -61,8 +61,7 @@ impl Project {
         }
         let reach = graph.reach(from.0);
         for set in [&reach.included, &reach.context] {
-            let within: Vec<Entry> =
-                candidates.iter().copied().filter(|entry| set.binary_search(&entry.module.0).is_ok()).collect();
+            let within: Vec<Entry> = candidates.iter().copied().filter(|entry| set.has(entry.module.0)).collect();
             if !within.is_empty() {
                 return (within, false);
             }
@@ -254,7 +253,7 @@ impl Project {
         let mut elsewhere = plain.iter().copied().filter(|entry| {
             has_body(entry)
                 && !self.includes().is_alone(entry.module.0)
-                && (self.includes().reach(entry.module.0).included.binary_search(&declared.module.0).is_ok()
+                && (self.includes().reach(entry.module.0).included.has(declared.module.0)
                     || self.includes().are_neighbours(from.0, entry.module.0))
                 && self.function_entry(*entry).is_some_and(|function| {
                     !function.is_static
@@ -334,8 +333,8 @@ impl Project {
             module == from
                 || (!graph.is_alone(from.0)
                     && !graph.is_alone(module.0)
-                    && (reach.included.binary_search(&module.0).is_ok()
-                        || reach.context.binary_search(&module.0).is_ok()
+                    && (reach.included.has(module.0)
+                        || reach.context.has(module.0)
                         || (reach.missing && graph.are_neighbours(from.0, module.0))))
         };
         let fits = |entry: &Entry| {

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
-use common::{allocations, events};
+use common::{allocations, events, project};
+use cudalint_replay::{ReplayOptions, replay_all};
 
 #[test]
 fn a_known_walk_is_used_for_the_same_arguments_alone() {
@@ -106,4 +107,22 @@ int main() {
     let sizes = allocations(&events);
     assert_eq!((sizes[0].as_str(), sizes[2].as_str()), ("8", "8"));
     assert_ne!(sizes[1], "16");
+}
+
+#[test]
+fn a_function_of_both_sides_is_meant_before_one_of_another_file() {
+    let files = [
+        ("h.h", "#pragma once\n#define SHARED 1\n"),
+        (
+            "a.cu",
+            "#include \"h.h\"\n__global__ void k(int *p) { *p = 1; }\nvoid test(int *p) { k<<<1, 1>>>(p); }\nint main() { test(nullptr); }\n",
+        ),
+        (
+            "b.cpp",
+            "#include \"h.h\"\n__host__ __device__ bool test(int *p) { return true; }\nint main() { test(nullptr); return 0; }\n",
+        ),
+    ];
+    let facts = replay_all(&project(&files), &ReplayOptions::default());
+    let unobserved = |file: usize| facts[file].status.iter().filter(|function| function.unobserved.is_some()).count();
+    assert_eq!((unobserved(1), unobserved(2)), (1, 0));
 }

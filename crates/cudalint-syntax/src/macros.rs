@@ -368,6 +368,7 @@ pub(crate) fn space_of(word: W) -> SpaceBits {
         W::Managed => SpaceBits::MANAGED,
         W::LaunchBounds => SpaceBits::LAUNCH_BOUNDS,
         W::Restrict | W::Restrict1 | W::Restrict2 => SpaceBits::RESTRICT,
+        W::Constexpr => SpaceBits::CONSTEXPR,
         _ => SpaceBits::default(),
     }
 }

@@ -55,7 +55,7 @@ impl Lowerer<'_> {
                 if super::numbers::is_known(path) {
                     // The host's own `max`, one of another program, or one for other types: the device has the library's.
                     let included = &self.project.includes().reach(self.context.module.0).included;
-                    let near = module == self.context.module || included.binary_search(&module.0).is_ok();
+                    let near = module == self.context.module || included.has(module.0);
                     let exact = self.score(module, id, function, &env, args) == Some(1 + EXACT * args.len() as u32);
                     if !on_device || !near || !exact {
                         return None;

@@ -18,10 +18,10 @@ impl View<'_> {
         if let Some(known) = self.included.borrow().get(&key) {
             return *known;
         }
-        self.included.borrow_mut().insert(key, Some(false));
         if self.depth.get() >= MAX_DEPTH {
             return None;
         }
+        self.included.borrow_mut().insert(key, Some(false));
         self.depth.set(self.depth.get() + 1);
         let mut found = None;
         let again = self.is_once(includer);
@@ -46,7 +46,7 @@ impl View<'_> {
         let mut found = Some(false);
         for (include, target) in source.directives.includes.iter().zip(program.graph.targets(includer)) {
             let Some(target) = target.filter(|_| include.span.start < at) else { continue };
-            if target != file && program.graph.reach(target).included.binary_search(&file).is_err() {
+            if target != file && !program.graph.reach(target).included.has(file) {
                 continue;
             }
             let live = self.live(includer, &include.conditions, host);
@@ -67,10 +67,10 @@ impl View<'_> {
         if let Some(known) = self.brought.borrow().get(&key) {
             return *known;
         }
-        self.brought.borrow_mut().insert(key, Some(false));
         if self.depth.get() >= MAX_DEPTH {
             return None;
         }
+        self.brought.borrow_mut().insert(key, Some(false));
         self.depth.set(self.depth.get() + 1);
         let brings = self.brings_before(includer, file, u32::MAX, host);
         self.depth.set(self.depth.get() - 1);

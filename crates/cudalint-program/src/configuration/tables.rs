@@ -1,5 +1,6 @@
 //! What all files define and take away, by name; and what the build does.
 
+use crate::file_set::FileSet;
 use crate::includes::{IncludeGraph, IncludingFile};
 use cudalint_syntax::{BuildMacros, Condition, Define, Directives, Span};
 use rustc_hash::FxHashMap;
@@ -122,7 +123,7 @@ impl<'a> Configuration<'a> {
     }
 
     /// Whether one of some sorted files, or this one, is among those that an event stands in.
-    pub(super) fn touches(events: &[Event<'_>], file: u32, others: &[u32]) -> bool {
+    pub(super) fn touches(events: &[Event<'_>], file: u32, others: &FileSet) -> bool {
         let has = |file: u32| {
             let first = events.partition_point(|event| event.file < file);
             events.get(first).is_some_and(|event| event.file == file)
@@ -133,6 +134,6 @@ impl<'a> Configuration<'a> {
         if others.len() <= events.len() {
             return others.iter().any(|other| has(*other));
         }
-        events.iter().any(|event| others.binary_search(&event.file).is_ok())
+        events.iter().any(|event| others.has(event.file))
     }
 }

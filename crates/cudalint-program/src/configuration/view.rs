@@ -1,6 +1,7 @@
 //! What one file of a program sees.
 
 use super::tables::{Configuration, Event, Supposition};
+use crate::file_set::FileSet;
 use cudalint_syntax::preprocessor::{Conditions, Meaning, evaluate};
 use cudalint_syntax::{Condition, Define, meaning_for_hip};
 use rustc_hash::FxHashMap;
@@ -100,8 +101,8 @@ pub struct View<'c> {
     pub(super) program: &'c Configuration<'c>,
     file: u32,
     for_hip: bool,
-    /// Whether nobody includes the file, so that it is the only program that counts.
-    is_root: bool,
+    /// The places that include a file, in the programs that the view's file is part of: the includer, and which of its includes.
+    places: RefCell<FxHashMap<u32, Rc<[(u32, u32)]>>>,
     steps: RefCell<FxHashMap<(u32, &'c str), Steps<'c>>>,
     /// What holds for a name behind a file, as far as the file says it; and what does before its first line.
     behind: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
@@ -163,7 +164,7 @@ impl<'c> View<'c> {
             program,
             file: file as u32,
             for_hip: program.files.get(file).is_some_and(|file| cudalint_syntax::is_for_hip(file.directives)),
-            is_root: program.graph.includers(file as u32).is_empty(),
+            places: RefCell::default(),
             steps: RefCell::default(),
             behind: RefCell::default(),
             before: RefCell::default(),
@@ -359,7 +360,7 @@ impl<'c> View<'c> {
     /// first.
     fn others_speak(&self, file: u32, events: &[Event<'c>]) -> bool {
         let included = &self.program.graph.reach(file).included;
-        events.iter().any(|event| event.file != file && included.binary_search(&event.file).is_err())
+        events.iter().any(|event| event.file != file && !included.has(event.file))
     }
 
     /// The directives of a file that may say what a name is.
@@ -402,18 +403,25 @@ impl<'c> View<'c> {
 
     /// What a name is before the first line of a file, by the places that include it.
     fn by_includers(&self, file: u32, name: &'c str, events: &[Event<'c>], host: bool) -> Found<'c> {
-        let graph = &self.program.graph;
-        // Headers that it includes itself may have been included before it.
-        let own = graph.reach(if self.is_root { self.file } else { file });
-        let top = if self.is_root { self.file } else { u32::MAX };
-        let is_near = Configuration::touches(events, top, &own.included)
-            || !self.is_root && Configuration::touches(events, top, &own.context);
-        if graph.is_alone(file) || graph.includers(file).is_empty() || !is_near {
-            return Found::Nothing;
-        }
         let key = (file, name, host);
         if let Some(known) = self.before.borrow().get(&key) {
             return *known;
+        }
+        let graph = &self.program.graph;
+        let own = graph.reach(self.file);
+        let speaks = |others: &FileSet| Configuration::touches(events, self.file, others);
+        if graph.is_alone(file) || graph.includers(file).is_empty() || !speaks(&own.included) && !speaks(&own.context) {
+            self.before.borrow_mut().insert(key, Found::Nothing);
+            return Found::Nothing;
+        }
+        if file == self.file && own.crowded {
+            // Too many programs to look into each: they differ where a header says it, or many of them do.
+            let includers = || events.iter().filter(|event| graph.reach(event.file).included.has(file));
+            let by_header = || includers().any(|event| !graph.includers(event.file).is_empty());
+            let many = includers().nth(MAX_SITES).is_some() || by_header();
+            let found = if many { Found::Contested } else { Found::Nothing };
+            self.before.borrow_mut().insert(key, found);
+            return found;
         }
         self.before.borrow_mut().insert(key, Found::Nothing);
         let once = self.is_once(file);
@@ -428,25 +436,32 @@ impl<'c> View<'c> {
 
     /// The places that include a file.
     pub(super) fn sites(&self, file: u32, host: bool) -> Vec<(u32, u32)> {
-        let program = self.program;
-        let mut sites = Vec::new();
-        for includer in program.graph.includers(file) {
-            // Other programs say nothing of this one.
-            let inside =
-                *includer == self.file || program.graph.reach(self.file).included.binary_search(includer).is_ok();
-            let Some(source) = program.files.get(*includer as usize).filter(|_| inside || !self.is_root) else {
-                continue;
-            };
-            for (include, target) in source.directives.includes.iter().zip(program.graph.targets(*includer)) {
-                if *target == Some(file) && self.live(*includer, &include.conditions, host) != Some(false) {
-                    sites.push((*includer, include.span.start));
-                }
-            }
-            if sites.len() >= MAX_SITES {
-                break;
-            }
+        let includes = |includer: u32| self.program.files.get(includer as usize).map(|it| &it.directives.includes);
+        let live = |(includer, number): &(u32, u32)| {
+            let include = includes(*includer)?.get(*number as usize)?;
+            (self.live(*includer, &include.conditions, host) != Some(false)).then_some((*includer, include.span.start))
+        };
+        self.places(file).iter().filter_map(live).take(MAX_SITES).collect()
+    }
+
+    /// As [`Self::sites`], whether conditions hold or not.
+    fn places(&self, file: u32) -> Rc<[(u32, u32)]> {
+        if let Some(known) = self.places.borrow().get(&file) {
+            return Rc::clone(known);
         }
-        sites
+        let graph = &self.program.graph;
+        // Other programs say nothing of this one.
+        let own = graph.reach(self.file);
+        let is_inside = |it: &u32| *it == self.file || own.included.has(*it) || own.context.has(*it);
+        let includers = graph.includers(file).iter().copied().filter(is_inside);
+        let places: Rc<[(u32, u32)]> = includers
+            .flat_map(|includer| {
+                let targets = (0..).zip(graph.targets(includer));
+                targets.filter(|(_, target)| **target == Some(file)).map(move |(number, _)| (includer, number))
+            })
+            .collect();
+        self.places.borrow_mut().insert(file, Rc::clone(&places));
+        places
     }
 
     /// Where an include is out of sight, a name may come from a neighbouring file: if those that define it agree.

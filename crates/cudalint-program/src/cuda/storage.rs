@@ -175,6 +175,7 @@ impl Storage {
             (SpaceBits::HOST, "__host__"),
             (SpaceBits::SHARED, "__shared__"),
             (SpaceBits::CONSTANT, "__constant__"),
+            (SpaceBits::CONSTEXPR, "constexpr"),
         ] {
             if bits.has(bit) {
                 self.word(word);

@@ -129,10 +129,7 @@ fn used_closure(project: &Project, surveys: &[Survey]) -> FxHashSet<(usize, usiz
             return own;
         }
         let reach = project.includes().reach(module as u32);
-        let seen = |other: usize| {
-            reach.included.binary_search(&(other as u32)).is_ok()
-                || reach.context.binary_search(&(other as u32)).is_ok()
-        };
+        let seen = |other: usize| reach.included.has(other as u32) || reach.context.has(other as u32);
         all.iter().copied().filter(|(other, _)| seen(*other)).collect()
     };
     let mut used = FxHashSet::default();

@@ -104,9 +104,7 @@ impl<'a> Join<'a> {
     fn sees(&self, module: usize, other: usize) -> bool {
         let reach = self.project.includes().reach(module as u32);
         let other_id = other as u32;
-        module == other
-            || reach.included.binary_search(&other_id).is_ok()
-            || reach.context.binary_search(&other_id).is_ok()
+        module == other || reach.included.has(other_id) || reach.context.has(other_id)
     }
 
     pub fn is_checking_macro(&self, module: usize, name: &Name) -> bool {
@@ -170,20 +168,21 @@ impl<'a> Join<'a> {
         if all.is_empty() {
             return all;
         }
-        self.nearest(module, all)
+        self.nearest(module, name, all)
     }
 
-    /// Those of some functions that are nearest to a module; none where they are too many.
-    fn nearest(&self, module: usize, mut all: Vec<u32>) -> Vec<u32> {
+    /// Those of some functions of a name that are nearest to a module; none where they are too many.
+    fn nearest(&self, module: usize, name: &Name, mut all: Vec<u32>) -> Vec<u32> {
         let few = |found: Vec<u32>| if found.len() > MOST_TARGETS { Vec::new() } else { found };
         let here: Vec<u32> = all.iter().copied().filter(|i| self.functions[*i as usize].0 == module).collect();
-        if !here.is_empty() {
+        // One that runs on both sides is meant before any of another file.
+        if !here.is_empty() || self.surveys[module].of_both.contains(name) {
             return few(here);
         }
         let graph = self.project.includes();
         let reach = graph.reach(module as u32);
         for set in [&reach.included, &reach.context] {
-            let within = |index: &u32| set.binary_search(&(self.functions[*index as usize].0 as u32)).is_ok();
+            let within = |index: &u32| set.has(self.functions[*index as usize].0 as u32);
             let within: Vec<u32> = all.iter().copied().filter(within).collect();
             if !within.is_empty() {
                 return few(within);
@@ -197,7 +196,7 @@ impl<'a> Join<'a> {
         all.retain(|index| {
             let other = self.functions[*index as usize].0 as u32;
             graph.are_neighbours(module as u32, other)
-                || graph.reach(other).included.iter().any(|file| reach.included.binary_search(file).is_ok())
+                || graph.reach(other).included.iter().any(|file| reach.included.has(*file))
         });
         let own = self.project.path(ModuleId(module as u32));
         let near =

@@ -57,7 +57,14 @@ pub fn survey(project: &Project, id: ModuleId) -> Survey {
             flow,
         });
     }
-    Survey { functions, macros: checkers::shapes(module), used_macros: checkers::macros_used_with_calls(project, id) }
+    let on_both = |function: &&Function| function.body.is_some() && function.space.host && function.space.device;
+    let of_both = module.functions.iter().filter(on_both).map(|function| function.name.clone()).collect();
+    Survey {
+        functions,
+        of_both,
+        macros: checkers::shapes(module),
+        used_macros: checkers::macros_used_with_calls(project, id),
+    }
 }
 
 fn is_device(function: &Function) -> bool {

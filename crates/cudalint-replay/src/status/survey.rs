@@ -11,6 +11,8 @@ use cudalint_program::ir::{Expr, ExprId, FunctionId, FunctionRole, Module};
 pub struct Survey {
     /// Host functions with a body.
     pub(crate) functions: Vec<FunctionSurvey>,
+    /// Names of functions with a body that run on host and device, which hold no status and launch nothing.
+    pub(crate) of_both: rustc_hash::FxHashSet<Name>,
     /// Function-like macros that matter.
     pub(crate) macros: Vec<MacroShape>,
     /// Macros in whose arguments GPU calls stand, with the position of the argument.

@@ -23,7 +23,7 @@ pub(super) fn defined(edit: &mut Edit<'_>) {
                 }
             }
             Class::Typed { bits } => {
-                if bits.0 != 0 && in_declaration(edit, i) {
+                if bits != SpaceBits::default() && bits != SpaceBits::CONSTEXPR && in_declaration(edit, i) {
                     let span = edit.span(i);
                     edit.note(span, MaskKind::AttributeMacro(bits));
                 }

@@ -53,6 +53,8 @@ impl SpaceBits {
     pub const LAUNCH_BOUNDS: Self = Self(64);
     /// `__restrict__`.
     pub const RESTRICT: Self = Self(128);
+    /// `constexpr`.
+    pub const CONSTEXPR: Self = Self(256);
 
     /// Whether nothing is said of where a function runs.
     pub const fn is_silent(self) -> bool {
