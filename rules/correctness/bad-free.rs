@@ -6,7 +6,7 @@ use cudalint_findings::claim::{Call, User};
 use cudalint_findings::{Applicability, Edit, Finding, Fix, Label, Method, Shows};
 use cudalint_program::api::ApiId;
 use cudalint_program::api::effects::{Effect, Space};
-use cudalint_replay::facts::{Buffer, Event, EventKind, MemorySpace, Origin, Pointer, PointerArgument, Site};
+use cudalint_replay::facts::{Buffer, Event, EventKind, Owner, Pointer, PointerArgument, Site};
 use cudalint_replay::quantity::Quantity;
 use cudalint_syntax::Span;
 
@@ -16,17 +16,6 @@ pub static RULE: Rule = rule!("bad-free", Correctness, ApiError)
     .cwe(763)
     .fix(Applicability::Unsafe)
     .facts(check);
-
-/// Whose memory it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    /// A function of CUDA, or `malloc` and its kin.
-    Allocator(ApiId, Space),
-    /// `new`.
-    New,
-    /// No heap: a variable, or the storage of an object that frees it itself.
-    Variable,
-}
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
     for event in &context.facts.events {
@@ -42,8 +31,8 @@ fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
 
 fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &PointerArgument) -> Option<Finding> {
     let Pointer::Into { buffer, offset } = &argument.pointer else { return None };
-    let (text, owner) = (&argument.text, owner(buffer)?);
-    let wrong = !takes(api, owner);
+    let (text, owner) = (&argument.text, Owner::of(&buffer.origin, buffer.space)?);
+    let wrong = owner.is_freed_by(api) == Some(false);
     let inside = match offset.quantity {
         Quantity::Known(bytes) if bytes != 0 => Some(bytes),
         _ => None,
@@ -81,43 +70,17 @@ fn finding(context: &ModuleContext<'_>, event: &Event, api: &str, argument: &Poi
     finding.help = Some(match right(owner) {
         Some(right) if wrong => {
             finding.fix = respelled(context, event, api, right);
-            format!("`{right}` frees it")
+            let or = if owner == Owner::New { " (`delete[]` an array)" } else { "" };
+            format!("`{right}`{or} frees it")
         }
         None if wrong => "it is given back by itself, where its scope or its owner ends".to_owned(),
         _ if buffer.freed => {
-            finding.related.extend(freed_before(context, event, buffer));
+            finding.related.extend(freed_before(context, event, buffer, owner));
             "free it once; where several paths free it, set the pointer to `nullptr` behind each".to_owned()
         }
         _ => "free the pointer that the allocation gave".to_owned(),
     });
     Some(finding)
-}
-
-/// Who has to free it; `None` where that is not known.
-fn owner(buffer: &Buffer) -> Option<Owner> {
-    match &buffer.origin {
-        Origin::Call(api, _) => api.effects.iter().find_map(|effect| match effect {
-            Effect::Allocates { space, .. } => Some(Owner::Allocator(*api, *space)),
-            _ => None,
-        }),
-        Origin::New => Some(Owner::New),
-        Origin::Local | Origin::Global | Origin::Vector | Origin::Text => {
-            (buffer.space == MemorySpace::Host).then_some(Owner::Variable)
-        }
-        Origin::Parameter | Origin::Other => None,
-    }
-}
-
-/// Whether a function frees memory of this kind, or may.
-fn takes(api: &str, owner: Owner) -> bool {
-    let of_cuda = ApiId::named(api).filter(|api| api.is_cuda_host());
-    match (of_cuda, owner) {
-        (Some(api), Owner::Allocator(_, Space::Pinned)) => api.frees_pinned(),
-        (Some(api), Owner::Allocator(_, Space::Device)) => !api.frees_pinned(),
-        (Some(_), Owner::Allocator(_, Space::Managed)) => true,
-        (Some(_), Owner::Allocator(_, Space::Host) | Owner::New | Owner::Variable) => false,
-        (None, owner) => !matches!(owner, Owner::Allocator(api, _) if api.is_cuda_host()),
-    }
 }
 
 /// What frees it: the function of the allocator's library that does nothing else.
@@ -135,8 +98,10 @@ fn right(owner: Owner) -> Option<&'static str> {
 fn respelled(context: &ModuleContext<'_>, event: &Event, api: &str, right: &str) -> Option<Fix> {
     let Site { module, span } = event.site;
     let rest = context.project.text(module, span).strip_prefix(api)?;
-    // `new` is freed by an expression, not by a call; a macro's call stands in the macro.
-    if right == "delete" || !rest.trim_start().starts_with('(') {
+    // A macro's call stands in the macro; what is freed by an expression (`new`), by a handle where the other takes a pointer, or
+    // with more arguments, is no call of the same form.
+    let form = |name| ApiId::named(name).map(|api| (api.params.len(), api.params.first() == Some(&"dptr")));
+    if form(api) != Some(form(right)?) || !rest.trim_start().starts_with('(') {
         return None;
     }
     let name = Span { end: span.start + api.len() as u32, ..span };
@@ -149,11 +114,12 @@ fn respelled(context: &ModuleContext<'_>, event: &Event, api: &str, right: &str)
 }
 
 /// Where the same memory is freed before.
-fn freed_before(context: &ModuleContext<'_>, event: &Event, buffer: &Buffer) -> Option<Label> {
+fn freed_before(context: &ModuleContext<'_>, event: &Event, buffer: &Buffer, owner: Owner) -> Option<Label> {
     let first = context.facts.events.iter().find(|other| {
-        let EventKind::Free { argument, .. } = &other.kind else { return false };
+        let EventKind::Free { argument, api } = &other.kind else { return false };
         let Pointer::Into { buffer: freed, .. } = &argument.pointer else { return false };
-        freed.site == buffer.site && freed.id == buffer.id && other.site != event.site
+        let same = freed.site == buffer.site && freed.id == buffer.id;
+        same && other.site != event.site && owner.is_freed_by(api) == Some(true)
     })?;
     Some(Label { place: context.place_of(first.site), message: "freed here".to_owned() })
 }

@@ -6,7 +6,7 @@ use cudalint_findings::claim::User;
 use cudalint_findings::{Finding, Method, Shows};
 use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
-    Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument,
+    Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument, Question,
 };
 use cudalint_replay::quantity::Quantity;
 
@@ -94,6 +94,9 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
     let kernel = context.project.module(module).functions.get(function)?;
     // Numba copies what lies in host memory, and says so.
     if launch.python.is_some() {
+        return None;
+    }
+    if event.questions.contains(&Question::Pageable) {
         return None;
     }
     // A kernel whose body is not in sight may only pass the pointer on.

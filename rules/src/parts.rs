@@ -3,7 +3,7 @@
 use cudalint_engine::{ModuleContext, Rule, Sink};
 use cudalint_findings::{Claim, Confidence, Finding, Label, LaunchWitness, Place, Witness};
 use cudalint_replay::facts::{
-    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Pointer, PythonFault, Site,
+    Amount, ArrayShape, Buffer, Event, EventKind, Extent3, LaunchFact, Origin, Pointer, PythonFault, Question, Site,
 };
 use cudalint_replay::quantity::{Assumptions, Quantity};
 use cudalint_syntax::{Language, Span};
@@ -63,6 +63,10 @@ pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Po
     let Pointer::Into { buffer, .. } = pointer else { return false };
     let (module, function) = event.function;
     let Some(function) = context.project.module(module).functions.get(function) else { return false };
+    // A condition may ask all the same.
+    if event.questions.contains(&Question::Memory(buffer.id)) {
+        return false;
+    }
     let site = buffer.site;
     site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }

@@ -65,8 +65,8 @@ pub(crate) struct Closure {
     pub function: FunctionId,
     /// The frame's variables where it was made, by name.
     pub captured: Rc<Vec<(Name, Place, Ty)>>,
-    /// What its capture list makes, in its own variables: the objects live as long as it does.
-    pub made: Vec<(LocalId, ObjId)>,
+    /// What its capture list makes, by its own variables: the objects live as long as it does.
+    pub made: Vec<(LocalId, Place, Ty)>,
     pub this: Option<Place>,
     pub this_ty: Ty,
     pub env: TypeEnv,
@@ -202,7 +202,8 @@ impl Val {
                 }
             }
             Kind::Closure(closure) => {
-                for (_, place, _) in closure.captured.iter() {
+                let made = closure.made.iter().map(|(_, place, _)| place);
+                for place in closure.captured.iter().map(|(_, place, _)| place).chain(made) {
                     if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
                         into.push(*obj);
                     }

@@ -357,7 +357,8 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
             Step::Comment(span) => lexed.comments.push(span),
             Step::Token(token) => {
                 if token.kind == Kind::Punct {
-                    lexed.stray += usize::from(lacks_operand(&lexed.tokens, token));
+                    lexed.stray +=
+                        usize::from(lacks_operand(&lexed.tokens, token) || ends_comment(&lexed.tokens, token));
                     match token.code as u8 {
                         byte @ (b'(' | b'[' | b'{') if token.code < 256 => {
                             open.push(byte);
@@ -387,6 +388,12 @@ pub(crate) fn lex(bytes: &[u8], from: usize) -> Lexed {
         }
     }
     lexed
+}
+
+/// Whether `token` is the second half of a `*/` that ends no comment.
+fn ends_comment(before: &[Token], token: Token) -> bool {
+    let star = before.last().filter(|last| last.kind == Kind::Punct && last.code == u16::from(b'*'));
+    token.code == u16::from(b'/') && star.is_some_and(|star| star.end == token.start)
 }
 
 /// Whether an operator that cannot end an expression or a type stands right before `token`, which ends one.

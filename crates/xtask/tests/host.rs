@@ -27,4 +27,5 @@ fn conditions_macros_and_headers_mean_what_the_compiler_reads() {
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    assert!(said.contains("60 host programs"), "{said}");
 }

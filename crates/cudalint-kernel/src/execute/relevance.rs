@@ -26,11 +26,15 @@ pub(super) fn mark_idle(report: &mut ExecutionReport, mut run: impl FnMut(Watch)
     if expensive || !report.coverage.complete || suspects.iter().all(Option::is_none) {
         return;
     }
-    let mut execute = |watch| run(watch).1;
-    let Watch::Collects(spots) = execute(Watch::Collects(FxHashMap::default())) else { return };
+    // Of an execution that was cut, the rest might have told them apart.
+    let mut execute = |watch| {
+        let (report, watch) = run(watch);
+        report.coverage.complete.then_some(watch)
+    };
+    let Some(Watch::Collects(spots)) = execute(Watch::Collects(FxHashMap::default())) else { return };
     let mut goes_nowhere = |one: Option<Site>| {
         let mut digest = |seed| match execute(Watch::Varies(Box::new(Variation::new(spots.clone(), one, seed)))) {
-            Watch::Varies(seen) => (seen.met && !seen.hidden).then_some(seen.digest),
+            Some(Watch::Varies(seen)) => (seen.met && !seen.hidden).then_some(seen.digest),
             _ => None,
         };
         digest(1).is_some_and(|first| digest(2) == Some(first))

@@ -189,9 +189,7 @@ impl Machine<'_> {
             }
         }
     }
-}
 
-impl Machine<'_> {
     /// Makes events of the conflicts that the last access met.
     pub(super) fn report_conflicts(&mut self, touch: Touch<'_>, index: usize, bytes: u32) {
         if self.conflicts.found.is_empty() {

@@ -132,6 +132,21 @@ pub fn is_dynamic_shared_attribute(name: &str) -> bool {
 pub const DYNAMIC_SHARED: [&str; 2] =
     ["cudaFuncAttributeMaxDynamicSharedMemorySize", "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"];
 
+/// Whether a name asks if a device reaches all memory of the host: an attribute of devices or a member of their properties.
+pub fn is_pageable_access(name: &str) -> bool {
+    PAGEABLE_ACCESS.contains(&name)
+}
+
+/// The attribute in the runtime and in the driver, and the members.
+const PAGEABLE_ACCESS: [&str; 6] = [
+    "cudaDevAttrPageableMemoryAccess",
+    "cudaDevAttrPageableMemoryAccessUsesHostPageTables",
+    "CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS",
+    "CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES",
+    "pageableMemoryAccess",
+    "pageableMemoryAccessUsesHostPageTables",
+];
+
 /// Whether a name is a type whose values are statuses.
 pub fn is_status_type(name: &str) -> bool {
     table::STATUS_TYPES.contains(&name)

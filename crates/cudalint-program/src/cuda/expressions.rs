@@ -401,7 +401,10 @@ impl Lowerer<'_> {
                     .map(|(base, name)| (base, field(node, Field::Operator).map_or("", |op| s.text(op)), name)),
             },
         };
-        let Some((base, operator, name)) = parts else { return self.unknown(s, node) };
+        // `a.*member` has no name in it.
+        let Some((base, operator, name)) = parts.filter(|(_, operator, _)| !operator.ends_with('*')) else {
+            return self.unknown(s, node);
+        };
         let arrow = operator == "->";
         let base = self.expr(s, base);
         // `d.Base::f()` calls the function of that base, whatever `d` has of this name.

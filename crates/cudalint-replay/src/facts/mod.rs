@@ -5,6 +5,7 @@ mod dump;
 mod faults;
 mod launch;
 mod module;
+mod owner;
 mod python;
 mod status;
 mod values;
@@ -15,6 +16,7 @@ pub use defects::{Defect, DefectFact, Harm};
 pub use faults::{ParameterFault, ParameterFaultKind, SpaceFault, SpaceFaultKind};
 pub use launch::{LaunchArgument, LaunchFact};
 pub use module::Facts;
+pub use owner::Owner;
 pub use python::{CopyProblem, LaunchSpelling, PythonFault, PythonFaultKind, TypeProblem};
 pub use status::{
     Checker, CheckerDefect, FunctionStatus, LaunchStatus, StatusCall, StatusUse, StatusWeight, Unobserved,
@@ -47,8 +49,19 @@ pub struct Event {
     /// Whether it stands under a condition of its own function that nothing decides: then that condition may be about
     /// the very values that this event uses.
     pub conditional: bool,
+    /// What the conditions ask that `conditional` speaks of.
+    pub questions: Vec<Question>,
     /// Whether it stands where a call has failed, or a pointer is null that should not be: what was allocated before may not be.
     pub failed: bool,
+}
+
+/// What a condition may find out that nothing decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What kind of memory this is, or where in it a pointer is.
+    Memory(BufferId),
+    /// Whether the device reaches all memory of the host.
+    Pageable,
 }
 
 impl Event {

@@ -2,7 +2,7 @@
 
 use super::{Budget, EventLog, PathState, Pending, ProjectScan, ReplayOptions, steps};
 use crate::arith::Atoms;
-use crate::facts::{Event, EventKind, Site, Step};
+use crate::facts::{Event, EventKind, Question, Site, Step};
 use cudalint_program::Project;
 use cudalint_program::ir::{Expr, ExprId, ExprNode, Function, FunctionId, Module, ModuleId};
 use cudalint_syntax::Span;
@@ -22,6 +22,8 @@ pub(crate) struct Frame<L, R> {
     pub pending_base: usize,
     /// How many conditions that nothing decides stand around the current point, or have been left early.
     pub undecided: u32,
+    /// What these conditions ask.
+    pub questions: Vec<Question>,
     /// Its variables, and what else its language asks for.
     pub local: L,
 }
@@ -84,7 +86,17 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
     /// Enters a function.
     pub fn enter(&mut self, module: ModuleId, function: Option<FunctionId>, call: Option<Site>, local: L) {
         let pending_base = self.pendings.len();
-        self.frames.push(Frame { module, function, call, returned: None, pending_base, undecided: 0, local });
+        let questions = Vec::new();
+        self.frames.push(Frame {
+            module,
+            function,
+            call,
+            returned: None,
+            pending_base,
+            undecided: 0,
+            questions,
+            local,
+        });
     }
 
     pub fn module_id(&self) -> ModuleId {
@@ -151,7 +163,9 @@ impl<'p, L, O, R> Common<'p, L, O, R> {
         let conditional = frame.undecided > 0;
         let (conditions, failed) = (self.path.conditions(), self.failed > 0);
         let assumptions = None;
-        self.log.events.push(Event { kind, site, function, path, assumptions, conditions, conditional, failed });
+        let questions = if conditional { frame.questions.clone() } else { Vec::new() };
+        let event = Event { kind, site, function, path, assumptions, conditions, conditional, questions, failed };
+        self.log.events.push(event);
     }
 
     /// The calls from the entry to here; `nameless` stands for a function without a name.

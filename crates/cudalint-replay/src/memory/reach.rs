@@ -6,10 +6,13 @@ use crate::host::{ObjId, ObjSet};
 use crate::value::{Kind, Val};
 
 impl Memory {
-    /// Forgets an object's contents, what kind of thing it is excepted.
+    /// Forgets an object's contents, and whether it has been freed; what kind of thing it is stays.
     pub fn forget_object(&mut self, id: ObjId) {
         self.forget(id, &root());
         self.may_be_freed(id);
+        if self.get(id).freed == Freed::Yes {
+            self.get_mut(id).freed = Freed::Maybe;
+        }
     }
 
     /// What a value points to may be known where the walk does not see.
@@ -17,6 +20,18 @@ impl Memory {
         let mut pointers = Vec::new();
         value.pointers(&mut pointers);
         self.escaped.extend(pointers);
+    }
+
+    /// What these objects are and lead to may be known where the walk does not see; nothing of it is written yet.
+    pub fn escape_reachable(&mut self, mut pending: Vec<ObjId>) {
+        let mut met = self.empty_set();
+        while let Some(id) = pending.pop() {
+            if met.insert(id) {
+                self.get(id).pointers(&[], &mut pending);
+                self.escaped.insert(id);
+            }
+        }
+        self.met = met;
     }
 
     /// Forgets a part of an object; what it pointed to may now be reached from unknown pointers.

@@ -1,7 +1,7 @@
 //! Calls of the CUDA runtime, driver and libraries: what their effects do to memory.
 
 use super::{Out, Walker};
-use crate::facts::{CountShape, EventKind, MemorySpace, Origin};
+use crate::facts::{CountShape, EventKind, MemorySpace, Origin, Owner};
 use crate::given::Held;
 use crate::memory::{Freed, ObjectInfo, root};
 use crate::quantity::AtomKind;
@@ -31,6 +31,7 @@ impl<'p> Walker<'p> {
         let call = Called { id, api, name };
         if !api.effects.iter().any(|effect| self.effect(call, effect, args)) {
             let outs = self.arguments(args);
+            self.finds_out(args, &outs);
             if api.returns != Returns::Text {
                 for out in &outs {
                     self.memory.reached_by_device(&out.val, false);
@@ -215,6 +216,12 @@ impl<'p> Walker<'p> {
     /// Memory is given back. What C and C++ free is an event where a function of CUDA has allocated it.
     pub fn free_value(&mut self, id: ExprId, api: &str, expr: ExprId, out: &Out) {
         let of_cuda = |api: ApiId| api.is_cuda_host();
+        if let Kind::Ptr(pointer) = &out.val.kind
+            && self.memory.get(pointer.obj).bytes.known() == Some(0)
+        {
+            // For no bytes an allocation may give a null pointer, which can be freed any number of times.
+            return;
+        }
         let allocated = match &out.val.kind {
             Kind::Ptr(pointer) => self.memory.get(pointer.obj).info.origin.api(),
             _ => None,
@@ -226,11 +233,14 @@ impl<'p> Walker<'p> {
         }
         if let Kind::Ptr(pointer) = &out.val.kind {
             let whole = self.whole_offset(pointer) == Quantity::Known(0);
-            // From its middle it is not freed, if that is where the pointer leads.
-            if whole {
-                self.memory.get_mut(pointer.obj).freed = Freed::Yes;
-            } else {
-                self.memory.may_be_freed(pointer.obj);
+            let info = &self.memory.get(pointer.obj).info;
+            let freed = Owner::of(&info.origin, info.space).map_or(Some(true), |owner| owner.is_freed_by(api));
+            match freed {
+                // From its middle it is not freed, if that is where the pointer leads.
+                Some(true) if whole => self.memory.get_mut(pointer.obj).freed = Freed::Yes,
+                // CUDA refuses what is not its own, and the memory stays.
+                Some(false) if ApiId::named(api).is_some_and(of_cuda) => {}
+                _ => self.memory.may_be_freed(pointer.obj),
             }
         }
     }

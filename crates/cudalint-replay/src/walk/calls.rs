@@ -183,7 +183,7 @@ impl<'p> Walker<'p> {
     }
 
     /// A method that is not followed has an object: it may change all that can be reached from it.
-    fn touch_object(&mut self, place: &Place) {
+    pub(super) fn touch_object(&mut self, place: &Place) {
         if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
             self.memory.forget_reachable(*obj);
         } else {
@@ -216,6 +216,7 @@ impl<'p> Walker<'p> {
                 let to = inner.ty.pointee().cloned().unwrap_or(Ty::Unknown);
                 (self.pointed_place(&inner.val, &to), to)
             } else {
+                self.escape_from_class(&out);
                 let to = out.ty.pointee().cloned().unwrap_or(Ty::Unknown);
                 (self.pointed_place(&out.val, &to), to)
             }
@@ -247,7 +248,7 @@ impl<'p> Walker<'p> {
             }
             // A data member that can be called.
             if let Some(field) = self.field_type(&ty, name) {
-                let at = self.field_place(&place, name);
+                let (at, field) = self.through_reference(self.field_place(&place, name), field);
                 let val = self.load(&at, &field);
                 return self.call_value(id, &Out { val, ty: field, place: Some(at) }, args);
             }
@@ -351,8 +352,8 @@ impl<'p> Walker<'p> {
         let base = self.pendings.len();
         // What the capture list made has come into being already, where nothing stood in the way.
         let there = if made.len() == function.made_captures as usize { made.len() } else { 0 };
-        for (local, object) in made {
-            self.set_slot(local, Slot::Object(object));
+        for (local, place, ty) in made {
+            self.set_slot(local, Slot::Alias(place, ty));
         }
         let flow = self.block(body.get(there..).unwrap_or(body));
         let inside = self.frames.len();
@@ -532,7 +533,10 @@ impl<'p> Walker<'p> {
             };
             let at = self.field_place(&place, field);
             match args.as_slice() {
-                [one] if !matches!(field_ty.value(), Ty::Record(..)) && field_ty.value().container().is_none() => {
+                [one]
+                    if matches!(field_ty, Ty::Reference(_))
+                        || (!matches!(field_ty.value(), Ty::Record(..)) && field_ty.value().container().is_none()) =>
+                {
                     self.initialize(&at, &field_ty, *one);
                 }
                 args => self.construct_at(&at, &field_ty, args, false),

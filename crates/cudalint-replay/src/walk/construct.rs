@@ -24,6 +24,9 @@ pub(super) const LANES: [&str; 4] = ["x", "y", "z", "w"];
 impl<'p> Walker<'p> {
     /// A new object's first value.
     pub fn initialize(&mut self, place: &Place, ty: &Ty, init: ExprId) {
+        if let Ty::Reference(to) = ty {
+            return self.bind_at(place, to, init);
+        }
         match self.kind(init) {
             Some(Expr::InitList(items)) => self.initialize_list(place, ty, items),
             Some(Expr::Construct { ty: written, args, braces }) => {
@@ -58,6 +61,9 @@ impl<'p> Walker<'p> {
 
     /// A new object's first value, of an expression whose value is known already.
     pub(super) fn initialize_with(&mut self, place: &Place, ty: &Ty, init: ExprId, out: Out) {
+        if let Ty::Reference(to) = ty {
+            return self.bind_to(place, to, out.place.unwrap_or(Place::Unknown), &out.ty);
+        }
         if ty.value().container().is_some() {
             self.assign_container(place, ty, &out);
         } else if let (Ty::Record(entry, _), false) = (ty.value(), self.same_record(ty, &out.ty)) {
@@ -340,8 +346,21 @@ impl<'p> Walker<'p> {
         Out::new(Val::from(Kind::Ptr(pointer)), Ty::pointer_to(ty))
     }
 
+    /// Whether the project has an `operator new` of its own for everything: where that takes memory from is its business.
+    pub fn replaces_new(&self) -> bool {
+        ["operatornew", "operatornew[]"].into_iter().any(|name| {
+            self.project.functions_named(name).into_iter().any(|(module, id)| {
+                let function = self.project.function_at(module, id);
+                function.is_some_and(|function| function.scope.segments.is_empty() && function.param_count == 1)
+            })
+        })
+    }
+
     /// Whether `new` of the type surely takes host memory: no class of its own, and no base, replaces `operator new`.
     pub fn comes_from_host_heap(&mut self, ty: &Ty, depth: u32) -> bool {
+        if depth == 0 && self.replaces_new() {
+            return false;
+        }
         let Ty::Record(entry, env) = ty.value() else { return !ty.is_unknown() };
         let entry = *entry;
         let Some(record) = self.project.record_at(entry) else { return false };

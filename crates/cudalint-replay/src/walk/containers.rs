@@ -67,7 +67,8 @@ impl<'p> Walker<'p> {
         }
         let pointer = Kind::Ptr(Ptr { obj: storage, path: root(), offset: Quantity::Known(0), array: true });
         let (data, length) = (self.hidden(place, DATA), self.hidden(place, COUNT));
-        self.memory.store(&data, Val::from(pointer));
+        let replaced = space == MemorySpace::Host && self.replaces_new();
+        self.memory.store(&data, if replaced { Val::unknown() } else { Val::from(pointer) });
         self.memory.store(&length, Val::size(q).because(&count.why));
     }
 
@@ -128,10 +129,26 @@ impl<'p> Walker<'p> {
         Some(Out::new(self.container_data(out), Ty::pointer_to(inner.clone())))
     }
 
+    /// An element that is an object of a class may keep a reference to what it is made of.
+    fn kept_by_elements(&mut self, inner: &Ty, args: &[ExprId], outs: &[Out]) {
+        if inner.container().is_some() || !matches!(inner, Ty::Record(..) | Ty::Library(..) | Ty::Unknown) {
+            return;
+        }
+        for (arg, out) in args.iter().zip(outs) {
+            if let Some(place) = &out.place
+                && self.is_lvalue(*arg)
+                && !self.same_record(inner, &out.ty)
+            {
+                self.escape(&place.clone());
+            }
+        }
+    }
+
     /// Makes `T x(args)` of a container.
     pub fn construct_container(&mut self, place: &Place, ty: &Ty, args: &'p [ExprId], braces: bool) {
         let Some((kind, inner, _)) = ty.value().container() else { return };
         let outs = self.arguments(args);
+        self.kept_by_elements(inner, args, &outs);
         // Braces make a list of what can be elements; else they are as good as parentheses.
         let list = if !braces || outs.is_empty() {
             Some(false)
@@ -253,6 +270,7 @@ impl<'p> Walker<'p> {
         let outs = self.arguments(args);
         let Some((kind, inner, _)) = ty.value().container() else { return Out::unknown() };
         let inner = inner.clone();
+        self.kept_by_elements(&inner, args, &outs);
         if kind == Container::DevicePointer {
             if name == "get" {
                 let val = self.load(place, ty);

@@ -10,6 +10,7 @@ use crate::host::Flow;
 use crate::memory::Place;
 use crate::quantity::{Quantity, union};
 use crate::value::{Closure, Int, Kind, Val};
+use cudalint_program::Name;
 use cudalint_program::ir::{BinaryOp, Expr, ExprId, FunctionId, LocalId, Stmt, StmtId};
 use cudalint_program::types::Ty;
 use std::rc::Rc;
@@ -258,15 +259,17 @@ impl<'p> Walker<'p> {
             let mut right = Truth::Unknown;
             let taken = if and { left.clone() } else { left.clone().not() };
             let ended = self.ended;
-            self.branch(
-                taken,
-                |w| {
-                    right = w.condition(b);
-                    w.ended = ended;
-                    Flow::Next
-                },
-                |_| Flow::Next,
-            );
+            self.asking(a, |w| {
+                w.branch(
+                    taken,
+                    |w| {
+                        right = w.condition(b);
+                        w.ended = ended;
+                        Flow::Next
+                    },
+                    |_| Flow::Next,
+                )
+            });
             result = combine(left, right, and);
         }
         Out::new(result.val(), Ty::Bool)
@@ -278,17 +281,19 @@ impl<'p> Walker<'p> {
             return self.eval(if *value { a } else { b });
         }
         let (mut first, mut second) = (Out::unknown(), Out::unknown());
-        self.branch(
-            truth.clone(),
-            |w| {
-                first = w.eval(a);
-                Flow::Next
-            },
-            |w| {
-                second = w.eval(b);
-                Flow::Next
-            },
-        );
+        self.asking(condition, |w| {
+            w.branch(
+                truth.clone(),
+                |w| {
+                    first = w.eval(a);
+                    Flow::Next
+                },
+                |w| {
+                    second = w.eval(b);
+                    Flow::Next
+                },
+            )
+        });
         let ty = if first.ty.is_unknown() { second.ty.clone() } else { first.ty.clone() };
         let ty = self.common_type(BinaryOp::Add, &first, &second, &Val::unknown()).or(ty);
         let (first, second) = if ty.is_scalar() {
@@ -368,7 +373,11 @@ impl<'p> Walker<'p> {
                     || matches!(ty.value(), Ty::Library(..)) && ty.is_unknown()
                 {
                     // An overloaded operator.
-                    self.forget_place(&place);
+                    if matches!(ty.value(), Ty::Record(..)) {
+                        self.touch_object(&place);
+                    } else {
+                        self.forget_place(&place);
+                    }
                     Out::unknown()
                 } else {
                     self.operate(op, &old, &right)
@@ -386,6 +395,8 @@ impl<'p> Walker<'p> {
     /// Stores and, for a first assignment of an allocation, remembers the name that it is known by.
     pub fn store_result(&mut self, value: ExprId, place: &Place, ty: &Ty, val: Val) {
         self.name_allocation(&val, place, ty);
+        let known = val.known().is_some() || matches!(val.kind, Kind::Ptr(_) | Kind::Status | Kind::Success(_));
+        self.finds_out_by(place, value, known);
         // A number read from outside is known by the variable that it is read into.
         if self.dry == 0
             && let (Ty::Int { bytes, signed }, Place::Cell(..)) = (ty.value(), place)
@@ -401,6 +412,11 @@ impl<'p> Walker<'p> {
 
     fn step_by(&mut self, prefix: bool, by: i8, target: ExprId) -> Out {
         let (place, ty) = self.place(target, Access::Write);
+        if matches!(ty.value(), Ty::Record(..)) {
+            // An overloaded operator.
+            self.touch_object(&place);
+            return Out { val: Val::unknown(), ty, place: Some(place) };
+        }
         let old = Out { val: self.load(&place, &ty), ty: ty.clone(), place: Some(place.clone()) };
         let one = Out::new(Val::int(i64::from(by)), Ty::INT);
         let new = self.operate(BinaryOp::Add, &old, &one);
@@ -443,7 +459,10 @@ impl<'p> Walker<'p> {
     fn lambda(&mut self, function: FunctionId, by_reference: bool) -> Out {
         let Some(current) = self.function() else { return Out::unknown() };
         let Some(lambda) = self.module().functions.get(function) else { return Out::unknown() };
+        let makers = lambda.body.as_ref().and_then(|body| body.get(..lambda.made_captures as usize)).unwrap_or(&[]);
         let mut captured = Vec::new();
+        // What the capture list makes is made of the variables themselves, not of copies.
+        let mut around = Vec::new();
         let outer = self.frames.last().and_then(|frame| frame.closure.clone());
         if let Some(outer) = outer {
             captured.extend(outer.captured.iter().cloned());
@@ -452,6 +471,9 @@ impl<'p> Walker<'p> {
             if let Some((place, ty)) = self.local_place(local) {
                 let otherwise = lambda.captured_otherwise.contains(&variable.name);
                 let by_copy = by_reference == otherwise;
+                if !makers.is_empty() {
+                    around.push((variable.name.clone(), place.clone(), ty.clone()));
+                }
                 let place = if by_copy {
                     // A copy is made of what it holds now.
                     let val = self.memory.load(&place);
@@ -476,26 +498,26 @@ impl<'p> Walker<'p> {
             this_ty,
             env: frame.env.clone(),
         };
-        let makers = lambda.body.as_ref().and_then(|body| body.get(..lambda.made_captures as usize)).unwrap_or(&[]);
         if !makers.is_empty() {
-            self.make_captures(&mut closure, makers);
+            self.make_captures(&mut closure, around, makers);
         }
         Out::new(Val::from(Kind::Closure(Rc::new(closure))), Ty::Function)
     }
 
     /// What a capture list makes (`[n = f()]`) comes into being with the lambda.
-    fn make_captures(&mut self, closure: &mut Closure, makers: &[StmtId]) {
+    fn make_captures(&mut self, closure: &mut Closure, around: Vec<(Name, Place, Ty)>, makers: &[StmtId]) {
         let module = self.module();
         self.push_frame(closure.module, Some(closure.function), closure.env.clone(), None);
         if let Some(frame) = self.frames.last_mut() {
-            frame.closure = Some(Rc::new(closure.clone()));
+            let captured = Rc::new(closure.captured.iter().cloned().chain(around).collect());
+            frame.closure = Some(Rc::new(Closure { captured, ..closure.clone() }));
             frame.this = closure.this.clone().map(|place| (place, closure.this_ty.clone()));
         }
         for maker in makers {
             let Some(Stmt::Declare(local)) = module.stmts.get(*maker).map(|node| &node.kind) else { continue };
             self.declare(*local);
-            if let Some(Slot::Object(object)) = self.frames.last().and_then(|frame| frame.slots.get(*local)) {
-                closure.made.push((*local, *object));
+            if let Some((place, ty)) = self.local_place(*local) {
+                closure.made.push((*local, place, ty));
             }
         }
         self.frames.pop();

@@ -106,7 +106,14 @@ impl<'p> Walker<'p> {
                 }
                 Some(out)
             }
-            ("move" | "forward" | "as_const" | "ref" | "cref" | "launder", [x]) => Some(self.eval(*x)),
+            ("move" | "forward" | "as_const" | "launder", [x]) => Some(self.eval(*x)),
+            // An object that names another, for whoever has a copy of it.
+            ("ref" | "cref", [x]) => {
+                if let Some(place) = self.eval(*x).place {
+                    self.escape(&place);
+                }
+                Some(Out { val: Val::unknown(), ty: Ty::Unknown, place: Some(Place::Unknown) })
+            }
             ("raw_pointer_cast" | "device_pointer_cast" | "addressof" | "get_raw_pointer", [x]) => {
                 let out = self.eval(*x);
                 if name == "addressof" {

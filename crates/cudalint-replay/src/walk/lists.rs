@@ -233,7 +233,8 @@ impl<'p> Walker<'p> {
     /// One part: of an item, or of as many as it has members.
     fn fill_part(&mut self, place: &Place, ty: &Ty, items: &mut Items<'p>) {
         let Some((first, rest)) = items.rest.split_first() else { return };
-        let elided = self.is_made_of_parts(ty) && !self.is_braced(*first);
+        let reference = matches!(ty, Ty::Reference(_));
+        let elided = !reference && self.is_made_of_parts(ty) && !self.is_braced(*first);
         if !elided && items.ready.is_none() {
             self.initialize(place, ty, *first);
             items.rest = rest;

@@ -60,7 +60,8 @@ impl Walker<'_> {
             Found::Global(entry) => {
                 let object = self.global(entry.module, entry.index);
                 let ty = self.memory.get(object).info.ty.clone();
-                return Meaning::Place(Place::Cell(object, root()), ty);
+                let (place, ty) = self.through_reference(Place::Cell(object, root()), ty);
+                return Meaning::Place(place, ty);
             }
             Found::Enumerator(entry) => {
                 let q = Scope::open(self.project, entry.module, None, &TypeEnv::default()).enumerator(entry).into();
@@ -144,7 +145,7 @@ impl Walker<'_> {
     fn member_of_this(&mut self, name: &Name) -> Option<(Place, Ty)> {
         let (place, ty) = self.frames.last()?.this.clone()?;
         let field = self.field_type(&ty, name)?;
-        Some((self.field_place(&place, name), field))
+        Some(self.through_reference(self.field_place(&place, name), field))
     }
 
     /// A part of a place.
@@ -202,7 +203,15 @@ impl Walker<'_> {
         self.globals.insert((module, index), object);
         let constant = variable.is_constexpr || self.module().is_const(variable.ty);
         let begins = space == MemorySpace::Host && (constant || self.from_main) && variable.space != Space::Extern;
-        if begins || variable.is_constexpr {
+        if let (Ty::Reference(to), Some(init)) = (&ty, variable.init) {
+            // What it is bound to stays the same, whatever that holds by now.
+            if matches!(self.kind(init), Some(Expr::Name { .. })) {
+                self.bind_at(&Place::Cell(object, root()), to, init);
+            } else if self.is_lvalue(init) {
+                let (place, _) = self.bind_reference(init);
+                self.escape(&place);
+            }
+        } else if begins || variable.is_constexpr {
             // Objects of other files are constructed before `main` in no known order, but with constants it is the same.
             match variable.init {
                 // It was computed before `main`, from values that are perhaps no longer there.

@@ -28,6 +28,7 @@ mod memo;
 mod operators;
 mod out;
 mod places;
+mod questions;
 mod recorded;
 mod rounds;
 mod shapes;

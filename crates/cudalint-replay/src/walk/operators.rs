@@ -3,6 +3,9 @@
 use super::flow::Truth;
 use super::{Out, Walker};
 use crate::arith;
+use crate::facts::{MemorySpace, Origin};
+use crate::host::ObjId;
+use crate::memory::Freed;
 use crate::quantity::{Quantity, union};
 use crate::value::{Int, Kind, Val};
 use cudalint_program::ir::{BinaryOp, ExprId, UnaryOp};
@@ -120,7 +123,10 @@ impl Walker<'_> {
                     (Some(true), Some(true)) => Val::boolean(op == BinaryOp::Eq).kind,
                     // An allocation is taken to have succeeded, as its status is.
                     (Some(false), Some(true)) | (Some(true), Some(false)) => Kind::Success(op == BinaryOp::Ne),
-                    _ => Val::typed(Quantity::Unknown, 1, false).kind,
+                    _ => match self.same_address(&left.val, &right.val) {
+                        Some(same) => Val::boolean(same == (op == BinaryOp::Eq)).kind,
+                        None => Val::typed(Quantity::Unknown, 1, false).kind,
+                    },
                 };
                 Out::new(Val { kind, why }, Ty::Bool)
             }
@@ -128,6 +134,64 @@ impl Walker<'_> {
             _ => Out::new(Val::unknown(), left.ty.clone()),
         }
     }
+}
+
+impl Walker<'_> {
+    /// Whether two pointers surely are equal, or surely are not.
+    fn same_address(&mut self, a: &Val, b: &Val) -> Option<bool> {
+        let (Kind::Ptr(one), Kind::Ptr(other)) = (&self.admit(a.clone()).kind, &self.admit(b.clone()).kind) else {
+            return None;
+        };
+        let at = [self.whole_offset(one).known()?, self.whole_offset(other).known()?];
+        if one.obj == other.obj {
+            // The host has an address of its own for a variable of the device.
+            let info = &self.memory.get(one.obj).info;
+            let shadowed = info.origin == Origin::Global && info.space == MemorySpace::Device;
+            return (!shadowed).then_some(at[0] == at[1]);
+        }
+        let kinds = [self.own_memory(one.obj, at[0])?, self.own_memory(other.obj, at[1])?];
+        let apart = match kinds {
+            [OwnMemory::Heap, _] | [_, OwnMemory::Heap] => true,
+            [a, b] => a == OwnMemory::Variable && b == OwnMemory::Variable,
+        };
+        apart.then_some(false)
+    }
+
+    /// Whose memory an address of an object is that no other object has at the same time; `None` where another may have it.
+    fn own_memory(&mut self, id: ObjId, at: i64) -> Option<OwnMemory> {
+        let bytes = self.buffer(id).bytes.quantity;
+        // Behind its end there may be another.
+        let inside = at == 0 && bytes.known() != Some(0) || at > 0 && bytes.known().is_some_and(|bytes| at < bytes);
+        let object = self.memory.get(id);
+        if !inside || object.freed != Freed::No {
+            return None;
+        }
+        match &object.info.origin {
+            Origin::Call(api, _) => (api.allocates() && !api.frees()).then_some(OwnMemory::Heap),
+            Origin::New => Some(OwnMemory::Heap),
+            // What a function returns may have been made in its caller's object.
+            Origin::Local
+                if matches!(object.info.ty, Ty::Record(..) | Ty::Library(..)) || object.info.name.is_empty() =>
+            {
+                Some(OwnMemory::Record)
+            }
+            Origin::Local => Some(OwnMemory::Variable),
+            // Two files may declare one variable.
+            Origin::Global => Some(OwnMemory::Record),
+            _ => None,
+        }
+    }
+}
+
+/// Whose memory an object is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OwnMemory {
+    /// An allocation.
+    Heap,
+    /// A variable that is an object of its own.
+    Variable,
+    /// A variable that may be another one by another name.
+    Record,
 }
 
 pub(crate) fn same_kind(a: &Ty, b: &Ty) -> bool {

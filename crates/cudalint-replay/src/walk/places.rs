@@ -55,6 +55,7 @@ impl<'p> Walker<'p> {
                 if let Some(inner) = self.smart_pointer_data(&out) {
                     return self.dereference(id, *pointer, &inner, access);
                 }
+                self.escape_from_class(&out);
                 self.dereference(id, *pointer, &out, access)
             }
             Expr::Index { base, indices } => self.index_place(id, *base, indices, access),
@@ -96,9 +97,16 @@ impl<'p> Walker<'p> {
             }
             _ => {
                 let out = self.eval(id);
-                match out.place {
-                    Some(place) => (place, out.ty),
-                    None => self.temporary(out),
+                match (out.place, &node.kind) {
+                    (Some(place), _) => (place, out.ty),
+                    // `object->*member`, or an operator of a class that gives a reference: to what, only it knows.
+                    (None, Expr::Binary(_, a, b)) if access == Access::Write => {
+                        self.lose_part(*a);
+                        self.lose_part(*b);
+                        (Place::Unknown, Ty::Unknown)
+                    }
+                    (None, Expr::Unknown(_)) => (Place::Unknown, Ty::Unknown),
+                    (None, _) => self.temporary(Out { place: None, ..out }),
                 }
             }
         }
@@ -109,6 +117,19 @@ impl<'p> Walker<'p> {
         if let Place::Cell(obj, _) | Place::Weak(obj, _) = place {
             self.memory.escaped.insert(*obj);
         }
+    }
+
+    /// An operator of a class gives a reference (`*iterator`, `handle->`): to the object, or to whatever it leads to.
+    pub fn escape_from_class(&mut self, out: &Out) {
+        if out.ty.pointee().is_some() {
+            return;
+        }
+        let mut reached = Vec::new();
+        out.val.pointers(&mut reached);
+        if let Some(Place::Cell(obj, _) | Place::Weak(obj, _)) = &out.place {
+            reached.push(*obj);
+        }
+        self.memory.escape_reachable(reached);
     }
 
     /// A value without a place, given one.
@@ -229,10 +250,7 @@ impl<'p> Walker<'p> {
             match self.smart_pointer_data(&out) {
                 Some(inner) => self.dereference(id, base, &inner, access),
                 None if out.ty.pointee().is_none() => {
-                    if let Some(place) = &out.place {
-                        let place = place.clone();
-                        self.escape(&place);
-                    }
+                    self.escape_from_class(&out);
                     (Place::Unknown, Ty::Unknown)
                 }
                 None => self.dereference(id, base, &out, access),
@@ -248,7 +266,48 @@ impl<'p> Walker<'p> {
             return (weaken(&place), field);
         }
         // A field of a type out of sight is still a field; what it is, only stores tell.
-        (self.field_place(&place, name), field)
+        self.through_reference(self.field_place(&place, name), field)
+    }
+
+    /// The object that a member or a variable at namespace scope names: where it is a reference, the one that it is bound
+    /// to, whose address stands in its place.
+    pub fn through_reference(&mut self, place: Place, ty: Ty) -> (Place, Ty) {
+        let Ty::Reference(to) = &ty else { return (place, ty) };
+        let bound = self.admit(self.memory.load(&place));
+        let found = match &bound.kind {
+            Kind::Ptr(pointer) if to.is_unknown() && pointer.path.is_empty() => {
+                self.memory.get(pointer.obj).info.ty.clone()
+            }
+            _ => (**to).clone(),
+        };
+        (self.pointed_place(&bound, &found), found)
+    }
+
+    /// Binds a reference that is a member or a variable at namespace scope: its place gets the object's address.
+    pub fn bind_at(&mut self, place: &Place, to: &Ty, init: ExprId) {
+        let init = match self.kind(init) {
+            Some(Expr::InitList(items)) if items.len() == 1 => items[0],
+            _ => init,
+        };
+        let (target, found) = self.bind_reference(init);
+        self.bind_to(place, to, target, &found);
+    }
+
+    /// The same for an object that has been found already.
+    pub fn bind_to(&mut self, place: &Place, to: &Ty, target: Place, found: &Ty) {
+        let target = if is_another_number(to, found.value()) {
+            let val = self.load(&target, found);
+            let val = crate::arith::convert(&mut self.atoms, &val, to);
+            let made = self.create_variable(&Name::from(""), cudalint_syntax::Span::default(), to.clone(), val);
+            Place::Cell(made, root())
+        } else {
+            target
+        };
+        if !matches!(place, Place::Cell(..)) {
+            self.escape(&target);
+        }
+        let address = self.address(&target, if to.is_unknown() { found.value() } else { to });
+        self.memory.store(place, address);
     }
 
     /// A pointer moved by an index of elements.
@@ -369,9 +428,8 @@ impl<'p> Walker<'p> {
     pub fn referred(&mut self, variable: &Variable, place: Place, found: &Ty, to: &Ty) -> Slot {
         let types = &self.module().types;
         let is_const = matches!(types.get(variable.ty), Some(Type::Reference(to)) if const_type(types, *to));
-        let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. });
         let found = found.value();
-        if is_const && number(to) && number(found) && found.name() != to.name() {
+        if is_const && is_another_number(to, found) {
             let val = self.load(&place, found);
             let val = crate::arith::convert(&mut self.atoms, &val, to);
             return Slot::Object(self.create_variable(&variable.name, variable.span, to.clone(), val));
@@ -387,6 +445,12 @@ impl<'p> Walker<'p> {
             _ => false,
         }
     }
+}
+
+/// Whether both are types of numbers, and not the same: a reference to one is not bound to an object of the other.
+fn is_another_number(to: &Ty, found: &Ty) -> bool {
+    let number = |ty: &Ty| matches!(ty, Ty::Bool | Ty::Int { .. } | Ty::Float { .. });
+    number(to) && number(found) && found.name() != to.name()
 }
 
 /// An index as a signed number of elements.

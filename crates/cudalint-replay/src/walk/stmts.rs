@@ -125,7 +125,7 @@ impl<'p> Walker<'p> {
                     // A variable that came into being at this look costs no steps at the next.
                     let looked =
                         (self.globals.len() == globals).then(|| (out.val.quantity(), before - self.budget.steps));
-                    return self.open_branch(*condition, looked, then, otherwise);
+                    return self.asking(*condition, |w| w.open_branch(*condition, looked, then, otherwise));
                 }
                 self.branch(truth, |w| w.block(then), |w| w.block(otherwise))
             }
@@ -134,7 +134,7 @@ impl<'p> Walker<'p> {
                 self.breakable(|w| w.run_loop(*kind, *condition, *step, body))
             }
             Stmt::ForEach { variable, range, body } => self.breakable(|w| w.for_each(*variable, *range, body)),
-            Stmt::Switch { value, cases } => self.breakable(|w| w.switch(*value, cases)),
+            Stmt::Switch { value, cases } => self.asking(*value, |w| w.breakable(|w| w.switch(*value, cases))),
             Stmt::Break | Stmt::Continue => {
                 let outside = self.frames.last().map_or(0, |frame| frame.guards_outside);
                 self.destroy(outside, None);
@@ -176,8 +176,10 @@ impl<'p> Walker<'p> {
             }
             Stmt::Try { body, handlers } => self.try_block(body, handlers),
             Stmt::Asm { operands, .. } => {
+                // Outputs stand there by their addresses; what an input points to may be written as well.
                 for operand in operands {
-                    self.forget_lvalue(*operand);
+                    let out = self.eval(*operand);
+                    self.hand_out(&out);
                 }
                 Flow::Next
             }
@@ -269,7 +271,11 @@ impl<'p> Walker<'p> {
             let object = self.create_variable(&variable.name, variable.span, ty.clone(), Val::unknown());
             self.set_slot(id, Slot::Object(object));
             let out = variable.init.map_or_else(Out::unknown, |init| self.eval(init));
+            let known = !matches!(out.val.kind, Kind::Unknown | Kind::Int(_)) || out.val.known().is_some();
             let object = self.create_variable(&variable.name, variable.span, out.ty.value().clone(), out.val);
+            if let Some(init) = variable.init {
+                self.finds_out_by(&Place::Cell(object, root()), init, known);
+            }
             self.set_slot(id, Slot::Object(object));
             self.begin_guard(id, &out.ty);
             return;
@@ -303,10 +309,18 @@ impl<'p> Walker<'p> {
         let (Some(frame), Some(function)) = (self.frames.last(), self.function()) else { return };
         let Some(function_id) = frame.function else { return };
         let key = (frame.module, function_id, id.0);
+        let variable = &function.locals[id];
+        if let Ty::Reference(to) = self.resolve(variable.ty) {
+            // It was bound when the function was called for the first time, which need not be now.
+            if let Some(init) = variable.init {
+                let (place, _) = self.bind_reference(init);
+                self.escape(&place);
+            }
+            return self.set_slot(id, Slot::Alias(Place::Unknown, (*to).clone()));
+        }
         let object = match self.statics.get(&key) {
             Some(object) => *object,
             None => {
-                let variable = &function.locals[id];
                 let ty = self.resolve(variable.ty);
                 let ty = self.counted(ty, variable.init);
                 // Earlier calls may have changed it, unless it cannot change.

@@ -70,6 +70,7 @@ impl<'p> Walker<'p> {
                 self.assume_passed(*expr);
             }
         }
+        self.finds_out(exprs, outs);
         let from_command_line =
             outs.iter().any(|out| out.val.why.as_ref().is_some_and(|why| why.iter().any(|text| text == NO_ARGUMENTS)));
         self.hand_over(exprs, outs, declared);

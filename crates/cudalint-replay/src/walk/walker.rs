@@ -3,7 +3,7 @@
 use super::caches::Caches;
 use super::out::Out;
 use super::recorded::Recording;
-use crate::facts::{MemorySpace, Origin, Site};
+use crate::facts::{MemorySpace, Origin, Question, Site};
 use crate::host::{self, Budget, Common, Flow, ObjId, Paths, ProjectScan, ReplayOptions, Store};
 use crate::memory::{Freed, Memory, Object, ObjectInfo, Place};
 use crate::quantity::Quantity;
@@ -70,6 +70,8 @@ pub(crate) struct Walker<'p> {
     pub globals: FxHashMap<(ModuleId, u32), ObjId>,
     pub statics: FxHashMap<(ModuleId, FunctionId, u32), ObjId>,
     pub strides: FxHashMap<(ObjId, crate::memory::CellPath), i64>,
+    /// What the values of variables were found out from, by calls that are not followed.
+    pub(super) found_out: FxHashMap<ObjId, Vec<Question>>,
     /// Whether the entry is `main`, so that globals have their initial values.
     pub from_main: bool,
     /// Code is missing here by the author's own words.
@@ -108,6 +110,7 @@ impl<'p> Walker<'p> {
             globals: FxHashMap::default(),
             statics: FxHashMap::default(),
             strides: FxHashMap::default(),
+            found_out: FxHashMap::default(),
             from_main: false,
             elided: false,
             opt_in: FxHashMap::default(),

@@ -1,0 +1,45 @@
+//! Whose memory it is, and which functions free it.
+
+use super::{MemorySpace, Origin};
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, Space};
+
+/// Whose memory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A function of CUDA, or `malloc` and its kin.
+    Allocator(ApiId, Space),
+    /// `new`.
+    New,
+    /// No heap: a variable, or the storage of an object that frees it itself.
+    Variable,
+}
+
+impl Owner {
+    /// Who has to free what came into being in this way; `None` where that is not known.
+    pub fn of(origin: &Origin, space: MemorySpace) -> Option<Self> {
+        match origin {
+            Origin::Call(api, _) => api.effects.iter().find_map(|effect| match effect {
+                Effect::Allocates { space, .. } => Some(Self::Allocator(*api, *space)),
+                _ => None,
+            }),
+            Origin::New => Some(Self::New),
+            Origin::Local | Origin::Global | Origin::Vector | Origin::Text => {
+                (space == MemorySpace::Host).then_some(Self::Variable)
+            }
+            Origin::Parameter | Origin::Other => None,
+        }
+    }
+
+    /// Whether a function frees memory of this kind; `None` where the manual does not say.
+    pub fn is_freed_by(self, api: &str) -> Option<bool> {
+        let of_cuda = ApiId::named(api).filter(|api| api.is_cuda_host());
+        match (of_cuda, self) {
+            (Some(api), Self::Allocator(_, Space::Pinned)) => Some(api.frees_pinned()),
+            (Some(api), Self::Allocator(_, Space::Device)) => Some(!api.frees_pinned()),
+            (Some(api), Self::Allocator(_, Space::Managed)) => (!api.frees_pinned()).then_some(true),
+            (Some(_), Self::Allocator(_, Space::Host) | Self::New | Self::Variable) => Some(false),
+            (None, owner) => Some(!matches!(owner, Self::Allocator(api, _) if api.is_cuda_host())),
+        }
+    }
+}
