@@ -139,7 +139,7 @@ impl<'p> Walker<'p> {
                 && self.is_lvalue(*arg)
                 && !self.same_record(inner, &out.ty)
             {
-                self.escape(&place.clone());
+                self.escape(place);
             }
         }
     }

@@ -18,6 +18,7 @@ mod exprs;
 mod flow;
 mod given;
 mod guards;
+mod lambdas;
 mod launches;
 mod library;
 mod lists;
