@@ -33,7 +33,7 @@ pub struct Failure {
     pub built: bool,
 }
 
-/// All files of a project that may be included, by their own names.
+/// All files of the projects that may be included, by their own names.
 pub struct Headers(HashMap<String, Vec<PathBuf>>);
 
 /// Folders that are put in for a program, and files of its folder that are linked with it, at most.
@@ -45,10 +45,10 @@ const MEMORY: u64 = 6 << 20;
 const BLOCKS: u64 = 1 << 17;
 
 impl Headers {
-    /// Reads the names below a folder.
-    pub fn below(folder: &Path) -> Self {
+    /// Reads the names below folders.
+    pub fn below(folders: &[PathBuf]) -> Self {
         let mut all: HashMap<String, Vec<PathBuf>> = HashMap::new();
-        let mut folders = vec![folder.to_owned()];
+        let mut folders = folders.to_vec();
         while let Some(folder) = folders.pop() {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
@@ -201,6 +201,7 @@ fn compile(
 /// Links; functions of CUDA and its libraries that `runtime.cpp` does not have give 0. What else is missing is handed back.
 fn link(tools: &Tools, folder: &Path, objects: &[PathBuf], binary: &Path) -> Result<Vec<String>, String> {
     let mut stubs: BTreeSet<String> = BTreeSet::new();
+    let mut libraries: Vec<&str> = Vec::new();
     loop {
         let mut code = "void stand_in_unknown(const char *);\n".to_owned();
         for name in &stubs {
@@ -210,7 +211,7 @@ fn link(tools: &Tools, folder: &Path, objects: &[PathBuf], binary: &Path) -> Res
         fs::write(&source, code).map_err(|error| error.to_string())?;
         let mut command = Command::new(&tools.clang);
         command.args(["-no-pie", "-w", "-O0", "-fno-builtin"]).args(objects).arg(&tools.runtime);
-        command.args(["-x", "c"]).arg(&source).args(["-lm", "-lpthread", "-o"]).arg(binary);
+        command.args(["-x", "c"]).arg(&source).args(["-lm", "-lpthread"]).args(&libraries).arg("-o").arg(binary);
         let output = bounded(&mut command, 60)?;
         if output.status.success() {
             return Ok(Vec::new());
@@ -225,6 +226,10 @@ fn link(tools: &Tools, folder: &Path, objects: &[PathBuf], binary: &Path) -> Res
         };
         let more: Vec<String> = names.iter().filter(is_library).cloned().collect();
         let others: Vec<String> = names.iter().filter(|name| !is_library(name)).cloned().collect();
+        if libraries.is_empty() && names.iter().any(|name| name.starts_with("omp_")) {
+            libraries.push("-lgomp");
+            continue;
+        }
         if names.is_empty() {
             return Err(said.lines().last().unwrap_or("not linked").to_owned());
         }

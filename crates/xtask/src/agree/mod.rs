@@ -9,7 +9,7 @@ use crate::differential::host::compare::{Run, Tally, compare};
 use crate::differential::host::log::{Log, Place};
 use build::{Built, Headers, Program};
 use cudalint_engine::{Configuration, Engine, ModuleContext, Request};
-use cudalint_replay::facts::{Event, Site};
+use cudalint_replay::facts::{Event, Site, StepKind};
 use places::Files;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -61,9 +61,11 @@ pub fn run(plan: &Plan) -> Result<(), String> {
     let tools = Tools::find(plan)?;
     let total = Mutex::new(Total::default());
     let list = tools.out.join("wrong.txt");
-    for folder in &plan.folders {
-        let folder = fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let headers = Headers::below(&folder);
+    let absolute = |folder: &PathBuf| fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()));
+    let folders: Vec<PathBuf> = plan.folders.iter().map(absolute).collect::<Result<_, _>>()?;
+    // Books and courses use headers of other projects, the samples of CUDA first of all.
+    let headers = Headers::below(&folders);
+    for folder in &folders {
         let look = |context: &ModuleContext<'_>| {
             if let Some(program) = program(context)
                 && plan.only.as_ref().is_none_or(|only| program.source.to_string_lossy().contains(only.as_str()))
@@ -136,7 +138,7 @@ impl Total {
             Some(((*file)?, starts.partition_point(|start| *start <= site.span.start) as u32))
         };
         let main = |event: &Event| {
-            event.function.0 == context.id && context.function_name(event.function.1) == "main" && event.path.is_empty()
+            event.function.0 == context.id && context.function_name(event.function.1) == "main" && event.path.iter().all(|step| step.kind != StepKind::Call)
         };
         let complete = built.log.lines().any(|line| line == "N");
         let surely_ran = |event: &Event| complete && built.ended_well && main(event);

@@ -10,7 +10,7 @@
 //   L from kernel gx gy gz bx by bz shared arguments…   a launch
 //   U name                                a function that is not here: it did nothing and gave 0
 //   V name bytes                          a variable of the device
-//   N                                     the program came to its end
+//   N                                     the program came to its end, and nothing was refused that a device would have given
 // A pointer is written as `number+offset` of the allocation that it leads into, `@name+offset` for a variable of the device, `null`,
 // or `?`. An argument is an integer, a pointer, or `-` for all else.
 #include <cuda_runtime_api.h>
@@ -37,6 +37,7 @@ struct State {
     int allocations = 0;
     long lines = 0;
     size_t in_use = 0;
+    bool cut = false;
     uintptr_t handles = 0;
     cudaError_t last = cudaSuccess;
 };
@@ -44,11 +45,11 @@ State &state() {
     static State *all = new State;
     return *all;
 }
-const size_t TOTAL = size_t{3} << 30;
+const size_t TOTAL = size_t{3} << 30, DEVICE = size_t{40} << 30;
 const long MOST_LINES = 20000;
 
 void ended() {
-    if (state().log) {
+    if (state().log && !state().cut) {
         std::fprintf(state().log, "N\n");
         std::fflush(state().log);
     }
@@ -113,6 +114,10 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
     if (!to) {
         return fail(cudaErrorInvalidValue);
     }
+    std::fprintf(log(), "A %s %d %zu %c\n", from.c_str(), s.allocations, bytes, space);
+    s.allocations++;
+    // What a device has room for and this machine may not: what follows is another way than that on a device.
+    s.cut = s.cut || (bytes < DEVICE && s.in_use + bytes > TOTAL);
     if (bytes > TOTAL || s.in_use + bytes > TOTAL) {
         return fail(cudaErrorMemoryAllocation);
     }
@@ -125,8 +130,7 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
         std::memset(start, 0, bytes + 64);
     }
     s.in_use += bytes;
-    std::fprintf(log(), "A %s %d %zu %c\n", from.c_str(), s.allocations, bytes, space);
-    s.memory[start] = {start, bytes, std::to_string(s.allocations++), space};
+    s.memory[start] = {start, bytes, std::to_string(s.allocations - 1), space};
     *to = start;
     return cudaSuccess;
 }
@@ -352,10 +356,10 @@ API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMe
     LOCKED;
     return copy(callers(), to, from, bytes, kind);
 }
-API cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t bytes) { LOCKED; return copy(callers(), to, from, bytes, 3); }
+API cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t bytes) { LOCKED; return copy(callers(), to, from, bytes, 4); }
 API cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t bytes, cudaStream_t) {
     LOCKED;
-    return copy(callers(), to, from, bytes, 3);
+    return copy(callers(), to, from, bytes, 4);
 }
 API cudaError_t cudaMemcpyToSymbol(const void *to, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
     LOCKED;

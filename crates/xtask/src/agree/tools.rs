@@ -12,6 +12,10 @@ pub const RUNTIME: &str = include_str!("runtime.cpp");
 /// What nvcc puts before a program and clang does not.
 const PRELUDE: &str = include_str!("prelude.h");
 
+/// A header of two functions that wheels of the toolkit leave out.
+const PROFILER: &str = "#pragma once\n#include <cuda_runtime_api.h>\n\
+    extern \"C\" cudaError_t cudaProfilerStart(void);\nextern \"C\" cudaError_t cudaProfilerStop(void);\n";
+
 /// The tools, found once.
 pub struct Tools {
     pub clang: String,
@@ -53,6 +57,7 @@ impl Tools {
         write(&source, RUNTIME)?;
         write(&device, "")?;
         write(&extra.join("curand_mtgp32_kernel.h"), "")?;
+        write(&extra.join("cuda_profiler_api.h"), PROFILER)?;
         write(&extra.join("prelude.h"), PRELUDE)?;
         if !runtime.is_file() {
             let mut command = Command::new(&clang);

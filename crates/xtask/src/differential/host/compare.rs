@@ -36,6 +36,12 @@ pub struct Run<'a> {
     pub surely_ran: &'a dyn Fn(&Event) -> bool,
 }
 
+impl Run<'_> {
+    fn is_fact(&self, assumptions: &Assumptions) -> bool {
+        assumptions.as_ref().is_none_or(|list| self.without_arguments && list.iter().all(|why| why == NO_ARGUMENTS))
+    }
+}
+
 impl Tally {
     pub fn add(&mut self, other: Self) {
         self.calls += other.calls;
@@ -81,9 +87,7 @@ fn calls_at<'a>(log: &'a Log, events: &BTreeSet<Place>, at: Place, event: &Event
 pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -> Tally {
     let mut tally = Tally::default();
     let log = run.log;
-    let fact = |assumptions: &Assumptions| {
-        assumptions.as_ref().is_none_or(|list| run.without_arguments && list.iter().all(|why| why == NO_ARGUMENTS))
-    };
+    let fact = |assumptions: &Assumptions| run.is_fact(assumptions);
     let events: Vec<(Place, &Event)> =
         events.into_iter().filter_map(|event| Some(((run.place)(event.site)?, event))).collect();
     let places: BTreeSet<Place> = events.iter().map(|(at, _)| *at).collect();
@@ -124,6 +128,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
             }
         }
     }
+    unforeseen(&events, &places, run, &mut tally);
     for (at, calls) in &log.calls {
         tally.calls += calls.len() as u64;
         tally.seen += if places.contains(at) { calls.len() as u64 } else { 0 };
@@ -135,6 +140,35 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
         }
     }
     tally
+}
+
+/// Tells places where calls ran and none is what any event there says, whatever that event stands under: one of them is the way
+/// that was taken.
+fn unforeseen(events: &[(Place, &Event)], places: &BTreeSet<Place>, run: &Run<'_>, tally: &mut Tally) {
+    let told: BTreeSet<Place> = tally.wrong.iter().map(|(at, _)| *at).collect();
+    let mut here: BTreeMap<(Place, &'static str), Vec<&Event>> = BTreeMap::new();
+    for (at, event) in events.iter().filter(|(at, _)| !told.contains(at)) {
+        here.entry((*at, kind_of_event(&event.kind))).or_default().push(event);
+    }
+    for ((at, kind), events) in here {
+        let calls = calls_at(run.log, places, at, &events[0].kind);
+        let calls: Vec<&Call> = calls.iter().filter(|call| kind_of_call(call) == kind).collect();
+        let says = |event: &Event, call: &Call| {
+            let fact = |assumptions: &Assumptions| run.is_fact(assumptions);
+            let mut check = Check { run, fact: &fact, known: 0, unknown: 0, differs: None };
+            check.event(&event.kind, call);
+            check.differs
+        };
+        if !calls.is_empty()
+            && run.complete
+            && !calls.iter().any(|call| events.iter().any(|event| says(event, call).is_none()))
+        {
+            let held: Vec<String> = events.iter().take(3).map(|event| Shown(&event.kind).to_string()).collect();
+            let what = says(events[0], calls[0]).unwrap_or_default();
+            let text = format!("{what}: on no way what ran, {:?}, but {}", calls[0], held.join(", "));
+            tally.wrong.push((at, text));
+        }
+    }
 }
 
 /// Lines that a call of a macro may take before an argument.
