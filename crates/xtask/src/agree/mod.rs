@@ -120,7 +120,7 @@ impl Total {
         self.built += 1;
         self.ran += 1;
         let files = Files::new(&built.places);
-        let log = Log::read(&built.log, &|word| files.place(word));
+        let log = Log::read(&built.log, &|word| files.places(word));
         if log.calls.is_empty() {
             *self.causes.entry("ran without a call of CUDA".into()).or_default() += 1;
             return;

@@ -77,9 +77,9 @@ impl Files {
         files
     }
 
-    /// The place of a call, by the return addresses that led to it.
-    pub fn place(&self, word: &str) -> Option<Place> {
-        word.split(',').find_map(|address| self.lines.get(address)).copied()
+    /// The places of a call and of those that led to it, by their return addresses.
+    pub fn places(&self, word: &str) -> Vec<Place> {
+        word.split(',').filter_map(|address| self.lines.get(address)).copied().collect()
     }
 
     /// The number of a file, where a call stands in it.

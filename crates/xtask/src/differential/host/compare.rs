@@ -1,8 +1,8 @@
 //! Holds the events of the replay to the calls of a run.
 
-use super::log::{Address, Argument, Call, Log, Place};
+use super::log::{Address, Argument, Call, Log, Logged, Place};
 use cudalint_replay::NO_ARGUMENTS;
-use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Origin, Pointer, Site};
+use cudalint_replay::facts::{Amount, CopyKind, Event, EventKind, MemorySpace, Origin, Pointer, Site, StepKind};
 use cudalint_replay::quantity::Assumptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -71,16 +71,35 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The calls that stand where an event does: at its line, or, of a macro whose arguments take several lines, where that begins.
-fn calls_at<'a>(log: &'a Log, events: &BTreeSet<Place>, at: Place, event: &EventKind) -> &'a [Call] {
+/// The calls that stand where an event does: at its line, or, of a macro whose arguments take several lines, where that begins. Of
+/// these, those that were come to by the calls that lead to the event.
+fn calls_at<'a>(run: &Run<'a>, events: &BTreeSet<Place>, at: Place, event: &Event) -> Vec<&'a Call> {
+    let log = run.log;
     let is_first = |line: u32| line == at.1 || !events.contains(&(at.0, line));
-    (at.1.saturating_sub(MACRO_LINES)..=at.1)
+    let here: &[Logged] = (at.1.saturating_sub(MACRO_LINES)..=at.1)
         .rev()
         .filter(|line| is_first(*line))
         .filter_map(|line| log.calls.get(&(at.0, line)))
-        .find(|calls| calls.iter().any(|call| kind_of_call(call) == kind_of_event(event)))
+        .find(|calls| calls.iter().any(|it| kind_of_call(&it.call) == kind_of_event(&event.kind)))
         .or_else(|| log.calls.get(&at))
-        .map_or(&[], Vec::as_slice)
+        .map_or(&[], Vec::as_slice);
+    let way: Vec<Place> = event
+        .path
+        .iter()
+        .filter(|step| step.kind == StepKind::Call)
+        .filter_map(|step| (run.place)(step.site))
+        .collect();
+    let is_on = |it: &&Logged| way.iter().all(|step| it.from.iter().any(|ran| is_near(*ran, *step)));
+    let mut calls: Vec<&Call> = here.iter().filter(is_on).map(|it| &it.call).collect();
+    if calls.is_empty() {
+        calls = here.iter().map(|it| &it.call).collect();
+    }
+    calls
+}
+
+/// Whether what ran at a place is what the replay holds at another: the same line, or the macro's around it.
+fn is_near(ran: Place, held: Place) -> bool {
+    ran.0 == held.0 && ran.1 <= held.1 && held.1 <= ran.1 + MACRO_LINES
 }
 
 /// Compares.
@@ -96,7 +115,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
         if matches!(event.kind, EventKind::HostAccess { .. }) || !fact(&event.assumptions) {
             continue;
         }
-        let calls = calls_at(log, &places, *at, &event.kind);
+        let calls = calls_at(run, &places, *at, event);
         // What stands under a condition that nothing decides may have happened otherwise, or not at all.
         let sure = !event.conditional && !event.failed && event.conditions.is_empty();
         if calls.is_empty() {
@@ -106,7 +125,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
             continue;
         }
         let mut best: Option<Check<'_>> = None;
-        for call in calls {
+        for call in &calls {
             let mut check = Check { run, fact: &fact, known: 0, unknown: 0, differs: None };
             check.event(&event.kind, call);
             if best.as_ref().is_none_or(|best| best.differs.is_some() && check.differs.is_none()) {
@@ -132,7 +151,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
     for (at, calls) in &log.calls {
         tally.calls += calls.len() as u64;
         tally.seen += if places.contains(at) { calls.len() as u64 } else { 0 };
-        for call in calls {
+        for Logged { call, .. } in calls {
             let kind = kind_of_call(call);
             let entry = tally.kinds.entry(kind).or_default();
             entry.0 += 1;
@@ -151,8 +170,8 @@ fn unforeseen(events: &[(Place, &Event)], places: &BTreeSet<Place>, run: &Run<'_
         here.entry((*at, kind_of_event(&event.kind))).or_default().push(event);
     }
     for ((at, kind), events) in here {
-        let calls = calls_at(run.log, places, at, &events[0].kind);
-        let calls: Vec<&Call> = calls.iter().filter(|call| kind_of_call(call) == kind).collect();
+        let calls: BTreeSet<&Call> = events.iter().flat_map(|event| calls_at(run, places, at, event)).collect();
+        let calls: Vec<&Call> = calls.into_iter().filter(|call| kind_of_call(call) == kind).collect();
         let says = |event: &Event, call: &Call| {
             let fact = |assumptions: &Assumptions| run.is_fact(assumptions);
             let mut check = Check { run, fact: &fact, known: 0, unknown: 0, differs: None };

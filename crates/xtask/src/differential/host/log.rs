@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub type Place = (u32, u32);
 
 /// A pointer as the run had it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Address {
     /// Into an allocation, by its number, at an offset in bytes.
     Into(usize, i64),
@@ -18,7 +18,7 @@ pub enum Address {
 }
 
 /// An argument of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Argument {
     Number(i64),
     Pointer(Address),
@@ -27,7 +27,7 @@ pub enum Argument {
 }
 
 /// One call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Call {
     Allocate { number: usize, bytes: i64, space: char },
     Free(Address),
@@ -37,28 +37,36 @@ pub enum Call {
     Launch { grid: [i64; 3], block: [i64; 3], shared: i64, arguments: Vec<Argument> },
 }
 
+/// A call, and the places of the calls that led to it, innermost first, as far as the log has them.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    pub call: Call,
+    pub from: Vec<Place>,
+}
+
 /// The calls of a run.
 #[derive(Debug, Default)]
 pub struct Log {
     /// By their place, in order.
-    pub calls: BTreeMap<Place, Vec<Call>>,
+    pub calls: BTreeMap<Place, Vec<Logged>>,
     /// The place and the bytes of each allocation.
     pub allocations: Vec<(Place, i64)>,
 }
 
 impl Log {
-    /// Reads what a run wrote, whose places `place` reads; a line that is no call is what the program itself wrote.
-    pub fn read(text: &str, place: &dyn Fn(&str) -> Option<Place>) -> Self {
+    /// Reads what a run wrote, whose places `places` reads, innermost first; a line that is no call is what the program itself wrote.
+    pub fn read(text: &str, places: &dyn Fn(&str) -> Vec<Place>) -> Self {
         let mut log = Self::default();
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
+            let from = words.get(1).map(|word| places(word)).unwrap_or_default();
             if let Some(call) = call(&words)
-                && let Some(at) = words.get(1).and_then(|word| place(word))
+                && let Some(at) = from.first().copied()
             {
                 if let Call::Allocate { bytes, .. } = call {
                     log.allocations.push((at, bytes));
                 }
-                log.calls.entry(at).or_default().push(call);
+                log.calls.entry(at).or_default().push(Logged { call, from });
             }
         }
         log
