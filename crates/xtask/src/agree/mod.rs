@@ -61,7 +61,8 @@ pub fn run(plan: &Plan) -> Result<(), String> {
     let tools = Tools::find(plan)?;
     let total = Mutex::new(Total::default());
     let list = tools.out.join("wrong.txt");
-    let absolute = |folder: &PathBuf| fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()));
+    let absolute =
+        |folder: &PathBuf| fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()));
     let folders: Vec<PathBuf> = plan.folders.iter().map(absolute).collect::<Result<_, _>>()?;
     // Books and courses use headers of other projects, the samples of CUDA first of all.
     let headers = Headers::below(&folders);
@@ -138,7 +139,9 @@ impl Total {
             Some(((*file)?, starts.partition_point(|start| *start <= site.span.start) as u32))
         };
         let main = |event: &Event| {
-            event.function.0 == context.id && context.function_name(event.function.1) == "main" && event.path.iter().all(|step| step.kind != StepKind::Call)
+            event.function.0 == context.id
+                && context.function_name(event.function.1) == "main"
+                && event.path.iter().all(|step| step.kind != StepKind::Call)
         };
         let complete = built.log.lines().any(|line| line == "N");
         let surely_ran = |event: &Event| complete && built.ended_well && main(event);

@@ -130,7 +130,9 @@ fn one(out: &Path, number: usize, program: &Program) -> Result<Tally, String> {
     if !ran.status.success() {
         return Err(fail(&format!("ended with {}", ran.status), &ran.stderr));
     }
-    let log = Log::read(&String::from_utf8_lossy(&ran.stdout), &|word| word.parse().map(|line| (0, line)).into_iter().collect());
+    let log = Log::read(&String::from_utf8_lossy(&ran.stdout), &|word| {
+        word.parse().map(|line| (0, line)).into_iter().collect()
+    });
     let starts: Vec<u32> = std::iter::once(0)
         .chain(main.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1))
         .collect();
