@@ -20,6 +20,37 @@ const MOVED: [(&str, &str); 7] = [
     ("cupy._core", "cupy"),
 ];
 
+/// Packages that are there where programs for GPUs run: those for GPUs, and what comes with Python.
+const EXPECTED: [&str; 22] = [
+    "argparse",
+    "builtins",
+    "collections",
+    "contextlib",
+    "copy",
+    "ctypes",
+    "cuda",
+    "cupy",
+    "cupyx",
+    "dataclasses",
+    "functools",
+    "itertools",
+    "math",
+    "numba",
+    "numba_cuda",
+    "numpy",
+    "os",
+    "pathlib",
+    "pycuda",
+    "sys",
+    "time",
+    "typing",
+];
+
+/// Whether an import of a package surely finds it: the program is looked at for its GPU code.
+pub fn is_expected(package: &str) -> bool {
+    EXPECTED.contains(&package)
+}
+
 /// One name for what several dotted names mean.
 pub fn canonical(path: &str) -> String {
     let mut path = path.replace("()", "");

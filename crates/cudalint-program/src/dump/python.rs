@@ -129,7 +129,7 @@ impl<'m> Dump<'m> {
                     .iter()
                     .map(|part| match part {
                         FormatPart::Text(text) => format!("{text:?}"),
-                        FormatPart::Hole(hole) => self.expr(*hole),
+                        FormatPart::Hole(hole) | FormatPart::Formatted(hole) => self.expr(*hole),
                     })
                     .collect();
                 format!("format({})", parts.join(", "))

@@ -95,8 +95,10 @@ pub struct ForClause {
 pub enum FormatPart {
     /// As it is.
     Text(Box<str>),
-    /// What is put in; a format behind `:` is dropped.
+    /// What is put in as `str` has it.
     Hole(ExprId),
+    /// What is put in as a format or a conversion behind it says, which is dropped.
+    Formatted(ExprId),
 }
 
 /// Statements that only Python has. `try … finally` is a [`super::Stmt::Try`] with the `finally` block behind it, and `else` is
@@ -224,7 +226,7 @@ impl PythonExpr {
             Self::Slice(parts) => parts.iter().flatten().copied().for_each(visit),
             Self::Keyword(_, value) | Self::Spread { value, .. } => visit(*value),
             Self::Format(parts) => parts.iter().for_each(|part| {
-                if let FormatPart::Hole(hole) = part {
+                if let FormatPart::Hole(hole) | FormatPart::Formatted(hole) = part {
                     visit(*hole);
                 }
             }),

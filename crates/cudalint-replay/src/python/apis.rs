@@ -1,7 +1,7 @@
 //! Calls of functions that the catalogue knows: what each does, done by its effects.
 
 use super::Walker;
-use super::arrays::Made;
+use super::arrays::{Made, resting};
 use super::calls::Args;
 use super::copies::{CopyCall, SetCall, last_part};
 use super::dtype::FLOAT;
@@ -316,7 +316,10 @@ impl Walker<'_> {
         held: Option<Arc<Held>>,
     ) -> Val {
         let site = self.expr_site(call.id);
-        Val::array(self.new_array(Made { lib, space, api: call.name, dtype, shape, layout, held }, site))
+        // The extents carry what the type rests on: sizes in bytes hang on both.
+        let why = call.parameter("dtype").and_then(|dtype| dtype.why.clone());
+        let shape = shape.map(|shape| resting(&shape, &why));
+        Val::array(self.new_array(Made { lib, space, api: call.name, dtype, shape, layout, held }, site)).because(&why)
     }
 
     /// An array as large as something that is not known.

@@ -7,7 +7,7 @@ use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::facts::{MemorySpace, Origin, Site};
 use crate::given::Held;
 use crate::host::ObjId;
-use crate::quantity::{Quantity, union};
+use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -238,7 +238,8 @@ impl Walker<'_> {
             let Some(value) = value else { return Some(otherwise) };
             let q = value.quantity()?;
             match (q.known(), dim.q.known()) {
-                (Some(at), _) if at < 0 => Some(dim.q.plus(&q)),
+                (Some(at), Some(all)) if at < 0 => Some(Quantity::Known((all + at).max(0))),
+                (Some(at), None) if at < 0 => Some(dim.q.plus(&q)),
                 (Some(at), Some(all)) => Some(Quantity::Known(at.min(all))),
                 _ => Some(q),
             }
@@ -354,6 +355,14 @@ impl Walker<'_> {
     }
 }
 
+/// Extents that rest on more.
+pub(super) fn resting(shape: &Rc<[Dim]>, why: &Assumptions) -> Rc<[Dim]> {
+    if why.is_none() {
+        return Rc::clone(shape);
+    }
+    shape.iter().map(|dim| Dim { q: dim.q.clone(), why: union(&dim.why, why) }).collect()
+}
+
 /// The shape of arrays put together; only where all are alike or one is a scalar's.
 pub(super) fn broadcast(arrays: &[Rc<Array>]) -> Option<Rc<[Dim]>> {
     let first = arrays.first()?.shape.clone()?;
@@ -378,7 +387,9 @@ pub(super) fn broadcast(arrays: &[Rc<Array>]) -> Option<Rc<[Dim]>> {
             let missing = rank - shape.len();
             axis.checked_sub(missing).and_then(|at| shape.get(at)).copied()
         });
-        dims.push(Dim::known(extents.max()?));
+        // An axis of one element goes with any other, one of none included.
+        let extents: Vec<i64> = extents.collect();
+        dims.push(Dim::known(extents.iter().copied().find(|extent| *extent != 1).unwrap_or(1)));
     }
     Some(dims.into())
 }

@@ -5,7 +5,7 @@ use super::heap::Obj;
 use super::value::{Array, Dim, Dtype, Kind, Open, Val};
 use crate::quantity::Quantity;
 use cudalint_program::Name;
-use cudalint_program::ir::ExprId;
+use cudalint_program::ir::{ExprId, ModuleId};
 use std::rc::Rc;
 
 impl Walker<'_> {
@@ -131,7 +131,40 @@ impl Walker<'_> {
         }
     }
 
-    fn class_variable(&mut self, module: cudalint_program::ir::ModuleId, record: u32, name: &Name) -> Option<Val> {
+    /// What the walk has noted of a module beside its variables: keys are no names of Python.
+    pub(super) fn noted(&self, module: ModuleId, key: &Name) -> Option<Val> {
+        let scope = self.heap.scope(*self.modules.get(&module)?)?;
+        scope.globals.get(key).map(|(value, _)| value.clone())
+    }
+
+    pub(super) fn note(&mut self, module: ModuleId, key: &Name, value: Val) {
+        let scope = self.module_scope(module);
+        if let Some(scope) = self.heap.scope_mut(scope) {
+            scope.globals.insert(key.clone(), (value, None));
+        }
+    }
+
+    /// A variable of a class gets a value; where a function makes the class, it may be one of several classes.
+    pub(super) fn set_class_variable(&mut self, module: ModuleId, record: u32, name: &Name, value: Val) {
+        let key = class_key(record, name);
+        let at_module =
+            self.function().is_some_and(|function| function.python.as_ref().is_some_and(|python| python.is_module));
+        let value = match self.noted(module, &key).filter(|_| !at_module) {
+            Some(before) if self.class_body().is_some() => Val::join(&before, &value, None),
+            _ => value,
+        };
+        self.note(module, &key, value);
+    }
+
+    /// The class whose body is walked right here.
+    pub(super) fn class_body(&self) -> Option<u32> {
+        self.class_bodies.last().filter(|(depth, _)| *depth == self.frames.len()).map(|(_, record)| *record)
+    }
+
+    fn class_variable(&mut self, module: ModuleId, record: u32, name: &Name) -> Option<Val> {
+        if let Some(noted) = self.noted(module, &class_key(record, name)) {
+            return Some(noted);
+        }
         let found = self.project.module(module).records.get(record as usize)?;
         let init = found.fields.iter().find(|field| field.name == *name)?.init?;
         let body = self.project.module(module).body?;
@@ -183,6 +216,10 @@ impl Walker<'_> {
                 }
             }
             Kind::Module(module) => self.set_global(*module, &name.clone(), value, None),
+            Kind::Class(module, record) => {
+                let (module, record) = (*module, *record);
+                self.set_class_variable(module, record, name, value);
+            }
             // `a.x = value`: a field of each.
             Kind::Array(array) => {
                 let buffer = array.buffer;
@@ -363,7 +400,11 @@ impl Walker<'_> {
                 let strides = self.strides(array)?;
                 Some(Val::tuple(strides.into_iter().map(|q| Val::from(Kind::Int(q))).collect()))
             }
-            "flat" | "real" | "imag" => Some(Val::unknown()),
+            "flat" | "real" | "imag" => {
+                // Views that are not followed: whoever has one may write through it.
+                self.wrote(array.buffer);
+                Some(Val::unknown())
+            }
             field if matches!(array.dtype, Dtype::Record { .. }) => self.field_view(array, field, id),
             "gpudata" | "data" => Some(Val::from(Kind::Memory(array.buffer, array.offset.clone()))),
             _ => None,
@@ -377,4 +418,9 @@ pub(super) fn address_of(array: &Val) -> Val {
         Kind::Array(array) => Val::from(Kind::Memory(array.buffer, array.offset.clone())),
         _ => Val::unknown(),
     }
+}
+
+/// Where the value of a variable of a class is noted.
+pub(super) fn class_key(record: u32, name: &Name) -> Name {
+    Name::from(format!("class {record} {name}").as_str())
 }

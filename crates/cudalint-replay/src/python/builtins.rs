@@ -3,7 +3,8 @@
 use super::Walker;
 use super::calls::Args;
 use super::creation::is_array;
-use super::heap::{Instance, Obj};
+use super::heap::Obj;
+use super::ops::numpy_number;
 use super::value::{Dtype, Kind, Lib, Val};
 use crate::host::NO_ARGUMENTS;
 use crate::quantity::{AtomKind, ClosedOp};
@@ -11,11 +12,26 @@ use crate::quantity::{Quantity, assume, union};
 use cudalint_program::Name;
 use cudalint_program::api::packages::MathOp;
 use cudalint_program::ir::{BinaryOp, ExprId};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The attribute by which an argument parser is told from other objects.
-const PARSER: &str = "#argparse";
+/// Where a number is rounded to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounding {
+    Up,
+    Down,
+    /// As conversions do.
+    ToZero,
+}
+
+impl Rounding {
+    pub const fn of(op: MathOp) -> Self {
+        match op {
+            MathOp::Ceil => Self::Up,
+            MathOp::Floor => Self::Down,
+            _ => Self::ToZero,
+        }
+    }
+}
 
 /// Whether Python itself defines a name that the walk has a use for.
 pub(super) fn is_builtin(name: &str) -> bool {
@@ -177,13 +193,31 @@ impl Walker<'_> {
                 let parts = [part(&start), part(&stop), part(&step)];
                 Val { kind: Kind::Range(Rc::new(parts)), why }
             }
-            "min" | "max" => {
+            "min" | "max" if args.keywords.iter().all(|(name, _)| name != "key") => {
                 let items = match args.positional.as_slice() {
                     [one] => self.items(one)?,
                     all => all.to_vec(),
                 };
                 let op = if name == "min" { ClosedOp::Min } else { ClosedOp::Max };
                 let why = items.iter().fold(None, |why, item| union(&why, &item.why));
+                // The result is one of them, with its type; the first of several that are equal.
+                if items.iter().all(|item| item.number().is_some()) {
+                    let better = |a: &Val, b: &Val| match a.number().zip(b.number()) {
+                        Some((a, b)) => {
+                            if name == "min" {
+                                a < b
+                            } else {
+                                a > b
+                            }
+                        }
+                        None => false,
+                    };
+                    let best = items.into_iter().reduce(|best, item| if better(&item, &best) { item } else { best });
+                    return Some(best?.because(&why));
+                }
+                if !items.iter().all(|item| matches!(item.kind, Kind::Int(_))) {
+                    return None;
+                }
                 let mut all = items.into_iter();
                 let start = all.next()?;
                 let mut q = self.as_int(&start)?;
@@ -193,6 +227,14 @@ impl Walker<'_> {
                 }
                 Val { kind: Kind::Int(q), why }
             }
+            "abs" if matches!(first?.kind, Kind::Number(..)) => {
+                let Kind::Number(dtype, inner) = &first?.kind else { return None };
+                let kind = match inner.number() {
+                    _ if inner.known().is_some() => Kind::Int(Quantity::Known(inner.known()?.abs())),
+                    number => Kind::Float(number.map(f64::abs)),
+                };
+                numpy_number(*dtype, kind).because(&first?.why)
+            }
             "abs" => match first?.known() {
                 Some(value) => Val::int(value.abs()).because(&first?.why),
                 None => return None,
@@ -201,7 +243,7 @@ impl Walker<'_> {
                 if let Some(value) = first {
                     self.looked_at(value, id);
                 }
-                let mut total = Val::int(0);
+                let mut total = args.get(1, "start").cloned().unwrap_or_else(|| Val::int(0));
                 for item in self.items(first?)? {
                     total = self.binary(BinaryOp::Add, &total, &item, id);
                 }
@@ -295,7 +337,7 @@ impl Walker<'_> {
                 }
             },
             Kind::Float(_) | Kind::Ratio(..) | Kind::Number(Dtype::Float { .. }, _) => {
-                self.rounded(value, false).unwrap_or(Quantity::Unknown)
+                self.rounded(value, Rounding::ToZero).unwrap_or(Quantity::Unknown)
             }
             // `int(a_gpu)`: an address.
             Kind::Memory(..) => return value.clone(),
@@ -352,13 +394,13 @@ impl Walker<'_> {
     }
 
     /// A number rounded to an integer.
-    pub(super) fn rounded(&mut self, value: &Val, up: bool) -> Option<Quantity> {
+    pub(super) fn rounded(&mut self, value: &Val, how: Rounding) -> Option<Quantity> {
         match &value.kind {
             Kind::Ratio(q, by) => {
                 let (q, by) = (q.clone(), *by);
                 Some(if by == 1 {
                     q
-                } else if up {
+                } else if how == Rounding::Up || how == Rounding::ToZero && q.known().is_some_and(|number| number < 0) {
                     self.ceil_div(&q, by)
                 } else {
                     self.floor_div(&q, &Quantity::Known(by))
@@ -366,66 +408,14 @@ impl Walker<'_> {
             }
             Kind::Float(_) | Kind::Number(Dtype::Float { .. }, _) => {
                 let number = value.number().filter(|number| number.is_finite() && number.abs() < 9e15)?;
-                Some(Quantity::Known(if up { number.ceil() } else { number.floor() } as i64))
+                let rounded = match how {
+                    Rounding::Up => number.ceil(),
+                    Rounding::Down => number.floor(),
+                    Rounding::ToZero => number.trunc(),
+                };
+                Some(Quantity::Known(rounded as i64))
             }
             _ => self.as_int(value),
-        }
-    }
-
-    /// `argparse.ArgumentParser()`.
-    fn parser(&mut self) -> Val {
-        let attributes = BTreeMap::from([(Name::from(PARSER), Val::none())]);
-        let instance = Instance { class: None, attributes, open: false };
-        Val::from(Kind::Instance(self.heap.add(Obj::Instance(instance))))
-    }
-
-    /// Whether a method of an object is one of an argument parser.
-    pub(super) fn is_parser_method(&self, object: &Val, name: &str) -> bool {
-        let Kind::Instance(id) = &object.kind else { return false };
-        let Obj::Instance(instance) = self.heap.get(*id) else { return false };
-        instance.attributes.contains_key(PARSER)
-            && matches!(
-                name,
-                "add_argument" | "parse_args" | "parse_known_args" | "add_argument_group" | "set_defaults"
-            )
-    }
-
-    /// A call of such a method. Arguments have the values that they have when none is given.
-    pub(super) fn call_parser(&mut self, object: &Val, name: &str, args: &Args) -> Val {
-        let Kind::Instance(id) = &object.kind else { return Val::unknown() };
-        match name {
-            "add_argument" => {
-                let flags: Vec<String> =
-                    args.positional.iter().filter_map(|flag| flag.str().map(ToOwned::to_owned)).collect();
-                let long = flags.iter().find(|flag| flag.starts_with("--")).or_else(|| flags.first());
-                let dest = args.named("dest").and_then(Val::str).map(ToOwned::to_owned);
-                let Some(dest) = dest.or_else(|| long.map(|flag| flag.trim_start_matches('-').replace('-', "_")))
-                else {
-                    return Val::unknown();
-                };
-                let optional = flags.iter().any(|flag| flag.starts_with('-'));
-                let integer = args
-                    .named("type")
-                    .is_some_and(|ty| matches!(&ty.kind, Kind::Package(path) if &**path == "builtins.int"));
-                let action = args.named("action").and_then(Val::str).unwrap_or("").to_owned();
-                let default = args.named("default").cloned();
-                let value = match (default, action.as_str()) {
-                    (Some(default), _) => default.because(&assume(NO_ARGUMENTS)),
-                    (None, "store_true") => Val::boolean(false).because(&assume(NO_ARGUMENTS)),
-                    (None, "store_false") => Val::boolean(true).because(&assume(NO_ARGUMENTS)),
-                    (None, _) if optional => Val::none().because(&assume(NO_ARGUMENTS)),
-                    (None, _) if integer => Val::from(Kind::Int(self.atoms.fresh(&dest, AtomKind::Input))),
-                    (None, _) => Val::unknown(),
-                };
-                if let Obj::Instance(instance) = self.heap.get_mut(*id) {
-                    instance.attributes.insert(Name::from(dest.as_str()), value);
-                }
-                Val::unknown()
-            }
-            "add_argument_group" => object.clone(),
-            "parse_known_args" => Val::tuple(vec![object.clone(), Val::unknown()]),
-            "parse_args" => object.clone(),
-            _ => Val::unknown(),
         }
     }
 }

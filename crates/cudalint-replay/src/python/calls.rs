@@ -1,6 +1,7 @@
 //! Calls: of functions and classes of the project, and of everything else by what it is.
 
 use super::Walker;
+use super::attributes::class_key;
 use super::heap::{Instance, Obj};
 use super::value::{Closure, Kernel, Kind, Val};
 use crate::facts::Site;
@@ -364,23 +365,14 @@ impl Walker<'_> {
             .enumerate()
             .map(|(index, value)| match (value, function.locals[LocalId::from(index)].init) {
                 (Some(value), _) => value,
-                (None, Some(default)) => self.default_of(closure, default),
+                (None, Some(default)) => {
+                    let local = LocalId::from(index);
+                    let known = closure.defaults.as_ref().and_then(|all| all.iter().find(|(of, _)| *of == local));
+                    known.map_or_else(|| self.default_of(closure, default), |(_, value)| value.clone())
+                }
                 (None, None) => Val::unknown(),
             })
             .collect()
-    }
-
-    /// The value of a parameter's default, which is evaluated where the function is defined.
-    fn default_of(&mut self, closure: &Closure, default: ExprId) -> Val {
-        let scope = match closure.scope {
-            Some(scope) => scope,
-            None => self.module_scope(closure.module),
-        };
-        let Some(body) = self.project.module(closure.module).body else { return Val::unknown() };
-        self.push(closure.module, body, scope, None);
-        let value = self.eval(default);
-        self.frames.pop();
-        value
     }
 
     /// `def`: a function comes into being, and its decorators have their way with it.
@@ -404,7 +396,9 @@ impl Walker<'_> {
     /// The value that a definition binds.
     pub(super) fn function_value(&mut self, module: ModuleId, id: FunctionId, scope: Option<ObjId>) -> Val {
         let Some(function) = self.project.function_at(module, id) else { return Val::unknown() };
-        let closure = Rc::new(Closure { module, function: id, scope });
+        // What is defined further down, or elsewhere, has its defaults evaluated when it is called.
+        let defaults = if module == self.module_id() { self.defaults(module, id) } else { None };
+        let closure = Rc::new(Closure { module, function: id, scope, defaults });
         let Some(python) = function.python.as_deref() else { return Val::unknown() };
         // What a call elsewhere compiles stays a plain function.
         if let Some(kernel) = python.kernel.as_ref().filter(|kernel| python.decorators.contains(&kernel.expr)) {
@@ -479,13 +473,21 @@ impl Walker<'_> {
         }
         let found = self.project.module(module);
         let class = found.records.get(record as usize)?;
+        // `C.method = function`.
+        if let Some(other) = self.noted(module, &class_key(record, name)) {
+            return match other.kind {
+                Kind::Function(closure) => Some(closure),
+                _ => None,
+            };
+        }
         let method = class
             .methods
             .iter()
             .rev()
             .find(|id| found.functions.get(**id).is_some_and(|function| function.name == *name));
         if let Some(method) = method {
-            return Some(Rc::new(Closure { module, function: *method, scope: None }));
+            let defaults = self.noted_defaults(module, *method);
+            return Some(Rc::new(Closure { module, function: *method, scope: None, defaults }));
         }
         class.bases.iter().find_map(|base| {
             let Some(Type::Named { path, .. }) = found.types.get(*base) else { return None };

@@ -2,10 +2,12 @@
 
 use super::Walker;
 use super::apis::{ApiCall, Done};
+use super::builtins::Rounding;
 use super::calls::Args;
 use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::heap::Obj;
+use super::ops::numpy_number;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
 use crate::given::{Held, HeldContents};
 use crate::quantity::{Assumptions, Quantity};
@@ -118,12 +120,12 @@ impl Walker<'_> {
         match op {
             MathOp::Ceil | MathOp::Floor if !integral && is_array(&value) => Some(self.elementwise(&[value], None)),
             // A float of NumPy: `int(np.ceil(n / 256))` makes it an integer.
-            MathOp::Ceil | MathOp::Floor if !integral => Some(match self.rounded(&value, op == MathOp::Ceil) {
+            MathOp::Ceil | MathOp::Floor if !integral => Some(match self.rounded(&value, Rounding::of(op)) {
                 Some(q) => Val { kind: Kind::Ratio(q, 1), why: value.why },
                 None => Val::from(Kind::Float(None)),
             }),
             MathOp::Ceil | MathOp::Floor | MathOp::Trunc if integral => {
-                let q = self.rounded(&value, op == MathOp::Ceil).unwrap_or(Quantity::Unknown);
+                let q = self.rounded(&value, Rounding::of(op)).unwrap_or(Quantity::Unknown);
                 Some(Val { kind: Kind::Int(q), why: value.why })
             }
             MathOp::Whole => Some(Val::from(Kind::Int(Quantity::Unknown))),
@@ -278,12 +280,12 @@ impl Walker<'_> {
         }
         let why = value.why.clone();
         let inner = match dtype {
-            Dtype::Float { .. } => match value.number() {
-                Some(number) => Val::from(Kind::Float(Some(number))),
-                None => Val::from(Kind::Float(None)),
-            },
+            Dtype::Float { .. } => {
+                let number = value.number();
+                return numpy_number(dtype, Kind::Float(number)).because(&why);
+            }
             Dtype::Int { .. } | Dtype::Bool => match &value.kind {
-                Kind::Ratio(..) | Kind::Float(_) => match self.rounded(value, false) {
+                Kind::Ratio(..) | Kind::Float(_) => match self.rounded(value, Rounding::ToZero) {
                     Some(q) => Val::from(Kind::Int(q)),
                     None => Val::unknown(),
                 },

@@ -88,6 +88,15 @@ impl Dtype {
         }
     }
 
+    /// The dtype of a sum: small integers are added as 64 bits.
+    pub const fn summed(self) -> Self {
+        match self {
+            Self::Bool => Self::Int { bytes: 8, signed: true },
+            Self::Int { signed, .. } => Self::Int { bytes: 8, signed },
+            other => other,
+        }
+    }
+
     /// The dtype of true division.
     pub fn divided(self) -> Self {
         match self {

@@ -1,12 +1,22 @@
 //! Expressions.
 
 use super::Walker;
+use super::attributes::class_key;
 use super::heap::Obj;
+use super::ops::numpy_number;
 use super::value::{Closure, Kind, Text, Val};
 use crate::host::JoinRule;
 use crate::quantity::Quantity;
+use cudalint_program::Name;
 use cudalint_program::ir::{Comprehension, Expr, ExprId, ForClause, FormatPart, PythonExpr, UnaryOp};
 use std::rc::Rc;
+
+/// What an assignment in place (`x += 1`) writes to.
+enum Place {
+    Name,
+    Member(Val, Name),
+    Element(Val, Vec<Val>),
+}
 
 impl Walker<'_> {
     pub(super) fn eval(&mut self, id: ExprId) -> Val {
@@ -38,25 +48,47 @@ impl Walker<'_> {
                     Some(value) => value,
                     None => self.lookup(name),
                 },
-                _ => Val::unknown(),
+                // A variable of the class whose body is walked.
+                [.., name] => match self.class_body() {
+                    Some(record) => self.noted(self.module_id(), &class_key(record, name)).unwrap_or_else(Val::unknown),
+                    None => Val::unknown(),
+                },
+                [] => Val::unknown(),
             },
             Expr::Unary(op, value) => {
                 let value = self.eval(*value);
                 self.unary(*op, &value)
             }
             Expr::Binary(op, a, b) => {
-                let (left, right) = (self.eval(*a), self.eval(*b));
+                // `x < f() < y` calls `f` once: what stands in the middle belongs to both comparisons.
+                let left = match self.compared.take() {
+                    Some((middle, value)) if middle == *a => value,
+                    _ => self.eval(*a),
+                };
+                let right = self.eval(*b);
+                if op.is_comparison() {
+                    self.compared = Some((*b, right.clone()));
+                }
                 self.binary(*op, &left, &right, id)
             }
             Expr::AndThen(a, b) => self.short_circuit(*a, *b, true),
             Expr::OrElse(a, b) => self.short_circuit(*a, *b, false),
             Expr::Assign { op, target, value } => {
-                let mut value = self.eval(*value);
-                if let Some(op) = op {
-                    let old = self.eval(*target);
-                    value = self.update(*op, &old, &value, id);
+                let Some(op) = op else {
+                    let value = self.eval(*value);
+                    self.assign(*target, value.clone());
+                    return value;
+                };
+                // What the target is made of is evaluated once, and first.
+                let place = self.place(*target);
+                let old = self.read_place(*target, &place);
+                let value = self.eval(*value);
+                let value = self.update(*op, &old, &value, id);
+                match place {
+                    Place::Name => self.assign(*target, value.clone()),
+                    Place::Member(object, name) => self.set_attribute(&object, &name, value.clone()),
+                    Place::Element(object, at) => self.set_element(&object, &at, value.clone(), *target),
                 }
-                self.assign(*target, value.clone());
                 value
             }
             Expr::Select(condition, a, b) => self.select(*condition, *a, *b),
@@ -95,12 +127,33 @@ impl Walker<'_> {
         }
     }
 
+    /// The parts of what is updated in place.
+    fn place(&mut self, target: ExprId) -> Place {
+        match self.kind(target) {
+            Some(Expr::Member { base, name, .. }) => Place::Member(self.eval(*base), name.clone()),
+            Some(Expr::Index { base, indices }) => {
+                let object = self.eval(*base);
+                Place::Element(object, indices.iter().map(|index| self.eval(*index)).collect())
+            }
+            _ => Place::Name,
+        }
+    }
+
+    fn read_place(&mut self, target: ExprId, place: &Place) -> Val {
+        match place {
+            Place::Name => self.eval(target),
+            Place::Member(object, name) => self.attribute(object, name, target),
+            Place::Element(object, at) => self.subscript(object, at, target),
+        }
+    }
+
     /// A function with the variables around it, as they are reached from here.
-    pub(super) fn closure(&self, function: cudalint_program::ir::FunctionId) -> Closure {
-        let frame = self.frame();
+    pub(super) fn closure(&mut self, function: cudalint_program::ir::FunctionId) -> Closure {
         let module = self.module_id();
+        let defaults = self.defaults(module, function);
+        let frame = self.frame();
         let at_module = self.function().is_none_or(|f| f.python.as_ref().is_some_and(|python| python.is_module));
-        Closure { module, function, scope: if at_module { None } else { frame.map(|frame| frame.scope) } }
+        Closure { module, function, defaults, scope: if at_module { None } else { frame.map(|frame| frame.scope) } }
     }
 
     fn python(&mut self, id: ExprId, python: &PythonExpr) -> Val {
@@ -145,9 +198,10 @@ impl Walker<'_> {
                                 text.push_str(piece);
                             }
                         }
-                        FormatPart::Hole(hole) => {
+                        FormatPart::Hole(hole) | FormatPart::Formatted(hole) => {
                             let value = self.eval(*hole);
-                            text = text.zip(shown(&value)).map(|(mut text, piece)| {
+                            let plain = shown(&value).filter(|_| matches!(part, FormatPart::Hole(_)));
+                            text = text.zip(plain).map(|(mut text, piece)| {
                                 text.push_str(&piece);
                                 text
                             });
@@ -285,7 +339,14 @@ impl Walker<'_> {
                     _ => Val::from(Kind::Bool(Quantity::Unknown)),
                 },
             },
-            UnaryOp::Plus => value.clone(),
+            UnaryOp::Plus => match &value.kind {
+                Kind::Bool(q) => Val { kind: Kind::Int(q.clone()), why: value.why.clone() },
+                _ => value.clone(),
+            },
+            UnaryOp::Minus | UnaryOp::BitNot if matches!(value.kind, Kind::Number(..)) => {
+                let Kind::Number(dtype, inner) = &value.kind else { return Val::unknown() };
+                numpy_number(*dtype, self.unary(op, &inner.clone()).kind).because(&value.why)
+            }
             UnaryOp::Minus => {
                 let kind = match &value.kind {
                     Kind::Float(number) => Kind::Float(number.map(|number| -number)),
@@ -377,6 +438,7 @@ impl Walker<'_> {
         let iterable = self.eval(clause.iterable);
         let items = self.items(&iterable).filter(|items| items.len() <= self.options.iterations as usize);
         let known = items.is_some();
+        self.undecide(i32::from(!known));
         for item in items.unwrap_or_else(|| vec![self.any_item(&iterable)]) {
             self.assign(clause.target, item);
             let mut taken = Some(true);
@@ -388,11 +450,14 @@ impl Walker<'_> {
                 Some(false) => {}
                 Some(true) => self.clauses(rest, element, value, made),
                 None => {
+                    self.undecide(1);
                     self.clauses(rest, element, value, made);
+                    self.undecide(-1);
                     *made = None;
                 }
             }
         }
+        self.undecide(-i32::from(!known));
         if !known {
             *made = None;
         }

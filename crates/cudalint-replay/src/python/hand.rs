@@ -151,7 +151,14 @@ impl Walker<'_> {
                 buffer.bytes = amount(&Dim { q: size.q.times(&Quantity::Known(bytes)), why: size.why });
                 let whole = array.offset.known() == Some(0);
                 offset = Amount { quantity: Quantity::Known(0), assumptions: None };
-                held = held.filter(|held| whole && !matches!(held.contents, HeldContents::WrittenOnly(_)));
+                held = held.filter(|held| match &held.contents {
+                    HeldContents::WrittenOnly(_) => false,
+                    // As many integers as the view has.
+                    HeldContents::Integers { values, .. } => {
+                        whole && array.size().q.known() == i64::try_from(values.len()).ok()
+                    }
+                    HeldContents::Filled(_) => whole,
+                });
             } else {
                 held = None;
             }

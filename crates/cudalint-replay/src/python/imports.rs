@@ -48,7 +48,7 @@ impl Walker<'_> {
             Some(scope) => scope
                 .globals
                 .iter()
-                .filter(|(name, _)| !name.starts_with('_'))
+                .filter(|(name, _)| !name.starts_with('_') && !name.contains(' '))
                 .map(|(name, (value, _))| (name.clone(), value.clone()))
                 .collect(),
             None => Vec::new(),
@@ -94,6 +94,14 @@ impl Walker<'_> {
         }
         let found = self.project.python_module(self.module_id(), path, level)?;
         (found != self.module_id() && self.project.module(found).body.is_some()).then_some(found)
+    }
+
+    /// Whether an import surely finds what it names: a file of the project, GPU packages and what comes with Python.
+    pub(super) fn is_there(&self, path: &str, level: u32) -> bool {
+        level > 0
+            || cudalint_program::api::python::is_expected(path.split('.').next().unwrap_or_default())
+            || self.project_module(path, level).is_some()
+            || path.rsplit_once('.').is_some_and(|(parent, _)| self.project_module(parent, level).is_some())
     }
 
     /// A function or class of a module whose definition the walk has not reached.

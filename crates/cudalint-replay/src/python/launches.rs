@@ -67,8 +67,11 @@ impl Walker<'_> {
         if elements.is_empty() {
             return Val::unknown();
         }
-        let grid = dims(self, 0);
-        let block = if elements.len() == 1 {
+        // What is no number may hold both.
+        let number = |value: &Val| value.quantity().is_some() || matches!(&value.kind, Kind::Tuple(_) | Kind::List(_));
+        let both = !single && elements.len() == 1 && !elements.iter().all(number);
+        let grid = dims(self, usize::from(both));
+        let block = if elements.len() == 1 && !both {
             // The launch raises an exception; the kernel is looked at as if it had a block.
             let threads = Val::from(Kind::Int(self.atoms.fresh(UNKNOWN_BLOCK, AtomKind::Input)));
             Dims { axes: [threads, Val::int(1), Val::int(1)], text: UNKNOWN_BLOCK.to_owned(), site: config }

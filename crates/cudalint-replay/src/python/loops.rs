@@ -2,6 +2,7 @@
 
 use super::Walker;
 use super::exprs::range_length;
+use super::heap::Obj;
 use super::value::{Kind, Val};
 use crate::host::{Flow, JoinRule, Mark, Paths};
 use crate::quantity::AtomKind;
@@ -24,9 +25,26 @@ impl Walker<'_> {
         let inside = self.enter_loop();
         let mut flow = Flow::Next;
         let mut went_on = true;
-        let count = items.len() as u32;
         let steps = self.budget.steps;
-        for (at, item) in items.into_iter().enumerate() {
+        let mut items = items;
+        let mut at = 0;
+        loop {
+            // A list may grow and shrink while it is gone through.
+            if let (Kind::List(list), true) = (&iterable.kind, at > 0) {
+                match self.heap.get(*list) {
+                    Obj::List(Some(now)) if now.len() <= most => {
+                        if now.len() != items.len() || at < now.len() && !Val::same(&now[at], &items[at]) {
+                            items.clone_from(now);
+                        }
+                    }
+                    _ => {
+                        self.leave_loop(inside, Flow::Next);
+                        return self.other_iterations(target, iterable, body, otherwise);
+                    }
+                }
+            }
+            let Some(item) = items.get(at).cloned() else { break };
+            let count = items.len() as u32;
             // What would take all steps is looked at once for all that is left of it.
             let left = count.saturating_sub(at as u32);
             if at == 1 && (steps - self.budget.steps).saturating_mul(left) > self.budget.steps / 4 * 3 {
@@ -37,6 +55,7 @@ impl Walker<'_> {
                 self.assign(target, item.because(&iterable.why));
             }
             flow = self.iteration(inside, body);
+            at += 1;
             match flow {
                 Flow::Next => {}
                 Flow::Break => {

@@ -1,12 +1,14 @@
 //! Methods of arrays, containers and strings.
 
 use super::Walker;
+use super::arrays::resting;
 use super::calls::Args;
 use super::creation::list_of;
 use super::heap::Obj;
 use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Text, Val};
 use crate::facts::MemorySpace;
 use crate::given::{Held, HeldContents};
+use crate::quantity::union;
 use cudalint_program::Name;
 use cudalint_program::ir::ExprId;
 use std::rc::Rc;
@@ -76,7 +78,9 @@ impl Walker<'_> {
                     Layout::Fortran => Layout::Fortran,
                     _ => Layout::Unknown,
                 };
-                let copy = self.copied(array, array.shape.clone(), id);
+                let why = args.get(0, "dtype").map_or(why, |dtype| union(&dtype.why, &receiver.why));
+                let shape = array.shape.as_ref().map(|shape| resting(shape, &why));
+                let copy = self.copied(array, shape, id);
                 let Kind::Array(copy) = &copy.kind else { return None };
                 let held = dtype == array.dtype;
                 if !held && let Some(buffer) = self.heap.buffer_mut(copy.buffer) {
@@ -143,8 +147,34 @@ impl Walker<'_> {
             | "argsort" | "is_c_contiguous" | "clip" | "trace" | "diagonal" | "split" => {
                 self.looked_at(receiver, id);
                 args.positional.iter().for_each(|value| self.looked_at(value, id));
+                if matches!(name.as_str(), "squeeze" | "split" | "diagonal") {
+                    // Views that are not followed: whoever has one may write through it.
+                    self.wrote(array.buffer);
+                }
                 match name.as_str() {
-                    "item" | "sum" | "max" | "min" => Val::from(Kind::Number(array.dtype, Rc::new(Val::unknown()))),
+                    // Of an axis, an array; CuPy's results stay on the device.
+                    "sum" | "max" | "min" if !args.positional.is_empty() || !args.keywords.is_empty() => {
+                        self.result_of(id)
+                    }
+                    "item" | "sum" | "max" | "min" => {
+                        let dtype = if name == "sum" { array.dtype.summed() } else { array.dtype };
+                        if array.lib == Lib::Cupy && name != "item" {
+                            let origin =
+                                self.heap.buffer(array.buffer).map(|buffer| buffer.info.origin.name().to_owned());
+                            let made = super::arrays::Made {
+                                lib: Lib::Cupy,
+                                space: MemorySpace::Device,
+                                api: &origin?,
+                                dtype,
+                                shape: Some(Rc::from(Vec::new())),
+                                layout: Layout::C,
+                                held: None,
+                            };
+                            let site = self.expr_site(id);
+                            return Some(Val::array(self.new_array(made, site)));
+                        }
+                        Val::from(Kind::Number(dtype, Rc::new(Val::unknown())))
+                    }
                     "any" | "all" => Val::from(Kind::Bool(crate::quantity::Quantity::Unknown)),
                     _ => self.result_of(id),
                 }

@@ -16,6 +16,7 @@ mod capture;
 mod copies;
 mod creation;
 mod cupy_bodies;
+mod defaults;
 mod driver;
 mod dtype;
 mod dtypes;
@@ -34,6 +35,7 @@ mod methods;
 mod native;
 mod ops;
 mod parameters;
+mod parser;
 mod records;
 mod reductions;
 pub(crate) mod status;
@@ -196,7 +198,7 @@ impl Walker<'_> {
                 continue;
             }
             let function = FunctionId(index as u32);
-            let closure = value::Closure { module: id, function, scope: None };
+            let closure = value::Closure { module: id, function, scope: None, defaults: None };
             let arguments = guess_arguments(self.project, id, function).unwrap_or_default();
             let captured = self.captured_by(&closure);
             found.push((function, Arc::new(Specialization { dialect: kernel.dialect, arguments, captured })));

@@ -1,11 +1,12 @@
 //! Operators, as Python and `NumPy` mean them.
 
 use super::Walker;
+use super::dtype::{FLOAT, INT};
 use super::heap::Obj;
 use super::value::{Dtype, Kind, Text, Val};
 use crate::quantity::{ClosedOp, Poly};
 use crate::quantity::{Quantity, union};
-use cudalint_numbers as numbers;
+use cudalint_numbers::{self as numbers, Integer};
 use cudalint_program::ir::{BinaryOp, ExprId};
 use std::rc::Rc;
 
@@ -100,19 +101,20 @@ impl Walker<'_> {
         {
             return Val { kind: if op.is_comparison() { Kind::Bool(Quantity::Unknown) } else { Kind::Unknown }, why };
         }
-        let dtype = match (&a.kind, &b.kind) {
-            (Kind::Number(x, _), Kind::Number(y, _)) => Some(x.promote(*y)),
-            (Kind::Number(x, _), Kind::Int(_)) | (Kind::Int(_), Kind::Number(x, _)) => Some(*x),
-            _ => None,
+        let kind = if is_float(a) || is_float(b) {
+            self.floats(op, a, b)
+        } else {
+            let (Some(x), Some(y)) = (self.as_int(a), self.as_int(b)) else { return Val { kind: Kind::Unknown, why } };
+            match (self.integers(op, &x, &y), &a.kind, &b.kind, op) {
+                (Kind::Int(q), Kind::Bool(_), Kind::Bool(_), BinaryOp::And | BinaryOp::Or | BinaryOp::Xor) => {
+                    Kind::Bool(q)
+                }
+                (kind, ..) => kind,
+            }
         };
-        if is_float(a) || is_float(b) {
-            return Val { kind: self.floats(op, a, b), why };
-        }
-        let (Some(x), Some(y)) = (self.as_int(a), self.as_int(b)) else { return Val { kind: Kind::Unknown, why } };
-        let kind = self.integers(op, &x, &y);
-        match (dtype, &kind) {
-            (Some(dtype), Kind::Int(_)) => Val { kind: Kind::Number(dtype, Rc::new(Val::from(kind))), why },
-            _ => Val { kind, why },
+        match result_type(op, a, b) {
+            Some(dtype) => numpy_number(dtype, kind).because(&why),
+            None => Val { kind, why },
         }
     }
 
@@ -210,6 +212,7 @@ impl Walker<'_> {
                 None => self.atoms.closed(ClosedOp::Rem, x, y),
             },
             BinaryOp::Pow => match known {
+                Some((x, y)) if y < 0 => return Kind::Float(Some((x as f64).powf(y as f64))),
                 Some((x, y)) => numbers::python(op, x, y).map_or(Quantity::Unknown, Quantity::Known),
                 None if y.known() == Some(2) => x.times(x),
                 None => Quantity::Unknown,
@@ -273,4 +276,39 @@ pub(super) fn is_float(value: &Val) -> bool {
         Kind::Number(dtype, _) => matches!(dtype, Dtype::Float { .. }),
         _ => false,
     }
+}
+
+/// The type of a result that is a scalar of `NumPy`: Python's own numbers bend to the other's type.
+fn result_type(op: BinaryOp, a: &Val, b: &Val) -> Option<Dtype> {
+    let bent = |dtype: Dtype, other: &Kind| match (other, dtype) {
+        (Kind::Float(_) | Kind::Ratio(..), Dtype::Int { .. } | Dtype::Bool) => FLOAT,
+        (Kind::Int(_), Dtype::Bool) => INT,
+        _ => dtype,
+    };
+    let dtype = match (&a.kind, &b.kind) {
+        (Kind::Number(x, _), Kind::Number(y, _)) => x.promote(*y),
+        (Kind::Number(x, _), other) | (other, Kind::Number(x, _)) => bent(*x, other),
+        _ => return None,
+    };
+    match op {
+        _ if op.is_comparison() => None,
+        BinaryOp::Div | BinaryOp::TrueDiv => Some(dtype.divided()),
+        _ => Some(dtype),
+    }
+}
+
+/// A number as a scalar of `NumPy` holds it: integers wrap around, floats are rounded.
+pub(super) fn numpy_number(dtype: Dtype, kind: Kind) -> Val {
+    let inner = match (dtype, kind) {
+        (_, kind @ Kind::Ratio(..)) => return Val::from(kind),
+        (Dtype::Int { bytes, signed }, Kind::Int(Quantity::Known(number)) | Kind::Bool(Quantity::Known(number))) => {
+            Kind::Int(Quantity::Known(Integer::new(bytes, signed).wrap(number)))
+        }
+        (Dtype::Int { .. }, Kind::Int(q) | Kind::Bool(q)) => Kind::Int(q),
+        (Dtype::Float { bytes: 8 }, Kind::Float(number)) => Kind::Float(number),
+        (Dtype::Float { bytes: 4 }, Kind::Float(number)) => Kind::Float(number.map(|number| f64::from(number as f32))),
+        (Dtype::Float { .. }, _) => Kind::Float(None),
+        _ => return Val::unknown(),
+    };
+    Val::from(Kind::Number(dtype, Rc::new(Val::from(inner))))
 }

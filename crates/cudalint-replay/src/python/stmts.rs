@@ -1,10 +1,11 @@
 //! Statements, and the paths through them.
 
 use super::Walker;
+use super::heap::Obj;
 use super::value::{Dtype, Kind, Val};
 use crate::host::{Flow, JoinRule, Paths};
-use crate::quantity::{Assumptions, Condition, Quantity};
-use cudalint_program::ir::{Block, ExprId, LoopKind, PythonStmt, Stmt, StmtId};
+use crate::quantity::{Assumptions, Condition, Quantity, assume};
+use cudalint_program::ir::{Block, Expr, ExprId, Import, LoopKind, PythonStmt, Stmt, StmtId};
 
 impl Walker<'_> {
     pub(super) fn block(&mut self, block: &Block) -> Flow {
@@ -73,11 +74,13 @@ impl Walker<'_> {
                     let value = self.eval(*expr);
                     self.lose(&value);
                 }
+                self.undecide(1);
                 for block in blocks {
                     let before = self.heap.mark();
                     self.block(block);
                     self.heap.join_mark(before);
                 }
+                self.undecide(-1);
                 Flow::Next
             }
             _ => Flow::Next,
@@ -124,7 +127,7 @@ impl Walker<'_> {
                     let site = crate::facts::Site { module, span };
                     self.bind(&name, Val::from(Kind::Class(module, *record)), site);
                 }
-                self.block(body)
+                self.class(*record, body)
             }
             PythonStmt::Assert(condition, _) => {
                 let condition = self.eval(*condition);
@@ -139,7 +142,7 @@ impl Walker<'_> {
             }
             PythonStmt::Delete(targets) => {
                 for target in targets {
-                    self.assign(*target, Val::unknown());
+                    self.delete(*target);
                 }
                 Flow::Next
             }
@@ -147,6 +150,46 @@ impl Walker<'_> {
                 self.import(range.clone());
                 Flow::Next
             }
+        }
+    }
+
+    /// The body of a class: its variables, its other statements, and what its methods' parameters are when nothing is given.
+    fn class(&mut self, record: u32, body: &Block) -> Flow {
+        let (project, id) = (self.project, self.module_id());
+        let module = project.module(id);
+        let Some(class) = module.records.get(record as usize) else { return self.block(body) };
+        self.class_bodies.push((self.frames.len(), record));
+        for field in &class.fields {
+            if let Some(init) = field.init {
+                let value = self.eval(init);
+                self.set_class_variable(id, record, &field.name, value);
+            }
+        }
+        let flow = self.block(body);
+        for method in &class.methods {
+            self.note_defaults(id, *method);
+        }
+        self.class_bodies.pop();
+        flow
+    }
+
+    /// `del x`, `del xs[i]`.
+    fn delete(&mut self, target: ExprId) {
+        let Some(Expr::Index { base, indices }) = self.kind(target) else { return self.assign(target, Val::unknown()) };
+        let object = self.eval(*base);
+        let at: Vec<Val> = indices.iter().map(|index| self.eval(*index)).collect();
+        match &object.kind {
+            Kind::List(list) => {
+                if let Obj::List(items) = self.heap.get_mut(*list) {
+                    *items = items.take().zip(at.first().and_then(Val::known)).and_then(|(mut items, at)| {
+                        let at = if at < 0 { at + items.len() as i64 } else { at };
+                        let at = usize::try_from(at).ok().filter(|at| *at < items.len())?;
+                        items.remove(at);
+                        Some(items)
+                    });
+                }
+            }
+            _ => self.lose(&object),
         }
     }
 
@@ -241,7 +284,13 @@ impl Walker<'_> {
         tries(self, false);
         let assigned = self.assigned_in(body);
         // `except ImportError: cupy = None`: the body does what it is there for.
-        let succeeds = tried.flow == Flow::Next && self.is_import(body);
+        let imports = if tried.flow == Flow::Next { self.imports_in(body) } else { Vec::new() };
+        let missing = imports.iter().find(|import| !self.is_there(&import.path, import.level));
+        let rule = missing.map_or(JoinRule::Either, |import| {
+            let package = import.path.split('.').next().unwrap_or_default();
+            JoinRule::Current(assume(format!("`{package}` can be imported")))
+        });
+        let succeeds = !imports.is_empty() && missing.is_none();
         let mut paths = Vec::new();
         for handler in handlers {
             let path = self.alternative(mark, |w| {
@@ -256,14 +305,20 @@ impl Walker<'_> {
                 paths.push(path);
             }
         }
-        self.settle(mark, std::iter::once(tried).chain(paths), &JoinRule::Either)
+        self.settle(mark, std::iter::once(tried).chain(paths), &rule)
     }
 
-    fn is_import(&self, body: &Block) -> bool {
-        body.iter().any(|id| {
-            matches!(self.module().stmts.get(*id).map(|stmt| &stmt.kind),
-                Some(Stmt::Python(python)) if matches!(**python, PythonStmt::Import(_)))
-        })
+    /// What a block imports.
+    fn imports_in(&self, body: &Block) -> Vec<&'_ Import> {
+        let module = self.module();
+        let imports = body.iter().filter_map(|id| match module.stmts.get(*id).map(|stmt| &stmt.kind) {
+            Some(Stmt::Python(python)) => match &**python {
+                PythonStmt::Import(range) => module.imports.get(range.start as usize..range.end as usize),
+                _ => None,
+            },
+            _ => None,
+        });
+        imports.flatten().collect()
     }
 
     /// The value of a condition, evaluated for its effect alone.

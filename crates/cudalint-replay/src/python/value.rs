@@ -7,7 +7,7 @@ use crate::host::ObjId;
 use crate::quantity::{Assumptions, Quantity, union};
 use cudalint_program::Name;
 pub(crate) use cudalint_program::api::packages::Transfer;
-use cudalint_program::ir::{Dialect, FunctionId, ModuleId};
+use cudalint_program::ir::{Dialect, FunctionId, LocalId, ModuleId};
 use std::rc::Rc;
 
 /// A value with what it rests on.
@@ -102,7 +102,13 @@ pub(crate) struct Closure {
     pub function: FunctionId,
     /// The scope in which it was defined; `None` for functions of a module.
     pub scope: Option<ObjId>,
+    /// What its parameters are when nothing is given, as it was when the function was defined; `None` where the walk has not come by
+    /// its definition.
+    pub defaults: Defaults,
 }
+
+/// Values of parameters that have a default.
+pub(crate) type Defaults = Option<Rc<[(LocalId, Val)]>>;
 
 /// A kernel written in Python.
 #[derive(Debug)]
@@ -359,7 +365,11 @@ impl Val {
             (Kind::Class(m, x), Kind::Class(n, y)) => m == n && x == y,
             (Kind::Module(x), Kind::Module(y)) => x == y,
             (Kind::Function(x), Kind::Function(y)) => {
-                x.module == y.module && x.function == y.function && x.scope == y.scope
+                Rc::ptr_eq(x, y)
+                    || (x.module == y.module
+                        && x.function == y.function
+                        && x.scope == y.scope
+                        && same_defaults(&x.defaults, &y.defaults))
             }
             (Kind::Package(x), Kind::Package(y)) => x == y,
             (Kind::Dtype(x), Kind::Dtype(y)) => x == y && *x != Dtype::Unknown,
@@ -405,6 +415,16 @@ impl Val {
 pub(super) fn arrays_among<'v>(values: impl Iterator<Item = &'v Val>) -> Vec<Rc<Array>> {
     let array = |value: &Val| if let Kind::Array(array) = &value.kind { Some(Rc::clone(array)) } else { None };
     values.filter_map(array).collect()
+}
+
+fn same_defaults(a: &Defaults, b: &Defaults) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|((i, x), (j, y))| i == j && Val::same(x, y))
+        }
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 fn same_shape(a: Option<&[Dim]>, b: Option<&[Dim]>) -> bool {

@@ -19,8 +19,20 @@ impl Walker<'_> {
         self.global(module, name)
     }
 
-    /// A variable of a function around.
+    /// A variable of a function around: the one that the program says the function uses, as a comprehension may have another of that name.
     fn captured(&self, scope: ObjId, name: &Name) -> Option<Val> {
+        let mut at = self.heap.scope(scope)?.parent;
+        let module = self.module();
+        let mut function = self.function();
+        while let (Some(user), Some(scope)) = (function, at.and_then(|at| self.heap.scope(at))) {
+            let Some((_, local)) = user.captures.iter().find(|(captured, _)| captured == name) else { break };
+            if let Some(local) = local {
+                let value = scope.slots.get(local.index()).filter(|value| !matches!(value.kind, Kind::Unset));
+                return value.cloned();
+            }
+            function = user.parent.and_then(|parent| module.functions.get(parent));
+            at = scope.parent;
+        }
         let mut at = self.heap.scope(scope)?.parent;
         for _ in 0..16 {
             let scope = self.heap.scope(at?)?;
@@ -168,9 +180,24 @@ impl Walker<'_> {
                     }
                 }
             }
+            Some(Expr::Name { path, .. }) => {
+                if let (Some(record), Some(name)) = (self.class_body(), path.last()) {
+                    self.set_class_variable(self.module_id(), record, name, value);
+                }
+            }
             Some(Expr::Member { base, name, .. }) => {
                 let object = self.eval(*base);
-                self.set_attribute(&object, name, value);
+                // `a.shape = (4, 6)`: another look at the same memory.
+                if let (Kind::Array(array), "shape" | "dtype" | "strides") = (&object.kind, name.as_str()) {
+                    let shape = if name == "shape" { self.shape(&value) } else { None };
+                    let seen = match shape {
+                        Some(shape) => self.reshaped(array, Some(shape), target),
+                        None => Val::unknown(),
+                    };
+                    self.assign(*base, seen);
+                } else {
+                    self.set_attribute(&object, name, value);
+                }
             }
             Some(Expr::Index { base, indices }) => {
                 let object = self.eval(*base);

@@ -48,6 +48,10 @@ pub(super) struct Walker<'p> {
     pub opens: u32,
     /// Numbers asked of unknown values: their sizes, extents, attributes.
     pub asked: FxHashMap<(u32, String), Val>,
+    /// What stood on the right of the comparison evaluated last, with its value.
+    pub compared: Option<(ExprId, Val)>,
+    /// Classes whose bodies are walked, each with the number of frames there.
+    pub class_bodies: Vec<(usize, u32)>,
     /// Unknown values that were used as integers.
     pub integers: FxHashSet<u32>,
     /// Counts calls out of sight: attributes of unknown values may differ after one.
@@ -76,6 +80,8 @@ impl<'p> Walker<'p> {
             costly: FxHashSet::default(),
             opens: 0,
             asked: FxHashMap::default(),
+            compared: None,
+            class_bodies: Vec::new(),
             integers: FxHashSet::default(),
             epoch: 0,
             raised: false,

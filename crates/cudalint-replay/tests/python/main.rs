@@ -4,6 +4,7 @@
 mod bodies;
 mod copies;
 mod faults;
+mod language;
 mod records;
 mod reductions;
 mod support;

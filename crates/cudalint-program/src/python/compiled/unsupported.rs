@@ -160,7 +160,7 @@ fn literal(python: &PythonExpr) -> Option<Unsupported> {
         PythonExpr::Dict(_) => Unsupported::Dict,
         PythonExpr::Set(_) => Unsupported::Set,
         PythonExpr::List(parts) if parts.is_empty() => Unsupported::EmptyList,
-        PythonExpr::Format(parts) if parts.iter().any(|part| matches!(part, crate::ir::FormatPart::Hole(_))) => {
+        PythonExpr::Format(parts) if parts.iter().any(|part| !matches!(part, crate::ir::FormatPart::Text(_))) => {
             Unsupported::FormattedString
         }
         _ => return None,

@@ -314,6 +314,7 @@ impl<'t> Lowerer<'t> {
             let parts = pieces.into_iter().map(|piece| match piece {
                 Piece::Text(text) => FormatPart::Text(text.into()),
                 Piece::Hole(hole) => FormatPart::Hole(hole),
+                Piece::Formatted(hole) => FormatPart::Formatted(hole),
             });
             return self.push(python(PythonExpr::Format(parts.collect())), span);
         }
@@ -340,7 +341,9 @@ impl<'t> Lowerer<'t> {
                 }
                 PythonKind::Interpolation => {
                     if let Some(hole) = self.first(child) {
-                        pieces.push(Piece::Hole(self.expr(hole)));
+                        let plain = child.named_child_count() == 1;
+                        let hole = self.expr(hole);
+                        pieces.push(if plain { Piece::Hole(hole) } else { Piece::Formatted(hole) });
                     }
                 }
                 _ => {}

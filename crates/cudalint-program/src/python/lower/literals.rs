@@ -34,6 +34,8 @@ pub(super) fn number(text: &str) -> Expr {
 pub(super) enum Piece {
     Text(String),
     Hole(ExprId),
+    /// With a format or a conversion.
+    Formatted(ExprId),
 }
 
 /// Adds what `content` of a literal stands for to what was read so far.
