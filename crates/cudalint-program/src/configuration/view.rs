@@ -96,13 +96,16 @@ enum Step<'c> {
 /// The directives of a file that may say what a name is, by where they stand.
 type Steps<'c> = Rc<[(u32, Step<'c>)]>;
 
+/// Places of an include: the includer, and which of its includes.
+type Places = Rc<[(u32, u32)]>;
+
 /// What a file sees of the program's configuration. What was asked once is kept.
 pub struct View<'c> {
     pub(super) program: &'c Configuration<'c>,
     file: u32,
     for_hip: bool,
-    /// The places that include a file, in the programs that the view's file is part of: the includer, and which of its includes.
-    places: RefCell<FxHashMap<u32, Rc<[(u32, u32)]>>>,
+    /// The places that include a file, in the programs that the view's file is part of.
+    places: RefCell<FxHashMap<u32, Places>>,
     steps: RefCell<FxHashMap<(u32, &'c str), Steps<'c>>>,
     /// What holds for a name behind a file, as far as the file says it; and what does before its first line.
     behind: RefCell<FxHashMap<(u32, &'c str, bool), Found<'c>>>,
@@ -445,7 +448,7 @@ impl<'c> View<'c> {
     }
 
     /// As [`Self::sites`], whether conditions hold or not.
-    fn places(&self, file: u32) -> Rc<[(u32, u32)]> {
+    fn places(&self, file: u32) -> Places {
         if let Some(known) = self.places.borrow().get(&file) {
             return Rc::clone(known);
         }
@@ -454,7 +457,7 @@ impl<'c> View<'c> {
         let own = graph.reach(self.file);
         let is_inside = |it: &u32| *it == self.file || own.included.has(*it) || own.context.has(*it);
         let includers = graph.includers(file).iter().copied().filter(is_inside);
-        let places: Rc<[(u32, u32)]> = includers
+        let places: Places = includers
             .flat_map(|includer| {
                 let targets = (0..).zip(graph.targets(includer));
                 targets.filter(|(_, target)| **target == Some(file)).map(move |(number, _)| (includer, number))
