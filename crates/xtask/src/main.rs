@@ -138,6 +138,15 @@ enum Chore {
         /// Programs of several files instead, which hold the reading of `#if`, macros and headers to a compiler.
         #[arg(long, requires = "host")]
         headers: bool,
+        /// Programs in Python instead, with modules that stand for Numba, `CuPy` and `PyCUDA`.
+        #[arg(long, requires = "host", conflicts_with = "headers")]
+        python: bool,
+        /// The interpreter for them, with `NumPy`; `.ci/tools` makes one.
+        #[arg(long, requires = "python", default_value = "target/test-tools/bin/python3")]
+        interpreter: PathBuf,
+        /// Only the program of this number, whose files stay.
+        #[arg(long, requires = "python")]
+        only: Option<usize>,
         /// Random kernels in all of the device's language instead, run by the host's compiler without a GPU.
         #[arg(long, conflicts_with_all = ["lint_only", "reread", "host"])]
         device: bool,
@@ -227,6 +236,9 @@ fn main() -> ExitCode {
             blind::run(&root, &blind::Plan { folder, list, round, program, out, verdicts, most, errors, same })
         }
         Chore::Receipts { rules, out, jobs } => receipts::run(&root, &rules, &out, jobs),
+        Chore::Differential { count, seed, out, jobs, python: true, interpreter, only, .. } => {
+            differential::python::run(differential::python::Plan { out, interpreter, count, seed, jobs, only })
+        }
         Chore::Differential { count, seed, out, jobs, host: true, headers, .. } => {
             differential::host::run(&out, count, seed, jobs, headers)
         }

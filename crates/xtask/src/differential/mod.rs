@@ -6,6 +6,7 @@ mod compare;
 pub mod device;
 mod generate;
 pub mod host;
+pub mod python;
 mod run;
 
 use crate::random::Random;

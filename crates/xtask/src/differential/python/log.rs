@@ -1,0 +1,164 @@
+//! What a run of a program wrote: the calls in order, as `stand_in.h` gives them.
+
+use std::collections::BTreeMap;
+
+/// A pointer as the run had it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Into an allocation, by its number, at an offset in bytes.
+    Into(usize, i64),
+    Null,
+    /// Into memory that CUDA did not give.
+    Elsewhere,
+}
+
+/// An array as a launch in Python is given it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// `float32`.
+    pub dtype: String,
+    /// Bytes of the memory that it lies in, and where it begins there.
+    pub bytes: i64,
+    pub offset: i64,
+    pub shape: Vec<i64>,
+    pub strides: Vec<i64>,
+    /// What is in all that memory, where that is little.
+    pub contents: Option<Vec<u8>>,
+}
+
+/// An argument of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    Number(i64),
+    Pointer(Address),
+    /// Python's `None`.
+    Nothing,
+    Tuple(Vec<Self>),
+    /// A number of Python: its type as `NumPy` calls it, and its value.
+    Typed(String, String),
+    Array(Box<Array>),
+    /// Neither: a floating-point number, an object.
+    Other,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    Allocate { number: usize, bytes: i64, space: char },
+    Free(Address),
+    Copy { to: Address, from: Address, bytes: i64, kind: i64 },
+    Set { to: Address, value: i64, bytes: i64 },
+    Launch { grid: [i64; 3], block: [i64; 3], shared: i64, arguments: Vec<Argument> },
+}
+
+/// The calls of a run.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// By their line, in order; each with its number among all.
+    pub calls: BTreeMap<u32, Vec<(usize, Call)>>,
+    /// The line and the bytes of each allocation.
+    pub allocations: Vec<(u32, i64)>,
+}
+
+impl Log {
+    /// Reads what a run wrote; a line that is none of the header's is what the program itself wrote.
+    pub fn read(text: &str) -> Self {
+        let mut log = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split(' ').collect();
+            if let Some((at, call)) = call(&words) {
+                if let Call::Allocate { bytes, .. } = call {
+                    log.allocations.push((at, bytes));
+                }
+                log.calls.entry(at).or_default().push((number, call));
+            }
+        }
+        log
+    }
+}
+
+fn call(words: &[&str]) -> Option<(u32, Call)> {
+    let line: u32 = words.get(1)?.parse().ok()?;
+    let number = |at: usize| words.get(at).and_then(|word| integer(word));
+    let pointer = |at: usize| words.get(at).and_then(|word| address(word));
+    let call = match *words.first()? {
+        "A" => Call::Allocate {
+            number: usize::try_from(number(2)?).ok()?,
+            bytes: number(3)?,
+            space: words.get(4)?.chars().next()?,
+        },
+        "F" => Call::Free(pointer(2)?),
+        "C" => Call::Copy { to: pointer(2)?, from: pointer(3)?, bytes: number(4)?, kind: number(5)? },
+        "S" => Call::Set { to: pointer(2)?, value: number(3)?, bytes: number(4)? },
+        "L" => Call::Launch {
+            grid: [number(3)?, number(4)?, number(5)?],
+            block: [number(6)?, number(7)?, number(8)?],
+            shared: number(9)?,
+            arguments: arguments(words.get(10..)?),
+        },
+        _ => return None,
+    };
+    Some((line, call))
+}
+
+/// Of 64 bits, signed or not: the same bits count as the same number.
+pub fn integer(word: &str) -> Option<i64> {
+    word.parse::<i64>().ok().or_else(|| word.parse::<u64>().ok().map(|value| value as i64))
+}
+
+fn address(word: &str) -> Option<Address> {
+    match word {
+        "null" => Some(Address::Null),
+        "?" => Some(Address::Elsewhere),
+        _ => {
+            let (number, offset) = word.split_once('+')?;
+            Some(Address::Into(number.parse().ok()?, offset.parse().ok()?))
+        }
+    }
+}
+
+/// The words of arguments; those of a tuple stand between brackets.
+fn arguments(words: &[&str]) -> Vec<Argument> {
+    let mut around = Vec::new();
+    let mut all = Vec::new();
+    for word in words {
+        match *word {
+            "(" => around.push(std::mem::take(&mut all)),
+            ")" => {
+                let inner = std::mem::replace(&mut all, around.pop().unwrap_or_default());
+                all.push(Argument::Tuple(inner));
+            }
+            word => all.push(argument(word)),
+        }
+    }
+    all
+}
+
+fn argument(word: &str) -> Argument {
+    if word == "none" {
+        return Argument::Nothing;
+    }
+    if let Some((ty, value)) = word.split_once('=') {
+        return Argument::Typed(ty.to_owned(), value.to_owned());
+    }
+    let array = word.strip_prefix('@').and_then(array).map(|array| Argument::Array(Box::new(array)));
+    let number = || integer(word).map(Argument::Number);
+    array.or_else(number).or_else(|| address(word).map(Argument::Pointer)).unwrap_or(Argument::Other)
+}
+
+fn array(word: &str) -> Option<Array> {
+    let parts: Vec<&str> = word.split(':').collect();
+    let [dtype, bytes, offset, shape, strides, contents] = parts.as_slice() else { return None };
+    let numbers = |text: &str| -> Option<Vec<i64>> {
+        if text.is_empty() { Some(Vec::new()) } else { text.split('x').map(|one| one.parse().ok()).collect() }
+    };
+    let digits = |at: usize| u8::from_str_radix(contents.get(at..at + 2)?, 16).ok();
+    Some(Array {
+        dtype: (*dtype).to_owned(),
+        bytes: bytes.parse().ok()?,
+        offset: offset.parse().ok()?,
+        shape: numbers(shape)?,
+        strides: numbers(strides)?,
+        contents: if contents.is_empty() { None } else { (0..contents.len()).step_by(2).map(digits).collect() },
+    })
+}
