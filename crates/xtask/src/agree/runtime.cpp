@@ -124,6 +124,7 @@ cudaError_t allocate(const std::string &from, void **to, size_t bytes, char spac
     // 256 bytes as of the runtime; room behind the end, so that nothing else begins there.
     char *start = nullptr;
     if (posix_memalign(reinterpret_cast<void **>(&start), 4096, bytes + 4096)) {
+        s.cut = true;
         return fail(cudaErrorMemoryAllocation);
     }
     if (bytes < (size_t{64} << 20)) {

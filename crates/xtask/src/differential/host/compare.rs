@@ -76,8 +76,10 @@ impl fmt::Display for Tally {
 fn calls_at<'a>(run: &Run<'a>, events: &BTreeSet<Place>, at: Place, event: &Event) -> Vec<&'a Call> {
     let log = run.log;
     let is_first = |line: u32| line == at.1 || !events.contains(&(at.0, line));
+    // A configuration may stand on a line behind the kernel's name.
     let here: &[Logged] = (at.1.saturating_sub(MACRO_LINES)..=at.1)
         .rev()
+        .chain(at.1 + 1..=at.1 + MACRO_LINES)
         .filter(|line| is_first(*line))
         .filter_map(|line| log.calls.get(&(at.0, line)))
         .find(|calls| calls.iter().any(|it| kind_of_call(&it.call) == kind_of_event(&event.kind)))
@@ -140,7 +142,7 @@ pub fn compare<'e>(events: impl IntoIterator<Item = &'e Event>, run: &Run<'_>) -
             }
             if let Some(what) = best.differs
                 && sure
-                && (run.complete || calls.len() == 1)
+                && run.complete
             {
                 let seen: Vec<String> = calls.iter().take(2).map(|call| format!("{call:?}")).collect();
                 tally.wrong.push((*at, format!("{what}: {}, but ran {}", Shown(&event.kind), seen.join(", "))));
@@ -281,7 +283,7 @@ impl Check<'_> {
                 self.amount("shared bytes", &launch.shared, *shared);
                 for (given, ran) in launch.args.iter().zip(arguments) {
                     match (ran, &given.pointer) {
-                        (Argument::Number(ran), None) => self.amount("argument", &given.amount, *ran),
+                        (Argument::Number(ran), None) => self.argument(&given.amount, *ran),
                         (Argument::Pointer(at), Some(pointer)) => self.pointer("argument", pointer, *at),
                         _ => {}
                     }
@@ -296,6 +298,14 @@ impl Check<'_> {
             Some(value) if (self.fact)(&amount.assumptions) => self.note(what, value != ran),
             _ => self.unknown += 1,
         }
+    }
+
+    /// An argument as it is given; what ran is what the kernel's parameter made of it, which may be narrower or unsigned.
+    fn argument(&mut self, amount: &Amount, ran: i64) {
+        let given = amount.quantity.known();
+        let is_converted = given
+            .is_some_and(|given| [32, 16, 8].iter().any(|bits| (given ^ ran) << (64 - bits) == 0 && fits(ran, *bits)));
+        self.amount("argument", amount, if is_converted { given.unwrap_or(ran) } else { ran });
     }
 
     fn pointer(&mut self, what: &'static str, pointer: &Pointer, ran: Address) {
@@ -328,6 +338,11 @@ impl Check<'_> {
             self.differs.get_or_insert(what);
         }
     }
+}
+
+/// Whether a number is one of so many bits, with or without a sign.
+const fn fits(number: i64, bits: u32) -> bool {
+    number >= -(1 << (bits - 1)) && number < (1 << bits)
 }
 
 /// An event in short.
