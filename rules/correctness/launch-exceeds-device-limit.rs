@@ -31,6 +31,10 @@ struct Excess<'a> {
 }
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    // Other devices have other limits.
+    if context.project.is_for_hip(context.id) {
+        return;
+    }
     for event in &context.facts.events {
         let EventKind::Launch(launch) = &event.kind else { continue };
         // A condition that nothing decides may ask what the device has.

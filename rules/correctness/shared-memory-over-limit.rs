@@ -22,6 +22,10 @@ const WITHOUT_OPT_IN: i64 = 48 * 1024;
 const REFUSED: Shows<Place> = Shows::RefusedLaunch { of: Resource::SharedMemory };
 
 fn check(context: &ModuleContext<'_>, sink: &mut Sink<'_>) {
+    // Other devices have other limits.
+    if context.project.is_for_hip(context.id) {
+        return;
+    }
     for (id, summary) in &context.facts.kernels {
         sink.report_some(static_over_limit(context, *id, summary));
     }

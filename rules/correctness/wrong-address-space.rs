@@ -43,15 +43,8 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,
     };
-    if event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer) {
-        return None;
-    }
-    // Directives run loops on the device, where the pointer is right.
-    let (module, function) = event.function;
-    let body = context.project.module(module).functions.get(function)?.span;
-    let text = context.project.text(module, body);
-    if text.contains("#pragma") && ["pragma acc", "pragma omp target"].iter().any(|directive| text.contains(directive))
-    {
+    let undecided = event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer);
+    if undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }
     if is_python(context, event.site) {
@@ -113,7 +106,7 @@ fn host_pointer_to_kernel(context: &ModuleContext<'_>, event: &Event, launch: &L
             _ => None,
         })?;
     let used = launch.kernel_summary.as_ref().is_some_and(|summary| summary.dereferenced.contains(&(index as u32)));
-    if !used {
+    if !used || crate::parts::may_be_shared(context, event) {
         return None;
     }
     let parameter =

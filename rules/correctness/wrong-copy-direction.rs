@@ -68,7 +68,8 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
         (None, Some(actual)) => (source, "source", actual, from),
         (None, None) => return None,
     };
-    if event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer) {
+    let undecided = event.conditional && !crate::parts::allocated_beside(context, event, &argument.pointer);
+    if undecided || crate::parts::may_be_shared(context, event) {
         return None;
     }
     let refused = is_refused(context, event, argument);

@@ -71,6 +71,12 @@ pub fn allocated_beside(context: &ModuleContext<'_>, event: &Event, pointer: &Po
     site.module == module && function.span.start <= site.span.start && site.span.end <= function.span.end
 }
 
+/// Whether both sides may reach the memory that an event is about: in some dialects they share it, and directives run loops on the
+/// device, where its pointers are right.
+pub fn may_be_shared(context: &ModuleContext<'_>, event: &Event) -> bool {
+    context.project.may_share_heap(context.id) || context.project.may_share_heap(event.function.0)
+}
+
 /// `n thing` or `n things`.
 pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("{count} {thing}") } else { format!("{count} {thing}s") }

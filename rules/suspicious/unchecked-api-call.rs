@@ -97,7 +97,10 @@ fn describe(context: &ModuleContext<'_>, status: &FunctionStatus) -> String {
 }
 
 fn library(calls: &[&StatusCall]) -> &'static str {
-    let short = |call: &&StatusCall| if call.library.starts_with("CUDA ") { "CUDA" } else { call.library };
+    let short = |call: &&StatusCall| match call.library.split_once(' ') {
+        Some((short @ ("CUDA" | "HIP"), _)) => short,
+        _ => call.library,
+    };
     let mut names = calls.iter().map(short);
     let first = names.next().unwrap_or("CUDA");
     match names.all(|name| name == first) {
@@ -128,7 +131,7 @@ fn fix(context: &ModuleContext<'_>, function: &FunctionStatus, calls: &[&StatusC
     let mut edits = Vec::new();
     for call in calls {
         let early = known_from.is_some_and(|start| start > call.span.start);
-        let plain = call.usage == StatusUse::Dropped && call.stored.is_none() && call.library == "CUDA runtime";
+        let plain = call.usage == StatusUse::Dropped && call.stored.is_none() && call.library.ends_with(" runtime");
         if early || !plain || !is_statement(context, call) {
             continue;
         }

@@ -184,6 +184,7 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
         look(&context);
     }
     let branches = std::cell::OnceCell::new();
+    let for_hip = project.is_for_hip(id);
     let mut findings = Vec::new();
     for (index, rule) in input.rules.iter().enumerate() {
         if let Check::Facts(check) = &rule.check
@@ -193,6 +194,9 @@ fn run_rules(project: &Project, id: ModuleId, mut facts: Facts, input: &ProjectI
             check(&context, &mut Sink::new(&mut findings));
             for finding in findings.iter_mut().skip(first) {
                 branches.get_or_init(|| Branches::of(project)).name_in(finding, rule, &context);
+                if for_hip {
+                    finding.texts().for_each(cudalint_program::in_words_of_hip);
+                }
             }
         }
     }

@@ -16,6 +16,8 @@ pub struct Commands {
     pub includes: Vec<PathBuf>,
     /// Macros, architectures, toolkit and standard.
     pub build: Build,
+    /// Whether some command makes memory of the heap the device's, too.
+    pub shares_heap: bool,
 }
 
 #[derive(Deserialize)]
@@ -61,9 +63,11 @@ pub fn parse(text: &str) -> (Commands, Option<String>) {
     let mut includes = Vec::new();
     let mut known = FxHashSet::default();
     let mut builds = Vec::with_capacity(commands.len());
+    let mut shares_heap = false;
     for command in &commands {
         let words = if command.arguments.is_empty() { split(&command.line) } else { command.arguments.clone() };
         builds.push(Build::of_command(words.iter().map(String::as_str)));
+        shares_heap |= words.iter().any(|word| shares_heap(word));
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let rest = ["-I", "-isystem", "--include-path"].iter().find_map(|flag| word.strip_prefix(flag));
@@ -78,7 +82,14 @@ pub fn parse(text: &str) -> (Commands, Option<String>) {
             }
         }
     }
-    (Commands { includes, build: Build::joined(builds) }, problem)
+    (Commands { includes, build: Build::joined(builds), shares_heap }, problem)
+}
+
+/// Whether a word of a command makes memory of the heap the device's, too: `-stdpar`, `-gpu=cc90,managed`, `-gpu=mem:unified`.
+pub(crate) fn shares_heap(word: &str) -> bool {
+    let memory = |flags: &str| ["managed", "unified"].iter().any(|kind| flags.contains(kind));
+    word.strip_prefix("-stdpar").is_some_and(|rest| rest.is_empty() || rest.starts_with("=gpu"))
+        || word.strip_prefix("-gpu=").is_some_and(memory)
 }
 
 /// Splits a command line into words as a shell does for plain words and quotes.
@@ -109,7 +120,7 @@ mod tests {
 
     #[test]
     fn commands_are_joined_and_contradictions_left_out() {
-        let (Commands { includes, build }, problem) = parse(
+        let (Commands { includes, build, .. }, problem) = parse(
             r#"[
               {"directory": "/p/build", "file": "a.cu",
                "command": "/usr/local/cuda-12.8/bin/nvcc -std=c++20 -UOLD -I../inc -DN=256 -DNAME=\\\"x\\\" -gencode arch=compute_80,code=[sm_80,compute_80] -c a.cu"},
@@ -134,5 +145,15 @@ mod tests {
             parse(r#"[{"directory": 3}, {"directory": "/p", "file": "a.cu", "arguments": ["nvcc", "-DN=1"]}]"#);
         assert_eq!(commands.build.defines, ["N=1"]);
         assert!(problem.is_some_and(|problem| problem.starts_with("1 of 2 commands are not used")));
+    }
+
+    #[test]
+    fn flags_that_share_the_heap() {
+        for flag in ["-stdpar", "-stdpar=gpu", "-gpu=managed", "-gpu=cc80,managed", "-gpu=mem:unified"] {
+            assert!(shares_heap(flag), "{flag}");
+        }
+        for flag in ["-stdpar=multicore", "-gpu=cc80", "-gpus", "-std=c++17"] {
+            assert!(!shares_heap(flag), "{flag}");
+        }
     }
 }

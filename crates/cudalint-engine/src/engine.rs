@@ -3,6 +3,7 @@
 use crate::compile_commands::{self, Commands};
 use crate::levels::{Choices, Levels};
 use crate::lint::lint_project;
+use crate::makefiles;
 use crate::outcome::{Fault, Outcome, Part, UsageError};
 use crate::project::{Look, ProjectInput, Source};
 use crate::provider::{Disk, Memory};
@@ -161,8 +162,12 @@ impl Engine {
                 let base = base_of(&group);
                 let settings = &group.settings.settings;
                 let shown = |real: &Path| display_from(real, &folder, absolute);
+                let shares_heap = commands.shares_heap;
                 let mut reading = Reading::new(given, settings, &base, commands, &shown);
                 reading.options.local_packages = local_packages;
+                let sharing = makefiles::sharing_folders(group.root.as_deref(), &group.sources);
+                let whole = group.root.iter().filter(|_| shares_heap);
+                reading.options.sharing_folders = sharing.iter().chain(whole).map(|it| shown(it)).collect();
                 lint_project(&ProjectInput {
                     rules: self.table.rules,
                     levels: &levels,

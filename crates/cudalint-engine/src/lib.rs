@@ -7,6 +7,7 @@ pub mod compile_commands;
 mod engine;
 mod levels;
 mod lint;
+mod makefiles;
 mod outcome;
 mod project;
 mod provider;

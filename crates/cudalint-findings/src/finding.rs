@@ -266,3 +266,16 @@ pub struct Finding {
     /// What a GPU run said; none after a check alone.
     pub verification: Option<Verification>,
 }
+
+impl Finding {
+    /// All words for people, and what its fix writes.
+    pub fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let path = self.witness.iter_mut().flat_map(|witness| &mut witness.path);
+        let labels = self.related.iter_mut().chain(path).map(|label| &mut label.message);
+        let fix = self
+            .fix
+            .iter_mut()
+            .flat_map(|fix| std::iter::once(&mut fix.message).chain(fix.edits.iter_mut().map(|edit| &mut edit.text)));
+        [&mut self.message, &mut self.label].into_iter().chain(&mut self.help).chain(labels).chain(fix)
+    }
+}

@@ -7,6 +7,7 @@ mod configuration;
 mod constant;
 mod crowd;
 pub mod cuda;
+mod dialect;
 mod dump;
 mod eval;
 mod expr_types;
@@ -28,6 +29,7 @@ pub mod types;
 pub mod visit;
 
 pub use crowd::Entry;
+pub use dialect::in_words_of_hip;
 pub use load::{Program, SourceFile, load, load_texts};
 pub use name::Name;
 pub use project::{Project, ProjectOptions};

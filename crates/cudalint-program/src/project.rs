@@ -47,6 +47,8 @@ pub struct ProjectOptions {
     pub declaration_macros: Vec<String>,
     /// GPU packages that the project itself defines.
     pub local_packages: LocalPackages,
+    /// Folders, written as the files' paths are, whose build makes memory of the heap the device's, too.
+    pub sharing_folders: Vec<String>,
     /// Whether the trees stay when the program is made: those who edit text go by them.
     pub keep_trees: bool,
 }
@@ -60,6 +62,10 @@ pub struct Project {
     /// By name, the modules that define a macro.
     macros: FxHashMap<Name, Vec<u32>>,
     build: Arc<BuildMacros>,
+    /// Whether some module says that it is for AMD's compiler.
+    pub(crate) has_hip: bool,
+    /// See [`ProjectOptions::sharing_folders`].
+    pub(crate) sharing_folders: Vec<String>,
     pub(crate) tables: Tables,
     pub(crate) python: PythonModules,
     /// Where host code hands symbols to the runtime: stretches of text, found when first asked for.
@@ -88,8 +94,10 @@ impl Project {
             }
         }
         let mut project = Self { includes, macros, build: Arc::clone(&options.build), ..Self::default() };
+        project.sharing_folders.clone_from(&options.sharing_folders);
         for source in sources {
             let id = project.modules.next_key();
+            project.has_hip |= source.module.for_hip;
             project.tables.add(id, &source.module);
             project.python.add(id, &source.path, &source.module, source.alone);
             project.modules.push(source.module);

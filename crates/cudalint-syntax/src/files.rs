@@ -6,7 +6,7 @@ use std::path::Path;
 /// What a file is by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// `.cu`, `.cuh`: CUDA C++ whatever it contains.
+    /// `.cu`, `.cuh`, `.hip`: CUDA C++ whatever it contains.
     Cuda,
     /// C and C++ sources and headers: linted only when they contain CUDA ([`contains_cuda`]).
     CFamily,
@@ -23,7 +23,7 @@ impl FileKind {
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         Some(match extension {
-            "cu" | "cuh" | "CU" | "CUH" => Self::Cuda,
+            "cu" | "cuh" | "CU" | "CUH" | "hip" => Self::Cuda,
             "c" | "cc" | "cpp" | "cxx" | "c++" | "C" | "h" | "hh" | "hpp" | "hxx" | "h++" | "H" | "inl" | "inc"
             | "ipp" | "tpp" | "txx" | "impl" | "ixx" | "cppm" => Self::CFamily,
             "py" | "pyi" => Self::Python,

@@ -293,3 +293,26 @@ void run(int *o) {{ k<<<1, 64>>>(o); }}
         assert_eq!(ran.stdout.contains("writes element 64"), found, "{include}: {ran:?}");
     }
 }
+
+#[test]
+fn flags_of_build_files_make_the_heap_the_devices() {
+    let text = "#include <cstdlib>
+__global__ void twice(float *x) { x[threadIdx.x] *= 2; }
+int main() {
+    float *x = (float *)malloc(64 * sizeof(float));
+    twice<<<1, 64>>>(x);
+    return cudaDeviceSynchronize();
+}
+";
+    for (name, flags, found) in [
+        ("Makefile", "FLAGS = -O2 -gpu=cc80,managed\n", false),
+        ("Makefile", "FLAGS = -O2 -gpu=cc80 # -gpu=managed\n", true),
+        ("CMakeLists.txt", "target_compile_options(a PRIVATE -stdpar=gpu)\n", false),
+    ] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("a.cu", text.as_bytes());
+        sandbox.write(name, flags.as_bytes());
+        let ran = sandbox.run(&["--select", "wrong-address-space", "--output-format", "concise", "a.cu"]);
+        assert_eq!(ran.stdout.contains("points to host memory"), found, "{flags}: {ran:?}");
+    }
+}

@@ -14,6 +14,16 @@ impl Lowerer<'_> {
     pub(super) fn intrinsic_call(&mut self, name: &str, args: &[Out], site: Site) -> Option<Out> {
         let api = ApiId::named(name)?;
         let (what, ty) = match api.device_op() {
+            // Wavefronts of AMD's devices may have 64 lanes.
+            Some(op) if op.is_of_warp() && self.project.is_for_hip(site.module) => {
+                let ty = match op {
+                    DeviceOp::Shuffle { masked, .. } => args.get(usize::from(masked)).map(|value| value.ty.decayed()),
+                    DeviceOp::WarpBarrier => Some(Ty::Void),
+                    _ => None,
+                };
+                let operands = self.loads(args);
+                return Some(self.unknown(operands, Effect::None, ty.unwrap_or(Ty::Unknown), site));
+            }
             Some(op) => match op {
                 DeviceOp::Atomic { op, scope } => return self.atomic_function(op, scope, args, site),
                 DeviceOp::Shuffle { how, masked } => return self.shuffle(how, masked, args, site),

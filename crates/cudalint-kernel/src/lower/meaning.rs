@@ -122,7 +122,7 @@ impl<'p> Lowerer<'p> {
                 "blockIdx" => return Meaning::Lanes(Builtin::BlockIdx, "uint3"),
                 "blockDim" => return Meaning::Lanes(Builtin::BlockDim, "dim3"),
                 "gridDim" => return Meaning::Lanes(Builtin::GridDim, "dim3"),
-                "warpSize" => return Meaning::WarpSize,
+                "warpSize" if !project.is_for_hip(module) => return Meaning::WarpSize,
                 _ => {}
             }
             if self.is_captured(name) {

@@ -8,6 +8,8 @@ use super::packages::PythonOp;
 #[allow(missing_docs)]
 pub enum Library {
     Runtime,
+    /// The runtime of AMD's devices, which has CUDA's functions under names of its own.
+    Hip,
     Driver,
     Nvrtc,
     NvJitLink,
@@ -40,10 +42,16 @@ pub enum Library {
 }
 
 impl Library {
+    /// Whether it is a runtime: that of CUDA, or HIP's.
+    pub const fn is_runtime(self) -> bool {
+        matches!(self, Self::Runtime | Self::Hip)
+    }
+
     /// The name for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Runtime => "CUDA runtime",
+            Self::Hip => "HIP runtime",
             Self::Driver => "CUDA driver",
             Self::Nvrtc => "NVRTC",
             Self::NvJitLink => "nvJitLink",
@@ -358,6 +366,13 @@ pub enum DeviceOp {
     ThisBlock,
     /// A barrier of the group that is given.
     GroupBarrier,
+}
+
+impl DeviceOp {
+    /// Whether the lanes of a warp do it together.
+    pub const fn is_of_warp(&self) -> bool {
+        matches!(self, Self::Shuffle { .. } | Self::WarpVote { .. } | Self::WarpBarrier | Self::ActiveMask)
+    }
 }
 
 /// The types of numbers that functions take and give.

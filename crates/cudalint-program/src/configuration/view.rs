@@ -166,7 +166,10 @@ impl<'c> View<'c> {
         Self {
             program,
             file: file as u32,
-            for_hip: program.files.get(file).is_some_and(|file| cudalint_syntax::is_for_hip(file.directives)),
+            for_hip: program
+                .files
+                .get(file)
+                .is_some_and(|file| file.path.ends_with(".hip") || cudalint_syntax::is_for_hip(file.directives)),
             places: RefCell::default(),
             steps: RefCell::default(),
             behind: RefCell::default(),
@@ -177,6 +180,11 @@ impl<'c> View<'c> {
             depth: Cell::new(0),
             left: Cell::new(MAX_STEPS),
         }
+    }
+
+    /// Whether the file is a program for AMD's compiler by itself.
+    pub(crate) const fn is_for_hip(&self) -> bool {
+        self.for_hip
     }
 
     /// The file's last definition of a function-like macro before a place.

@@ -43,8 +43,9 @@ impl Lowerer<'_> {
         let kernel = self.kernel_name(how.kernel.of(args)?)?;
         let (config, attributes) = match (how.extents, how.config) {
             (Some([grid, block]), _) => {
-                // Behind the arguments stand the shared memory and the stream.
-                let behind = args.get(how.args.at() + 1..).unwrap_or_default().iter().take(2);
+                // The shared memory and the stream stand behind arguments that are one array, and before those that are many.
+                let first = if how.packed { how.args.at() } else { block.at() } + 1;
+                let behind = args.get(first..).unwrap_or_default().iter().take(2);
                 ([grid.of(args)?, block.of(args)?].into_iter().chain(behind.copied()).collect(), None)
             }
             (None, Some(structure)) => (Vec::new(), Some(structure.of(args)?)),
@@ -63,6 +64,15 @@ impl Lowerer<'_> {
             match &self.module.exprs.get(id)?.kind {
                 Expr::Cast { value, .. } | Expr::AddressOf(value) => id = *value,
                 Expr::Name { .. } => return Some(id),
+                // Keeps the commas of a kernel's template arguments out of a macro's.
+                Expr::Call { callee, args } => match (&self.module.exprs.get(*callee)?.kind, args.as_slice()) {
+                    (Expr::Name { path, .. }, [kernel])
+                        if path.last().is_some_and(|name| name.as_str() == "HIP_KERNEL_NAME") =>
+                    {
+                        id = *kernel
+                    }
+                    _ => return None,
+                },
                 _ => return None,
             }
         }

@@ -34,6 +34,9 @@ pub struct Module {
     pub inside: Option<Span>,
     /// Whether NVRTC compiles it.
     pub nvrtc: bool,
+    /// Whether the file alone says that it is for AMD's compiler: it includes HIP under no condition and nothing of CUDA, or is
+    /// called `.hip`. [`Project::is_for_hip`](crate::Project::is_for_hip) says it of headers, too.
+    pub for_hip: bool,
     /// Where the cells of a notebook begin: what the last statement of one gives is shown.
     pub cells: Vec<usize>,
     /// What `CuPy` made a kernel of, where the program is that: its one kernel is described in `cuda/cupy_bodies.rs`.

@@ -210,6 +210,7 @@ impl<'o> Loader<'o> {
         let input = LowerInput { text: &stretch.text, parsed, directives, view, pool };
         let (mut module, names) = cuda::lower(input);
         module.inside = stretch.string();
+        module.for_hip = view.is_for_hip();
         if let Some(body) = &stretch.body {
             cuda::shape_cupy_body(&mut module, Arc::clone(body));
         }

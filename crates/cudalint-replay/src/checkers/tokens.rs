@@ -1,7 +1,7 @@
 //! Macro bodies as tokens, and questions about them.
 
 use cudalint_program::api::ApiId;
-use cudalint_program::api::effects::{ErrorRole, Library, Returns};
+use cudalint_program::api::effects::{ErrorRole, Returns};
 
 /// A token of a macro's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ pub fn last_error_twice(tokens: &[Token]) -> Option<(usize, usize)> {
             token.is("else")
                 || token.is_word()
                     && ApiId::named(&token.text)
-                        .is_some_and(|api| api.library == Library::Runtime && api.returns != Returns::Text)
+                        .is_some_and(|api| api.library.is_runtime() && api.returns != Returns::Text)
                     && tokens.get(inside + 1).is_some_and(|next| next.is("("))
         });
         if let Some(second) = next

@@ -332,7 +332,7 @@ impl Builder<'_> {
             self.expr(*value, Fate::Consumed);
         }
         let kernel = self.module.exprs.get(launch.kernel).map_or("", |kernel| self.project.text(self.id, kernel.span));
-        if launch.chevron {
+        if launch.chevron || launch.api.is_some_and(|api| api.returns == Returns::Nothing) {
             let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(*id));
             let site = LaunchSite {
                 span: node.span,

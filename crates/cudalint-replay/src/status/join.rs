@@ -6,7 +6,7 @@ use super::solve::{self, After, DROPPED_SYNC, Effect, LAST, LAUNCHES, NEXT, PEND
 use super::survey::{FunctionSurvey, ModuleStatus, Survey};
 use crate::checkers;
 use crate::facts::StatusUse;
-use cudalint_program::api::effects::{ErrorRole, Library};
+use cudalint_program::api::effects::ErrorRole;
 use cudalint_program::ir::{FunctionRole, ModuleId};
 use cudalint_program::{Name, Project};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -256,7 +256,7 @@ impl<'a> Join<'a> {
                     ErrorRole::Synchronizes | ErrorRole::Settles if looked_at => {
                         Effect::Sets { bits: SYNC, ends_next: true }
                     }
-                    ErrorRole::Synchronizes if api.library == Library::Runtime => Effect::DroppedSync,
+                    ErrorRole::Synchronizes if api.library.is_runtime() => Effect::DroppedSync,
                     ErrorRole::Synchronizes => Effect::Sets { bits: DROPPED_SYNC, ends_next: true },
                     ErrorRole::Launches | ErrorRole::Settles | ErrorRole::Plain => {
                         Effect::Sets { bits: 0, ends_next: true }

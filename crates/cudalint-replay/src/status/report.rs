@@ -35,11 +35,11 @@ impl Join<'_> {
     fn is_of_runtime(&self, index: usize, call: usize, status: &StatusCall) -> bool {
         // What they call of this project hands on what its own calls give, and is looked at by itself.
         let of_runtime = |site: &CallSite| match &site.callee {
-            Callee::Api(api) => api.library == Library::Runtime,
+            Callee::Api(api) => api.library.is_runtime(),
             _ => true,
         };
         match status.library {
-            library if library == Library::Runtime.name() => true,
+            library if is_runtime(library) => true,
             "this project" => {
                 let mut targets = self.targets[index][call].iter();
                 targets.all(|target| self.function(*target as usize).flow.calls.iter().all(of_runtime))
@@ -70,7 +70,7 @@ impl Join<'_> {
             if status.usage == StatusUse::Dropped && seen_next && self.is_of_runtime(index, call, &status) {
                 status.usage = StatusUse::Consumed;
             }
-            if wrapper.is_none() && status.usage == StatusUse::Consumed && status.library == "CUDA runtime" {
+            if wrapper.is_none() && status.usage == StatusUse::Consumed && is_runtime(status.library) {
                 wrapper = site
                     .expansion
                     .as_ref()
@@ -194,4 +194,9 @@ impl Join<'_> {
 /// How much a dropped status of a function matters.
 pub(crate) fn weight(api: ApiId) -> StatusWeight {
     if api.is_quiet() { StatusWeight::Teardown } else { StatusWeight::Matters }
+}
+
+/// Whether a library's name for messages is that of a runtime.
+fn is_runtime(library: &str) -> bool {
+    [Library::Runtime, Library::Hip].map(Library::name).contains(&library)
 }

@@ -7,7 +7,6 @@ use crate::host::ObjId;
 use crate::memory::{Key, ObjectInfo, Place, extend, root};
 use crate::quantity::Quantity;
 use crate::value::{Kind, Val};
-use cudalint_program::api::effects::Library;
 use cudalint_program::api::{self, ApiId};
 use cudalint_program::ir::{Expr, ExprId, FunctionId, LocalId, ModuleId, Path, Space, TemplateArg};
 use cudalint_program::types::{Argument, Ty, TypeEnv};
@@ -252,12 +251,12 @@ impl Walker<'_> {
         match self.kind(callee) {
             Some(Expr::Name { path, .. }) => {
                 let Some(name) = path.last() else { return false };
-                ApiId::named(name).is_some_and(|api| {
-                    api.library == Library::Runtime || api.moves_memory() || api.allocates() || api.frees()
-                }) || self.project.overloads(self.module_id(), &Path::default(), path).iter().any(|(module, id)| {
-                    let traits = self.scan.traits.of(*module, *id);
-                    traits.gpu || traits.memory
-                })
+                ApiId::named(name)
+                    .is_some_and(|api| api.library.is_runtime() || api.moves_memory() || api.allocates() || api.frees())
+                    || self.project.overloads(self.module_id(), &Path::default(), path).iter().any(|(module, id)| {
+                        let traits = self.scan.traits.of(*module, *id);
+                        traits.gpu || traits.memory
+                    })
             }
             _ => false,
         }

@@ -68,12 +68,14 @@ pub(super) fn defects(project: &Project, runs: &[KernelRun], codes: &[Option<Arc
 fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<DefectFact>) {
     let run = own.run;
     let races = races::Races::of(run);
+    let for_hip = own.project.is_for_hip(run.kernel.0);
     let mut places = BTreeSet::new();
     let mut found: Vec<Found<'_>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
         if !races.is_best(index, event)
             || is_told_otherwise(run, event)
             || is_beside_the_point(run, event)
+            || for_hip && is_of_a_wavefront(run, event)
             || !places.insert(place_of(event))
         {
             continue;
@@ -180,6 +182,23 @@ fn is_beside_the_point(run: &KernelRun, event: &Event) -> bool {
     run.assumptions.is_some()
         && !misaligned(event)
         && (run.report.coverage.uneven || run.report.events.iter().any(misaligned))
+}
+
+/// Whether only lanes are concerned that may be of one wavefront of AMD's, in which they are in step. Its barriers do not wait
+/// for lanes that have left.
+fn is_of_a_wavefront(run: &KernelRun, event: &Event) -> bool {
+    const LANES: u32 = 64;
+    let [x, y, _] = run.block;
+    let wavefront = |thread: Thread| {
+        let [a, b, c] = thread.thread;
+        (thread.block, (a + x * (b + y * c)) / LANES)
+    };
+    match &event.kind {
+        EventKind::Race { first, second, .. } => wavefront(first.thread) == wavefront(second.thread),
+        EventKind::DivergentBarrier { waits, absent, .. } => wavefront(*waits) == wavefront(*absent),
+        EventKind::WarpMask { .. } | EventKind::ExitBeforeBarrier { .. } => true,
+        _ => false,
+    }
 }
 
 /// The accesses that leave their objects in some run.
