@@ -67,7 +67,7 @@ pub fn parse(text: &str) -> (Commands, Option<String>) {
     for command in &commands {
         let words = if command.arguments.is_empty() { split(&command.line) } else { command.arguments.clone() };
         builds.push(Build::of_command(words.iter().map(String::as_str)));
-        shares_heap |= words.iter().any(|word| shares_heap(word));
+        shares_heap |= words.iter().any(|word| makes_heap_shared(word));
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let rest = ["-I", "-isystem", "--include-path"].iter().find_map(|flag| word.strip_prefix(flag));
@@ -86,7 +86,7 @@ pub fn parse(text: &str) -> (Commands, Option<String>) {
 }
 
 /// Whether a word of a command makes memory of the heap the device's, too: `-stdpar`, `-gpu=cc90,managed`, `-gpu=mem:unified`.
-pub(crate) fn shares_heap(word: &str) -> bool {
+pub(crate) fn makes_heap_shared(word: &str) -> bool {
     let memory = |flags: &str| ["managed", "unified"].iter().any(|kind| flags.contains(kind));
     word.strip_prefix("-stdpar").is_some_and(|rest| rest.is_empty() || rest.starts_with("=gpu"))
         || word.strip_prefix("-gpu=").is_some_and(memory)
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn flags_that_share_the_heap() {
         for flag in ["-stdpar", "-stdpar=gpu", "-gpu=managed", "-gpu=cc80,managed", "-gpu=mem:unified"] {
-            assert!(shares_heap(flag), "{flag}");
+            assert!(makes_heap_shared(flag), "{flag}");
         }
         for flag in ["-stdpar=multicore", "-gpu=cc80", "-gpus", "-std=c++17"] {
-            assert!(!shares_heap(flag), "{flag}");
+            assert!(!makes_heap_shared(flag), "{flag}");
         }
     }
 }

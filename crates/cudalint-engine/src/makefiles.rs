@@ -1,6 +1,6 @@
 //! What the build files around the sources say of the heap: flags of `nvc++` make its memory the device's, too.
 
-use crate::compile_commands::shares_heap;
+use crate::compile_commands::makes_heap_shared;
 use crate::project::Source;
 use cudalint_files::read_text;
 use rustc_hash::FxHashSet;
@@ -33,5 +33,5 @@ fn says_so(file: &Path) -> bool {
     let ends = |letter: char| letter.is_whitespace() || "\"'();>".contains(letter);
     text.lines()
         .map(|line| line.split('#').next().unwrap_or(""))
-        .any(|line| (line.contains("-stdpar") || line.contains("-gpu=")) && line.split(ends).any(shares_heap))
+        .any(|line| (line.contains("-stdpar") || line.contains("-gpu=")) && line.split(ends).any(makes_heap_shared))
 }

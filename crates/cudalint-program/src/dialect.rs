@@ -29,7 +29,7 @@ impl Project {
             return self.has_hip;
         }
         let reach = self.includes().reach(id.0);
-        let near = || reach.included.iter().chain(&reach.context);
+        let near = || reach.included.iter().chain(reach.context.iter());
         !of_cuda(id.0) && near().any(for_hip) && !near().any(|file| of_cuda(*file))
     }
 
