@@ -33,7 +33,7 @@ impl Project {
         !of_cuda(id.0) && near().any(for_hip) && !near().any(|file| of_cuda(*file))
     }
 
-    /// Whether memory of the host's heap may be the device's, too, in a module: OpenACC, OpenMP for devices, SYCL, standard
+    /// Whether memory of the host's heap may be the device's, too, in a module: `OpenACC`, `OpenMP` for devices, SYCL, standard
     /// algorithms that run in parallel, and flags of the build. AMD's devices reach the heap where the system lets them.
     pub fn may_share_heap(&self, id: ModuleId) -> bool {
         let text = self.source(id).as_bytes();

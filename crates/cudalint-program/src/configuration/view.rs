@@ -166,10 +166,10 @@ impl<'c> View<'c> {
         Self {
             program,
             file: file as u32,
-            for_hip: program
-                .files
-                .get(file)
-                .is_some_and(|file| file.path.ends_with(".hip") || cudalint_syntax::is_for_hip(file.directives)),
+            for_hip: program.files.get(file).is_some_and(|file| {
+                let extension = file.path.rsplit_once('.').map(|(_, extension)| extension);
+                extension == Some("hip") || cudalint_syntax::is_for_hip(file.directives)
+            }),
             places: RefCell::default(),
             steps: RefCell::default(),
             behind: RefCell::default(),

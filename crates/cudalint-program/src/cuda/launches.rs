@@ -69,7 +69,7 @@ impl Lowerer<'_> {
                     (Expr::Name { path, .. }, [kernel])
                         if path.last().is_some_and(|name| name.as_str() == "HIP_KERNEL_NAME") =>
                     {
-                        id = *kernel
+                        id = *kernel;
                     }
                     _ => return None,
                 },

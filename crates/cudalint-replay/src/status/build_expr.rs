@@ -332,7 +332,7 @@ impl Builder<'_> {
             self.expr(*value, Fate::Consumed);
         }
         let kernel = self.module.exprs.get(launch.kernel).map_or("", |kernel| self.project.text(self.id, kernel.span));
-        if launch.chevron || launch.api.is_some_and(|api| api.returns == Returns::Nothing) {
+        if launch.chevron {
             let streamed = launch.config.get(3).and_then(|id| self.module.exprs.get(*id));
             let site = LaunchSite {
                 span: node.span,
@@ -347,7 +347,8 @@ impl Builder<'_> {
         }
         let text = self.project.text(self.id, node.span);
         let written = text.split(['(', '<']).next().unwrap_or("").trim();
-        if let Some(api) = launch.api {
+        // Whether somebody looks at what a launch of HIP leaves is not followed: its call returns nothing.
+        if let Some(api) = launch.api.filter(|api| api.returns != Returns::Nothing) {
             let name = if ApiId::named(written) == Some(api) { written } else { api.name() };
             self.call_site(node, Callee::Api(api), Name::from(name), launch.args.len() as u32, fate);
         }
