@@ -2,10 +2,9 @@
 
 use super::Walker;
 use super::calls::Args;
-use super::creation::is_array;
 use super::heap::Obj;
 use super::ops::numpy_number;
-use super::value::{Dtype, Kind, Lib, Val};
+use super::value::{Dtype, Kind, Lib, Val, is_array};
 use crate::host::NO_ARGUMENTS;
 use crate::quantity::{AtomKind, ClosedOp};
 use crate::quantity::{Quantity, assume, union};

@@ -8,7 +8,7 @@ use super::dtype::{FLOAT, INT};
 use super::exprs::range_length;
 use super::heap::Obj;
 use super::ops::numpy_number;
-use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val};
+use super::value::{Array, Dim, Dtype, Kind, Layout, Lib, Val, is_array};
 use crate::given::{Held, HeldContents};
 use crate::quantity::{Assumptions, Quantity};
 use cudalint_program::api::effects::{Arg, Library};
@@ -295,10 +295,6 @@ impl Walker<'_> {
         };
         Val { kind: Kind::Number(dtype, Rc::new(inner)), why }
     }
-}
-
-pub(super) fn is_array(value: &Val) -> bool {
-    matches!(value.kind, Kind::Array(_))
 }
 
 /// The elements of a list object, for those who change it.

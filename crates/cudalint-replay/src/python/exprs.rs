@@ -4,7 +4,7 @@ use super::Walker;
 use super::attributes::class_key;
 use super::heap::Obj;
 use super::ops::numpy_number;
-use super::value::{Closure, Kind, Text, Val};
+use super::value::{Closure, Kind, MAX_TEXT, Text, Val};
 use crate::host::JoinRule;
 use crate::quantity::Quantity;
 use cudalint_program::Name;
@@ -483,6 +483,3 @@ pub(super) fn shown(value: &Val) -> Option<String> {
         _ => None,
     }
 }
-
-/// The longest text that a program puts together piece by piece: longer ones are taken for unknown.
-pub(super) const MAX_TEXT: usize = 64 << 10;

@@ -57,7 +57,7 @@ impl Walker<'_> {
             (Kind::Str(x), Kind::Str(y)) if op == BinaryOp::Add => {
                 let both = x.text.as_deref().zip(y.text.as_deref());
                 let text = both
-                    .filter(|(x, y)| x.len() + y.len() <= super::exprs::MAX_TEXT)
+                    .filter(|(x, y)| x.len() + y.len() <= super::value::MAX_TEXT)
                     .map(|(x, y)| Rc::from(format!("{x}{y}").as_str()));
                 return Val::from(Kind::Str(Rc::new(Text { text, origin: x.origin.or(y.origin) })));
             }

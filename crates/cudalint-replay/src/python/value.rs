@@ -458,3 +458,11 @@ fn fits(values: &[Val]) -> bool {
     }
     true
 }
+
+/// The longest text that a program puts together piece by piece: longer ones are taken for unknown.
+pub(super) const MAX_TEXT: usize = 64 << 10;
+
+/// Whether a value is an array.
+pub(super) fn is_array(value: &Val) -> bool {
+    matches!(value.kind, Kind::Array(_))
+}

@@ -17,23 +17,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-pub use tools::Tools;
-
-/// What is compared, and with what.
-pub struct Plan {
-    /// Folders of projects.
-    pub folders: Vec<PathBuf>,
-    /// Where programs, their logs and the list of wrong facts are left; what stands there is taken over.
-    pub out: PathBuf,
-    /// The CUDA toolkit whose headers programs are built with.
-    pub toolkit: PathBuf,
-    /// Macros that programs are built and read with.
-    pub defines: Vec<String>,
-    /// Macros that they are built with and not read with: then facts are wrong, as they should be.
-    pub misread: Vec<String>,
-    /// Only programs whose path contains this.
-    pub only: Option<String>,
-}
+pub use tools::{Plan, Tools};
 
 /// The number of a file where calls stand in it, and where its lines begin.
 type Lines = (Option<u32>, Vec<u32>);

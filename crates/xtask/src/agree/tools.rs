@@ -1,10 +1,25 @@
 //! What programs are built with: clang, its reader of line tables, the headers of a toolkit, and `runtime.cpp` as a library.
 
-use super::Plan;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::process::Command;
+
+/// What is compared, and with what.
+pub struct Plan {
+    /// Folders of projects.
+    pub folders: Vec<PathBuf>,
+    /// Where programs, their logs and the list of wrong facts are left; what stands there is taken over.
+    pub out: PathBuf,
+    /// The CUDA toolkit whose headers programs are built with.
+    pub toolkit: PathBuf,
+    /// Macros that programs are built and read with.
+    pub defines: Vec<String>,
+    /// Macros that they are built with and not read with: then facts are wrong, as they should be.
+    pub misread: Vec<String>,
+    /// Only programs whose path contains this.
+    pub only: Option<String>,
+}
 
 /// What stands for the CUDA runtime.
 pub const RUNTIME: &str = include_str!("runtime.cpp");

@@ -1,53 +1,11 @@
 //! Findings in random kernels against what their threads did.
 
 use super::kernels::{ARRAYS, Extents, Program};
+use super::log::{Log, Use};
 use cudalint_findings::claim::{Access, AccessFault};
 use cudalint_findings::{Confidence, Place, Report, Shows};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-
-/// One thread's use of an element.
-#[derive(PartialEq, Eq, Hash)]
-struct Use {
-    kernel: String,
-    array: String,
-    block: u64,
-    thread: u64,
-    index: i64,
-}
-
-/// What ran.
-#[derive(Default)]
-pub struct Log {
-    uses: HashSet<Use>,
-    /// By kernel and array, the highest element.
-    highest: HashMap<(String, String), i64>,
-}
-
-impl Log {
-    /// Reads what the program printed: `kernel array block thread index` a line.
-    pub fn read(printed: &str) -> Self {
-        let mut log = Self::default();
-        for line in printed.lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            let [kernel, array, block, thread, index] = words[..] else { continue };
-            let (Ok(block), Ok(thread), Ok(index)) = (block.parse(), thread.parse(), index.parse()) else { continue };
-            let (kernel, array) = (kernel.to_owned(), array.to_owned());
-            let highest = log.highest.entry((kernel.clone(), array.clone())).or_insert(index);
-            *highest = (*highest).max(index);
-            log.uses.insert(Use { kernel, array, block, thread, index });
-        }
-        log
-    }
-
-    /// The highest element of each of these arrays, by kernel.
-    pub fn highest(&self, arrays: [&'static str; 3]) -> impl Iterator<Item = ((String, &'static str), i64)> {
-        self.highest.iter().filter_map(move |((kernel, array), highest)| {
-            let array = arrays.into_iter().find(|name| *name == array.as_str())?;
-            Some(((kernel.clone(), array), *highest))
-        })
-    }
-}
 
 /// The comparison so far.
 #[derive(Default)]

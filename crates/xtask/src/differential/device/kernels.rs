@@ -1,6 +1,6 @@
 //! Writes programs of random kernels, for the host's compiler and for the linter.
 
-use super::compare::Log;
+use super::log::Log;
 use crate::differential::host::entries::Entry;
 use crate::differential::host::generate::Writer;
 use crate::random::Random;

@@ -4,12 +4,14 @@
 
 mod compare;
 mod kernels;
+mod log;
 
 use super::host::entries::{self, Entry};
 use crate::random::Random;
-use compare::{Log, Tally};
+use compare::Tally;
 use cudalint_engine::{Choices, Configuration, Engine, Request};
 use kernels::{Extents, Program};
+use log::Log;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,9 +1,16 @@
 //! Writes host programs: functions in which features compute numbers and uses hand them to CUDA.
 
-use super::Program;
 use super::entries::{Entry, Parts};
 use crate::random::Random;
 use std::collections::HashMap;
+
+/// A program of one file or two.
+#[derive(Default)]
+pub struct Program {
+    pub main: String,
+    /// The second file, by its name.
+    pub others: Vec<(String, String)>,
+}
 
 /// What programs in Python begin with.
 const IMPORTS: &[&str] = &[

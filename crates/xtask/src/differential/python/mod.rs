@@ -12,6 +12,7 @@ use cudalint_program::{ProjectOptions, load_texts};
 use cudalint_replay::facts::{Event, Site};
 use cudalint_replay::{ReplayOptions, replay_all};
 use entries::Parts;
+use generate::Program;
 use log::Log;
 use std::fs;
 use std::io::Write;
@@ -19,14 +20,6 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A program of one file or two.
-#[derive(Default)]
-pub struct Program {
-    pub main: String,
-    /// The second file, by its name.
-    pub others: Vec<(String, String)>,
-}
 
 /// Programs that one process of Python runs.
 const BATCH: usize = 50;
