@@ -67,6 +67,10 @@ fn check_event(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     }
     let summary = launch.kernel_summary.as_ref()?;
     let array = summary.dynamic_shared.iter().find(|array| array.used.is_some())?;
+    let is_off = |parameter: &u32| launch.args.get(*parameter as usize).and_then(|arg| known(&arg.amount)) == Some(0);
+    if array.asked.iter().any(is_off) {
+        return None;
+    }
     let mut assumed = assumptions([&event.assumptions, &launch.shared.assumptions]);
     if !array.surely_used {
         assumed.push(format!("the branch of `{}` that uses `{}` is taken", launch.kernel_name, array.name));

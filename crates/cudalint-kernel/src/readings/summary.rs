@@ -51,6 +51,8 @@ pub struct DynamicShared {
     /// Whether some access stands where every thread that runs the kernel at all comes by, or is guarded by thread and
     /// block indices only.
     pub surely_used: bool,
+    /// Parameters of the kernel, by number, that all its uses are behind an `if` of: where one of them is 0, it is not used.
+    pub asked: Vec<u32>,
     /// Whether it is written.
     pub written: bool,
     /// Whether other arrays are carved out of it.
@@ -77,6 +79,7 @@ pub fn summary(code: &Code) -> KernelSummary {
                 site: object.site,
                 used: None,
                 surely_used: false,
+                asked: Vec::new(),
                 written: false,
                 carved: false,
                 shifted: false,
@@ -90,6 +93,7 @@ pub fn summary(code: &Code) -> KernelSummary {
         intervals: vec![Vec::new()],
         dereferenced: FxHashMap::default(),
         returned: FxHashMap::default(),
+        asked: Vec::new(),
         incomplete: false,
     };
     summary.dereferenced =
@@ -119,6 +123,8 @@ struct Reader<'c, 's> {
     dereferenced: FxHashMap<FunctionId, Vec<(u32, bool)>>,
     /// Where what functions return leads.
     returned: FxHashMap<FunctionId, Option<Origin>>,
+    /// Parameters of the kernel that the place which is read is behind an `if` of.
+    asked: Vec<u32>,
     incomplete: bool,
 }
 
@@ -157,6 +163,15 @@ impl<'c> Frame<'c> {
         });
         frame.given = given;
         Some(frame)
+    }
+
+    /// The parameter of the kernel that is a condition by itself: `if (flag)`.
+    fn parameter_asked(&self, condition: ExprId) -> Option<u32> {
+        let Expr::Read(Place::Register { variable, .. }) = self.source.kind(self.source.bare(condition)) else {
+            return None;
+        };
+        let unchanged = self.given.get(*variable).is_some_and(Vec::is_empty);
+        (self.calls == 0 && unchanged && variable.0 < self.source.function.parameters).then_some(variable.0)
     }
 
     /// Whether an expression depends on the thread's or block's index.
@@ -239,7 +254,10 @@ impl<'c> Reader<'c, '_> {
                     return sure && !self.leaves(taken);
                 }
                 let by_index = frame.mentions_index(*condition);
+                let before = self.asked.len();
+                self.asked.extend(frame.parameter_asked(*condition));
                 self.block(frame, then, sure && by_index, depth);
+                self.asked.truncate(before);
                 self.block(frame, otherwise, sure && by_index, depth);
                 // Behind `if (flag) return;` nothing is sure any more.
                 return sure && (by_index || !self.leaves(then));
@@ -373,6 +391,10 @@ impl<'c> Reader<'c, '_> {
         let shifted = is_shifted(&frame.source, address);
         let Some((_, array)) = self.arrays.iter_mut().find(|(id, _)| *id == object) else { return };
         array.shifted = shifted && (array.used.is_none() || array.shifted);
+        if array.used.is_none() {
+            array.asked.clone_from(&self.asked);
+        }
+        array.asked.retain(|parameter| self.asked.contains(parameter));
         array.used.get_or_insert(site);
         array.surely_used |= sure;
         array.written |= write;

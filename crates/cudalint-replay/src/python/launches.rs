@@ -350,11 +350,15 @@ impl Walker<'_> {
             Dialect::CupyJit => LaunchSpelling::CupyJit,
             _ => LaunchSpelling::Numba,
         };
+        let extent = |dims: &Dims| match kernel.dialect {
+            Dialect::CupyJit => at_least_one(extent3(dims, &configured.why)),
+            _ => extent3(dims, &configured.why),
+        };
         LaunchFact {
             kernel: Some(target),
             kernel_name: configured.name.clone(),
-            grid: extent3(&configured.grid, &configured.why),
-            block: extent3(&configured.block, &configured.why),
+            grid: extent(&configured.grid),
+            block: extent(&configured.block),
             shared,
             shared_written,
             // Numba and CuPy opt in by themselves or not at all, depending on their version.
@@ -441,6 +445,16 @@ impl Walker<'_> {
 pub(super) fn extent3(dims: &Dims, why: &crate::quantity::Assumptions) -> Extent3 {
     let axes = dims.axes.each_ref().map(|value| value.clone().because(why).amount());
     Extent3 { axes, text: dims.text.clone(), span: dims.site.span }
+}
+
+/// What `CuPy` launches its kernels in C++ and those of `cupyx.jit` with: what is below 1 along an axis is 1 there (`Function.__call__`
+/// in `cupy/cuda/function.pyx`; seen with version 14.2 on a GPU).
+pub(super) fn at_least_one(extent: Extent3) -> Extent3 {
+    let axes = extent.axes.map(|amount| match amount.quantity.known() {
+        Some(value) if value < 1 => Amount { quantity: 1.into(), ..amount },
+        _ => amount,
+    });
+    Extent3 { axes, ..extent }
 }
 
 /// A captured value in words, where it is a plain one.

@@ -2,7 +2,7 @@
 
 use super::Walker;
 use super::calls::Args;
-use super::launches::extent3;
+use super::launches::{at_least_one, extent3};
 use super::parameters::elements_differ;
 use super::value::{Array, Dims, Dtype, Kind, Layout, Lib, Maker, Native, Program, Transfer, Val};
 use crate::facts::{Amount, EventKind, LaunchFact, LaunchSpelling, PythonFaultKind, Site, TypeProblem};
@@ -182,12 +182,16 @@ impl Walker<'_> {
             let raised = self.project.source(self.module_id()).contains("max_dynamic_shared_size_bytes")
                 || self.project.source(self.module_id()).contains("MAX_DYNAMIC_SHARED");
             let opt_in = if raised { Amount::default() } else { super::emit::amount(&super::value::Dim::known(0)) };
+            let extent = |dims: &Dims| match native.maker {
+                Maker::Cupy => at_least_one(extent3(dims, &None)),
+                _ => extent3(dims, &None),
+            };
             let fact = LaunchFact {
                 kernel: native.kernel,
                 kernel_name: name,
                 config_span: if grid.site == site { site.span } else { grid.site.span },
-                grid: extent3(&grid, &None),
-                block: extent3(&block, &None),
+                grid: extent(&grid),
+                block: extent(&block),
                 shared,
                 shared_written,
                 shared_opt_in: opt_in,

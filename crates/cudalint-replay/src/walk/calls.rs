@@ -116,7 +116,8 @@ impl<'p> Walker<'p> {
         {
             if function.body.is_some() {
                 let this = self.this_for(function);
-                let needs_this = matches!(function.role, FunctionRole::Method | FunctionRole::Operator);
+                let needs_this =
+                    matches!(function.role, FunctionRole::Method | FunctionRole::Operator) || this.is_some();
                 let mut env = self.explicit_env(target, function_id, targs);
                 // `S<T>::f(…)`
                 if let Some(owner) = self.module().owners.get(&callee)
@@ -205,6 +206,7 @@ impl<'p> Walker<'p> {
     fn this_for(&self, function: &Function) -> Option<(Place, Ty)> {
         match function.role {
             FunctionRole::Method | FunctionRole::Operator => self.frames.last()?.this.clone(),
+            FunctionRole::Free if self.is_own_method(function) => self.frames.last()?.this.clone(),
             _ => None,
         }
     }

@@ -39,6 +39,15 @@ impl<'p> Walker<'p> {
         })
     }
 
+    /// Whether a function is a method of the class around, defined in a file apart from its class, where it looks like a
+    /// function of a namespace.
+    pub(super) fn is_own_method(&self, function: &Function) -> bool {
+        let Some((_, ty)) = self.frames.last().and_then(|frame| frame.this.as_ref()) else { return false };
+        let Ty::Record(entry, _) = ty.value() else { return false };
+        let holder = self.holder_of(*entry, &function.name, 0);
+        holder.is_some_and(|record| function.scope == record.scope.within(record.name.clone()))
+    }
+
     /// The first of a class and its bases that has a method of a name.
     fn holder_of(&self, entry: Entry, name: &Name, depth: u32) -> Option<&'p Record> {
         let record = self.project.record_at(entry).filter(|_| depth < MAX_BASES)?;
