@@ -520,6 +520,70 @@ void run(int *out) {{ k<<<1, 64>>>(out, 5); }}
 }
 
 #[test]
+fn memory_that_nobody_looks_at_does_no_harm() {
+    let program = |kernel: &str, host: &str| {
+        format!(
+            "__global__ void measure(long long *times, int *kept, const int *from) {{
+    int sum = 3;
+    long long start = clock64();
+    asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(sum));
+    {kernel}
+    times[threadIdx.x] = clock64() - start;
+}}
+int use(int *values);
+int main() {{
+    long long times[32];
+    int *kept = (int *)malloc(128 * sizeof(int));
+    long long *device_times;
+    int *device_kept, *from;
+    cudaMalloc(&device_times, sizeof(times));
+    cudaMalloc((void **)&device_kept, 128 * sizeof(int));
+    cudaMalloc(&from, 128 * sizeof(int));
+    measure<<<1, 32>>>(device_times, device_kept, from);
+    cudaMemcpy(times, device_times, sizeof(times), cudaMemcpyDeviceToHost);
+    cudaMemcpy(kept, device_kept, 128 * sizeof(*kept), cudaMemcpyDeviceToHost);
+    printf(\"%lld\", times[0]);
+    {host}
+}}
+"
+        )
+    };
+    let sure = |kernel: &str, host: &str| {
+        let rules = ["non-atomic-read-modify-write", "global-memory-race", "uninitialized-device-memory"];
+        let all = rules.map(|rule| of(rule, &program(kernel, host))).concat();
+        all.into_iter().filter(|found| found.confidence > Confidence::Possible).count()
+    };
+    let update = "kept[0] += sum;";
+    let hosts = ["", "free(kept);", "if (kept == NULL) return 1; kept[0] = 0; cudaFree(device_kept);"];
+    for host in hosts {
+        assert_eq!(sure(update, host), 0, "{host}");
+    }
+    for kernel in ["kept[0] = sum + threadIdx.x;", "int v = kept[threadIdx.x]; v += from[threadIdx.x]; kept[1] = v;"] {
+        assert_eq!(sure(kernel, ""), 0, "{kernel}");
+    }
+    let looked_at = [
+        "printf(\"%d\", kept[0]);",
+        "return use(kept);",
+        "use(device_kept);",
+        "int *same = kept; use(same);",
+        "auto look = [&] { return kept[0]; }; look();",
+        "measure<<<1, 32>>>(device_times, from, device_kept);",
+    ];
+    for host in looked_at {
+        assert!(sure(update, host) > 0, "{host}");
+    }
+    let goes_on = [
+        "kept[0] += sum; if (kept[0] > 4) times[40] = 1;",
+        "int v = kept[0] += sum; times[threadIdx.x] = v;",
+        "int v = from[threadIdx.x]; kept[1] = v; while (v > 4) v--;",
+        "int v[2]; v[0] = kept[threadIdx.x]; int *p = v; times[0] = p[0];",
+    ];
+    for kernel in goes_on {
+        assert!(sure(kernel, "") > 0, "{kernel}");
+    }
+}
+
+#[test]
 fn tests_that_are_not_run_say_nothing() {
     let text = |before: &str, decorator: &str| {
         format!(

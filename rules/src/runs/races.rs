@@ -18,7 +18,7 @@ pub fn finding(rule: &'static Rule, context: &ModuleContext<'_>, shown: &Shown<'
         (RaceValues::Same, Harm::Perhaps) => ", although with the same value",
         (RaceValues::Differ, Harm::Perhaps) => ", so that one of them is chosen",
         (_, Harm::Perhaps) => ", perhaps with the same value",
-        (_, Harm::Nowhere) => ", although nothing hangs on what is read",
+        (_, Harm::Nowhere) => ", although nothing that anybody sees hangs on it",
         _ => "",
     };
     finding_with(rule, context, shown, format!("{}{perhaps}, {why}", both(shown.run, &race)))

@@ -71,6 +71,9 @@ impl Machine<'_> {
             }
         };
         let result = if uniform {
+            let agree = piece.touch.kind == AccessKind::Write
+                && mask.is_full()
+                && job.untouched(memory, offset_of(address.lane(0).0));
             let mut first: Option<(i64, u8)> = None;
             for &lane in &representatives {
                 let read = job.lane(memory, lane, mask.levels()[lane], offset_of(address.lane(lane).0) as u64, stored);
@@ -83,6 +86,8 @@ impl Machine<'_> {
                 && !matches!(value.data, Data::Uniform(..))
             {
                 job.blur(memory, offset_of(address.lane(0).0));
+            } else if agree {
+                job.agree(memory, offset_of(address.lane(0).0));
             }
             let (bits, tag) = first.unwrap_or((0, UNKNOWN));
             Data::Uniform(bits, tag).into()
@@ -459,6 +464,29 @@ impl<'j> Job<'j> {
         }
         cell.class = self.class;
         (cell.value, cell.tag) = if !certain || stored.1 == UNKNOWN { self.something(lane, number) } else { stored };
+    }
+
+    /// Whether nobody has touched a shared place since the barrier.
+    fn untouched(&self, memory: &Memory, offset: i64) -> bool {
+        let since = self.order.interval_start.max(1);
+        let first = offset as u64 >> self.grain;
+        !self.order.global
+            && !self.order.copies
+            && (first..first + self.cells)
+                .filter_map(|number| memory.cells.peek(number))
+                .all(|cell| cell.write < since && cell.may_write < since && cell.read.iter().all(|read| *read < since))
+    }
+
+    /// All threads of the block have stored one value in such a place: each reads what it has stored itself, whoever came last.
+    fn agree(&self, memory: &mut Memory, offset: i64) {
+        let first = offset as u64 >> self.grain;
+        for number in first..first + self.cells {
+            if let Some(cell) = memory.cells.at(number)
+                && cell.tag != UNKNOWN
+            {
+                cell.flags = KEPT | STILL;
+            }
+        }
     }
 
     /// Several lanes stored different things in one place.

@@ -1,7 +1,8 @@
 //! What a kernel's code says of itself, without being executed: how much shared memory it has and which parameters it
 //! dereferences ([`summary`]), how many elements it takes ([`coverage`]), formulas of its indices ([`formula`]), conditions that
 //! keep nothing out ([`vacuous`]), races by which threads elect one of them ([`election`]) and of
-//! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), and which blocks it is made for ([`block`]).
+//! updates that all threads make alike ([`settled`]), what becomes of the memory behind its parameters ([`uses`]), which values only fill
+//! memory that nobody looks at ([`sinks`]), and which blocks it is made for ([`block`]).
 //!
 //! A reading is made of [`Code`], so that it holds for kernels of both languages, with their template arguments and the types of
 //! their arguments in place.
@@ -11,6 +12,7 @@ pub mod coverage;
 pub mod election;
 pub mod formula;
 pub mod settled;
+pub mod sinks;
 mod source;
 pub mod summary;
 pub mod uses;

@@ -137,7 +137,7 @@ fn base(source: &Source<'_>, address: ExprId) -> Option<VariableId> {
 }
 
 /// The parameter that an address leads into.
-fn parameter(source: &Source<'_>, address: ExprId) -> Option<usize> {
+pub(super) fn parameter(source: &Source<'_>, address: ExprId) -> Option<usize> {
     root(source, base(source, address)?)
 }
 

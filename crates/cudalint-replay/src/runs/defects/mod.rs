@@ -6,6 +6,7 @@
 mod classify;
 mod executed;
 mod races;
+mod unread;
 
 pub use crate::facts::{Defect, DefectFact, Harm};
 pub use cudalint_kernel::readings::{Formula, Mistake};
@@ -69,6 +70,7 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
     let run = own.run;
     let races = races::Races::of(run);
     let for_hip = own.project.is_for_hip(run.kernel.0);
+    let sinks = own.sinks();
     let mut places = BTreeSet::new();
     let mut found: Vec<Found<'_>> = Vec::new();
     for (index, event) in run.report.events.iter().enumerate() {
@@ -90,13 +92,12 @@ fn of_run(own: Executed<'_>, number: usize, reported: &Reported, all: &mut Vec<D
                         || settled::is_settled(code, race.first, race.second)
                 })
             };
-            let harm = race(event).map_or(if event.idle { Harm::Nowhere } else { Harm::Surely }, |race| {
-                match race.harm(group) {
-                    _ if event.idle => Harm::Nowhere,
-                    Harm::Surely if harmless(&race) => Harm::Perhaps,
-                    harm => harm,
-                }
-            });
+            let harm = match race(event).map(|race| (race.harm(group), race)) {
+                _ if event.idle || own.fills_sinks(event, &sinks) => Harm::Nowhere,
+                Some((Harm::Surely, race)) if harmless(&race) => Harm::Perhaps,
+                Some((harm, _)) => harm,
+                None => Harm::Surely,
+            };
             found.push(Found { index, event, defect, formula, cause: races.cause(index), in_one_warp, harm });
         }
     }

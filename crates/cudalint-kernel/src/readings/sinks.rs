@@ -1,0 +1,190 @@
+//! Values that a kernel only ever stores in memory which nobody looks at: no other memory, branch, address or call hangs on them.
+
+use super::source::{Source, accessed};
+use super::uses::{parameter, uses};
+use crate::code::{Code, Effect, Expr, ExprId, Intrinsic, Item, Place, Stmt, Ty, VariableId};
+use crate::report::Site;
+use rustc_hash::FxHashSet;
+
+/// How often the variables are looked at that a value may reach.
+const MAX_ROUNDS: u32 = 16;
+
+/// Whether what is read at `reads`, and all that is read from the memory behind the parameters `sinks`, goes into that memory alone.
+/// All reads have to stand in the kernel itself.
+pub fn only_fills(code: &Code, reads: &[Site], sinks: &[usize]) -> bool {
+    let Some(source) = Source::kernel(code) else { return false };
+    let uses = uses(code);
+    let followed = |parameter: &usize| uses.get(*parameter).is_some_and(|of| !of.escapes);
+    if code.damaged || !sinks.iter().all(followed) {
+        return false;
+    }
+    let mut flow =
+        Flow { source: &source, reads, sinks, held: FxHashSet::default(), met: FxHashSet::default(), leaves: false };
+    for _ in 0..MAX_ROUNDS {
+        let before = flow.held.len();
+        code.walk(&source.function.body, |item| {
+            match item {
+                Item::Stmt(id) => flow.statement(&code.stmt(id).kind),
+                Item::Expr(id) => flow.expression(id),
+            }
+            !flow.leaves
+        });
+        if flow.leaves {
+            return false;
+        }
+        if flow.held.len() == before {
+            return reads.iter().all(|read| flow.met.contains(read));
+        }
+    }
+    false
+}
+
+/// Where the values go.
+struct Flow<'a> {
+    source: &'a Source<'a>,
+    reads: &'a [Site],
+    sinks: &'a [usize],
+    /// Variables that may hold one of the values, or what is computed from one.
+    held: FxHashSet<VariableId>,
+    /// The reads that were come by.
+    met: FxHashSet<Site>,
+    /// Whether one goes elsewhere.
+    leaves: bool,
+}
+
+impl Flow<'_> {
+    fn statement(&mut self, stmt: &Stmt) {
+        self.leaves |= match stmt {
+            Stmt::If { condition, .. } => self.has(*condition),
+            Stmt::Loop { condition, .. } => condition.is_some_and(|condition| self.has(condition)),
+            Stmt::Switch { value, .. } => self.has(*value),
+            Stmt::Return(value) => value.is_some_and(|value| self.has(value)),
+            Stmt::Opaque { exprs, .. } => exprs.iter().any(|part| self.has(*part) || self.points_to_held(*part)),
+            Stmt::Expr(_) | Stmt::Declare(_) | Stmt::Block(_) | Stmt::Break | Stmt::Continue => false,
+        };
+    }
+
+    fn expression(&mut self, id: ExprId) {
+        let kind = self.source.kind(id);
+        let site = self.source.site(id);
+        if let Some(address) = accessed(kind) {
+            self.leaves |= self.has(address);
+            if self.reads.contains(&site) {
+                self.met.insert(site);
+            }
+        }
+        match kind {
+            Expr::Write(place, value) | Expr::Update { place, value, .. } => {
+                self.leaves |= self.points_to_held(*value);
+                let changes_read = matches!(kind, Expr::Update { .. }) && self.reads.contains(&site);
+                if changes_read || self.has(*value) {
+                    self.store(place);
+                }
+            }
+            Expr::Intrinsic(Intrinsic::StoreCached | Intrinsic::Atomic { .. }, operands) => {
+                let values = operands.iter().skip(1).any(|value| self.has(*value));
+                self.leaves |= values && !operands.first().is_some_and(|address| self.is_in_sink(*address));
+            }
+            Expr::Intrinsic(
+                Intrinsic::Min
+                | Intrinsic::Max
+                | Intrinsic::Abs
+                | Intrinsic::Bits(_)
+                | Intrinsic::FloatMath(_)
+                | Intrinsic::LoadCached,
+                _,
+            )
+            | Expr::Opaque { effect: Effect::Pure(_) | Effect::None, .. } => {}
+            Expr::Intrinsic(_, operands) | Expr::Call(_, operands) | Expr::Opaque { children: operands, .. } => {
+                let leaves =
+                    |operand: &ExprId| self.has(*operand) || self.points_to_held(*operand) || self.is_in_sink(*operand);
+                self.leaves |= operands.iter().any(leaves);
+            }
+            // What is computed behind a condition must do nothing else.
+            Expr::And(condition, _) | Expr::Or(condition, _) | Expr::Select(condition, ..) => {
+                self.leaves |= self.has(*condition) && self.acts(id);
+            }
+            _ => {}
+        }
+    }
+
+    /// One of the values is stored.
+    fn store(&mut self, place: &Place) {
+        match place {
+            Place::Register { variable, .. } => {
+                self.held.insert(*variable);
+            }
+            Place::Memory { address, .. } => match self.variable_at(*address) {
+                Some(variable) => {
+                    self.held.insert(variable);
+                }
+                None => self.leaves |= !self.is_in_sink(*address),
+            },
+        }
+    }
+
+    /// Whether an expression may give one of the values, or what is computed from one.
+    fn has(&self, root: ExprId) -> bool {
+        let mut found = false;
+        self.source.code.walk_expr(root, |id, kind| {
+            found |= match kind {
+                Expr::Read(Place::Register { variable, .. })
+                | Expr::Update { place: Place::Register { variable, .. }, .. } => self.held.contains(variable),
+                Expr::Write(..) => false,
+                kind => accessed(kind).is_some_and(|address| {
+                    self.reads.contains(&self.source.site(id))
+                        || self.is_in_sink(address)
+                        || self.variable_at(address).is_some_and(|variable| self.held.contains(&variable))
+                }),
+            };
+            !found
+        });
+        found
+    }
+
+    /// Whether an expression is the address of a variable with one of the values.
+    fn points_to_held(&self, root: ExprId) -> bool {
+        let mut found = false;
+        self.source.code.walk_expr(root, |_, kind| {
+            found |= matches!(kind, Expr::VariableAddress(variable) if self.held.contains(variable));
+            !found
+        });
+        found
+    }
+
+    /// Whether something in an expression does more than give a value.
+    fn acts(&self, root: ExprId) -> bool {
+        let mut found = false;
+        self.source.code.walk_expr(root, |_, kind| {
+            found |= matches!(
+                kind,
+                Expr::Write(..)
+                    | Expr::Update { .. }
+                    | Expr::Call(..)
+                    | Expr::Intrinsic(..)
+                    | Expr::Opaque { .. }
+                    | Expr::Statements(..)
+            );
+            !found
+        });
+        found
+    }
+
+    /// The variable in whose own memory an address lies.
+    fn variable_at(&self, address: ExprId) -> Option<VariableId> {
+        let mut at = address;
+        for _ in 0..MAX_ROUNDS {
+            match self.source.kind(at) {
+                Expr::Offset { base, .. } => at = *base,
+                Expr::Convert(inner) if self.source.code.expr(at).ty == Ty::Pointer => at = *inner,
+                Expr::VariableAddress(variable) => return Some(*variable),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn is_in_sink(&self, address: ExprId) -> bool {
+        parameter(self.source, address).is_some_and(|parameter| self.sinks.contains(&parameter))
+    }
+}

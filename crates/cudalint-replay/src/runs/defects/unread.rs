@@ -1,0 +1,266 @@
+//! Memory of the device whose contents nobody looks at: it is copied to the host into an array that the program never reads.
+//! Benchmarks have such memory so that the compiler keeps what they measure.
+//!
+//! It goes by what is written in the function that allocates: of the two variables, that of the device and that of the host, each
+//! use is one of the few that look at nothing. A use of any other kind is taken for one that reads.
+
+use crate::facts::Buffer;
+use cudalint_program::api::ApiId;
+use cudalint_program::api::effects::{Effect, Space};
+use cudalint_program::ir::{Expr, ExprId, Function, LocalId, Module, Path, Stmt, StmtId, Type};
+use cudalint_program::visit::{Item, operands, walk};
+use cudalint_program::{Name, Project, ir};
+
+/// Casts and the like around a variable that are looked through.
+const MAX_DEPTH: u32 = 8;
+
+/// Whether nothing that the program does after a launch of the kernel reads what is in the memory; it has been copied to the host.
+pub(super) fn is_unread(project: &Project, buffer: &Buffer) -> bool {
+    let module = project.module(buffer.site.module);
+    let here = |function: &&Function| function.span.contains(buffer.site.span) && function.body.is_some();
+    let around = module.functions.iter().filter(here).min_by_key(|function| function.span.end - function.span.start);
+    let Some(function) = around.filter(|function| !function.damaged && function.parent.is_none()) else { return false };
+    let reader = Reader { project, module, function };
+    let mut copies = 0;
+    let named = function.locals.iter_enumerated().filter(|(_, local)| local.name == buffer.name).map(|(id, _)| id);
+    let [device] = named.collect::<Vec<_>>()[..] else { return false };
+    reader.is_of_device(device)
+        && reader.uses(device).is_some_and(|uses| {
+            let kernel = uses.iter().find_map(|of| match of {
+                Use::Launch(kernel) => Some(*kernel),
+                _ => None,
+            });
+            uses.iter().all(|of| match of {
+                Use::Allocation | Use::Written => true,
+                Use::Launch(other) => kernel == Some(*other),
+                Use::CopiedTo(host) => {
+                    copies += 1;
+                    reader.variable(*host).is_some_and(|host| reader.is_never_read(host, device))
+                }
+            }) && kernel.is_some()
+                && copies > 0
+        })
+}
+
+/// What is done with a variable, where that reads nothing on the host.
+enum Use<'m> {
+    /// It is given memory, or gives it back.
+    Allocation,
+    /// Something is stored in the memory.
+    Written,
+    /// The memory is copied to there.
+    CopiedTo(ExprId),
+    /// A kernel of this name is given it.
+    Launch(&'m Path),
+}
+
+struct Reader<'p> {
+    project: &'p Project,
+    module: &'p Module,
+    function: &'p Function,
+}
+
+impl<'p> Reader<'p> {
+    /// Whether a variable is a pointer of this function that only an allocation gives memory.
+    fn is_of_device(&self, local: LocalId) -> bool {
+        local.0 >= self.function.param_count && self.is_pointer(local) && self.starts_empty(local)
+    }
+
+    /// Whether nothing reads what is in a variable's array on the host. What is copied from it to `device` stays unread there.
+    fn is_never_read(&self, host: LocalId, device: LocalId) -> bool {
+        let Some(variable) = self.function.locals.get(host) else { return false };
+        let array = matches!(self.module.types.get(variable.ty), Some(Type::Array(..)));
+        host.0 >= self.function.param_count
+            && variable.space == ir::Space::Ordinary
+            && (array || self.is_pointer(host) && self.starts_empty(host))
+            && self.uses(host).is_some_and(|uses| {
+                uses.iter().all(|of| match of {
+                    Use::Allocation | Use::Written => true,
+                    Use::CopiedTo(to) => self.variable(*to) == Some(device),
+                    Use::Launch(_) => false,
+                })
+            })
+    }
+
+    fn is_pointer(&self, local: LocalId) -> bool {
+        let ty = self.function.locals.get(local).and_then(|local| self.module.types.get(local.ty));
+        matches!(ty, Some(Type::Pointer(_)))
+    }
+
+    /// Whether a variable begins without memory, or with some of its own.
+    fn starts_empty(&self, local: LocalId) -> bool {
+        let init = self.function.locals.get(local).and_then(|local| local.init);
+        init.is_none_or(|init| self.is_new_memory(init))
+    }
+
+    /// Whether a value is a null pointer, or memory that comes into being here.
+    fn is_new_memory(&self, value: ExprId) -> bool {
+        let value = self.bare(value);
+        match self.kind(value) {
+            Some(Expr::Null | Expr::Int { value: 0, .. } | Expr::New { .. }) => true,
+            Some(Expr::InitList(list)) => list.is_empty(),
+            Some(Expr::Call { callee, .. }) => self
+                .api(*callee)
+                .is_some_and(|api| api.effects.iter().any(|effect| matches!(effect, Effect::Allocates { .. }))),
+            _ => false,
+        }
+    }
+
+    fn kind(&self, id: ExprId) -> Option<&'p Expr> {
+        self.module.exprs.get(id).map(|node| &node.kind)
+    }
+
+    /// A value without casts.
+    fn bare(&self, id: ExprId) -> ExprId {
+        let mut at = id;
+        for _ in 0..MAX_DEPTH {
+            match self.kind(at) {
+                Some(Expr::Cast { value, .. }) => at = *value,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// The variable that a pointer is.
+    fn variable(&self, id: ExprId) -> Option<LocalId> {
+        match self.kind(self.bare(id)) {
+            Some(Expr::Local(local)) => Some(*local),
+            _ => None,
+        }
+    }
+
+    /// The function of a library that is called, where the project has none of that name.
+    fn api(&self, callee: ExprId) -> Option<ApiId> {
+        let Some(Expr::Name { path, .. }) = self.kind(callee) else { return None };
+        let module = self.project.modules().find(|id| std::ptr::eq(self.project.module(*id), self.module))?;
+        let own = self.project.function_named(module, &self.function.scope, path);
+        ApiId::named(path.last()?).filter(|_| own.is_none())
+    }
+
+    /// All uses of a variable; `None` where one may read what is in its memory, or gives the address away.
+    fn uses(&self, local: LocalId) -> Option<Vec<Use<'p>>> {
+        let name = &self.function.locals.get(local)?.name;
+        let captured =
+            |other: &Function| other.parent.is_some() && other.captures.iter().any(|(captured, _)| captured == name);
+        if self.module.functions.iter().any(captured) {
+            return None;
+        }
+        let mut uses = Vec::new();
+        let mut harmless = true;
+        walk(self.module, self.function, self.function.body.as_ref()?, |item| match item {
+            Item::Stmt(id) => {
+                harmless &= self.is_understood(id, name);
+                harmless
+            }
+            Item::Declare(_) => harmless,
+            Item::Expr(id) => match self.kind(id) {
+                Some(Expr::Local(used)) => {
+                    harmless &= *used != local;
+                    false
+                }
+                Some(kind) => {
+                    // Where the variable is used in a way that is known, the rest of the expression is looked at by itself.
+                    let known = self.known_use(kind, local, &mut uses);
+                    match known {
+                        Some(others) => {
+                            harmless &= others.into_iter().all(|other| !self.mentions(other, local));
+                            false
+                        }
+                        None => harmless,
+                    }
+                }
+                None => false,
+            },
+        });
+        harmless.then_some(uses)
+    }
+
+    /// Whether a statement has no code out of sight that may use a variable.
+    fn is_understood(&self, id: StmtId, name: &Name) -> bool {
+        match self.module.stmts.get(id).map(|node| &node.kind) {
+            Some(Stmt::Elided { names }) => !names.is_empty() && !names.contains(name),
+            Some(Stmt::Unknown { .. } | Stmt::Asm { .. }) | None => false,
+            Some(_) => true,
+        }
+    }
+
+    /// Whether a variable stands anywhere in an expression.
+    fn mentions(&self, root: ExprId, local: LocalId) -> bool {
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            match self.kind(id) {
+                Some(Expr::Local(used)) if *used == local => return true,
+                // Statements inside are not walked here.
+                Some(Expr::Statements(_)) | None => return true,
+                Some(Expr::SizeOfExpr(_)) => {}
+                Some(kind) => operands(kind, |operand| open.push(operand)),
+            }
+        }
+        false
+    }
+
+    /// A use that reads nothing: it is added to `uses`, and the parts come back that stand beside it.
+    fn known_use(&self, kind: &'p Expr, local: LocalId, uses: &mut Vec<Use<'p>>) -> Option<Vec<ExprId>> {
+        let is_it = |id: &ExprId| self.variable(*id) == Some(local);
+        match kind {
+            Expr::SizeOfExpr(_) => Some(Vec::new()),
+            Expr::Delete { value, .. } if is_it(value) => {
+                uses.push(Use::Allocation);
+                Some(Vec::new())
+            }
+            Expr::Assign { op: None, target, value } => {
+                if is_it(target) && self.is_new_memory(*value) {
+                    uses.push(Use::Allocation);
+                    return Some(vec![*value]);
+                }
+                match self.kind(*target) {
+                    Some(Expr::Index { base, indices }) if is_it(base) => {
+                        uses.push(Use::Written);
+                        Some(indices.iter().copied().chain([*value]).collect())
+                    }
+                    _ => None,
+                }
+            }
+            Expr::Binary(ir::BinaryOp::Eq | ir::BinaryOp::Ne, a, b) => {
+                let null =
+                    |id: &ExprId| matches!(self.kind(self.bare(*id)), Some(Expr::Null | Expr::Int { value: 0, .. }));
+                (is_it(a) && null(b) || is_it(b) && null(a)).then(Vec::new)
+            }
+            Expr::Unary(ir::UnaryOp::Not, value) if is_it(value) => Some(Vec::new()),
+            Expr::Launch(launch) => {
+                let Some(Expr::Name { path, .. }) = self.kind(launch.kernel) else { return None };
+                let given = launch.args.iter().filter(|arg| is_it(arg)).count();
+                (given > 0).then(|| {
+                    uses.push(Use::Launch(path));
+                    launch.args.iter().chain(&launch.config).copied().filter(|arg| !is_it(arg)).collect()
+                })
+            }
+            Expr::Call { callee, args } => {
+                let api = self.api(*callee)?;
+                let at = args.iter().position(|arg| is_it(arg) || self.is_address_of(*arg, local))?;
+                let arg = args.get(at)?;
+                let by_address = !is_it(arg);
+                let own = |position: cudalint_program::api::effects::Arg| position.at() == at;
+                let found = api.effects.iter().find_map(|effect| match effect {
+                    Effect::Allocates { out, space, .. } if own(*out) && by_address && *space != Space::Managed => {
+                        Some(Use::Allocation)
+                    }
+                    Effect::Frees(freed) if own(*freed) && !by_address => Some(Use::Allocation),
+                    Effect::Copies { to, .. } if own(*to) && !by_address => Some(Use::Written),
+                    Effect::Copies { to, from, .. } if own(*from) && !by_address => Some(Use::CopiedTo(to.of(args)?)),
+                    Effect::Sets { pointer, .. } if own(*pointer) && !by_address => Some(Use::Written),
+                    _ => None,
+                })?;
+                uses.push(found);
+                Some(args.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, arg)| *arg).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value is a variable's address: `(void**)&d`.
+    fn is_address_of(&self, id: ExprId, local: LocalId) -> bool {
+        matches!(self.kind(self.bare(id)), Some(Expr::AddressOf(of)) if self.variable(*of) == Some(local))
+    }
+}
