@@ -6,7 +6,7 @@ use cudalint_findings::claim::User;
 use cudalint_findings::{Finding, Method, Shows};
 use cudalint_program::ir::LocalId;
 use cudalint_replay::facts::{
-    Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Pointer, PointerArgument, Question,
+    Buffer, Event, EventKind, LaunchFact, LaunchSpelling, MemorySpace, Origin, Pointer, PointerArgument, Question,
 };
 use cudalint_replay::quantity::Quantity;
 
@@ -38,7 +38,12 @@ fn host_access(context: &ModuleContext<'_>, event: &Event) -> Option<Finding> {
     let EventKind::HostAccess { argument, write } = &event.kind else { return None };
     let (buffer, why) = match &argument.pointer {
         Pointer::Into { buffer, .. } if buffer.space == MemorySpace::Device => {
-            (Some(buffer), format!("it was allocated by `{}`", buffer.origin))
+            let why = match buffer.origin {
+                Origin::Global => format!("`{}` is a `__device__` or `__constant__` variable", buffer.name),
+                Origin::Call(..) | Origin::New => format!("it was allocated by `{}`", buffer.origin),
+                _ => "its memory is the device's".to_owned(),
+            };
+            (Some(buffer), why)
         }
         Pointer::Somewhere { space: MemorySpace::Device, why } => (None, why.clone()),
         _ => return None,

@@ -302,6 +302,7 @@ fn a_kernel_nobody_launches_gets_the_block_it_is_made_for() {
 __global__ void __launch_bounds__(128) bounded(float* p) { p[threadIdx.x] = 0; }
 __global__ void tiled(float* p) { __shared__ float tile[16][17]; tile[threadIdx.y][threadIdx.x] = p[0]; }
 __global__ void plain(float* p) { p[threadIdx.x] = 0; }
+__global__ void column(float* p) { __shared__ float sums[512]; sums[threadIdx.y] = p[threadIdx.y]; }
 ";
     let (runs, counts) = runs_and_counts(text);
     let blocks: Vec<([u32; 3], String)> = runs.iter().map(|run| (run.block, rests_on(run))).collect();
@@ -311,9 +312,10 @@ __global__ void plain(float* p) { p[threadIdx.x] = 0; }
             ([128, 1, 1], "the kernel is launched with 128 threads a block".to_owned()),
             ([16, 16, 1], "the kernel is launched with 16 x 16 threads a block".to_owned()),
             ([256, 1, 1], "the kernel is launched with 256 threads a block".to_owned()),
+            ([1, 512, 1], "the kernel is launched with 1 x 512 threads a block".to_owned()),
         ]
     );
-    assert_eq!((counts.launches, counts.unlaunched, counts.unlaunched_executed), (0, 3, 3));
+    assert_eq!((counts.launches, counts.unlaunched, counts.unlaunched_executed), (0, 4, 4));
 }
 
 #[test]

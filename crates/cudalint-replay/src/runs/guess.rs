@@ -23,6 +23,12 @@ impl Guess {
         Self { block: [256, 1, 1], other: Some([64, 1, 1]), stated: false }
     }
 
+    /// As many threads, which were in one row, in one column.
+    fn with_one_column(self) -> Self {
+        let turn = |[x, y, z]: [u32; 3]| [y, x, z];
+        Self { block: turn(self.block), other: self.other.map(turn), ..self }
+    }
+
     /// As many threads in one row.
     pub fn in_one_row(&self) -> Self {
         let [x, y, _] = self.block;
@@ -61,10 +67,19 @@ impl Guess {
 
 /// The block for a kernel: from `__launch_bounds__`, from the sizes of its shared arrays, or a common one.
 pub(super) fn guess(code: &Code) -> Option<Guess> {
-    let [_, two, three] = readings::block::axes(code);
+    let [one, two, three] = readings::block::axes(code);
     if three {
         return None;
     }
+    // Threads that a kernel does not tell apart along x would all do the same: it has one there.
+    if two && !one {
+        return along_x(code, false).map(|guess| guess.with_one_column());
+    }
+    along_x(code, two)
+}
+
+/// The same, for a kernel that tells threads apart along x, and perhaps along y.
+fn along_x(code: &Code, two: bool) -> Option<Guess> {
     let bound = code.launch_bounds.filter(|threads| (1..=MAX_THREADS as u32).contains(threads));
     if let Some(threads) = bound {
         let block = if two { square(i64::from(threads))? } else { [threads, 1, 1] };

@@ -80,6 +80,10 @@ fn tokens(text: &str) -> Vec<&str> {
             while at < bytes.len() && (is_word(bytes[at]) || separates(at)) {
                 at += 1;
             }
+        } else if byte == b'\'' {
+            // A character, which a backslash may stand before.
+            let first = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'\\'));
+            at = (first + 2).min(bytes.len());
         } else {
             let double = [b"&&", b"||", b"==", b"!=", b"<=", b">=", b"<<", b">>"];
             at += if double.iter().any(|operator| *operator == two) { 2 } else { 1 };
@@ -223,6 +227,14 @@ impl<'t> Parser<'t, '_, '_> {
                 },
             }));
         }
+        if let Some(quoted) = word.strip_prefix('\'') {
+            // What a backslash makes of a letter is not looked for.
+            let mut letters = quoted.strip_suffix('\'').ok_or(Unreadable)?.bytes();
+            return match (letters.next(), letters.next()) {
+                (Some(letter), None) if letter != b'\\' => Ok(Some(Number::signed(i64::from(letter)))),
+                _ => Ok(None),
+            };
+        }
         if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             return Err(Unreadable);
         }
@@ -341,6 +353,10 @@ mod tests {
             ("-1 > 0u", Some(true)),
             ("-1 > 0x0", Some(false)),
             ("1'000 == 1000", Some(true)),
+            ("'A' == 65 && 0b11 == 3", Some(true)),
+            ("'A' == 'B'", Some(false)),
+            ("'\\n' == 10", None),
+            ("'A", None),
             ("~0 == -1", Some(true)),
             ("0", Some(false)),
             ("1 +", None),
