@@ -165,13 +165,17 @@ impl MacroTable {
     fn agreed(&self, defines: &[&Define], by_name: &FxHashMap<&str, Vec<&Define>>) -> Option<Class> {
         let mut agreed: Option<Class> = None;
         for define in defines {
-            let class = self.classify(define, by_name)?;
+            // `__global__ void` for one compiler is `void` for the others.
+            let class = match self.classify(define, by_name)? {
+                Class::Other if define.body.trim() == "void" => Class::Typed { bits: SpaceBits::default() },
+                class => class,
+            };
             agreed = Some(match agreed {
                 None => class,
                 Some(before) => merge(before, class),
             });
         }
-        agreed
+        agreed.map(|class| if class == (Class::Typed { bits: SpaceBits::default() }) { Class::Other } else { class })
     }
 
     fn classify(&self, define: &Define, by_name: &FxHashMap<&str, Vec<&Define>>) -> Option<Class> {
@@ -338,6 +342,7 @@ fn merge(a: Class, b: Class) -> Class {
         (Class::Attribute { bits: x, call: p }, Class::Attribute { bits: y, call: q }) if p == q => {
             Class::Attribute { bits: SpaceBits(x.0 | y.0), call: p }
         }
+        (Class::Typed { bits: x }, Class::Typed { bits: y }) => Class::Typed { bits: SpaceBits(x.0 | y.0) },
         // An empty branch of a pragma or namespace macro.
         (Class::Pragma { call }, Class::Attribute { bits: SpaceBits(0), .. } | Class::Call)
         | (Class::Attribute { bits: SpaceBits(0), .. } | Class::Call, Class::Pragma { call }) => Class::Pragma { call },

@@ -316,3 +316,23 @@ int main() {
         assert_eq!(ran.stdout.contains("points to host memory"), found, "{flags}: {ran:?}");
     }
 }
+
+#[test]
+fn macros_in_front_of_kernels_hide_none() {
+    let body = "{ __shared__ float s[256]; int t = threadIdx.x; s[t] = d[t]; d[t] = s[255 - t]; }";
+    let cases = [
+        "#define X // comment\n__global__ void k(float *d) BODY",
+        "#ifdef A\n#define X a(1)\n#else\n#define X // nothing\n#endif\nstatic __device__ int f(int a) { return a; }\n\
+         __global__ void k(float *d) BODY",
+        "#if CUDART_VERSION >= 12000\n#define K __global__ __launch_bounds__(256) void\n#else\n#define K __global__ void\n\
+         #endif\nK k(float *d) BODY",
+        "#ifdef __CUDACC__\n#define K extern \"C\" __global__ void\n#else\n#define K void\n#endif\nK k(float *d) BODY",
+        "#ifdef HIDE\n#define K __attribute__((visibility(\"hidden\"))) static __global__ void\n#else\n\
+         #define K static __global__ void\n#endif\ntemplate <typename T> K k(T *d) BODY",
+    ];
+    for text in cases {
+        let sandbox = Sandbox::new(&[("a.cu", &text.replace("BODY", body))]);
+        let ran = sandbox.run(&["--select", "shared-memory-race", "--output-format", "concise", "a.cu"]);
+        assert!(ran.stdout.contains("thread 255 writes element 255 of `s`"), "{text}: {ran:?}");
+    }
+}
